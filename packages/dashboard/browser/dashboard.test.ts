@@ -206,6 +206,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       '',
       `portfolio/${portfolioId}`,
       `portfolio/${portfolioId}?section=power`,
+      `portfolio/${portfolioId}?section=manage`,
       `orders?order=${orderId}`,
       `trade/AAPL?portfolio=${portfolioId}&quantity=10&type=LIMIT&limit=100&target=5&targetUnit=percent`,
       'trade/AAPL?show=options&legs=B1xAAPL260116C00190000,S1xAAPL260116C00195000&quantity=1',

@@ -1,9 +1,11 @@
 /** Much of everything: rows that are scrolled through, and updates that come faster than anybody reads. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { SOON, type Station, type Visit } from './surroundings.js';
+import { ALL_SCOPES, SOON, type Station, type Visit } from './surroundings.js';
 
 const BULK = 10_000;
+/** Portfolios of a page of the overview. */
+const CARDS = 24;
 /** Orders of a batch. */
 const AT_ONCE = 100;
 /** Changes of orders a second, and for how many seconds. */
@@ -101,6 +103,20 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     // Only the rows that are seen exist.
     expect(await box.locator('tbody tr').count()).toBeLessThan(100);
   }, 120_000);
+
+  it('shows the portfolios of a page by one stream, and asks for none of them', async () => {
+    const page = await visit.reader(ALL_SCOPES);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await visit.go('', page);
+    await expect.poll(() => page.locator('.card').count(), SOON).toBe(CARDS);
+    await page.locator('.total .big').waitFor();
+    expect(asked.filter((path) => path === '/v1/stream/portfolios')).toHaveLength(1);
+    expect(asked.filter((path) => /^\/v1\/accounts\/portfolios\/[^/]+$/.test(path))).toEqual([]);
+    // Closes, and hours where there are few of them, once for each; what is due there; and what the frame asks.
+    expect(asked.length).toBeLessThan(3 * CARDS + 25);
+    await page.context().close();
+  }, 60_000);
 
   it(`shows ${RATE} updates a second with less than 30 % of its main thread`, async () => {
     const { page, station } = visit;

@@ -85,6 +85,20 @@ export function optionsAndMargin(visit: Visit): void {
     const calls = page.getByRole('region', { name: 'Calls', exact: true });
     await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+\$510\.00\s+\$510\.00\s+Open/);
 
+    // 27.50 of requirement a share: nineteen of them free what is missing.
+    const notice = page.getByRole('status', { name: 'Margin call' });
+    await notice.getByText('deposit $510.00 or sell 19 AAPL by Jan 8, 2026, 12:00:00 PM ET').waitFor(SOON);
+    await notice.getByRole('button', { name: 'Why' }).click();
+    const rule = page.getByRole('complementary', { name: 'Rule', exact: true });
+    await rule.getByRole('heading', { name: 'Margin calls' }).waitFor();
+    await page.keyboard.press('Escape');
+    await rule.waitFor({ state: 'detached' });
+    // What is due moves with the market.
+    await simulation.quotes({ AAPL: [109, 109] });
+    await notice.getByText('deposit $510.00 or sell 19 AAPL').waitFor({ state: 'detached', ...SOON });
+    await simulation.quotes({ AAPL: [110, 110] });
+    await notice.getByText('deposit $510.00 or sell 19 AAPL').waitFor(SOON);
+
     // Nobody pays: three business days later, at noon, it is due.
     await simulation.clock('2026-01-08T11:59:00-05:00');
     await simulation.quotes({ AAPL: [110, 110] });
@@ -97,6 +111,23 @@ export function optionsAndMargin(visit: Visit): void {
     await expect
       .poll(() => page.locator('[aria-label="Orders"] tbody').innerText(), SOON)
       .toMatch(/Sell \d+ AAPL[\s\S]*Filled[\s\S]*Buy 100 AAPL/);
+
+    // A call moves no cash, and is told in words.
+    await visit.go(simulation.place(`activity/${portfolioId}?category=MARGIN`), page);
+    const activities = page.getByRole('region', { name: 'Activities' });
+    await expect
+      .poll(() => activities.innerText(), SOON)
+      .toContain('Maintenance call of $510.00, due Jan 8, 2026, 12:00:00 PM ET');
+    expect(await activities.innerText()).not.toMatch(/\+\$|MAINTENANCE|\d{4}-\d{2}-\d{2}/);
+
+    // A deposit says what it will do, and is done when it is confirmed.
+    await visit.go(simulation.place(`portfolio/${portfolioId}?section=manage`), page);
+    const deed = page.getByRole('form', { name: 'Deposit or withdraw' });
+    await deed.getByLabel('Amount').fill('1,000');
+    await deed.getByText(/equity becomes \$/).waitFor();
+    await deed.getByRole('button', { name: 'Deposit', exact: true }).click();
+    await deed.getByRole('button', { name: 'Confirm: deposit' }).click();
+    await deed.getByText('+$1,000.00 was booked.').waitFor();
     await page.context().close();
   }, 60_000);
 }

@@ -41,6 +41,16 @@ export function timeMachine(visit: Visit): void {
     await page.getByRole('button', { name: 'Jump here' }).click();
     await expect.poll(() => clock.innerText(), SOON).toMatch(/Feb [67], 2026/);
 
+    // The calls behind the page, as programs.
+    await page.getByRole('button', { name: 'Calls behind this page' }).click();
+    const panel = page.getByRole('complementary', { name: 'Calls behind this page' });
+    await panel.getByRole('button', { name: /advanceClock|listOrders/ }).first().click();
+    await panel.getByRole('button', { name: 'Python' }).click();
+    await expect.poll(() => panel.innerText(), SOON).toMatch(/import sandpit[\s\S]*client\.call\("/);
+    await panel.getByRole('button', { name: 'Streams' }).click();
+    await panel.getByText('portfolios').first().waitFor();
+    await panel.getByRole('button', { name: 'Close the developer panel' }).click();
+
     // A fill of yesterday: a fork without it.
     await page.getByRole('button', { name: /Bought 40 SPY at/ }).click();
     await page.getByRole('button', { name: 'Fork from just before this' }).click();

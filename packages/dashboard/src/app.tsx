@@ -14,6 +14,7 @@ import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
 import { Rail } from './shell/rail.tsx';
 import { PAGES as MENU } from './shell/pages.ts';
+import { RulePanel } from './why/rule-panel.tsx';
 import { Toaster } from './ui/toaster.tsx';
 
 /** The pages that are not needed at once come when they are. */
@@ -54,6 +55,15 @@ function Palette(props: { readonly onClose: () => void }) {
     void import('./shell/palette.tsx').then(setFound);
   }, []);
   return found.Palette === undefined ? null : <found.Palette {...props} />;
+}
+
+/** The developer panel comes when it is first opened. */
+function Developing(props: { readonly page: string; readonly onClose: () => void }) {
+  const [found, setFound] = useState<{ readonly DeveloperPanel?: ComponentType<typeof props> }>({});
+  useEffect(() => {
+    void import('./dev/developer-panel.tsx').then(setFound);
+  }, []);
+  return found.DeveloperPanel === undefined ? null : <found.DeveloperPanel {...props} />;
 }
 
 export function App() {
@@ -114,6 +124,7 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   const [isFinding, setIsFinding] = useState(false);
+  const [isDeveloping, setIsDeveloping] = useState(false);
   useKeyboard(place, () => setIsFinding(true));
   useAnnouncements(broker);
   useEffect(() => {
@@ -128,7 +139,11 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
       <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
-      <Banner onFind={() => setIsFinding(true)} />
+      <Banner
+        onFind={() => setIsFinding(true)}
+        isDeveloping={isDeveloping}
+        onDevelop={() => setIsDeveloping(!isDeveloping)}
+      />
       <Rail simulationId={simulationId} current={isTrade(name) ? 'trade' : name} />
       <main id="content" tabIndex={-1} ref={main} data-page={isTrade(name) ? 'trade' : name}>
         <Boundary key={isTrade(name) ? 'trade' : place.path.join('/')}>
@@ -143,6 +158,8 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
         </Boundary>
       </main>
       {isFinding && <Palette onClose={() => setIsFinding(false)} />}
+      {isDeveloping && <Developing page={place.path.join('/')} onClose={() => setIsDeveloping(false)} />}
+      <RulePanel />
       <Toaster />
     </div>
   );

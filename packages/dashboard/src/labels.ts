@@ -23,7 +23,8 @@ export function typeOf(order: Order): string {
   return `${[words(orderType), ...prices].join(' ')}, ${timeInForce}`;
 }
 
-const ENDS: Readonly<Record<CancelReason, string>> = {
+/** Why an order was canceled, in words. */
+export const ENDS: Readonly<Record<CancelReason, string>> = {
   USER: 'canceled on request',
   EXPIRED: 'its time was over',
   IOC_REMAINDER: 'immediate or cancel: the rest',

@@ -9,7 +9,16 @@ export interface RequestNote {
   readonly durationMs: number;
   readonly limit: number | undefined;
   readonly remaining: number | undefined;
+  /** The JSON that was sent; absent = none. */
+  readonly body?: string | undefined;
+  /** The answer once it is here, cut where it is long; absent of streams, of files and of what issues secrets. */
+  readonly answer?: string | undefined;
 }
+
+/** Characters of an answer that are kept. */
+const ANSWER = 20_000;
+/** Answers with tokens, keys and secrets are not kept. */
+const SECRET = /token|key-pairs|webhooks|\/simulations(\/[^/]+\/(forks|token))?$|competitions|login|ticket/;
 
 const KEPT = 200;
 let notes: readonly RequestNote[] = [];
@@ -21,6 +30,20 @@ export const requestNotes = (): readonly RequestNote[] => notes;
 export function onRequest(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+let isKept = false;
+
+/** Keeps answers from now on, or no more: they cost memory, and only the developer panel shows them. */
+export function keepAnswers(keep: boolean): void {
+  isKept = keep;
+}
+
+async function keepAnswer(number: number, response: Response): Promise<void> {
+  const text = await response.text().catch(() => '');
+  const answer = text.length > ANSWER ? `${text.slice(0, ANSWER)} …` : text;
+  notes = notes.map((one) => (one.number === number ? { ...one, answer } : one));
+  for (const listener of listeners) listener();
 }
 
 const streams = new Set<AbortController>();
@@ -43,22 +66,25 @@ function cuttable(given: AbortSignal | null | undefined): AbortSignal {
 export async function notedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : String(input), location.href);
   const began = performance.now();
+  const method = init?.method ?? 'GET';
+  const isSecret = method !== 'GET' && SECRET.test(url.pathname);
+  const number = (count += 1);
   const note = (status: number, headers?: Headers): void => {
     const figure = (name: string): number | undefined => {
       const text = headers?.get(name);
       return text === null || text === undefined ? undefined : Number(text);
     };
-    count += 1;
     notes = [
       {
-        number: count,
+        number,
         atMs: Date.now(),
-        method: init?.method ?? 'GET',
+        method,
         path: url.pathname + url.search,
         status,
         durationMs: performance.now() - began,
         limit: figure('x-ratelimit-limit'),
         remaining: figure('x-ratelimit-remaining'),
+        ...(typeof init?.body === 'string' && !isSecret && { body: init.body }),
       },
       ...notes.slice(0, KEPT - 1),
     ];
@@ -68,6 +94,8 @@ export async function notedFetch(input: RequestInfo | URL, init?: RequestInit): 
     const isStream = new Headers(init?.headers).get('accept') === 'text/event-stream';
     const response = await fetch(input, isStream ? { ...init, signal: cuttable(init?.signal) } : init);
     note(response.status, response.headers);
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    if (!isStream && isJson && !isSecret && isKept) void keepAnswer(number, response.clone());
     return response;
   } catch (error) {
     // What the page itself gave up needs no answer.

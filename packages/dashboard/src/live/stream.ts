@@ -28,6 +28,21 @@ export function onStreams(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+export interface StreamEventNote {
+  readonly number: number;
+  readonly atMs: number;
+  readonly stream: string;
+  readonly event: { readonly eventId: string };
+}
+
+/** Events that are kept for the developer panel. */
+const TAIL = 50;
+let tail: readonly StreamEventNote[] = [];
+let told = 0;
+
+/** The last events of all streams, newest first. */
+export const streamTail = (): readonly StreamEventNote[] => tail;
+
 export interface StreamHandlers<Event> {
   readonly onEvent: (event: Event) => void;
   /** The stream begins, or begins anew because what was missed is no longer kept: read the present state. */
@@ -68,6 +83,7 @@ export function followStream<Event extends { readonly eventId: string }>(
       isBegun = true;
     };
     for await (const event of open({ signal: over.signal, onOpen })) {
+      tail = [{ number: (told += 1), atMs: Date.now(), stream: name, event }, ...tail.slice(0, TAIL - 1)];
       set({ events: entry.note.events + 1, lastId: event.eventId, lastAtMs: Date.now() });
       onEvent(event);
     }

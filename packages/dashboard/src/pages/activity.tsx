@@ -1,5 +1,6 @@
 /** Activities of a portfolio and its ledger entries, side by side. */
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
+import { activityText, cashOf, noteOf } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
 import { change, isoDay, moment, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
@@ -136,18 +137,23 @@ const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
   {
     title: 'What',
     isLong: true,
-    cell: ({ description, orderId }) =>
-      orderId === undefined ? (
-        description
+    cell: (one) =>
+      one.orderId === undefined ? (
+        <span title={activityText(one) + noteOf(one)}>{activityText(one) + noteOf(one)}</span>
       ) : (
-        <a href={hrefOf(simulationId, 'orders', { order: orderId })}>{description}</a>
+        <a href={hrefOf(simulationId, 'orders', { order: one.orderId })} title={activityText(one)}>
+          {activityText(one)}
+        </a>
       ),
   },
   { title: 'Quantity', isNumber: true, isSecondary: true, cell: (one) => quantity(one.quantity) },
   {
     title: 'Amount',
     isNumber: true,
-    cell: ({ amount }) => (amount === undefined ? '' : <span class={tone(amount)}>{change(amount)}</span>),
+    cell: (one) => {
+      const cash = cashOf(one);
+      return cash === undefined ? '' : <span class={tone(cash)}>{change(cash)}</span>;
+    },
   },
 ];
 
@@ -158,7 +164,7 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
     isLong: true,
     cell: ({ description, postings }) => (
       <span title={postings.map(({ account, amount }) => `${words(account)} ${change(amount)}`).join('\n')}>
-        {description}
+        {activityText({ category: 'CASH', description })}
       </span>
     ),
   },
@@ -166,7 +172,7 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
   { title: 'Balance', isNumber: true, cell: ({ balance }) => money(balance) },
 ];
 
-/** Fees as `TAF 0.01; ORF 0.02`: a cell has one value. */
+/** Says that a table has not all rows; the file has. */
 function Truncation({ shown }: { readonly shown: number }) {
   if (shown < MOST) return null;
   return (

@@ -7,6 +7,7 @@ import { useLoad } from '../load.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
+import { Rule } from '../why/rule.tsx';
 import type { Column } from '../parts/column.ts';
 import { MarginCalls } from './margin-calls.tsx';
 import { type Group, keyOfGroup, legsText } from './strategies.tsx';
@@ -19,7 +20,16 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
   return (
     <section aria-label="Margin details">
       <p>
-        Buying power <strong>{money(portfolio.overnightBuyingPower)}</strong>: {ruleOf(portfolio)}
+        Buying power <strong>{money(portfolio.overnightBuyingPower)}</strong>: {ruleOf(portfolio)}{' '}
+        <Rule
+          name={
+            portfolio.portfolioType === 'CASH'
+              ? 'cash'
+              : portfolio.marginType === 'PORTFOLIO'
+                ? 'portfolioMargin'
+                : 'regT'
+          }
+        />
       </p>
       <dl class="lines narrow">
         {margin.value !== undefined &&
@@ -94,7 +104,9 @@ function Lines({ requirement }: { readonly requirement: Requirements }) {
   const { groups, initialRequirement, maintenanceRequirement, scenarios = [] } = requirement;
   return (
     <>
-      <h2>Requirement by position</h2>
+      <h2>
+        Requirement by position <Rule name={scenarios.length > 0 ? 'portfolioMargin' : 'optionMargin'} />
+      </h2>
       <p>
         Initial {money(initialRequirement)}, maintenance {money(maintenanceRequirement)}, from {groups.length}{' '}
         group

@@ -17,10 +17,18 @@ export function Cash({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
   return (
     <section aria-label="Cash by settlement date">
       <dl class="figures wide">
-        <Figure name="Settled">{money(portfolio.settledCash)}</Figure>
-        <Figure name="Pending">{money(portfolio.pendingCash)}</Figure>
-        <Figure name="Reserved">{money(portfolio.reservedCash)}</Figure>
-        <Figure name="Loan">{money(portfolio.marginLoan)}</Figure>
+        <Figure name="Settled" rule="cash">
+          {money(portfolio.settledCash)}
+        </Figure>
+        <Figure name="Pending" rule="settlement">
+          {money(portfolio.pendingCash)}
+        </Figure>
+        <Figure name="Reserved" rule="reservations">
+          {money(portfolio.reservedCash)}
+        </Figure>
+        <Figure name="Loan" rule="regT">
+          {money(portfolio.marginLoan)}
+        </Figure>
       </dl>
       {due.error !== undefined && <Problem error={due.error} retry={due.reload} />}
       {due.value?.length === 0 && <p class="notice">All cash has settled.</p>}

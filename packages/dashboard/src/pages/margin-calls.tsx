@@ -1,9 +1,11 @@
 /** Margin calls, and step by step what the broker did about them. */
 import type { MarginCall, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
+import { activityText } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
 import { moment, money, words } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
+import { Rule } from '../why/rule.tsx';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
@@ -23,7 +25,8 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
     ]);
     return { calls: calls.data, told: told.data };
   }, [portfolioId]);
-  useEffect(() => found.reload(), [portfolio.updatedAt, portfolio.marginCallActive]);
+  // What is due moves with the market, of which no event tells.
+  useEffect(() => found.reload(), [portfolio.updatedAt, portfolio.marginCallActive, portfolio.totalEquity]);
   useEvery(5000, found.reload);
   useClockMoves(found.reload);
   const { value, error } = found;
@@ -31,7 +34,9 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
   if (value === undefined || value.calls.length + value.told.length === 0) return null;
   return (
     <section aria-label="Margin calls">
-      <h2>Margin calls</h2>
+      <h2>
+        Margin calls <Rule name="calls" />
+      </h2>
       {value.calls.length > 0 && (
         <Table label="Calls" columns={CALLS} rows={value.calls} keyOf={({ callId }) => callId} />
       )}
@@ -42,7 +47,7 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
             {value.told.map((step) => (
               <li key={step.activityId}>
                 <time dateTime={step.at}>{moment(step.at)}</time> <strong>{words(step.type)}</strong>{' '}
-                {step.description}{' '}
+                {activityText(step)}{' '}
                 {step.symbol !== undefined && (
                   <a
                     href={hrefOf(broker.simulationId, `portfolio/${portfolioId}`, {

@@ -9,6 +9,8 @@ import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
+import { ManagePortfolio } from '../manage/manage-portfolio.tsx';
+import { CallNotice } from '../why/call-notice.tsx';
 import { BuyingPower } from './buying-power.tsx';
 import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';
@@ -20,6 +22,7 @@ const SECTIONS = [
   ['orders', 'Orders'],
   ['cash', 'Cash'],
   ['power', 'Margin details'],
+  ['manage', 'Manage'],
 ] as const;
 
 export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
@@ -47,14 +50,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
         <a href={hrefOf(simulationId, `activity/${portfolioId}`)}>Activity</a>
         <a href={hrefOf(simulationId, `analytics/${portfolioId}`)}>Analytics</a>
       </div>
-      {value.marginCallActive && (
-        <p class="tag bad">
-          Margin call: trading is restricted until it is met.{' '}
-          <a href={hrefOf(simulationId, `portfolio/${portfolioId}`, { section: 'power' })}>
-            Margin call history
-          </a>
-        </p>
-      )}
+      <CallNotice portfolio={value} />
       {value.status === 'CLOSED' && <p class="tag">Closed</p>}
       <Balances portfolio={value} />
       <EquityCurve portfolio={value} span={place.query.get('span') ?? ''} />
@@ -68,6 +64,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
       {section === 'orders' && <OrderTable place={place} portfolioId={portfolioId} />}
       {section === 'cash' && <Cash portfolio={value} />}
       {section === 'power' && <BuyingPower portfolio={value} />}
+      {section === 'manage' && <ManagePortfolio portfolio={value} />}
     </>
   );
 }
@@ -88,15 +85,36 @@ function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
   return (
     <dl class="figures wide">
       <Figure name="Equity">{money(portfolio.totalEquity)}</Figure>
-      <Figure name="Settled cash">{money(portfolio.settledCash)}</Figure>
-      <Figure name="Pending cash" note={portfolio.pendingCash === 0 ? undefined : settles}>
+      <Figure name="Settled cash" rule="cash">
+        {money(portfolio.settledCash)}
+      </Figure>
+      <Figure name="Pending cash" rule="settlement" note={portfolio.pendingCash === 0 ? undefined : settles}>
         {money(portfolio.pendingCash)}
       </Figure>
-      <Figure name="Reserved">{money(portfolio.reservedCash)}</Figure>
-      <Figure name="Long value">{money(portfolio.longMarketValue)}</Figure>
+      <Figure name="Reserved" rule="reservations">
+        {money(portfolio.reservedCash)}
+      </Figure>
+      <Figure name="Long value" rule="positions">
+        {money(portfolio.longMarketValue)}
+      </Figure>
       <Figure name="Short value">{money(portfolio.shortMarketValue)}</Figure>
-      {portfolio.portfolioType === 'MARGIN' && <Figure name="Loan">{money(portfolio.marginLoan)}</Figure>}
-      <Figure name="Buying power">{money(portfolio.overnightBuyingPower)}</Figure>
+      {portfolio.portfolioType === 'MARGIN' && (
+        <Figure name="Loan" rule="regT">
+          {money(portfolio.marginLoan)}
+        </Figure>
+      )}
+      <Figure
+        name="Buying power"
+        rule={
+          portfolio.marginType === 'PORTFOLIO'
+            ? 'portfolioMargin'
+            : portfolio.portfolioType === 'CASH'
+              ? 'cash'
+              : 'regT'
+        }
+      >
+        {money(portfolio.overnightBuyingPower)}
+      </Figure>
       {portfolio.portfolioType === 'MARGIN' && (
         <Figure name="Day-trade power">{money(portfolio.dayTradeBuyingPower)}</Figure>
       )}

@@ -1,5 +1,5 @@
 /** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
-import { Search } from 'lucide-preact';
+import { Braces, Search } from 'lucide-preact';
 import type { MarketHours, Simulation } from '@sandpit/protocol';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -22,7 +22,15 @@ interface ClockStatus {
   readonly speed: number;
 }
 
-export function Banner({ onFind }: { readonly onFind: () => void }) {
+export function Banner({
+  onFind,
+  isDeveloping,
+  onDevelop,
+}: {
+  readonly onFind: () => void;
+  readonly isDeveloping: boolean;
+  readonly onDevelop: () => void;
+}) {
   const broker = useBroker();
   const simulation = useLoad(
     async () =>
@@ -81,6 +89,16 @@ export function Banner({ onFind }: { readonly onFind: () => void }) {
             <Search size={16} aria-hidden="true" />
             <span>Search or jump to</span>
             <kbd>Ctrl K</kbd>
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Calls behind this page"
+            aria-expanded={isDeveloping}
+            title="Calls behind this page: curl, TypeScript, Python"
+            onClick={onDevelop}
+          >
+            <Braces size={18} aria-hidden="true" />
           </button>
           <ThemeMenu />
           <button type="button" class="quiet" onClick={leave}>

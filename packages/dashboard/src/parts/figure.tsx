@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Rule, type RuleName } from '../why/rule.tsx';
 
 /** A figure with its name; a list of them is a `<dl class="figures">`. */
 export function Figure({
@@ -6,15 +7,21 @@ export function Figure({
   children,
   note,
   tone = '',
+  rule,
 }: {
   readonly name: string;
   readonly children: ComponentChildren;
   readonly note?: string | undefined;
   readonly tone?: string;
+  /** The rule that the figure comes from. */
+  readonly rule?: RuleName;
 }) {
   return (
     <div class="figure">
-      <dt>{name}</dt>
+      <dt>
+        {name}
+        {rule !== undefined && <Rule name={rule} />}
+      </dt>
       <dd class={tone}>{children}</dd>
       {note !== undefined && <dd class="note">{note}</dd>}
     </div>

@@ -101,6 +101,9 @@ export function TimeStrip({
           ))}
         </select>
       </label>
+      <button type="button" aria-expanded={isTimelineShown} onClick={onTimeline}>
+        Timeline
+      </button>
       <span class="steps">
         {STEPS.map(([by, title]) => (
           <button
@@ -156,7 +159,7 @@ export function TimeStrip({
           <input
             value={own}
             placeholder="2026-01-06 or P1D"
-            size={16}
+            size={14}
             onInput={({ currentTarget }) => setOwn(currentTarget.value)}
           />
         </label>
@@ -164,10 +167,6 @@ export function TimeStrip({
           Move
         </button>
       </form>
-      <span class="push" />
-      <button type="button" class="quiet" aria-expanded={isTimelineShown} onClick={onTimeline}>
-        Timeline
-      </button>
       {said !== '' && (
         <span role="alert" class="down">
           {said}

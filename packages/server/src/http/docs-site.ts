@@ -16,7 +16,8 @@ const PAGE_POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  // The dashboard shows pages of rules beside what they explain.
+  "frame-ancestors 'self'",
 ].join('; ');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -97,7 +98,10 @@ async function sendPage(
   const type = TYPES[extname(name)] ?? 'application/octet-stream';
   sendFile(request, reply, found === undefined ? 404 : 200, bytes, {
     'content-type': type,
-    ...(name.endsWith('.html') && { 'content-security-policy': PAGE_POLICY }),
+    ...(name.endsWith('.html') && {
+      'content-security-policy': PAGE_POLICY,
+      'x-frame-options': 'SAMEORIGIN',
+    }),
     // The build names assets after their content.
     ...(name.startsWith('assets/') && { 'cache-control': 'public, max-age=31536000, immutable' }),
   });

@@ -1,0 +1,52 @@
+/** Activities as people read them: names instead of codes, local times, and amounts only where cash moved. */
+import type { Activity, CancelReason } from '@sandpit/protocol';
+import { dateText, moment, money, words } from './format.ts';
+import { ENDS } from './labels.ts';
+import { contractText, optionNamed } from './option-legs.ts';
+
+const INSTANT = /\d{4}-\d{2}-\d{2}T[\d:.]+Z/g;
+const DATE = /\b\d{4}-\d{2}-\d{2}\b/g;
+const OPTION = /\b[A-Z.]{1,6}\d{6}[CP]\d{8}\b/g;
+/** Codes of one word, which cannot be told from a symbol, at the places where the texts have them. */
+const LEADING = /^(MARKET|LIMIT|STOP|MAINTENANCE|FUTURES|INTRADAY|PORTFOLIO)\b/;
+const REASON = /\(([A-Z][A-Z_]+)\)/;
+const CODE = /\b[A-Z]+(?:_[A-Z]+)+\b/g;
+const AMOUNT = /\b\d+\.\d{2}\b/g;
+
+/** The description of an activity, in words. */
+export function activityText({ category, description }: Pick<Activity, 'category' | 'description'>): string {
+  const text = description
+    .replace(INSTANT, (at) => moment(at))
+    .replace(OPTION, (symbol) => {
+      const option = optionNamed(symbol);
+      return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
+    })
+    .replace(DATE, (date) => dateText(date))
+    .replace(LEADING, (code) => words(code))
+    .replace(REASON, (_, code: string) => `(${ENDS[code as CancelReason] ?? words(code).toLowerCase()})`)
+    .replace(CODE, (code) => (category === 'ORDER' || category === 'MARGIN' ? words(code) : code));
+  return category === 'MARGIN' ? text.replace(AMOUNT, (figure) => money(Number(figure))) : text;
+}
+
+/**
+ * The cash that an activity brought or took; undefined of what moved none. A margin call names what is missing, a settlement moves cash
+ * that its trade or dividend has brought already, and a reset names a balance.
+ */
+export function cashOf({
+  category,
+  type,
+  amount,
+}: Pick<Activity, 'category' | 'type' | 'amount'>): number | undefined {
+  if (amount === undefined || amount === 0 || category === 'MARGIN') return undefined;
+  return type === 'SETTLED' || type === 'PORTFOLIO_RESET' ? undefined : amount;
+}
+
+/** What an activity is about where no cash moved: the size of a settlement. */
+export function noteOf({ type, amount }: Pick<Activity, 'type' | 'amount'>): string {
+  if (amount === undefined || amount === 0) return '';
+  if (type === 'SETTLED')
+    return amount > 0
+      ? `, ${money(amount)} of pending cash received`
+      : `, ${money(-amount)} of pending cash paid`;
+  return type === 'PORTFOLIO_RESET' ? `, with ${money(amount)}` : '';
+}

@@ -1,0 +1,85 @@
+/** Something that changes a portfolio: a form, what it will do in words, and a second click before it is done. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { errorFrom } from '../load.ts';
+import { Refusal } from '../parts/notice.tsx';
+import { type RuleName, Rule } from '../why/rule.tsx';
+
+export function Deed({
+  title,
+  rule,
+  children,
+  effects,
+  verb,
+  act,
+  isDanger = false,
+  problem,
+}: {
+  readonly title: string;
+  readonly rule?: RuleName;
+  /** The fields. */
+  readonly children?: ComponentChildren;
+  /** What will have happened, a sentence each. */
+  readonly effects: readonly string[];
+  readonly verb: string;
+  /** Resolves to what is said when it is done. */
+  readonly act: () => Promise<string>;
+  readonly isDanger?: boolean;
+  /** Why it cannot be done now; absent = it can. */
+  readonly problem?: string | undefined;
+}) {
+  const [isAsked, setIsAsked] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
+  const [said, setSaid] = useState('');
+  const [error, setError] = useState<Error>();
+  const key = effects.join('\n');
+  // Whatever is changed meanwhile is looked at again.
+  useEffect(() => setIsAsked(false), [key]);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setError(undefined);
+    setSaid('');
+    if (!isAsked) {
+      setIsAsked(true);
+      return;
+    }
+    setIsBusy(true);
+    act()
+      .then(setSaid, (reason: unknown) => setError(errorFrom(reason)))
+      .finally(() => {
+        setIsBusy(false);
+        setIsAsked(false);
+      });
+  };
+  return (
+    <form class="panel deed" onSubmit={submit} aria-label={title}>
+      <h3>
+        {title} {rule !== undefined && <Rule name={rule} />}
+      </h3>
+      {children !== undefined && <div class="grid">{children}</div>}
+      {problem === undefined ? (
+        <>
+          <ul class="effects">
+            {effects.map((effect) => (
+              <li key={effect}>{effect}</li>
+            ))}
+          </ul>
+          <div class="row">
+            <button type="submit" class={isDanger ? 'danger' : isAsked ? 'primary' : ''} disabled={isBusy}>
+              {isAsked ? `Confirm: ${verb.toLowerCase()}` : verb}
+            </button>
+            {isAsked && (
+              <button type="button" class="quiet" onClick={() => setIsAsked(false)}>
+                Not now
+              </button>
+            )}
+          </div>
+        </>
+      ) : (
+        <p class="dim">{problem}</p>
+      )}
+      <p role="status">{said}</p>
+      {error !== undefined && <Refusal error={error} />}
+    </form>
+  );
+}

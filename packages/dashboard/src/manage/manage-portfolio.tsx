@@ -1,0 +1,332 @@
+/** What can be done to a portfolio besides trading, each with what it will do. */
+import { type OptionPosition, portfolioMarginEngineTypes, type PortfolioUpdate } from '@sandpit/protocol';
+import { useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { change, money, numberTyped, quantity, words } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { contractText } from '../option-legs.ts';
+import { Field, Select } from '../parts/field.tsx';
+import { Empty } from '../parts/notice.tsx';
+import { tellClockMoved } from '../time/clock-control.ts';
+import { Deed } from './deed.tsx';
+import './manage.css';
+
+/** Shares of a standard contract. */
+const SHARES = 100;
+const PROMOTION = 150_000;
+
+interface Props {
+  readonly portfolio: PortfolioUpdate;
+}
+
+export function ManagePortfolio({ portfolio }: Props) {
+  const broker = useBroker();
+  if (!broker.may('trade')) return <Empty>Read-only token: it cannot change the portfolio.</Empty>;
+  if (portfolio.status === 'CLOSED') return <Empty>The portfolio is closed.</Empty>;
+  return (
+    <>
+      <div class="deeds">
+        <Transfer portfolio={portfolio} />
+        <SwitchBroker portfolio={portfolio} />
+        {portfolio.portfolioType === 'MARGIN' && <MarginType portfolio={portfolio} />}
+        <Reset portfolio={portfolio} />
+        <Close portfolio={portfolio} />
+      </div>
+      {portfolio.options.length > 0 && (
+        <>
+          <h2>Options</h2>
+          <div class="deeds">
+            {portfolio.options
+              .filter((one) => one.quantity > 0)
+              .map((one) => (
+                <Exercise key={one.optionSymbol} portfolio={portfolio} option={one} />
+              ))}
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Transfer({ portfolio }: Props) {
+  const broker = useBroker();
+  const [direction, setDirection] = useState('in');
+  const [amount, setAmount] = useState('');
+  const typed = numberTyped(amount);
+  const isGood = typed !== undefined && typed > 0;
+  const moved = isGood ? typed * (direction === 'in' ? 1 : -1) : 0;
+  return (
+    <Deed
+      title="Deposit or withdraw"
+      rule="cash"
+      verb={direction === 'in' ? 'Deposit' : 'Withdraw'}
+      effects={
+        isGood
+          ? [
+              `Settled cash becomes ${money(portfolio.settledCash + moved)}${portfolio.marginLoan > 0 && moved > 0 ? ', or the loan falls' : ''}; equity becomes ${money(portfolio.totalEquity + moved)}.`,
+              'The transfer is a ledger entry, and performance does not count it as a return.',
+              ...(portfolio.marginCallActive && moved > 0
+                ? ['An open margin call is met when it covers what is due.']
+                : []),
+            ]
+          : ['Enter an amount in dollars.']
+      }
+      act={async () => {
+        if (!isGood) return 'Enter an amount in dollars.';
+        await broker.call('transferCash', {
+          params: { portfolioId: portfolio.portfolioId },
+          body: { amount: moved },
+        });
+        setAmount('');
+        tellClockMoved();
+        return `${change(moved)} was booked.`;
+      }}
+    >
+      <Select
+        name="Direction"
+        plain
+        value={direction}
+        options={[
+          ['in', 'Deposit'],
+          ['out', 'Withdraw'],
+        ]}
+        onChange={setDirection}
+      />
+      <Field name="Amount" value={amount} onChange={setAmount} inputMode="decimal" placeholder="5,000" />
+    </Deed>
+  );
+}
+
+function SwitchBroker({ portfolio }: Props) {
+  const broker = useBroker();
+  const brokers = useLoad(() => broker.call('listBrokers'), []);
+  const [brokerId, setBrokerId] = useState(portfolio.brokerId);
+  const chosen = brokers.value?.data.find((one) => one.brokerId === brokerId);
+  const commission = chosen?.equityCommission;
+  return (
+    <Deed
+      title="Switch broker"
+      rule="brokers"
+      verb="Switch"
+      problem={
+        brokerId === portfolio.brokerId
+          ? `The portfolio is at ${portfolio.brokerId}. Choose another one.`
+          : undefined
+      }
+      effects={[
+        `New orders follow the rules of ${chosen?.name ?? brokerId}${commission === undefined ? '' : `: ${commissionText(commission)} for shares, ${(chosen?.houseMaintenanceLong ?? 0) * 100}% house maintenance`}.`,
+        'Positions and cash stay. It is refused if something held is not allowed there.',
+        'Requirements change at once, so that a margin call can follow.',
+      ]}
+      act={async () => {
+        await broker.call('switchBroker', {
+          params: { portfolioId: portfolio.portfolioId },
+          body: { brokerId },
+        });
+        return `The portfolio is at ${brokerId}.`;
+      }}
+    >
+      <Select
+        name="Broker"
+        plain
+        value={brokerId}
+        options={(brokers.value?.data ?? []).map((one) => [one.brokerId, one.name] as const)}
+        onChange={setBrokerId}
+      />
+    </Deed>
+  );
+}
+
+function commissionText({
+  perOrder,
+  perUnit,
+}: {
+  readonly perOrder?: number;
+  readonly perUnit?: number;
+}): string {
+  const parts = [
+    ...(perOrder === undefined || perOrder === 0 ? [] : [`${money(perOrder)} an order`]),
+    ...(perUnit === undefined || perUnit === 0 ? [] : [`$${perUnit} a share`]),
+  ];
+  return parts.length === 0 ? 'no commission' : parts.join(' and ');
+}
+
+function MarginType({ portfolio }: Props) {
+  const broker = useBroker();
+  const { portfolioId } = portfolio;
+  const eligibility = useLoad(
+    () => broker.call('getMarginEligibility', { params: { portfolioId } }),
+    [portfolioId],
+  );
+  const [type, setType] = useState<string>(portfolio.marginType === 'PORTFOLIO' ? 'REG_T' : 'PORTFOLIO');
+  const [engine, setEngine] = useState<string>('SIMPLE');
+  const [addCash, setAddCash] = useState(false);
+  const isPortfolio = type === 'PORTFOLIO';
+  const { eligible, reasons = [] } = eligibility.value ?? {};
+  const isBlocked = isPortfolio && eligible === false && !addCash;
+  return (
+    <Deed
+      title="Margin type"
+      rule={isPortfolio ? 'portfolioMargin' : 'regT'}
+      verb="Change"
+      problem={type === portfolio.marginType ? `The portfolio has ${words(type)} margin.` : undefined}
+      effects={
+        isBlocked
+          ? [`It will be refused: ${reasons.join(' ')}`]
+          : [
+              isPortfolio
+                ? 'Requirements become those of the risk array: the largest loss of a range of moves.'
+                : 'Requirements become those of Regulation T: 50% initial, the house rate to maintain.',
+              'Reservations of open orders are computed again.',
+              ...(addCash ? [`${money(PROMOTION)} of promotional cash is added, once.`] : []),
+            ]
+      }
+      act={async () => {
+        const { message } = await broker.call('upgradeMargin', {
+          params: { portfolioId },
+          body: {
+            marginType: type as 'PORTFOLIO',
+            ...(isPortfolio && { portfolioMarginEngineType: engine as 'SIMPLE' }),
+            ...(addCash && { addPromotionalCash: true }),
+          },
+        });
+        return message;
+      }}
+    >
+      <Select
+        name="Margin"
+        plain
+        value={type}
+        options={[
+          ['REG_T', 'Reg T'],
+          ['PORTFOLIO', 'Portfolio margin'],
+        ]}
+        onChange={setType}
+      />
+      {isPortfolio && (
+        <Select name="Engine" value={engine} options={portfolioMarginEngineTypes} onChange={setEngine} />
+      )}
+      <label class="inline">
+        <input type="checkbox" checked={addCash} onChange={() => setAddCash(!addCash)} /> Add promotional cash
+      </label>
+    </Deed>
+  );
+}
+
+function Reset({ portfolio }: Props) {
+  const broker = useBroker();
+  const count = positionsOf(portfolio);
+  return (
+    <Deed
+      title="Reset"
+      rule="reset"
+      verb="Reset"
+      isDanger
+      effects={[
+        `${count === 0 ? 'No positions are' : `${quantity(count)} ${count === 1 ? 'position is' : 'positions are'}`} closed at the mark, and all open orders are canceled.`,
+        'Cash becomes the initial cash again. A new epoch of performance begins.',
+        'Orders, activities and ledger of before stay readable.',
+      ]}
+      act={async () => {
+        const { resetSummary, message } = await broker.call('resetPortfolio', {
+          params: { portfolioId: portfolio.portfolioId },
+        });
+        tellClockMoved();
+        return `${message}: ${resetSummary.positionsClosed} positions closed, ${resetSummary.ordersCancelled} orders canceled, cash ${money(resetSummary.newCashBalance)}.`;
+      }}
+    />
+  );
+}
+
+const positionsOf = ({ equities, options, futures }: PortfolioUpdate): number =>
+  equities.length + options.length + futures.length;
+
+function Close({ portfolio }: Props) {
+  const broker = useBroker();
+  const count = positionsOf(portfolio);
+  const inTheWay = [
+    ...(count > 0 ? [`${quantity(count)} ${count === 1 ? 'position' : 'positions'}`] : []),
+    ...(portfolio.pendingCash !== 0 ? ['unsettled cash'] : []),
+    ...(portfolio.reservedCash !== 0 ? ['open orders'] : []),
+    ...(portfolio.marginLoan > 0 ? ['a loan'] : []),
+    ...(portfolio.marginCallActive ? ['a margin call'] : []),
+  ];
+  return (
+    <Deed
+      title="Close the portfolio"
+      rule="accounts"
+      verb="Close"
+      isDanger
+      problem={
+        inTheWay.length === 0 ? undefined : `It cannot be closed yet. In the way: ${inTheWay.join(', ')}.`
+      }
+      effects={[
+        `${money(portfolio.settledCash)} is paid out. Accrued interest and fees are posted first.`,
+        'The portfolio accepts nothing any more. Its history stays readable.',
+      ]}
+      act={async () => {
+        const { message } = await broker.call('closePortfolio', {
+          params: { portfolioId: portfolio.portfolioId },
+        });
+        return message;
+      }}
+    />
+  );
+}
+
+function Exercise({ portfolio, option }: Props & { readonly option: OptionPosition }) {
+  const broker = useBroker();
+  const [what, setWhat] = useState('exercise');
+  const [typed, setTyped] = useState('');
+  const { optionSymbol, symbol, strike, optionType, quantity: held } = option;
+  const count = numberTyped(typed) ?? held;
+  const shares = count * SHARES;
+  const isCall = optionType === 'CALL';
+  const params = { portfolioId: portfolio.portfolioId, optionSymbol };
+  return (
+    <Deed
+      title={`${symbol} ${contractText(optionSymbol)}`}
+      rule="exercise"
+      verb={what === 'exercise' ? 'Exercise' : 'Instruct'}
+      effects={
+        what === 'exercise'
+          ? [
+              `${quantity(count)} of ${quantity(held)} contracts are exercised now.`,
+              `Of a standard contract that is ${isCall ? 'buying' : 'selling'} ${quantity(shares)} ${symbol} at ${money(strike)}: ${change((isCall ? -1 : 1) * shares * strike)} of cash. Contracts on an index settle in cash.`,
+              'The rest of their time value is lost.',
+            ]
+          : [
+              `${quantity(count)} of ${quantity(held)} contracts will not be exercised when they expire, even in the money.`,
+              'An instruction for 0 contracts withdraws it.',
+            ]
+      }
+      act={async () => {
+        if (what === 'exercise') {
+          const done = await broker.call('exerciseOption', { params, body: { quantity: count } });
+          tellClockMoved();
+          return `${quantity(done.quantity)} exercised: ${quantity(done.shares)} ${done.underlying}, ${change(done.cash)}.`;
+        }
+        const done = await broker.call('doNotExerciseOption', { params, body: { quantity: count } });
+        return `${quantity(done.quantity)} will not be exercised.`;
+      }}
+    >
+      <Select
+        name="Action"
+        plain
+        value={what}
+        options={[
+          ['exercise', 'Exercise now'],
+          ['not', 'Do not exercise at expiry'],
+        ]}
+        onChange={setWhat}
+      />
+      <Field
+        name="Contracts"
+        value={typed}
+        onChange={setTyped}
+        inputMode="numeric"
+        placeholder={String(held)}
+      />
+    </Deed>
+  );
+}
