@@ -55,7 +55,7 @@ export function optionsAndMargin(visit: Visit): void {
     await expect
       .poll(() => page.getByRole('region', { name: 'Activities' }).innerText(), SOON)
       .toMatch(
-        /AAPL260109C00192500 assigned[\s\S]*AAPL260109C00187500 exercised|AAPL260109C00187500 exercised[\s\S]*AAPL260109C00192500 assigned/,
+        /192\.50 call assigned[\s\S]*187\.50 call exercised|187\.50 call exercised[\s\S]*192\.50 call assigned/,
       );
     await page.context().close();
   }, 60_000);

@@ -44,7 +44,10 @@ export function timeMachine(visit: Visit): void {
     // The calls behind the page, as programs.
     await page.getByRole('button', { name: 'Calls behind this page' }).click();
     const panel = page.getByRole('complementary', { name: 'Calls behind this page' });
-    await panel.getByRole('button', { name: /advanceClock|listOrders/ }).first().click();
+    await panel
+      .getByRole('button', { name: /advanceClock|listOrders/ })
+      .first()
+      .click();
     await panel.getByRole('button', { name: 'Python' }).click();
     await expect.poll(() => panel.innerText(), SOON).toMatch(/import sandpit[\s\S]*client\.call\("/);
     await panel.getByRole('button', { name: 'Streams' }).click();

@@ -23,7 +23,9 @@ export function activityText({ category, description }: Pick<Activity, 'category
     })
     .replace(DATE, (date) => dateText(date))
     .replace(LEADING, (code) => words(code))
-    .replace(REASON, (_, code: string) => `(${ENDS[code as CancelReason] ?? words(code).toLowerCase()})`)
+    .replace(REASON, (_, code: string) =>
+      Object.hasOwn(ENDS, code) ? `(${ENDS[code as CancelReason]})` : `(${words(code).toLowerCase()})`,
+    )
     .replace(CODE, (code) => (category === 'ORDER' || category === 'MARGIN' ? words(code) : code));
   return category === 'MARGIN' ? text.replace(AMOUNT, (figure) => money(Number(figure))) : text;
 }

@@ -53,9 +53,9 @@ export function Deed({
   };
   return (
     <form class="panel deed" onSubmit={submit} aria-label={title}>
-      <h3>
+      <h2>
         {title} {rule !== undefined && <Rule name={rule} />}
-      </h3>
+      </h2>
       {children !== undefined && <div class="grid">{children}</div>}
       {problem === undefined ? (
         <>
