@@ -311,10 +311,21 @@ export class Simulations {
   /** The simulation of this id that the tenant may see; of `MAIN`, its own where that is kept. */
   async find(id: string, tenantId: string): Promise<Simulation | undefined> {
     if (id === MAIN) return this.findMain(tenantId);
+    const there = this.inMemory(id, tenantId);
+    if (there !== undefined) return there;
     const entry = this.entryOf(id, tenantId);
     if (entry === undefined) return undefined;
     this.lifetimes.asked(id);
     return this.opened({ id, tenantId, config: configOf(entry) });
+  }
+
+  /** A simulation that the tenant created, where it is open already: found at once, without a look at the registry. */
+  inMemory(id: string, tenantId: string): Simulation | undefined {
+    const open = this.open.get(id);
+    if (open?.opened?.tenantId !== tenantId || id.startsWith(MAINS) || this.broken.has(id)) return undefined;
+    open.usedAt = performance.now();
+    this.lifetimes.asked(id);
+    return open.opened;
   }
 
   /** Tells a watcher of the simulations in memory, and of those to come. There is one at most. */

@@ -176,11 +176,13 @@ export class Admission {
         request.simulation = simulation;
         next();
       };
-      const there = isMain ? mainAtOnce(simulations, id, tenantId) : undefined;
+      const there = isMain
+        ? mainAtOnce(simulations, id, tenantId)
+        : simulations.inMemory(simulationId, tenantId);
       if (there !== undefined) return enter(there);
       const found = isMain
         ? mainOf(simulations, needsMain, tenantId)
-        : simulations.find(principal.simulationId, tenantId);
+        : simulations.find(simulationId, tenantId);
       found.then(
         (simulation) => {
           // The token of a simulation that is gone is good for nothing.

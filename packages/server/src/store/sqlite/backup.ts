@@ -141,6 +141,7 @@ function markCopy(to: string): number {
     const { journalId, commits, digest } = readMeta(database);
     const mark = HighWaterMark.open(join(to, MARK_FILE));
     mark.write({ journalId, commit: commits, digest });
+    mark.sync();
     mark.close();
     return commits;
   } finally {

@@ -41,7 +41,8 @@ export interface CommitDraft {
 
 /**
  * The numbered commits of a data directory. Each carries a digest over all before it and over what must be in the tables after it,
- * is refused once another writer has opened the directory, and has its number in the high-water mark before anybody hears of it.
+ * is refused once another writer has opened the directory, and has its number in the high-water mark before anybody hears of it. The mark
+ * itself is synced after that, while those who wait are told, and before the next commit begins.
  */
 export class CommitLog {
   readonly database: Database;
@@ -57,6 +58,8 @@ export class CommitLog {
   readonly #frameBytes: number;
   #meta: Meta;
   #isMarked = true;
+  /** The mark as it was written last is not synced yet, or could not be. */
+  #unsynced: 'WRITTEN' | 'FAILED' | undefined;
   #sinceMeasured = 0;
 
   /** Throws `DamagedJournal` before it has changed anything. */
@@ -92,6 +95,7 @@ export class CommitLog {
       this.#measure = database.prepare('PRAGMA wal_checkpoint(NOOP)');
       this.#copyNow = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
       this.#commit(meta.epoch + 1, () => undefined);
+      this.#settle();
       // The pragma tells the truth only after a write.
       if (pragmaNumber(database, 'synchronous') !== SYNCHRONOUS_FULL)
         throw new Error('The database does not sync its commits');
@@ -115,6 +119,8 @@ export class CommitLog {
   }
 
   #commit(epoch: number, work: (draft: CommitDraft) => void): void {
+    // A mark that is two commits behind would prove nothing.
+    this.#settle();
     const before = this.#meta;
     this.#begin.run();
     let meta: Meta;
@@ -166,16 +172,40 @@ export class CommitLog {
   }
 
   finish(): void {
+    this.#writeMark();
+    this.#isMarked = true;
+    this.#unsynced = 'WRITTEN';
+  }
+
+  #writeMark(): void {
     const { journalId, commits, digest } = this.#meta;
     this.#mark.write({ journalId, commit: commits, digest });
-    this.#isMarked = true;
+  }
+
+  #settle(): void {
+    if (this.#unsynced === undefined) return;
+    // What could not be synced may be lost although the next sync succeeds.
+    if (this.#unsynced === 'FAILED') this.#writeMark();
+    this.#unsynced = 'FAILED';
+    this.#mark.sync();
+    this.#unsynced = undefined;
+  }
+
+  #settleIfRoom(): void {
+    try {
+      this.#settle();
+    } catch (error) {
+      // The next commit tries it again, and waits where it has to.
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   /**
-   * Keeps the write-ahead log from growing without end. Between commits. Another thread copies what there is; the writer what has come
-   * meanwhile, which is little, and its next commit begins the log anew.
+   * Syncs the mark, and keeps the write-ahead log from growing without end. Between commits. Another thread copies what there is; the
+   * writer what has come meanwhile, which is little, and its next commit begins the log anew.
    */
   tidy(): void {
+    this.#settleIfRoom();
     if (this.#copier.takeDone()) {
       this.#copy();
       return;
@@ -202,6 +232,7 @@ export class CommitLog {
   }
 
   close(): void {
+    this.#settleIfRoom();
     this.#copier.close();
     this.#room.close();
     try {

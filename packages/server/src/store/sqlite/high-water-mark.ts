@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import {
   closeSync,
-  constants,
   existsSync,
   fdatasyncSync,
   fstatSync,
@@ -26,12 +25,9 @@ const SLOT_DISTANCE = 4_096;
 const SLOT_SIZE = 512;
 const SLOTS = 2;
 
-/** Makes a write durable by itself, in one call. 0 where the system has no such flag. */
-const DURABLE_WRITES = (constants as { readonly O_DSYNC?: number }).O_DSYNC ?? 0;
-
 /**
- * The number and digest of the last commit, outside of the SQLite files and synced before the commit is
- * acknowledged. Why: SQLite opens a damaged or shortened write-ahead log without complaint, as a shorter history.
+ * The number and digest of the last commit, outside of the SQLite files, written before the commit is acknowledged and synced before
+ * the next one begins. Why: SQLite opens a damaged or shortened write-ahead log without complaint, as a shorter history.
  */
 export class HighWaterMark {
   readonly #fd: number;
@@ -57,7 +53,7 @@ export class HighWaterMark {
 
   static open(path: string): HighWaterMark {
     const isNew = !existsSync(path);
-    const fd = openSync(path, constants.O_RDWR | (isNew ? constants.O_CREAT : 0) | DURABLE_WRITES, 0o600);
+    const fd = openSync(path, isNew ? 'w+' : 'r+', 0o600);
     if (fstatSync(fd).size < SLOTS * SLOT_DISTANCE) {
       // Full length from the start: later writes then change no metadata, and fdatasync is enough.
       writeSync(fd, Buffer.alloc(SLOT_DISTANCE), 0, SLOT_DISTANCE, (SLOTS - 1) * SLOT_DISTANCE);
@@ -67,13 +63,16 @@ export class HighWaterMark {
     return new HighWaterMark(fd);
   }
 
-  /** Durable when it returns. */
+  /** Written when it returns, whatever becomes of this process. Durable after `sync`. */
   write(mark: CommitMark): void {
     const text = `${mark.journalId} ${mark.commit} ${mark.digest}`;
     const slot = Buffer.alloc(SLOT_SIZE, ' ');
     slot.write(`${text} ${hash('sha256', text, 'hex')}\n`);
     writeSync(this.#fd, slot, 0, SLOT_SIZE, (mark.commit % SLOTS) * SLOT_DISTANCE);
-    if (DURABLE_WRITES === 0) fdatasyncSync(this.#fd);
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#fd);
   }
 
   close(): void {
