@@ -1369,6 +1369,8 @@ class Episodes:
 
     def step(self, action):
         """Does what `action` says and lets time pass: observation, reward, terminated, truncated, information."""
+        if len(action) != len(self.symbols):
+            raise SandpitError(f"An action has a number for each of {', '.join(self.symbols)}")
         orders = [self._order(symbol, int(one)) for symbol, one in zip(self.symbols, action) if int(one) != _NO_ACTION]
         result = self._client.step(orders, advance=self._advance, observe=self._observe)
         self._taken += 1

@@ -209,6 +209,8 @@ class LearningLoops(unittest.TestCase):
             self.assertEqual(info["now"], "2026-01-05T15:01:00.000Z")
             with self.assertRaisesRegex(sandpit.SandpitError, "3 is no action"):
                 game.step([3])
+            with self.assertRaisesRegex(sandpit.SandpitError, "a number for each of AAPL"):
+                game.step([1, 1])
 
     def test_episodes_of_a_snapshot_of_ones_own_leave_its_simulation_alone(self):
         with Sandbox(cash=10_000) as sim:

@@ -95,6 +95,7 @@ export class Records {
 
   /** Whether only what ends a risk can be: the disk is full, and little was held back for that. */
   isInReserve(): boolean {
+    if (this.#isHolding) return false;
     return this.#isCommitting() && this.#store.health().status === 'reserve';
   }
 
