@@ -7,6 +7,7 @@ import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { timeMachine } from './time-machine.js';
+import { trading } from './trading.js';
 import { trouble } from './trouble.js';
 import { webhooks } from './webhooks.js';
 
@@ -253,6 +254,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     });
 
     optionsAndMargin(visit);
+    trading(visit);
     trouble(visit);
     manyThings(visit, () => placed);
   });

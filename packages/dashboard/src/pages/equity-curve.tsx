@@ -33,8 +33,16 @@ const TITLES = Object.entries(SPANS).map(([name, { title }]) => [name, title] as
 /** Points of a curve, and fills on it. */
 const MOST = 2000;
 const PAGE = 500;
-/** Closes from which on they are a curve. */
-const YOUNG = 20;
+/** The finest points that a portfolio of an age has no more than `MOST` of. */
+const BY_AGE: readonly (readonly [days: number, CurveInterval])[] = [
+  [1.3, '1m'],
+  [6.5, '5m'],
+  [80, '1h'],
+];
+
+/** How far the points of a whole curve are apart: the younger the portfolio, the finer. */
+export const intervalForAge = (ageMs: number): CurveInterval =>
+  BY_AGE.find(([days]) => ageMs <= days * DAY_MS)?.[1] ?? '1d';
 
 export function EquityCurve({
   portfolio,
@@ -44,9 +52,12 @@ export function EquityCurve({
   readonly span: string;
 }) {
   const broker = useBroker();
-  const { portfolioId, totalEquity } = portfolio;
+  const { portfolioId, totalEquity, createdAt } = portfolio;
   const span = Object.hasOwn(SPANS, asked) ? asked : '';
-  const history = useLoad(() => read(broker, portfolioId, SPANS[span] ?? ALL), [portfolioId, span]);
+  const history = useLoad(
+    () => read(broker, portfolioId, createdAt, SPANS[span] ?? ALL),
+    [portfolioId, span],
+  );
   useEvery(30_000, history.reload);
   useEffect(() => history.reload(), [portfolio.updatedAt]);
   useClockMoves(history.reload);
@@ -96,20 +107,22 @@ interface History {
   readonly sinceMs: number;
 }
 
-async function read(broker: Broker, portfolioId: string, { ms, interval }: Span): Promise<History> {
+async function read(
+  broker: Broker,
+  portfolioId: string,
+  createdAt: string,
+  { ms, interval }: Span,
+): Promise<History> {
   const params = { portfolioId };
   const { now } = await broker.call('getMarketHours');
   const nowMs = Date.parse(now);
   const sinceMs = nowMs - ms;
   const from = Number.isFinite(sinceMs) ? { from: new Date(sinceMs).toISOString() } : {};
-  const pointsOf = (each: CurveInterval): Promise<readonly EquityPoint[]> =>
-    newest(broker.list('getEquityCurve', { params, query: { ...from, interval: each } }));
-  const [found, filled] = await Promise.all([
-    pointsOf(interval),
+  const each = Number.isFinite(ms) ? interval : intervalForAge(nowMs - Date.parse(createdAt));
+  const [points, filled] = await Promise.all([
+    newest(broker.list('getEquityCurve', { params, query: { ...from, interval: each } })),
     broker.call('listOrders', { query: { portfolioId, status: 'FILLED', limit: PAGE } }),
   ]);
-  // Of a young portfolio its closes alone say little.
-  const points = interval === '1d' && found.length < YOUNG ? await pointsOf('1h') : found;
   return { points: points.toReversed(), fills: filled.data, nowMs, sinceMs };
 }
 

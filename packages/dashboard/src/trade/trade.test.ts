@@ -1,0 +1,255 @@
+import type { Bar, Leg, PreviewRejection } from '@sandpit/protocol';
+import { describe, expect, it } from 'vitest';
+import { numberTyped, words } from '../format.ts';
+import { legsOf } from '../option-legs.ts';
+import { intervalForAge } from '../pages/equity-curve.tsx';
+import { barOf, startOfBar, withPrice } from './forming-bar.ts';
+import {
+  bollingerBands,
+  exponentialAverage,
+  relativeStrength,
+  simpleAverage,
+  volumeWeightedPrice,
+} from './indicators.ts';
+import { distanceWarning, netOf } from './market-side.ts';
+import {
+  breakevens,
+  impliedVolatility,
+  normal,
+  optionValue,
+  probabilityOfProfit,
+  profitAt,
+} from './option-value.ts';
+import { labelsOf } from './payoff-chart.tsx';
+import { remedyOf } from './remedy.ts';
+import { closingTicket, nameOf, rollingTicket } from './strategy.ts';
+import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
+import { withLeg } from './tray-legs.ts';
+
+const bar = (timestamp: number, close: number, volume = 10): Bar => ({
+  timestamp,
+  open: close,
+  high: close + 1,
+  low: close - 1,
+  close,
+  volume,
+});
+const bars = (...closes: readonly number[]): readonly Bar[] =>
+  closes.map((close, index) => bar(index, close));
+
+describe('indicators', () => {
+  it('averages: begin when there are enough bars', () => {
+    expect(simpleAverage(bars(1, 2, 3, 4), 3)).toEqual([undefined, undefined, 2, 3]);
+    expect(exponentialAverage(bars(1, 2, 3, 5), 3)).toEqual([undefined, undefined, 2, 3.5]);
+  });
+
+  it('Bollinger bands: stand two deviations from the average', () => {
+    const { upper, lower } = bollingerBands(bars(1, 3), 2);
+    expect([upper[1], lower[1]]).toEqual([4, 0]);
+  });
+
+  it('VWAP: weighs by volume and begins again each day', () => {
+    const two = [bar(0, 10, 1), bar(1, 20, 3), bar(2, 30, 5)];
+    expect(volumeWeightedPrice(two, (at) => (at < 2 ? 'one' : 'two'))).toEqual([10, 17.5, 30]);
+  });
+
+  it('RSI: is 100 where prices only rise, 50 where they stand', () => {
+    expect(relativeStrength(bars(1, 2, 3, 4), 2).at(-1)).toBe(100);
+    expect(relativeStrength(bars(5, 5, 5), 2).at(-1)).toBe(50);
+  });
+});
+
+describe('the bar that forms', () => {
+  const noon = Date.parse('2026-01-06T12:00:30-05:00');
+  const yesterday = { ...bar(Date.parse('2026-01-05T09:30:00-05:00'), 100) };
+
+  it('of a day: begins at the time of the last daily bar', () => {
+    expect(new Date(startOfBar('1Day', noon, yesterday)).toISOString()).toBe('2026-01-06T14:30:00.000Z');
+    // Clocks were put forward in between: the same time in New York.
+    const spring = Date.parse('2026-03-09T12:00:00-04:00');
+    const before = bar(Date.parse('2026-03-06T09:30:00-05:00'), 1);
+    expect(new Date(startOfBar('1Day', spring, before)).toISOString()).toBe('2026-03-09T13:30:00.000Z');
+  });
+
+  it('grows with prices, and a price after its end begins another', () => {
+    const made = withPrice([yesterday], '1Day', 105, noon);
+    expect(made).toHaveLength(2);
+    const grown = withPrice(made, '1Day', 103, noon + 1000).at(-1);
+    expect(grown).toMatchObject({ open: 105, high: 105, low: 103, close: 103 });
+    expect(withPrice(made, '1Day', 50, Date.parse('2026-01-05T12:00:00-05:00'))).toBe(made);
+  });
+
+  it('is put together from shorter ones', () => {
+    expect(barOf([bar(1, 5), bar(2, 8), bar(3, 6)], 0)).toEqual({
+      timestamp: 0,
+      open: 5,
+      high: 9,
+      low: 4,
+      close: 6,
+      volume: 30,
+    });
+    expect(barOf([], 0)).toBeUndefined();
+  });
+});
+
+describe('values of options', () => {
+  it('agree with tables', () => {
+    expect(normal(1.96)).toBeCloseTo(0.9750021, 6);
+    expect(optionValue(true, 100, 100, 0.2, 1)).toBeCloseTo(7.9656, 3);
+    expect(optionValue(false, 90, 100, 0.2, 0)).toBe(10);
+    expect(impliedVolatility(true, 100, 100, 1, 7.9656)).toBeCloseTo(0.2, 4);
+    expect(impliedVolatility(true, 100, 90, 1, 9)).toBeUndefined();
+  });
+
+  it('of a spread: breakeven, profit and its probability', () => {
+    const leg = { isCall: true, expiresAtMs: 0, volatility: 0.2 };
+    const legs = [
+      { ...leg, count: 1, strike: 100 },
+      { ...leg, count: -1, strike: 110 },
+    ];
+    const points = [80, 100, 110, 130].map((at) => ({ at, value: profitAt(legs, 4, at, 0) }));
+    expect(points.map(({ value }) => value)).toEqual([-400, -400, 600, 600]);
+    expect(breakevens(points)).toEqual([104]);
+    // Above 104 from 100 in a year at 20 %: N(−(ln 1.04)/0.2 − 0.1).
+    expect(probabilityOfProfit(points, 100, 0.2, 1)).toBeCloseTo(normal(-Math.log(1.04) / 0.2 - 0.1), 6);
+  });
+
+  it('labels of a payoff: those that would overlap share one', () => {
+    expect(labelsOf([100, 101, 200], (strike) => strike * 2).map(({ text }) => text)).toEqual([
+      '100.00 · 101.00',
+      '200.00',
+    ]);
+  });
+});
+
+describe('strategies', () => {
+  const name = (text: string): string | undefined => nameOf(legsOf(text))?.title;
+  const C = (strike: number, date = '260116'): string => `AAPL${date}C00${strike}000`;
+  const P = (strike: number): string => `AAPL260116P00${strike}000`;
+
+  it.each([
+    ['Bull call spread', `B1x${C(190)},S1x${C(195)}`],
+    ['Bear call spread', `B2x${C(195)},S2x${C(190)}`],
+    ['Bull put spread', `S1x${P(190)},B1x${P(185)}`],
+    ['Calendar call spread', `S1x${C(190)},B1x${C(190, '260220')}`],
+    ['Diagonal call spread', `S1x${C(195)},B1x${C(190, '260220')}`],
+    ['Long straddle', `B1x${C(190)},B1x${P(190)}`],
+    ['Short strangle', `S1x${C(195)},S1x${P(185)}`],
+    ['Long call butterfly', `B1x${C(185)},S2x${C(190)},B1x${C(195)}`],
+    ['Iron condor', `B1x${P(180)},S1x${P(185)},S1x${C(195)},B1x${C(200)}`],
+    ['Iron butterfly', `B1x${P(180)},S1x${P(190)},S1x${C(190)},B1x${C(200)}`],
+    ['Short put', `S1x${P(185)}`],
+    [undefined, `B1x${C(190)},B1x${C(195)}`],
+    [undefined, `B1x${C(190)},S2x${C(195)}`],
+  ])('%s: %s', (title, text) => {
+    expect(name(text)).toBe(title);
+  });
+
+  it('close by one order with every leg, in units', () => {
+    const held = [
+      { symbol: C(190), quantity: 2 },
+      { symbol: C(195), quantity: -2 },
+    ];
+    expect(closingTicket('p', held)).toMatchObject({
+      strategy: 'VERTICAL_SPREAD',
+      legs: `s1x${C(190)},b1x${C(195)}`,
+      quantity: 2,
+    });
+    expect(closingTicket('p', [{ symbol: 'AAPL', quantity: -3 }])).toMatchObject({
+      intent: 'BUY_TO_CLOSE',
+      quantity: 3,
+    });
+  });
+
+  it('roll by one order that closes one contract and opens the next', () => {
+    expect(rollingTicket('p', { symbol: C(190), quantity: -2 }, C(195, '260220'))).toMatchObject({
+      strategy: 'CALENDAR_SPREAD',
+      legs: `b1x${C(190)},S1x${C(195, '260220')}`,
+      quantity: 2,
+    });
+    expect(rollingTicket('p', { symbol: C(190), quantity: 1 }, C(190))).toBeUndefined();
+  });
+
+  it('gather leg by leg: the same side again adds one, the other side takes it away', () => {
+    const one = withLeg([], C(190), 'BUY', 0);
+    expect(withLeg(one, C(190), 'BUY', 0)[0]?.quantity).toBe(2);
+    expect(withLeg(one, C(190), 'SELL', 0)).toEqual([]);
+    expect(withLeg([], C(190), 'SELL', 3)[0]?.positionIntent).toBe('SELL_TO_CLOSE');
+  });
+
+  it('net of legs: bought at the ask, sold at the bid', () => {
+    const legs: readonly Leg[] = legsOf(`B1x${C(190)},S1x${C(195)}`);
+    const quote = (bid: number, ask: number) => ({ symbol: '', price: bid, bid, ask, timestamp: 0 });
+    expect(netOf(legs, [quote(2.6, 2.7), quote(0.6, 0.7)])).toEqual({ ask: 2.1, bid: 1.9, middle: 2 });
+    expect(netOf(legs, [quote(2.6, 2.7), undefined]).ask).toBeUndefined();
+  });
+});
+
+describe('the ticket', () => {
+  const query = (text: string): URLSearchParams => new URLSearchParams(text);
+
+  it.each([
+    ['1,000', 1000],
+    ['$1,000.50', 1000.5],
+    ['', undefined],
+    ['1e3', Number.NaN],
+    ['ten', Number.NaN],
+  ])('reads %j as %s', (text, value) => {
+    expect(numberTyped(text)).toEqual(value);
+  });
+
+  it('an empty quantity is asked for, and never sent as one', () => {
+    expect(missingOf(query(''), 'AAPL')).toBe('Enter a quantity.');
+    expect(orderOf(query(''), 'p', 'AAPL').quantity).toBeUndefined();
+    expect(orderOf(query('quantity=1,000'), 'p', 'AAPL').quantity).toBe(1000);
+    expect(problemsOf(query('quantity=ten')).get('quantity')).toMatch('must be a number');
+    expect(missingOf(query('quantity=0'), 'AAPL')).toBe('Quantity must be more than zero.');
+  });
+
+  it('exits in percent and dollars become prices, and mean a gain or a loss', () => {
+    const entry = { price: 100, quantity: 10, multiplier: 1, isBuy: true };
+    expect(exitPrice(5, 'percent', 'target', entry)).toBe(105);
+    expect(exitPrice(50, 'dollars', 'guard', entry)).toBe(95);
+    expect(exitPrice(50, 'dollars', 'target', { ...entry, isBuy: false })).toBe(95);
+    expect(outcomeAt(95, entry)).toBe(-50);
+    expect(exitPrice(200, 'percent', 'guard', entry)).toBeUndefined();
+  });
+
+  it('warns where a limit is far from the market, or a stop on its wrong side', () => {
+    const market = { bid: 99, ask: 100, middle: 99.5 };
+    expect(distanceWarning('LIMIT', true, 105, undefined, market)).toMatch('5.0% above the ask');
+    expect(distanceWarning('LIMIT', false, 150, undefined, market)).toMatch('may never fill');
+    expect(distanceWarning('STOP', true, undefined, 90, market)).toMatch('triggers at once');
+    expect(distanceWarning('LIMIT', true, 100, undefined, market)).toBeUndefined();
+  });
+
+  it('says what would make a refused order pass', () => {
+    const order = { ...orderOf(query('quantity=100'), 'p', 'AAPL'), quantity: 100 };
+    const refusal: PreviewRejection = {
+      code: 'INSUFFICIENT_FUNDS',
+      message: '',
+      availableCash: 500,
+      requiredAmount: 1000,
+    };
+    expect(remedyOf(refusal, order)).toBe(
+      'It needs $1,000.00 of cash; $500.00 is free, $500.00 is missing. It passes with 50 or with a deposit of the difference.',
+    );
+  });
+
+  it('names are written as people write them', () => {
+    expect([words('ROTH_IRA'), words('REG_T'), words('BUY_TO_OPEN')]).toEqual([
+      'Roth IRA',
+      'Reg T',
+      'Buy to open',
+    ]);
+  });
+
+  it('the curve of a young portfolio has a point a minute', () => {
+    expect([9 * 60_000, 3 * 86_400_000, 30 * 86_400_000, 3e10].map(intervalForAge)).toEqual([
+      '1m',
+      '5m',
+      '1h',
+      '1d',
+    ]);
+  });
+});
