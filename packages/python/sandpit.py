@@ -161,6 +161,22 @@ OPERATIONS = {
     "testWebhook": "POST /v1/webhooks/:webhookId/test",
     "listWebhookDeliveries": "GET /v1/webhooks/:webhookId/deliveries",
     "redeliverWebhook": "POST /v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
+    "createCompetition": "POST /v1/competitions",
+    "listCompetitions": "GET /v1/competitions",
+    "getCompetition": "GET /v1/competitions/:competitionId",
+    "updateCompetition": "PUT /v1/competitions/:competitionId",
+    "cancelCompetition": "DELETE /v1/competitions/:competitionId",
+    "startCompetition": "POST /v1/competitions/:competitionId/start",
+    "pauseCompetition": "POST /v1/competitions/:competitionId/pause",
+    "finishCompetition": "POST /v1/competitions/:competitionId/finish",
+    "enterCompetition": "POST /v1/competitions/:competitionId/entries",
+    "listEntries": "GET /v1/competitions/:competitionId/entries",
+    "createEntryToken": "POST /v1/competitions/:competitionId/entries/:entryId/token",
+    "disqualifyEntry": "PUT /v1/competitions/:competitionId/entries/:entryId",
+    "withdrawEntry": "DELETE /v1/competitions/:competitionId/entries/:entryId",
+    "getLeaderboard": "GET /v1/competitions/:competitionId/leaderboard",
+    "streamLeaderboard": "GET /v1/competitions/:competitionId/leaderboard/stream",
+    "getLeaderboardCurves": "GET /v1/competitions/:competitionId/leaderboard/curves",
 }
 """Every operation of the API by its name: method and path."""
 

@@ -9,3 +9,4 @@ export { moneyWeightedReturn } from './money-weighted.js';
 export * from './performance.js';
 export { type RoundTrip, RoundTripBook, type RoundTrips, roundTripsOf } from './round-trips.js';
 export * from './taxes.js';
+export * from './competition-figures.js';

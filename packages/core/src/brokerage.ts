@@ -5,6 +5,13 @@ import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './c
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
 import { scheduleAssignments } from './commands/assign-early.js';
 import { auctionOf } from './commands/auctions.js';
+import {
+  beginCompetition,
+  followDecision,
+  removeEntry,
+  resumeCompetition,
+  setCompetitionPhase,
+} from './commands/competition.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
 import { isTrading } from './commands/halted.js';
@@ -90,6 +97,9 @@ export interface Results {
   ChangeRules: undefined;
   MoveClock: undefined;
   BeginFork: undefined;
+  BeginCompetition: ReturnType<typeof beginCompetition>;
+  SetCompetitionPhase: ReturnType<typeof setCompetitionPhase>;
+  RemoveEntry: ReturnType<typeof removeEntry>;
 }
 
 /** What a command did. A refused one has no events. */
@@ -143,6 +153,7 @@ export class Brokerage {
     this.state.now = at;
     const decision = new Decision(this.state, this.rules, at, this.onRead, this.houseNumbers);
     const result = dispatch(decision, command) as Results[T];
+    followDecision(decision);
     if (decision.events.length === 0) decision.forgetReads();
     const { events, orders, quotesRead } = decision;
     return { result, events, orders, quotes: quotesRead };
@@ -215,6 +226,7 @@ export class Brokerage {
     scheduleSeries(new Decision(this.state, this.rules, justBefore));
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
+    resumeCompetition(d);
     // Looks that found nothing left no record. A look that is still to come is due at the next whole second, as it was before: on a clock that
     // stands still nothing may be said that was not said then.
     const { watch } = this.state;
@@ -354,6 +366,9 @@ const DERIVED: ReadonlySet<string> = new Set([
   'INTEREST',
   'INTEREST_POST',
   'EARLY_ASSIGNMENT',
+  'COMPETITION_START',
+  'COMPETITION_MINUTE',
+  'COMPETITION_END',
 ]);
 
 function dispatch(d: Decision, command: Command): unknown {
@@ -406,6 +421,12 @@ function dispatch(d: Decision, command: Command): unknown {
       return haltTrading(d, command);
     case 'LiftHalt':
       return liftHalt(d, command);
+    case 'BeginCompetition':
+      return beginCompetition(d, command);
+    case 'SetCompetitionPhase':
+      return setCompetitionPhase(d, command);
+    case 'RemoveEntry':
+      return removeEntry(d, command);
     case 'UpdateMarket':
       updateMarket(d, command);
       return undefined;

@@ -1,4 +1,5 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { CompetitionPhase, CompetitionTerms } from './competitions/competition.js';
 import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
@@ -176,6 +177,18 @@ export type Command =
       readonly isTold?: boolean;
     }
   | { readonly type: 'LiftHalt'; readonly symbol: string; readonly isTold?: boolean }
+  /** Makes the simulation take part in a competition: its market, or an entry (D194). */
+  | {
+      readonly type: 'BeginCompetition';
+      readonly terms: CompetitionTerms;
+      readonly phase: CompetitionPhase;
+    }
+  | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
+  | {
+      readonly type: 'RemoveEntry';
+      readonly status: 'DISQUALIFIED' | 'WITHDRAWN';
+      readonly reason?: string;
+    }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
   | {
       readonly type: 'UpdateMarket';

@@ -1,3 +1,8 @@
+import type {
+  CompetitionPhase,
+  CompetitionTerms,
+  EntryRemoval,
+} from './competitions/competition.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
@@ -137,6 +142,23 @@ export type Event =
       readonly promotionalCashAdded: boolean;
       readonly at: Instant;
     }
+  /** The simulation takes part in a competition (D194). */
+  | {
+      readonly type: 'CompetitionBegun';
+      readonly terms: CompetitionTerms;
+      readonly phase: CompetitionPhase;
+    }
+  | {
+      readonly type: 'CompetitionPhaseChanged';
+      readonly phase: CompetitionPhase;
+      /** The clock brought it about. */
+      readonly isByClock?: true;
+    }
+  /** Equity at an instant that scores go by. */
+  | { readonly type: 'CompetitionMarked'; readonly equity: Money }
+  /** Equity is higher than ever. */
+  | { readonly type: 'CompetitionHigh'; readonly equity: Money }
+  | ({ readonly type: 'EntryRemoved' } & EntryRemoval)
   | ({ readonly type: 'PortfolioClosed'; readonly portfolioId: string } & LastFigures)
   | {
       readonly type: 'PortfolioReset';

@@ -1,5 +1,7 @@
 import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
+import { minuteOf } from './competitions/competition.js';
+import type { Competition } from './competitions/competition.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { SHARES } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
@@ -55,6 +57,7 @@ import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
+import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 import { TradingDate } from './values/trading-date.js';
@@ -209,6 +212,23 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         owing: new Set(),
       });
       account.portfolioIds.push(terms.portfolioId);
+      if (state.competition?.phase === 'RUNNING') noteEquity(state, terms.initialCash);
+      return;
+    }
+    case 'CompetitionBegun':
+      state.competition = { terms: event.terms, phase: event.phase, points: [], trades: 0 };
+      return;
+    case 'CompetitionPhaseChanged':
+      competitionOf(state).phase = event.phase;
+      return;
+    case 'CompetitionMarked':
+      return noteEquity(state, event.equity);
+    case 'CompetitionHigh':
+      competitionOf(state).highest = event.equity;
+      return;
+    case 'EntryRemoved': {
+      const { type, ...removal } = event;
+      competitionOf(state).removed = { ...removal, at: state.now };
       return;
     }
     case 'PortfolioChanged': {
@@ -332,6 +352,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         const portfolio = portfolioOf(state, portfolioId);
         portfolio.previousClose = { date, totalEquity, maintenanceExcess };
         if (sma !== undefined) portfolio.margin.sma = sma.balance;
+        if (state.competition?.phase === 'RUNNING') noteEquity(state, totalEquity);
       }
       if (event.complete) state.closedThrough = event.date;
       return;
@@ -390,6 +411,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       state.clock = event.now;
       state.seed = event.seed ?? state.seed;
       state.marketSeq = 0;
+      // What goes on by itself is in no competition any more.
+      state.competition = undefined;
       return;
   }
 }
@@ -449,6 +472,28 @@ function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted'
   addOpenOrder(state, portfolio, order);
   setAside(portfolio, order, undefined, order.progress);
   scheduleOrder(state, order);
+  if (state.competition !== undefined) countAccepted(state.competition, terms, state.now);
+}
+
+function competitionOf({ competition }: State): Competition {
+  if (competition === undefined) throw new RangeError('the simulation takes part in no competition');
+  return competition;
+}
+
+/** The latest equity of an instant counts. */
+function noteEquity(state: State, equity: Money): void {
+  const { points } = competitionOf(state);
+  if (points.at(-1)?.at === state.now) points.pop();
+  points.push({ at: state.now, equity });
+}
+
+/** Counts what the entrant places: not the exits that come with an order, and not orders of the house. */
+function countAccepted(competition: Competition, { origin, bracket }: OrderTerms, at: Instant): void {
+  const isLeading = bracket === undefined || bracket.part === 'ENTRY' || bracket.part === 'OCO_LIMIT';
+  if (origin !== undefined || !isLeading) return;
+  const minute = minuteOf(at);
+  const { accepted } = competition;
+  competition.accepted = { minute, count: accepted?.minute === minute ? accepted.count + 1 : 1 };
 }
 
 /** Enters an order wherever open orders are looked for. */
@@ -703,6 +748,8 @@ function execute(
   for (const execution of event.executions)
     bookExecution(state, portfolio, terms, event, cashSide, execution, calendar);
   portfolio.updatedAt = state.now;
+  if (state.competition !== undefined && terms.origin === undefined)
+    state.competition.trades += event.executions.length;
   noteMargin(state, portfolio);
   move(state, order, orderAfter(order, event, state.now).progress);
 }

@@ -126,7 +126,7 @@ export type {
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
 export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
-export { requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
+export { requirementOfPortfolio, valuationOf, worthOf } from './portfolios/valuation.js';
 export type { ValuationSource } from './portfolios/book-sums.js';
 export type { Valuation, Worth } from './portfolios/valuation.js';
 export { newSnapshot, snapshotAfter, snapshotAfterOrder } from './portfolio-snapshot.js';
@@ -144,6 +144,17 @@ export type { BookRefusal, OptionLeg, RegTLeg, StockLeg } from './margin/reg-t/l
 export type { GroupName, Strategy } from './margin/group-names.js';
 export type { RegTGroup } from './margin/reg-t/listing.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
+export { isOver } from './competitions/competition.js';
+export type {
+  Competition,
+  CompetitionPhase,
+  CompetitionPoint,
+  CompetitionRefusal,
+  CompetitionRule,
+  CompetitionRules,
+  CompetitionTerms,
+  EntryRemoval,
+} from './competitions/competition.js';
 export type { FillModel } from './matching/fill-model.js';
 export type { CloseObstacle, Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';

@@ -130,6 +130,11 @@ export function snapshotAfter(
     case 'SeriesAdjusted':
     case 'SplitBegun':
     case 'SessionMarked':
+    case 'CompetitionBegun':
+    case 'CompetitionPhaseChanged':
+    case 'CompetitionMarked':
+    case 'CompetitionHigh':
+    case 'EntryRemoved':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

@@ -1,3 +1,4 @@
+import type { CompetitionRefusal } from './competitions/competition.js';
 import type { CapExceeded } from './orders/agent-caps.js';
 import type { Refusal } from './orders/refusal.js';
 import { refusalText } from './orders/refusal.js';
@@ -69,6 +70,7 @@ export type Rejection =
       readonly restrictedUntil: TradingDate;
     }
   | CapExceeded
+  | CompetitionRefusal
   | Refusal;
 
 /** The sentence of a rejection, as a user reads it. */
@@ -94,6 +96,8 @@ export function rejectionText(rejection: Rejection): string {
     case 'FEATURE_NOT_AVAILABLE':
     case 'CONFLICT':
     case 'CAP_EXCEEDED':
+    case 'COMPETITION_RULE':
+    case 'COMPETITION_NOT_RUNNING':
       return rejection.message;
     default:
       return refusalText(rejection);

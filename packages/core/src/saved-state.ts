@@ -1,4 +1,5 @@
 import type { Calendar } from './calendar/calendar.js';
+import type { Competition } from './competitions/competition.js';
 import {
   addOpenOrder,
   addPosition,
@@ -95,6 +96,7 @@ export interface SavedState {
   readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly marketSeq?: number;
+  readonly competition?: Competition;
   readonly accounts: readonly Account[];
   readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
@@ -163,6 +165,7 @@ export function stateToSave(state: State): PassingState {
     ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     ...(state.marketSeq > 0 && { marketSeq: state.marketSeq }),
+    ...(state.competition !== undefined && { competition: copyOfCompetition(state.competition) }),
     accounts: [...state.accounts.values()].map((account) => ({
       ...account,
       portfolioIds: [...account.portfolioIds],
@@ -188,6 +191,25 @@ export function stateToSave(state: State): PassingState {
     orders: ordersToSave(state),
   };
 }
+
+/** In one order of its fields, however they came about. */
+const copyOfCompetition = ({
+  terms,
+  phase,
+  highest,
+  points,
+  trades,
+  accepted,
+  removed,
+}: Competition): Competition => ({
+  terms,
+  phase,
+  ...(highest !== undefined && { highest }),
+  points: [...points],
+  trades,
+  ...(accepted !== undefined && { accepted }),
+  ...(removed !== undefined && { removed }),
+});
 
 const bySymbol = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : 1;
@@ -279,6 +301,7 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
   state.rules = saved.rules;
   state.clock = saved.clock;
   state.marketSeq = saved.marketSeq ?? 0;
+  state.competition = saved.competition && copyOfCompetition(saved.competition);
   for (const account of saved.accounts) {
     state.accounts.set(accountKey(account.tenantId, account.accountId), {
       ...account,

@@ -15,6 +15,7 @@ import type { Portfolio } from './portfolios/portfolio.js';
 import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
+import type { Competition } from './competitions/competition.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 import { PriorityQueue } from './values/priority-queue.js';
@@ -81,7 +82,10 @@ export interface Timer {
     | { readonly kind: 'INTEREST'; readonly date: TradingDate }
     | { readonly kind: 'INTEREST_POST' }
     | { readonly kind: 'CALL_DUE'; readonly portfolioId: string; readonly call: number }
-    | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate };
+    | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate }
+    | { readonly kind: 'COMPETITION_START' }
+    | { readonly kind: 'COMPETITION_MINUTE' }
+    | { readonly kind: 'COMPETITION_END' };
 }
 
 /** How far the draw of an evening's early assignments has come, in the order of series and portfolios (D89). */
@@ -112,6 +116,7 @@ interface EndingAt {
 
 /** The order in which things due at the same instant happen. */
 const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
+  COMPETITION_START: -1,
   CLOSING_AUCTION: 0,
   CORPORATE_ACTION: 1,
   SETTLEMENT: 2,
@@ -125,7 +130,9 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   ORDER_EXPIRY: 10,
   SERIES_END: 11,
   FUTURES_SETTLE: 12,
+  COMPETITION_MINUTE: 12.5,
   SESSION_CLOSE: 13,
+  COMPETITION_END: 13.5,
   INTEREST: 14,
   INTEREST_POST: 15,
   EARLY_ASSIGNMENT: 16,
@@ -138,6 +145,9 @@ export const TIMERS_AT_ONCE = 256;
 /** Their records are long enough alone: nothing else is done in one go after one of them. */
 export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
   'SESSION_CLOSE',
+  'COMPETITION_START',
+  'COMPETITION_MINUTE',
+  'COMPETITION_END',
   'CORPORATE_ACTION',
   'SERIES_END',
   'FUTURES_SETTLE',
@@ -211,6 +221,8 @@ interface KnownState {
   clock: Instant | undefined;
   /** Of the last record of its market that it has dealt with; 0 = none, and where it has a market of its own. */
   marketSeq: number;
+  /** The competition that the simulation takes part in. */
+  competition: Competition | undefined;
 }
 
 /**
@@ -238,6 +250,11 @@ interface DerivedState {
   readonly seriesEndings: Map<Instant, EndingAt>;
   /** By instant: the futures that the one timer of settlements then is about. */
   readonly futureSettlements: Map<Instant, Set<string>>;
+  readonly competitionTimers: {
+    start: Timer | undefined;
+    minute: Timer | undefined;
+    end: Timer | undefined;
+  };
   /** By index: series on it that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
   /** The portfolios that hold options on a symbol. No symbol without one. */
@@ -314,6 +331,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     rules: undefined,
     clock: undefined,
     marketSeq: 0,
+    competition: undefined,
     books: new Map(),
     multiLegOrdersOn: new Map(),
     optionOrders: new Map(),
@@ -325,6 +343,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     haltTimers: new Map(),
     seriesEndings: new Map(),
     futureSettlements: new Map(),
+    competitionTimers: { start: undefined, minute: undefined, end: undefined },
     awaitingOpening: new Map(),
     optionHolders: new Map(),
     watch: {

@@ -47,7 +47,7 @@ export const ScoringValue = namedChoice('Scoring', scorings, {
 export const MaskParts = closed(
   'MaskParts',
   {
-    symbols: optional(flag({ description: 'Whether symbols are made up; absent = true.' })),
+    symbols: optional(flag({ description: 'Whether symbols are replaced by invented ones; absent = true.' })),
     dates: optional(
       flag({ description: 'Whether dates are moved by a whole number of weeks; absent = true.' }),
     ),
@@ -306,7 +306,8 @@ export const EntryPage = paged(
 );
 export type EntryPage = Static<typeof EntryPage>;
 
-export const EntryToken = closed('EntryToken', {
+export const IssuedEntryToken = closed('IssuedEntryToken', {
+  competitionId: uuid(),
   entryId: uuid(),
   portfolioId: uuid(),
   simulationId: anyText(),
@@ -315,7 +316,7 @@ export const EntryToken = closed('EntryToken', {
   expiresIn: count({ description: 'Seconds.' }),
   expiresAt: instant(),
 });
-export type EntryToken = Static<typeof EntryToken>;
+export type IssuedEntryToken = Static<typeof IssuedEntryToken>;
 
 export const UpdateEntryBody = closed(
   'UpdateEntryBody',

@@ -58,6 +58,7 @@ export const cancelReasons = [
   'STALE_MARKET_DATA',
   'TRADING_HALTED',
   'SCRIPTED',
+  'COMPETITION',
 ] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 

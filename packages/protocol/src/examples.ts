@@ -23,6 +23,71 @@ const OUTCOME = {
   outcome: { fill: [{ percent: 30 }], rest: 'hold' },
 };
 
+const competition = {
+  competitionId: '5d1d1f3a-3f6e-4b57-9d2f-0c9a1a7f2b10',
+  name: 'Spring cup',
+  status: 'OPEN' as const,
+  paused: false,
+  market: {
+    feed: 'synthetic' as const,
+    clock: 'scaled' as const,
+    speed: 60,
+    start: '2026-01-05T14:30:00Z',
+    end: '2026-01-09T21:00:00Z',
+  },
+  rules: {
+    initialCash: 100_000,
+    portfolioType: 'MARGIN' as const,
+    brokerId: 'default',
+    assetClasses: ['EQUITY' as const],
+    maxPositionPercent: 25,
+    trailingDrawdownPercent: 10,
+  },
+  scoring: 'SHARPE' as const,
+  entry: 'CODE' as const,
+  visibility: 'PRIVATE' as const,
+  entries: 0,
+  isOrganizer: true,
+  now: '2026-01-05T14:30:00.000Z',
+  simulationId: '7b1f0d4e-51a5-4d3e-8b0c-2f6f3f1f7a10',
+  joinCode: 'K7QJ9MWB4T',
+  createdAt: '2026-01-02T12:00:00.000Z',
+};
+
+const entry = {
+  entryId: '8f0c61c8-0b6d-4c2e-8d43-1c5c6d1b9a20',
+  competitionId: competition.competitionId,
+  displayName: 'Momentum Mia',
+  portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+  simulationId: '2c3d7c4e-9a44-4b63-8a59-6a0f8f0a7e31',
+  status: 'ACTIVE' as const,
+  createdAt: '2026-01-02T12:05:00.000Z',
+};
+
+const leaderboard = {
+  competitionId: competition.competitionId,
+  at: '2026-01-06T16:00:00.000Z',
+  status: 'RUNNING' as const,
+  rows: [
+    {
+      rank: 1,
+      entryId: entry.entryId,
+      displayName: entry.displayName,
+      totalEquity: 101_250.5,
+      return: 0.012505,
+      score: 0.31,
+      sharpe: 0.31,
+      maxDrawdown: -0.004,
+      trades: 14,
+      status: 'ACTIVE' as const,
+    },
+  ],
+};
+
+const competitionParams = { competitionId: competition.competitionId };
+const entryParams = { competitionId: competition.competitionId, entryId: entry.entryId };
+const onePage = { page: 1, limit: 50, total: 1, totalPages: 1 };
+
 /** A test requires an example of every operation and validates each against the schemas of its route. */
 export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   createAccount: {
@@ -1671,6 +1736,93 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   liftHalt: {
     params: { symbol: 'AAPL' },
     reply: { symbol: 'AAPL', message: 'Halt lifted' },
+  },
+  createCompetition: {
+    body: {
+      name: competition.name,
+      market: competition.market,
+      rules: competition.rules,
+      scoring: competition.scoring,
+      entry: competition.entry,
+      visibility: competition.visibility,
+    },
+    reply: { ...competition, token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl' },
+  },
+  listCompetitions: {
+    query: { status: 'OPEN' },
+    reply: { data: [competition], pagination: onePage },
+  },
+  getCompetition: { params: competitionParams, reply: competition },
+  updateCompetition: {
+    params: competitionParams,
+    body: { capacity: 100 },
+    reply: { ...competition, capacity: 100 },
+  },
+  cancelCompetition: {
+    params: competitionParams,
+    reply: { ...competitionParams, message: 'Competition canceled' },
+  },
+  startCompetition: { params: competitionParams, reply: { ...competition, status: 'RUNNING' } },
+  pauseCompetition: { params: competitionParams, reply: { ...competition, status: 'RUNNING', paused: true } },
+  finishCompetition: {
+    params: competitionParams,
+    reply: {
+      ...competition,
+      status: 'FINISHED',
+      journalHash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    },
+  },
+  enterCompetition: {
+    params: competitionParams,
+    body: { displayName: entry.displayName, joinCode: competition.joinCode },
+    reply: { ...entry, token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl' },
+  },
+  listEntries: {
+    params: competitionParams,
+    query: { limit: 50 },
+    reply: { data: [entry], pagination: onePage },
+  },
+  createEntryToken: {
+    params: entryParams,
+    reply: {
+      ...entryParams,
+      portfolioId: entry.portfolioId,
+      simulationId: entry.simulationId,
+      token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
+      tokenType: 'Bearer',
+      expiresIn: 86_400,
+      expiresAt: '2026-01-03T12:05:00.000Z',
+    },
+  },
+  disqualifyEntry: {
+    params: entryParams,
+    body: { status: 'DISQUALIFIED', reason: 'two accounts of one person' },
+    reply: { ...entry, status: 'DISQUALIFIED', reason: 'two accounts of one person' },
+  },
+  withdrawEntry: { params: entryParams, reply: { ...entry, status: 'WITHDRAWN' } },
+  getLeaderboard: { params: competitionParams, reply: leaderboard },
+  streamLeaderboard: {
+    params: competitionParams,
+    query: {},
+    stream: `id: 1\nevent: leaderboard\ndata: ${JSON.stringify(leaderboard)}\n\n`,
+  },
+  getLeaderboardCurves: {
+    params: competitionParams,
+    reply: {
+      competitionId: competition.competitionId,
+      at: leaderboard.at,
+      curves: [
+        {
+          rank: 1,
+          entryId: entry.entryId,
+          displayName: entry.displayName,
+          points: [
+            { at: '2026-01-05T14:30:00.000Z', equity: 100_000 },
+            { at: '2026-01-05T15:00:00.000Z', equity: 101_250.5 },
+          ],
+        },
+      ],
+    },
   },
   createComparison: {
     params: { simulationId: '7b1f0d4e-51a5-4d3e-8b0c-2f6f3f1f7a10' },

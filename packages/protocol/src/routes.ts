@@ -2,6 +2,7 @@
 import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
 import { analyticsRoutes } from './routes/analytics.js';
+import { competitionRoutes } from './routes/competitions.js';
 import { keyPairRoutes } from './routes/key-pairs.js';
 import { marketDataRoutes } from './routes/market-data.js';
 import { orderRoutes } from './routes/orders.js';
@@ -21,6 +22,7 @@ export const routes = {
   ...serviceRoutes,
   ...simulationRoutes,
   ...webhookRoutes,
+  ...competitionRoutes,
 };
 
 type Routes = typeof routes;

@@ -15,6 +15,7 @@ import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from './assign-early.js';
 import { closingAuctionEndsAt, meetClosing } from './auctions.js';
+import { closeOutAtOpen, endDue, judgeClose, minuteDue, startDue } from './competition.js';
 import { cancelArrives } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
@@ -56,6 +57,12 @@ function serve(d: Decision, timer: Timer): void {
       if (order !== undefined) meetClosing(d, order);
       return;
     }
+    case 'COMPETITION_START':
+      return startDue(d);
+    case 'COMPETITION_MINUTE':
+      return minuteDue(d);
+    case 'COMPETITION_END':
+      return endDue(d);
     case 'CORPORATE_ACTION':
       return applyAction(d, what.actionId);
     case 'SETTLEMENT':
@@ -135,6 +142,7 @@ function openSession(d: Decision): void {
   for (const book of books) matchBook(d, book);
   matchAllMultiLegOrders(d);
   resumeUnfinished(d);
+  closeOutAtOpen(d);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
@@ -146,6 +154,7 @@ function closeSession(d: Decision, date: TradingDate): void {
     return;
   }
   noteCloses(d, date);
+  judgeClose(d, closingPrices(d));
   const points: ClosePoint[] = [];
   let complete = true;
   for (const portfolio of d.state.portfolios.values()) {

@@ -16,6 +16,7 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { bookOptionEvents, meansOf } from './book-option-events.js';
+import { notRunning } from './competition-rules.js';
 import { meetCallsNow } from './meet-calls.js';
 import { portfolioToChange } from './portfolios.js';
 import { marginEffectHolding, fundsProblem } from './reserve.js';
@@ -38,6 +39,8 @@ export interface Exercised {
 export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised | Rejection {
   const portfolio = portfolioToChange(d, command, 'options cannot be exercised');
   if ('code' in portfolio) return portfolio;
+  const stopped = notRunning(d);
+  if (stopped !== undefined) return stopped;
   const { symbol } = command;
   const free = longOf(portfolio, symbol) - reservedShares(portfolio, symbol);
   const quantity = command.quantity ?? Quantity.ofUnits(free);

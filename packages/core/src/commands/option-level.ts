@@ -28,14 +28,23 @@ export function optionLevelProblem(
   portfolio: Portfolio,
   units: Quantity,
   legs: readonly OrderedLeg[],
-  { except, covering }: { readonly except?: number; readonly covering?: CollateralChange | undefined } = {},
+  {
+    except,
+    covering,
+    limit = UNCOVERED,
+  }: {
+    readonly except?: number;
+    readonly covering?: CollateralChange | undefined;
+    /** A level beyond which nothing is allowed, whatever the broker offers. */
+    readonly limit?: number;
+  } = {},
 ): Refusal | undefined {
   const contracts = legs.flatMap(({ instrument }) => (instrument.assetClass === 'OPTION' ? instrument : []));
   const [first] = contracts;
   if (first === undefined) return undefined;
   // More than is held is refused for that.
   if (legs.some((leg) => isBeyondHeld(portfolio, leg, units))) return undefined;
-  const available = levelOf(portfolio, d.broker(portfolio), contracts);
+  const available = Math.min(levelOf(portfolio, d.broker(portfolio), contracts), limit);
   if (available >= UNCOVERED) return undefined;
   const change = covering ?? collateralChangeOf(d, portfolio, legs, units, except);
   if (change === undefined) return undefined;

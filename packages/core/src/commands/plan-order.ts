@@ -28,6 +28,7 @@ import { goodTillProblems } from './order-hours.js';
 import { haltedProblem } from './halted.js';
 import { unknownScript } from './outcomes.js';
 import { structureProblem } from './structure-check.js';
+import { notRunning, rateProblem, ruleProblem } from './competition-rules.js';
 import { instrumentProblem } from './instrument-checks.js';
 import type { OrderRequirement } from './order-requirement.js';
 import { optionLevelProblem } from './option-level.js';
@@ -75,6 +76,7 @@ interface InstrumentCandidate extends Candidate {
 
 /** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
 const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | undefined)[] = [
+  ({ d }) => notRunning(d),
   ({ d, request }) => unknownScript(d, request),
   ({ by, request }) => beyondTier(by, request),
   frozenAccount,
@@ -82,6 +84,7 @@ const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | und
 ];
 const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejection | undefined)[] = [
   shapeProblems,
+  competitionProblem,
   brokerRestriction,
   ({ d, request }) => auctionProblem(d, request),
   ({ d, portfolio, request, legs, covering }) =>
@@ -105,10 +108,11 @@ export interface PlanOptions {
 export function planOrder(
   d: Decision,
   by: Requester,
-  request: OrderRequest,
+  asked: OrderRequest,
   { every = false, number }: PlanOptions = {},
 ): OrderPlan {
   const rejections: Rejection[] = [];
+  const request = withLatencyOfCompetition(d, asked);
   const portfolio = d.state.portfolios.get(request.portfolioId);
   if (portfolio?.terms.tenantId !== by.tenantId) {
     return { rejections: [{ code: 'NOT_FOUND', what: 'Portfolio' }], accepted: [] };
@@ -153,6 +157,29 @@ export function planOrder(
     if (!every) break;
   }
   return { rejections, accepted: [accepted, ...attachedOrders(accepted)] };
+}
+
+/** In a competition that sets the latency, every order has that one. */
+function withLatencyOfCompetition({ state: { competition } }: Decision, asked: OrderRequest): OrderRequest {
+  const latencyProfile = competition?.terms.rules.latencyProfile;
+  if (latencyProfile === undefined) return asked;
+  const { latencyMs: _, ...request } = asked;
+  return { ...request, latencyProfile };
+}
+
+function competitionProblem({
+  d,
+  portfolio,
+  request,
+  accepted,
+  legs,
+  covering,
+}: InstrumentCandidate): Rejection | undefined {
+  const { symbol, quantity } = request;
+  return (
+    ruleProblem(d, portfolio, { symbol, quantity, prices: pricesOf(accepted), legs, covering }) ??
+    rateProblem(d)
+  );
 }
 
 function frozenAccount({ portfolio }: Candidate): Rejection | undefined {

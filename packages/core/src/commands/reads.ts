@@ -51,14 +51,16 @@ function symbolsNamed(
   switch (command.type) {
     case 'SubmitOrder': {
       const { portfolioId } = command.order;
-      return withLoss(state, command, portfolioId, withHoldings(state, portfolioId, command.order));
+      const read = withLoss(state, command, portfolioId, withHoldings(state, portfolioId, command.order));
+      return withCompetition(state, portfolioId, read);
     }
     case 'ReplaceOrder': {
       const number = state.ids.numberOf('ORDER', command.orderId);
       const order = number === undefined ? undefined : state.orders.get(number);
       if (order === undefined) return NOTHING;
       const { number: found, portfolioId } = order.terms;
-      return withLoss(state, command, portfolioId, ofOrder(state, found));
+      const read = withLoss(state, command, portfolioId, ofOrder(state, found));
+      return withCompetition(state, portfolioId, read);
     }
     case 'UpgradeMargin': {
       const portfolio = state.portfolios.get(command.portfolioId);
@@ -82,6 +84,10 @@ function symbolsNamed(
       return symbolsDue(state, at, closes);
     case 'UpdateMarket':
       return withMultiLegOrders(state, command.quotes);
+    case 'SetCompetitionPhase':
+      return heldInAll(state);
+    case 'BeginCompetition':
+    case 'RemoveEntry':
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
@@ -123,6 +129,22 @@ const withLoss = (
   agent?.caps.maxDailyLoss === undefined
     ? symbols
     : new Set([...symbols, ...heldIn(state.portfolios.get(portfolioId))]);
+
+/** The rules of a competition look at everything that is held and at what open orders trade. */
+function withCompetition(
+  state: State,
+  portfolioId: string,
+  symbols: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (state.competition === undefined) return symbols;
+  const portfolio = state.portfolios.get(portfolioId);
+  const orders = portfolio?.openOrders.oldestFirst() ?? [];
+  return withUnderlyings([
+    ...symbols,
+    ...heldIn(portfolio),
+    ...orders.flatMap(({ terms }) => ofTerms(terms)),
+  ]);
+}
 
 /** Quotes of one leg let an order of several look at the others, those of an option one at what it is on. */
 function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet<string> {
@@ -171,6 +193,13 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
         if (isOption) symbols.add(underlyingOf(rootOfOsi(symbol)));
       }
       addReadsOfMultiLegOrders(state, symbols);
+      if (state.competition?.removed?.status === 'ELIMINATED')
+        for (const symbol of heldInAll(state)) symbols.add(symbol);
+      return;
+    case 'COMPETITION_START':
+    case 'COMPETITION_MINUTE':
+    case 'COMPETITION_END':
+      for (const symbol of heldInAll(state)) symbols.add(symbol);
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
@@ -332,6 +361,10 @@ const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
 /** The same of an order that is open: with what its option is on. */
 const ofTerms = (terms: OrderTerms): readonly string[] =>
   terms.underlying === undefined ? orderedIn(terms) : [...orderedIn(terms), terms.underlying];
+
+/** What any portfolio holds. */
+const heldInAll = ({ portfolios }: State): ReadonlySet<string> =>
+  new Set([...portfolios.values()].flatMap((portfolio) => [...heldIn(portfolio)]));
 
 /** What is held, and what the options among it are on. */
 const heldIn = (portfolio: Portfolio | undefined): ReadonlySet<string> =>

@@ -18,6 +18,7 @@ import type { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { moneyCaps, refuseByCap, spend, symbolCap } from './agent-caps.js';
 import { takenUpByAuction } from './auctions.js';
+import { notRunning, ruleProblem } from './competition-rules.js';
 import { endImmediate, matchBook } from './match-orders.js';
 import { matchMultiLegOrder } from './match-multi-leg-orders.js';
 import { haltedProblem } from './halted.js';
@@ -79,6 +80,8 @@ function changeOrder(
   if (portfolio.account.status === 'FROZEN') {
     return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
   }
+  const stopped = notRunning(d);
+  if (stopped !== undefined) return stopped;
   const { status } = order.progress;
   if (!isUpdatable(status)) {
     const message = `An order with status ${status} cannot be updated`;
@@ -115,6 +118,14 @@ function changeOrder(
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
   const more = Quantity.subtract(changed.quantity, changed.filledQuantity);
+  const ruled = ruleProblem(d, portfolio, {
+    symbol: terms.symbol,
+    quantity: more,
+    prices: changed,
+    legs: orderedLegs(d, terms),
+    except: terms.number,
+  });
+  if (ruled !== undefined) return ruled;
   const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), {
     except: terms.number,
   });

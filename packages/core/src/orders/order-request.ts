@@ -5,6 +5,7 @@ import type { Quantity } from '../values/quantity.js';
 import type {
   BracketConfig,
   GoodTill,
+  HouseOrigin,
   LatencyProfile,
   OcoConfig,
   OrderLeg,
@@ -43,7 +44,7 @@ export interface OrderRequest {
   readonly strategy?: string;
   readonly legs?: readonly OrderLeg[];
   /** Of an order that nobody placed: why the broker did. */
-  readonly origin?: 'LIQUIDATION';
+  readonly origin?: HouseOrigin;
   /** The agent whose token placed it, where one did. */
   readonly agent?: string;
 }

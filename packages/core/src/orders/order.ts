@@ -46,7 +46,11 @@ export type CancelReason =
   | 'STALE_MARKET_DATA'
   | 'TRADING_HALTED'
   | 'SCRIPTED'
+  | 'COMPETITION'
   | 'INSTRUMENT_EXPIRED';
+
+/** Why the house placed an order: a margin call, or the end of an entry of a competition. */
+export type HouseOrigin = 'LIQUIDATION' | 'COMPETITION';
 
 /** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
 export interface BracketConfig {
@@ -113,7 +117,7 @@ export interface OrderTerms {
   readonly strategy: string | undefined;
   readonly legs: readonly OrderLeg[] | undefined;
   /** Of an order that nobody placed: why the broker did (D120). */
-  readonly origin: 'LIQUIDATION' | undefined;
+  readonly origin: HouseOrigin | undefined;
   /** The agent whose token placed it. */
   readonly agent: string | undefined;
   /** What a test has ordered of it (D175). */

@@ -12,7 +12,7 @@ import {
   Entry,
   EntryPage,
   EntryParams,
-  EntryToken,
+  IssuedEntryToken,
   Leaderboard,
   LeaderboardCurves,
   LeaderboardStreamQuery,
@@ -168,7 +168,7 @@ export const competitionRoutes = table({
     auth: 'bearer',
     scope: 'trade',
     params: EntryParams,
-    responses: { 201: EntryToken },
+    responses: { 201: IssuedEntryToken },
     errors: [404, 409],
   },
   disqualifyEntry: {

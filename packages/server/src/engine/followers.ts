@@ -43,6 +43,10 @@ export class Followers<F extends Follower> {
     return this.#dealt;
   }
 
+  get size(): number {
+    return this.#followers.size;
+  }
+
   get all(): Iterable<F> {
     return this.#followers;
   }

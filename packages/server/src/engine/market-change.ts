@@ -12,6 +12,8 @@ export interface MarketChange {
   readonly commands: readonly Command[];
   /** Where the clock was moved to. */
   readonly clock?: Instant;
+  /** Whether a cell meets every quote up to it first: the phases of a competition. */
+  readonly isWalkedTo?: true;
 }
 
 /** The change that a record of the market is; `undefined` where it concerns the market alone. */
@@ -35,7 +37,16 @@ export function marketChangeOf({
     }
   }
   if (quotes.length === 0 && commands.length === 0 && clock === undefined) return undefined;
-  return { seq, at, quotes, listsSymbols, commands, ...(clock !== undefined && { clock }) };
+  const isWalkedTo = commands.some(({ type }) => type === 'SetCompetitionPhase');
+  return {
+    seq,
+    at,
+    quotes,
+    listsSymbols,
+    commands,
+    ...(clock !== undefined && { clock }),
+    ...(isWalkedTo && { isWalkedTo }),
+  };
 }
 
 /**
@@ -53,6 +64,9 @@ function commandFollowing(event: Event): Command | undefined {
     // What the feed tells each cell hears from it.
     case 'TradingHalted':
       return event.isTold === true ? undefined : haltFollowing(event.halt);
+    // What comes from the clock alone each cell does by itself.
+    case 'CompetitionPhaseChanged':
+      return event.isByClock === true ? undefined : { type: 'SetCompetitionPhase', phase: event.phase };
     // One that ends by itself has ended in the cell already, which then refuses this.
     case 'TradingResumed':
       return event.isTold === true ? undefined : { type: 'LiftHalt', symbol: event.symbol };
@@ -92,6 +106,9 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
   }
   for (const symbol of halts.cell.keys())
     if (!halts.market.has(symbol)) commands.push({ type: 'LiftHalt', symbol });
+  const phase = market.state.competition?.phase;
+  if (phase !== undefined && phase !== cell.state.competition?.phase)
+    commands.push({ type: 'SetCompetitionPhase', phase });
   if (!hasQuotes) return commands;
   const quotes = [...market.state.books.values()]
     .flatMap(({ quote }) => quote ?? [])

@@ -38,13 +38,22 @@ export interface SimulationConfig {
   readonly shortSaleRestriction?: true;
   /** Real time without a request after which it is removed (D172), as it was given and in ms; absent = it stays. */
   readonly ttl?: { readonly text: string; readonly ms: number };
+  /** 128 bits, hexadecimal, that the synthetic path is drawn from beside the seed: of competitions. Never shown before their end. */
+  readonly draw?: string;
   /** Of the synthetic path, where that has another than `seed`: of forks. */
   readonly pathSeed?: number;
   /** Where the synthetic path goes on by other seeds, oldest first. */
   readonly reseeded?: readonly Reseeding[];
   /** Of a fork: what its journal begins with. */
   readonly fork?: ForkTerms;
+  /** Of the simulations of a competition. */
+  readonly competition?: CompetitionRole;
 }
+
+/** What a simulation is in a competition: its market, or an entry that follows that. */
+export type CompetitionRole =
+  | { readonly id: string; readonly role: 'MARKET' }
+  | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string };
 
 /** What a fork rests on. */
 export interface ForkTerms {

@@ -1,4 +1,4 @@
-import { hasInterestIn, Instant, isIdle } from '@sandpit/core';
+import { hasInterestIn, Instant, isIdle, isOver } from '@sandpit/core';
 import type { Brokerage, Command, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive } from '../feeds/live-feed.js';
@@ -300,7 +300,7 @@ export class Simulation implements Follower {
   async #catchUpWithMarket(): Promise<void> {
     for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
       if (this.#walk.underWay !== undefined) await this.#walk.underWay;
-      else if (change.clock === undefined) {
+      else if (change.clock === undefined && change.isWalkedTo !== true) {
         const at = Instant.max(change.at, this.brokerage.state.now);
         this.#walk.throughLive(at);
         this.#follow(change, this.#turns.catchUp(at));
@@ -554,6 +554,17 @@ export class Simulation implements Follower {
     });
   }
 
+  /** Everything up to now has happened, durably, when it resolves: what the market recorded, its quotes, and what was due. */
+  async catchUp(): Promise<void> {
+    await this.#alone(async () => {
+      if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+      await this.#followAll();
+      await this.#walk.to(this.now());
+    });
+    this.#wakeUp.set();
+    await this.durable();
+  }
+
   /** Resolves when everybody who follows this market has dealt with it so far. */
   followersDealt(): Promise<void> {
     return this.#followers.dealt();
@@ -636,7 +647,15 @@ export class Simulation implements Follower {
       this.#market === undefined
         ? this.tenantId !== null && mode !== 'scaled' && (mode === 'manual' || state.orders.size === 0)
         : this.#toFollow.length === 0 && isIdle(state);
-    return !this.#isOutOfService && mayPause && this.#waitingAlone === 0 && this.#records.isAtRest;
+    const { competition } = state;
+    const isNeeded = this.#followers.size > 0 || (competition !== undefined && !isOver(competition.phase));
+    return (
+      !this.#isOutOfService &&
+      mayPause &&
+      !isNeeded &&
+      this.#waitingAlone === 0 &&
+      this.#records.isAtRest
+    );
   }
 
   /** Stops the timers, and leaves a checkpoint so that the next start reads little. The feed is its owner's to close. */

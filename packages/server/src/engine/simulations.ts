@@ -331,9 +331,11 @@ export class Simulations {
   /** Tells a watcher of the simulations in memory, and of those to come. There is one at most. */
   watch(watcher: SimulationWatcher): void {
     this.watcher = watcher;
-    for (const { simulation } of this.open.values())
+    for (const [id, { simulation }] of this.open)
       simulation.then(
-        (one) => watcher.opened(one),
+        (one) => {
+          if (!this.isInCompetition(id)) watcher.opened(one);
+        },
         () => undefined,
       );
   }
@@ -463,7 +465,8 @@ export class Simulations {
     return this.registry
       .simulations(tenantId)
       .filter(({ id }) => id !== main)
-      .map((entry) => this.infoOf(entry));
+      .map((entry) => this.infoOf(entry))
+      .filter(({ config }) => config.competition === undefined);
   }
 
   /** Throws `TooManySimulations` where the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
@@ -530,7 +533,8 @@ export class Simulations {
   ): Promise<{ readonly simulation: Simulation; readonly stateHash: string } | undefined> {
     const parent = await this.findOrKeep(parentId, tenantId);
     if (parent === undefined) return undefined;
-    const before = this.configOfOpen(parent);
+    // A fork goes on by itself, whatever its parent took part in.
+    const { competition: _, ...before } = this.configOfOpen(parent);
     if ((before.fork?.depth ?? 0) >= MOST_GENERATIONS) throw new TooDeep();
     return this.counted(tenantId, allowed, async () => {
       const point =
@@ -605,7 +609,7 @@ export class Simulations {
     const { market } = parent;
     const isOfSource = isLive(parent.feed);
     if (market === parent && !(isOfSource && isNow)) return [];
-    const then = isNow && isOfSource ? market.brokerage : await this.marketAt(at);
+    const then = isNow && isOfSource ? market.brokerage : await this.marketAt(market, at);
     const hasQuotes = isOfSource || parent.feed.kind === 'push';
     const commands = commandsToMeet(then, fork, hasQuotes).map((command) =>
       // Nothing else tells them to the fork's journal.
@@ -620,15 +624,14 @@ export class Simulations {
     return instruments.length === 0 ? commands : [{ type: 'ListInstruments', instruments }, ...commands];
   }
 
-  /** The market of the installation as its journal has it at an instant. */
-  private async marketAt(at: Instant): Promise<Brokerage> {
-    const { market } = this;
+  /** A market that others follow, as its journal has it at an instant. */
+  private async marketAt(market: Simulation, at: Instant): Promise<Brokerage> {
     await market.durable();
-    const entry = this.registry.simulation(MARKET);
+    const entry = this.registry.simulation(market.id);
     if (entry === undefined) throw new Error('There is no market');
     const { store } = this.ground;
-    const sequence = await market.journal.lastAt(MARKET, at);
-    return brokerageAt(store, MARKET, market.brokerage.rules, originOf(configOf(entry)), sequence);
+    const sequence = await market.journal.lastAt(market.id, at);
+    return brokerageAt(store, market.id, market.brokerage.rules, originOf(configOf(entry)), sequence);
   }
 
   private async counted<T>(tenantId: string, allowed: number, work: () => Promise<T>): Promise<T> {
@@ -642,6 +645,39 @@ export class Simulations {
       if (left === 0) this.creating.delete(tenantId);
       else this.creating.set(tenantId, left);
     }
+  }
+
+  /** Creates the market of a competition. It belongs to the organizer and is none of the simulations that the organizer may have. */
+  createCompetitionMarket(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+    return this.createNow(tenantId, config);
+  }
+
+  /**
+   * Creates the simulation of an entry, which follows the market of its competition: the same feed, clock and rules, with ids and draws of its
+   * own.
+   */
+  async createEntry(market: Simulation, origin: Pick<SimulationConfig, 'seed' | 'idSecret'>): Promise<Simulation> {
+    const { tenantId } = market;
+    const before = this.configOfOpen(market);
+    if (tenantId === null || before.competition === undefined) throw new Error('It is no market of a competition');
+    const { rules, name: _, ...shared } = before;
+    const config: SimulationConfig = {
+      ...shared,
+      ...origin,
+      start: market.now(),
+      competition: { id: before.competition.id, role: 'ENTRY', marketId: market.id },
+    };
+    const inForce = await keepRules(this.registry, market.brokerage.rules);
+    const of = { id: randomUUID(), tenantId, config };
+    const { feed, brokerage } = market;
+    const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
+    return this.opened({ ...of, config: kept });
+  }
+
+  /** What happens in a competition is told to nobody but those who take part in it. */
+  private isInCompetition(id: string): boolean {
+    const entry = this.registry.simulation(id);
+    return entry !== undefined && configOf(entry).competition !== undefined;
   }
 
   private async createNow(tenantId: string, config: WantedSimulation): Promise<Simulation> {
@@ -687,7 +723,9 @@ export class Simulations {
     this.watcher?.erasing(tenantId);
     await this.keeping.get(tenantId)?.catch(() => undefined);
     const { store } = this.ground;
-    for (const { id } of store.registry.simulations(tenantId)) {
+    const own = [...store.registry.simulations(tenantId)];
+    // Whatever follows a market goes before it.
+    for (const { id } of own.toReversed()) {
       this.imports.cancel(id);
       await this.closing.get(id);
       const simulation = await this.open.get(id)?.simulation.catch(() => undefined);
@@ -695,7 +733,7 @@ export class Simulations {
         simulation.retire();
         this.forget(id, simulation);
         await simulation.close();
-        if (simulation.feed !== this.market.feed) await simulation.feed.close();
+        if (this.ownsFeed(simulation)) await simulation.feed.close();
       }
       this.open.delete(id);
       await this.restingFeeds.get(id)?.close();
@@ -728,7 +766,7 @@ export class Simulations {
       if (idle === undefined || current === undefined || current.usedAt > before || !idle.canRest()) continue;
       if (this.watcher?.keeps(idle) === true) continue;
       this.forget(id, idle);
-      if (idle.feed !== this.market.feed) this.restingFeeds.set(id, idle.feed);
+      if (this.ownsFeed(idle)) this.restingFeeds.set(id, idle.feed);
       const closing = this.rest(idle).catch(this.ground.onError);
       this.closing.set(id, closing);
       await closing;
@@ -769,10 +807,11 @@ export class Simulations {
     this.imports.close();
     this.lifetimes.close();
     await Promise.all(this.closing.values());
-    for (const { simulation } of this.open.values()) {
-      const one = await simulation;
+    const open = await Promise.all([...this.open.values()].map(({ simulation }) => simulation));
+    // Whatever follows a market goes before it.
+    for (const one of open.toSorted((a, b) => Number(b.market !== b) - Number(a.market !== a))) {
       await one.close();
-      if (one.feed !== this.market.feed) await one.feed.close();
+      if (this.ownsFeed(one)) await one.feed.close();
     }
     await closeWithFeed(this.market);
     for (const feed of this.restingFeeds.values()) await feed.close();
@@ -780,8 +819,8 @@ export class Simulations {
   }
 
   private async closeWithOwnFeed(simulation: Simulation): Promise<void> {
-    if (simulation.feed === this.market.feed) await simulation.close();
-    else await closeWithFeed(simulation);
+    if (this.ownsFeed(simulation)) await closeWithFeed(simulation);
+    else await simulation.close();
   }
 
   private infoOf({ id, tenantId, createdAt, ...entry }: SimulationEntry): SimulationInfo {
@@ -817,7 +856,7 @@ export class Simulations {
         (simulation) => {
           opening.opened = simulation;
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
-          this.watcher?.opened(simulation);
+          if (of.config.competition === undefined) this.watcher?.opened(simulation);
           this.snapshots.resume(simulation, originOf(of.config));
         },
         () => this.open.delete(of.id),
@@ -834,6 +873,8 @@ export class Simulations {
     this.restingFeeds.delete(of.id);
     try {
       if (of.id.startsWith(MAINS)) return await this.openMainNow(of, feed);
+      if (of.config.competition?.role === 'ENTRY')
+        return await this.openEntryNow(of, of.config.competition.marketId, feed);
       const ready = furnished ?? (await openFeedAndRules(ground, listings, of.config, feed));
       // On a live feed there is one clock.
       const clock = isLive(ready.feed) ? this.market.sharedClock : undefined;
@@ -849,6 +890,30 @@ export class Simulations {
       noteOutOfService(ground, of.id, error.message);
       throw new StoreUnavailable('the simulation is out of service', { cause: error });
     }
+  }
+
+  /** An entry of a competition goes by the rules and the clock of its market, and shares its quotes as a `main` does. */
+  private async openEntryNow(
+    of: StoredSimulation,
+    marketId: string,
+    resting: Feed | undefined,
+  ): Promise<Simulation> {
+    const { ground, clocks, registry } = this;
+    const market = await this.find(marketId, of.tenantId);
+    if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
+    const { rules } = market.brokerage;
+    const feed =
+      market.feed.kind === 'replay'
+        ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+        : market.feed;
+    const inForce = await keepRules(registry, rules);
+    return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
+  }
+
+  /** Whether the feed of a simulation is its own: not that of a market that it follows. */
+  private ownsFeed(simulation: Simulation): boolean {
+    const { feed, market } = simulation;
+    return feed !== this.market.feed && (market === simulation || feed !== market.feed);
   }
 
   /** A `main` goes by the rules and the clock of the market. Its quotes it shares too, but for a recording, which it reads for itself. */
@@ -969,11 +1034,12 @@ async function openSimulation(
     brokerage,
     feed,
     clock:
-      market?.sharedClock ?? sharedClock ?? clockOf(config, now, clocks.lastOf(id, config.speed), time, feed),
+      market?.sharedClock ?? sharedClock ?? clockOf(config, now, lastOf(clocks, id, config), time, feed),
     ...(market !== undefined && {
       market,
       joinsAt: config.joined?.seq === seq ? config.joined.marketSeq : undefined,
-      ...(store.registry.setting(atStake({ tenantId })) !== '1' && {
+      // Competitions are opened at a start by themselves.
+      ...(config.competition === undefined && store.registry.setting(atStake({ tenantId })) !== '1' && {
         onStake: () => void store.registry.saveSetting(atStake({ tenantId }), '1').catch(() => undefined),
         hasStake: !isIdle(state),
       }),
@@ -1031,6 +1097,14 @@ function rulesFor(
     ...optionsOf(config),
   };
 }
+
+/** Where a scaled clock stood last. That of a competition stands still until trading begins. */
+const lastOf = (
+  clocks: ClockKeeper,
+  id: string,
+  { competition, speed, start }: SimulationConfig,
+): ReturnType<ClockKeeper['lastOf']> =>
+  clocks.lastOf(id, speed) ?? (competition === undefined ? undefined : { now: Instant.ofMs(start), speed: 0 });
 
 /** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
 function clockOf(

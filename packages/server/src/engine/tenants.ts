@@ -88,6 +88,8 @@ export class Tenants {
     let simulations = 0;
     for (const { id, config } of store.registry.simulations(tenantId)) {
       if ((imports.noteOf(id)?.status ?? 'READY') !== 'READY') continue;
+      // A competition has an export of its own: its entries follow a market of this installation.
+      if ((JSON.parse(config) as KeptConfig).competition !== undefined) continue;
       const own = settingsOf(id);
       let last = '';
       for await (const piece of exportSimulation(store, {

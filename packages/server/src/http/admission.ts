@@ -7,7 +7,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
-import { Authenticator, type Principal } from './auth.js';
+import type { Competitions } from '../competitions/competitions.js';
+import { Authenticator, countedAs, type Principal } from './auth.js';
+import { competitionRefusal } from './competition-doors.js';
 import { failed, reply as send } from './reply.js';
 import { type Agent, levelRefusal } from './agents/levels.js';
 import { RateLimits, type SlidingWindow } from './rate-limit.js';
@@ -72,6 +74,22 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'listSnapshots',
   'deleteSnapshot',
   'forkSimulation',
+  'createCompetition',
+  'listCompetitions',
+  'getCompetition',
+  'updateCompetition',
+  'cancelCompetition',
+  'startCompetition',
+  'pauseCompetition',
+  'finishCompetition',
+  'enterCompetition',
+  'listEntries',
+  'createEntryToken',
+  'disqualifyEntry',
+  'withdrawEntry',
+  'getLeaderboard',
+  'streamLeaderboard',
+  'getLeaderboardCurves',
   'createWebhook',
   'listWebhooks',
   'getWebhook',
@@ -97,9 +115,16 @@ export class Admission {
   readonly #limits = new RateLimits();
   readonly #tickets: Tickets;
   readonly #health: Health;
+  readonly #competitions: Pick<Competitions, 'placeOf'>;
 
-  constructor(deps: HttpDeps, tickets: Tickets, health: Health) {
+  constructor(
+    deps: HttpDeps,
+    tickets: Tickets,
+    health: Health,
+    competitions: Pick<Competitions, 'placeOf'>,
+  ) {
     this.#deps = deps;
+    this.#competitions = competitions;
     this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
     this.#tickets = tickets;
     this.#health = health;
@@ -127,8 +152,12 @@ export class Admission {
     return (request, reply, next) => {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
+      if (route.auth === 'optional' && isVisitor(request)) {
+        if (this.#take(request, reply, this.#limits.ofAddress(id, request.ip, limit))) next();
+        return;
+      }
       const principal =
-        route.auth === 'ticket'
+        route.auth === 'ticket' || route.auth === 'optional'
           ? this.#byTicketOrToken(request)
           : this.#authenticator.principalOf(request.headers.authorization);
       if (principal instanceof Promise) {
@@ -155,7 +184,7 @@ export class Admission {
       if (principal === undefined) return this.#refuseStranger(id, request, reply, limit);
       const { agent, simulationId, tenantId } = principal;
       const isMain = simulationId === MAIN;
-      const window = this.#limits.ofTenant(id, tenantId, limit);
+      const window = this.#limits.ofTenant(id, countedAs(principal), limit);
       const isOwn = agent !== undefined && isMadeBy(simulations, agent, simulationId, tenantId);
       const tooLow = agent === undefined || id === MCP ? undefined : levelRefusal(agent, id, isOwn);
       if (tooLow !== undefined) {
@@ -163,6 +192,11 @@ export class Admission {
         return send(request, reply, tooLow);
       }
       const missing = missingScope(principal, scope, controlsMarket && isMain);
+      const elsewhere = id === MCP ? undefined : competitionRefusal(this.#competitions, simulationId, id);
+      if (elsewhere !== undefined) {
+        tellLimits(request, window, this.#deps.monotonicMs());
+        return send(request, reply, elsewhere);
+      }
       if (missing !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, insufficientScope(missing));
@@ -303,6 +337,10 @@ function rateLimited(retryAfter: number): Answer {
     { 'retry-after': String(retryAfter) },
   );
 }
+
+/** Whether a request shows nobody's token or ticket. */
+const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
+  headers.authorization === undefined && (query as { readonly ticket?: unknown }).ticket === undefined;
 
 /** Whether an agent made a simulation itself. */
 export const isMadeBy = (

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { Competitions } from '../competitions/competitions.js';
 import { Comparisons } from '../engine/comparisons.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
@@ -54,6 +55,7 @@ import { outcomeHandlers } from './routes/outcomes.js';
 import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
+import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
 import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
@@ -179,7 +181,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     faults.close();
     done();
   });
-  const admission = new Admission(deps, tickets, health);
+  const competitions = Competitions.start({
+    ...deps,
+    note: (text) => deps.log?.warn(text),
+  });
+  app.addHook('onClose', () => competitions.close());
+  const admission = new Admission(deps, tickets, health, competitions);
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
   const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
@@ -205,9 +212,20 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('webhookFigures', () => webhooks.figures());
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   const handlers: Handlers = {
-    ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs),
-    ...comparisonHandlers(deps.simulations, comparisons),
+    ...handlersOf(
+      deps,
+      health,
+      streams,
+      faults,
+      admission.charge,
+      desk,
+      analytics,
+      keyPairs,
+      competitions,
+    ),
+    ...comparisonHandlers(deps.simulations, comparisons, competitions),
     ...webhookHandlers(webhooks, deps.simulations),
+    ...competitionHandlers(deps, competitions, streams),
   };
   const issuers: Issuers = {
     ...simulationIssuer(deps),
@@ -215,6 +233,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ...agentTokenIssuer(deps),
     ...keyPairIssuer(keyPairs),
     ...webhookIssuer(webhooks),
+    ...competitionIssuer(deps, competitions),
   };
   const serving = (id: OperationId, route: Route, widen?: Widen) =>
     serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers], widen);
@@ -232,7 +251,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       });
     }
   }
-  const operations = new Operations(handlers);
+  const operations = new Operations(handlers, competitions);
   registerPaperInvest(app, admission, operations, serving);
   await registerAlpaca(app, {
     ...deps,
@@ -273,7 +292,13 @@ function handlersOf(
   desk: RequirementWorkers,
   analytics: Analytics,
   keyPairs: KeyPairs,
-): Omit<Handlers, keyof ReturnType<typeof webhookHandlers> | keyof ReturnType<typeof comparisonHandlers>> {
+  competitions: Competitions,
+): Omit<
+  Handlers,
+  | keyof ReturnType<typeof webhookHandlers>
+  | keyof ReturnType<typeof comparisonHandlers>
+  | CompetitionId
+> {
   const rates = new Rates(deps.monotonicMs);
   return {
     ...accountHandlers(deps.settings),
@@ -295,7 +320,7 @@ function handlersOf(
     ...stepHandlers(deps.simulations),
     ...faultHandlers(faults),
     ...outcomeHandlers,
-    ...simulationsHandlers(deps, streams, faults, keyPairs),
+    ...simulationsHandlers(deps, streams, faults, keyPairs, competitions),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),

@@ -41,7 +41,13 @@ export interface Principal {
   readonly by: Requester;
   /** Where it is an agent's: what that may do. */
   readonly agent?: Agent;
+  /** Whether it is the token of an entry of a competition. */
+  readonly isEntry?: true;
 }
+
+/** What limits are counted by: the tenant, or an entry of a competition by itself. */
+export const countedAs = ({ tenantId, simulationId, isEntry }: Principal): string =>
+  isEntry === true ? simulationId : tenantId;
 
 /** What a new token says. */
 export interface Grant {
@@ -59,6 +65,8 @@ export interface Grant {
   readonly fromTokenIds?: readonly string[];
   /** The agent it is for. */
   readonly agent?: Agent | undefined;
+  /** Whether it is for an entry of a competition. */
+  readonly isEntry?: true;
 }
 
 export interface IssuedToken {
@@ -91,6 +99,7 @@ export async function issueToken(
     ...(grant.keyId !== undefined && { key: grant.keyId }),
     ...(grant.fromTokenIds !== undefined && grant.fromTokenIds.length > 0 && { from: grant.fromTokenIds }),
     ...(grant.agent !== undefined && claimsOf(grant.agent)),
+    ...(grant.isEntry === true && { entry: true }),
     iat: issuedAt,
     exp: expiresAt,
     jti: tokenId,
@@ -245,7 +254,7 @@ function principalFrom(
   const agent = agentIn(isOwn ? claims : agentClaimsIn(claims, settings.jwtAgentClaim));
   if (agent === 'BAD') return undefined;
   // What a provider calls by these names is something of its own.
-  const { key, from } = isOwn ? claims : {};
+  const { key, from, entry } = isOwn ? claims : {};
   return {
     tenantId: sub,
     tier,
@@ -255,5 +264,6 @@ function principalFrom(
     origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenIds: textsIn(from) },
     by: { tenantId: sub, tier },
     ...(agent !== undefined && { agent }),
+    ...(entry === true && { isEntry: true as const }),
   };
 }

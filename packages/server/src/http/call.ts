@@ -30,7 +30,19 @@ type PublicId = {
   [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'none' ? Id : never;
 }[OperationId];
 
-export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
+/** Operations that a visitor without a token may ask, too. */
+type OptionalId = {
+  [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'optional' ? Id : never;
+}[OperationId];
+
+/** A request of somebody, or of a visitor. */
+export interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<Id> {
+  readonly principal: Principal | undefined;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes' | 'streamLeaderboard';
 
 /** Operations that send what is not JSON by themselves: a report, a CSV that is not their list. */
 type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
@@ -47,6 +59,9 @@ interface IssuedFields {
   readonly importSimulation: 'token';
   readonly forkSimulation: 'token';
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
+  readonly createCompetition: 'token';
+  readonly enterCompetition: 'token';
+  readonly createEntryToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
   readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createWebhook: 'secret';
@@ -71,7 +86,11 @@ export type Issuers = {
 
 type Reply<Id extends OperationId> = StoredReply<Id> | Answer | Promise<StoredReply<Id> | Answer>;
 
-type Handler<Id extends OperationId> = Id extends StreamId
+type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
+  ? (call: OptionalCall<Id>) => Promise<Answer | undefined>
+  : Id extends OptionalId
+  ? (call: OptionalCall<Id>) => Reply<Id>
+  : Id extends StreamId
   ? /** Undefined = it has taken the connection over and the stream is under way. */ (
       call: Call<Id>,
     ) => Promise<Answer | undefined>

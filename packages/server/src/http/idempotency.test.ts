@@ -174,10 +174,13 @@ describe('what opens a door is issued for each answer and never stored', () => {
     );
     expect(opening.map(([id]) => id).sort()).toEqual([
       'createAgentToken',
+      'createCompetition',
+      'createEntryToken',
       'createSimulation',
       'createSimulationToken',
       'createStreamTicket',
       'createWebhook',
+      'enterCompetition',
       'forkSimulation',
       'rotateWebhookSecret',
     ]);

@@ -398,6 +398,11 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'SplitBegun':
     case 'ActionContinued':
     case 'ActionDone':
+    case 'CompetitionBegun':
+    case 'CompetitionPhaseChanged':
+    case 'CompetitionMarked':
+    case 'CompetitionHigh':
+    case 'EntryRemoved':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

@@ -13,7 +13,9 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
+import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
+import { competitionRefusal } from '../competition-doors.js';
 import type { Handlers, StreamId } from '../call.js';
 
 /** Operations that answer with JSON: streams take a connection over, and so do reports. */
@@ -57,9 +59,11 @@ type AnyHandler = (call: unknown) => unknown;
 /** All operations of a server. */
 export class Operations {
   readonly #handlers: Handlers;
+  readonly #competitions: Pick<Competitions, 'placeOf'>;
 
-  constructor(handlers: Handlers) {
+  constructor(handlers: Handlers, competitions: Pick<Competitions, 'placeOf'>) {
     this.#handlers = handlers;
+    this.#competitions = competitions;
   }
 
   /** Checks and carries out an operation as its route does. Throws `Refused` where that answers with an error. */
@@ -69,6 +73,8 @@ export class Operations {
     given: OperationInput = {},
   ): Promise<ReplyOf<Id>> {
     const route: Route = routes[id];
+    const elsewhere = competitionRefusal(this.#competitions, caller.principal.simulationId, id);
+    if (elsewhere !== undefined) throw new Refused(elsewhere);
     if (route.scope !== undefined && !caller.principal.scopes.has(route.scope)) {
       const message = `The token lacks the scope ${route.scope}`;
       throw new Refused(refuseCoded('INSUFFICIENT_SCOPE', message, { requiredScope: route.scope }));

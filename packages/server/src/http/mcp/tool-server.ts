@@ -47,6 +47,9 @@ const INSTRUCTIONS = `Sandpit is a simulated US brokerage: no order reaches a re
 /** A plain bearer token is offered the tools that read. */
 const PLAIN_BEARER: Agent = { agentId: '', level: 'read' };
 
+/** An entry of a competition is offered the tools that trade: what its token may do is checked in each. */
+const ENTRY: Agent = { agentId: '', level: 'full' };
+
 /** The JSON-RPC code of a request beyond the rate limit. */
 const TOO_MANY = -32_029;
 
@@ -56,7 +59,7 @@ const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
 // The high-level server of the SDK takes schemas of another library only; ours are JSON Schema already.
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
 export function toolServer(caller: Caller, deps: ToolDeps, count: Counting): Server {
-  const agent = caller.principal.agent ?? PLAIN_BEARER;
+  const agent = caller.principal.agent ?? (caller.principal.isEntry === true ? ENTRY : PLAIN_BEARER);
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
   const server = new Server(
     { name: 'sandpit', title: 'Sandpit, a simulated US brokerage', version: deps.version },

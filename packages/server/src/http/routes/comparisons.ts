@@ -9,6 +9,8 @@ import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/simulations
 import { isMadeBy } from '../admission.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';
+import type { Competitions } from '../../competitions/competitions.js';
+import { NOT_OVER_YET } from '../competition-doors.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
 import { instantOf, isoOfMs } from '../translate/instants.js';
@@ -16,6 +18,7 @@ import { moneyNumber, priceNumber, quantityNumber } from '../translate/numbers.j
 import { seedNumber } from '../translate/simulations.js';
 
 const COMPARISON_NOT_FOUND = refuse(404, 'Comparison not found');
+const OF_A_COMPETITION = refuse(409, 'A simulation of a competition cannot be compared; a fork of it can');
 const TOO_MANY = refuse(409, 'At most 10 comparisons of a tenant can wait');
 const IS_LIVE = refuse(
   409,
@@ -33,6 +36,7 @@ const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope rea
 export function comparisonHandlers(
   simulations: Simulations,
   comparisons: Comparisons,
+  competitions: Pick<Competitions, 'placeOf'>,
 ): Pick<Handlers, 'createComparison' | 'getComparison' | 'cancelComparison'> {
   const find = ({ agent, tenantId }: Principal, id: string): Comparison | Answer => {
     const found = comparisons.find(id, tenantId);
@@ -47,6 +51,9 @@ export function comparisonHandlers(
       if (!scopes.has('read')) return NO_READ;
       if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
         return SIMULATION_NOT_FOUND;
+      const place = competitions.placeOf(simulationId);
+      if (place !== undefined && simulations.info(simulationId, tenantId) !== undefined)
+        return place.isOver ? OF_A_COMPETITION : NOT_OVER_YET;
       const base = simulations.comparedAs(simulationId, tenantId);
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;

@@ -5,6 +5,7 @@ import { calendarById } from '@sandpit/core';
 import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
+import type { Competitions } from '../../competitions/competitions.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/simulation-file.js';
 import {
@@ -21,6 +22,7 @@ import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
+import { NOT_OVER_YET } from '../competition-doors.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { beginStream } from '../reply.js';
@@ -54,6 +56,7 @@ const MAIN_IS_NOT_ONE_FILE = refuse(
 );
 const TOO_DEEP = refuse(409, 'A fork has at most 64 generations before it');
 const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
+const GOES_WITH_COMPETITION = refuse(409, 'A simulation of a competition is deleted with the competition');
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
@@ -62,7 +65,11 @@ export function simulationsHandlers(
   streams: Streams,
   faults: Faults,
   keyPairs: KeyPairs,
+  competitions: Pick<Competitions, 'placeOf'>,
 ): SimulationsHandlers {
+  /** Whether a simulation belongs to a competition that is not over. */
+  const isRunning = (simulationId: string): boolean =>
+    competitions.placeOf(simulationId)?.isOver === false;
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
@@ -94,7 +101,11 @@ export function simulationsHandlers(
       const { simulationId } = params;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const info = seenBy(principal, simulations.info(simulationId, principal.tenantId));
-      return info === undefined ? SIMULATION_NOT_FOUND : { simulationId, tokenType: 'Bearer' };
+      if (info === undefined) return SIMULATION_NOT_FOUND;
+      // The organizer must not trade for an entrant.
+      const place = competitions.placeOf(simulationId);
+      if (place?.role === 'ENTRY' && !place.isOver) return NOT_OVER_YET;
+      return { simulationId, tokenType: 'Bearer' };
     },
 
     listSimulations: ({ principal, query }) =>
@@ -130,6 +141,7 @@ export function simulationsHandlers(
       const { tenantId } = call.principal;
       if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
       const info = seenBy(call.principal, simulations.info(simulationId, tenantId));
+      if (info !== undefined && isRunning(simulationId)) return NOT_OVER_YET;
       const pieces = info === undefined ? undefined : await simulations.export(simulationId, tenantId);
       return pieces === undefined ? SIMULATION_NOT_FOUND : sendPieces(call, pieces);
     },
@@ -154,6 +166,8 @@ export function simulationsHandlers(
       if (simulationId === MAIN) return MAIN_STAYS;
       if (seenBy(principal, simulations.info(simulationId, principal.tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
+      if (isRunning(simulationId)) return NOT_OVER_YET;
+      if (competitions.placeOf(simulationId) !== undefined) return GOES_WITH_COMPETITION;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       return { simulationId, message: 'Simulation deleted' };
@@ -164,6 +178,7 @@ export function simulationsHandlers(
       const { tenantId } = principal;
       if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
+      if (isRunning(simulationId)) return NOT_OVER_YET;
       try {
         const taken = await simulations.takeSnapshot(simulationId, tenantId, body.name);
         return taken === undefined ? SIMULATION_NOT_FOUND : snapshotOf(simulationId, taken);
@@ -204,6 +219,7 @@ export function simulationsHandlers(
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const parent = forkedBy(principal, simulations.info(simulationId, tenantId));
       if (parent === undefined) return SIMULATION_NOT_FOUND;
+      if (isRunning(simulationId)) return NOT_OVER_YET;
       if (!isLifetime(body.ttl)) return BAD_TTL;
       const allowed = allowedFor(tier, settings);
       const wanted = {

@@ -201,7 +201,11 @@ async function resultOf(
 
 /** The step of a simulation that can be stepped, when it is its turn. */
 async function begun(simulation: Simulation): Promise<Step | undefined> {
-  const isStepped = simulation.market === simulation && simulation.clock().mode === 'manual';
+  const isStepped =
+    simulation.market === simulation &&
+    simulation.clock().mode === 'manual' &&
+    // Those of a competition share one clock.
+    simulation.brokerage.state.competition === undefined;
   return isStepped ? simulation.beginStep() : undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Streams } from '../stream/streams.js';
 import { hasPortfolio } from './owned.js';
 
 /** Live updates (D36, D37). */
-export function streamHandlers(streams: Streams): Pick<Handlers, StreamId> {
+export function streamHandlers(streams: Streams): Pick<Handlers, Exclude<StreamId, 'streamLeaderboard'>> {
   return {
     async streamOrders(call) {
       const missing = await missingFilter(call);

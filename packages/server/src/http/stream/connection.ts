@@ -98,6 +98,16 @@ export class Connection {
     });
   }
 
+  /** Ends the stream where everything has been said. */
+  finish(): void {
+    if (!this.isOpen) return;
+    this.#state = 'ending';
+    this.#response.end();
+    const stalled = setTimeout(() => this.#reset(), STALL_MS);
+    stalled.unref();
+    this.onClose(() => clearTimeout(stalled));
+  }
+
   /** Says why, and ends the stream. Whoever does not take that in time loses the connection. */
   end(id: string, statusCode: number, message: string): void {
     if (!this.isOpen) return;

@@ -1,9 +1,10 @@
 import type { Tier } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
+import { MAIN } from '../../engine/cell-names.js';
 import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
-import type { Principal } from '../auth.js';
+import { countedAs, type Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -95,6 +96,14 @@ export class Streams {
     });
   }
 
+  /** Opens a stream that visitors without a token may read; an answer where there are too many. */
+  openPublic(
+    of: Omit<StreamRequest, 'principal'> & { readonly principal: Principal | undefined },
+    follow: (connection: Connection) => () => string,
+  ): Answer | undefined {
+    return this.#openStream({ ...of, principal: of.principal ?? visitorAt(of.request.ip) }, follow);
+  }
+
   /** How many are open. */
   get count(): number {
     return this.#open.size;
@@ -116,10 +125,10 @@ export class Streams {
    * let it go; undefined where there are too many.
    */
   hold(follower: Follower): (() => void) | undefined {
-    const { tenantId } = follower.principal;
+    const counted = countedAs(follower.principal);
     if (this.#isFull(follower.principal)) return undefined;
     this.#open.add(follower);
-    this.#perTenant.set(tenantId, (this.#perTenant.get(tenantId) ?? 0) + 1);
+    this.#perTenant.set(counted, (this.#perTenant.get(counted) ?? 0) + 1);
     const stopExpiry = this.#endWithToken(follower);
     // The token may have been taken back since the request was let in.
     this.#endIfRevoked(follower);
@@ -127,18 +136,18 @@ export class Streams {
     return () => {
       stopExpiry();
       if (!this.#open.delete(follower)) return;
-      const left = (this.#perTenant.get(tenantId) ?? 1) - 1;
-      if (left === 0) this.#perTenant.delete(tenantId);
-      else this.#perTenant.set(tenantId, left);
+      const left = (this.#perTenant.get(counted) ?? 1) - 1;
+      if (left === 0) this.#perTenant.delete(counted);
+      else this.#perTenant.set(counted, left);
       if (this.#open.size > 0) return;
       clearInterval(this.#heartbeat);
       this.#heartbeat = undefined;
     };
   }
 
-  #isFull({ tenantId, tier }: Principal): boolean {
-    const count = this.#perTenant.get(tenantId) ?? 0;
-    return count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL;
+  #isFull(principal: Principal): boolean {
+    const count = this.#perTenant.get(countedAs(principal)) ?? 0;
+    return count >= STREAMS_OF_TIER[principal.tier] || this.#open.size >= STREAMS_IN_ALL;
   }
 
   #openStream(of: StreamRequest, follow: (connection: Connection) => () => string): Answer | undefined {
@@ -193,6 +202,17 @@ export class Streams {
     return timer;
   }
 }
+
+/** Whoever reads without a token: counted by address. */
+const visitorAt = (address: string): Principal => ({
+  tenantId: `visitor ${address}`,
+  tier: 'PRO',
+  scopes: new Set(['read']),
+  simulationId: MAIN,
+  expiresAtMs: Infinity,
+  origin: { keyId: undefined, tokenId: undefined, fromTokenIds: [] },
+  by: { tenantId: `visitor ${address}`, tier: 'PRO' },
+});
 
 /** What a ticket is bound to: the stream and its query, but for where it goes on. */
 function streamOf({ operation, query }: FastifyRequest): string {

@@ -346,6 +346,11 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'SplitBegun':
     case 'ActionContinued':
     case 'ActionDone':
+    case 'CompetitionBegun':
+    case 'CompetitionPhaseChanged':
+    case 'CompetitionMarked':
+    case 'CompetitionHigh':
+    case 'EntryRemoved':
     case 'AgentSpent':
     case 'AgentRefused':
     case 'ClosesNoted':

@@ -71,6 +71,19 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
         ...(symbols !== undefined && { symbols: [...symbols] }),
       });
     }
+    case 'COMPETITION_RULE': {
+      const { rule, allowed, asked, symbols } = rejection;
+      return refuseCoded(rejection.code, message, {
+        rule,
+        ...(allowed !== undefined && { allowed }),
+        ...(asked !== undefined && { asked }),
+        ...(symbols !== undefined && { symbols: [...symbols] }),
+      });
+    }
+    case 'COMPETITION_NOT_RUNNING':
+      return refuseCoded(rejection.code, message, {
+        status: rejection.phase === 'PAUSED' ? 'RUNNING' : rejection.phase,
+      });
     case 'MARGIN_NOT_ELIGIBLE':
       return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
     case 'MARGIN_CALL_ACTIVE':

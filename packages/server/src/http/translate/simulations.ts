@@ -110,7 +110,8 @@ export function simulationOf(
     calendar,
     ...(clock !== 'wall' && { start: isoOfMs(start) }),
     ...(clock === 'scaled' && { speed }),
-    seed,
+    // That of a competition is drawn, and shown in its export.
+    ...(config.competition === undefined && { seed }),
     ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
     earlyAssignment: earlyAssignment ?? 'OFF',
     scripts: config.scripts === true,

@@ -1,0 +1,247 @@
+import { marketHours } from '../calendar/hours.js';
+import type { Command } from '../command.js';
+import { isOver } from '../competitions/competition.js';
+import type { Competition, CompetitionPhase, EntryRemoval } from '../competitions/competition.js';
+import type { Decision } from '../decision.js';
+import { isForShares } from '../instruments/instrument.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { worthOf } from '../portfolios/valuation.js';
+import type { ValuationSource } from '../portfolios/book-sums.js';
+import { Position } from '../positions/position.js';
+import type { Rejection } from '../rejection.js';
+import { addTimer } from '../state.js';
+import { Instant } from '../values/instant.js';
+import type { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import { isBeyond } from './competition-rules.js';
+import { endOrder } from './end-order.js';
+import { isTrading } from './halted.js';
+import { reachMarket } from './reach-market.js';
+
+/*
+ * The course of a competition in a simulation that takes part in it (D194–D196): its phases, the instants at which equity is noted, and the
+ * elimination of an entry. The market of a competition has the phases alone; its entries follow them.
+ */
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Makes a simulation take part in a competition. */
+export function beginCompetition(
+  d: Decision,
+  { terms, phase }: Extract<Command, { type: 'BeginCompetition' }>,
+): Rejection | undefined {
+  if (d.state.competition !== undefined) return { code: 'CONFLICT', message: 'It takes part in a competition' };
+  d.emit({ type: 'CompetitionBegun', terms, phase });
+  scheduleCompetition(d);
+  return undefined;
+}
+
+/** Follows the competition into another phase. One that is over stays so. */
+export function setCompetitionPhase(
+  d: Decision,
+  { phase }: Extract<Command, { type: 'SetCompetitionPhase' }>,
+): Rejection | undefined {
+  const { competition } = d.state;
+  if (competition === undefined || !isNext(competition.phase, phase)) return undefined;
+  enter(d, competition, phase, false);
+  return undefined;
+}
+
+const isNext = (before: CompetitionPhase, after: CompetitionPhase): boolean => {
+  if (isOver(before) || before === after) return false;
+  return after === 'PAUSED' ? before === 'RUNNING' : after !== 'OPEN';
+};
+
+function enter(d: Decision, competition: Competition, phase: CompetitionPhase, isByClock: boolean): void {
+  if (isOver(phase)) {
+    cancelOrders(d);
+    for (const portfolio of d.state.portfolios.values()) note(d, worthOf(portfolio, d).totalEquity);
+  } else if (phase === 'RUNNING' && competition.phase === 'OPEN') {
+    for (const portfolio of d.state.portfolios.values()) note(d, worthOf(portfolio, d).totalEquity);
+  }
+  d.emit({ type: 'CompetitionPhaseChanged', phase, ...(isByClock && { isByClock }) });
+  scheduleCompetition(d);
+}
+
+/** Takes an entry out: withdrawn, or disqualified. Its orders end; what it holds stays as it is. */
+export function removeEntry(
+  d: Decision,
+  { status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
+): Rejection | undefined {
+  const { competition } = d.state;
+  if (competition === undefined || isOver(competition.phase) || isOutForGood(competition)) return undefined;
+  cancelOrders(d);
+  remove(d, { status, ...(reason !== undefined && { reason }) });
+  return undefined;
+}
+
+const isOutForGood = ({ removed }: Competition): boolean =>
+  removed !== undefined && removed.status !== 'ELIMINATED';
+
+function remove(d: Decision, removal: EntryRemoval): void {
+  d.emit({ type: 'EntryRemoved', ...removal });
+}
+
+function cancelOrders(d: Decision): void {
+  for (const portfolio of d.state.portfolios.values())
+    for (const order of portfolio.openOrders.oldestFirst())
+      // One of a bracket may have ended with another.
+      if (d.state.orders.has(order.terms.number))
+        endOrder(d, order, { transition: 'CANCELED', cancelReason: 'COMPETITION' });
+}
+
+const note = (d: Decision, equity: Money): void => d.emit({ type: 'CompetitionMarked', equity });
+
+/** The timer of the beginning, on a clock that needs nobody to start it. */
+export function startDue(d: Decision): void {
+  d.state.competitionTimers.start = undefined;
+  const { competition } = d.state;
+  if (competition?.phase === 'OPEN') enter(d, competition, 'RUNNING', true);
+}
+
+/** The timer of the end: after everything else that is due then. */
+export function endDue(d: Decision): void {
+  d.state.competitionTimers.end = undefined;
+  const { competition } = d.state;
+  if (competition !== undefined && !isOver(competition.phase)) enter(d, competition, 'FINISHED', true);
+}
+
+/** The timer of a full minute of the session: losses are judged, and at a full hour equity is noted. */
+export function minuteDue(d: Decision): void {
+  d.state.competitionTimers.minute = undefined;
+  const { competition } = d.state;
+  if (competition?.phase === 'RUNNING') {
+    for (const portfolio of d.state.portfolios.values()) {
+      if (competition.terms.isHourly === true && d.at % HOUR_MS === 0)
+        note(d, worthOf(portfolio, d).totalEquity);
+      if (competition.removed?.status === 'ELIMINATED') closeOut(d, portfolio);
+      else judge(d, portfolio, d);
+    }
+  }
+  scheduleCompetition(d);
+}
+
+/** Judges an entry after a decision in which it traded, and sets the timers that follow from what it holds now. */
+export function followDecision(d: Decision): void {
+  const { competition } = d.state;
+  if (competition === undefined || d.events.length === 0) return;
+  if (
+    competition.phase === 'RUNNING' &&
+    limitsLosses(competition) &&
+    d.events.some(({ type }) => type === 'OrderExecuted')
+  )
+    for (const portfolio of d.state.portfolios.values()) judge(d, portfolio, d);
+  scheduleCompetition(d);
+}
+
+/** At an open, what an eliminated entry still holds can be closed. */
+export function closeOutAtOpen(d: Decision): void {
+  const { competition } = d.state;
+  if (competition?.phase !== 'RUNNING' || competition.removed?.status !== 'ELIMINATED') return;
+  for (const portfolio of d.state.portfolios.values()) closeOut(d, portfolio);
+}
+
+/** Judges the entries at a close, by its marks, before these become what the next day's losses count from. */
+export function judgeClose(d: Decision, closing: ValuationSource): void {
+  if (d.state.competition?.phase !== 'RUNNING') return;
+  for (const portfolio of d.state.portfolios.values()) judge(d, portfolio, closing);
+}
+
+const limitsLosses = ({ terms: { rules } }: Competition): boolean =>
+  rules.maxDailyLoss !== undefined || rules.trailingDrawdown !== undefined;
+
+function judge(d: Decision, portfolio: Portfolio, source: ValuationSource): void {
+  const { competition } = d.state;
+  if (competition === undefined || competition.removed !== undefined || !limitsLosses(competition)) return;
+  const { maxDailyLoss, trailingDrawdown } = competition.terms.rules;
+  const equity = worthOf(portfolio, source).totalEquity;
+  const { initialCash } = portfolio.terms;
+  const highest = competition.highest ?? initialCash;
+  if (trailingDrawdown !== undefined && equity > highest) d.emit({ type: 'CompetitionHigh', equity });
+  const yesterday = portfolio.previousClose?.totalEquity ?? initialCash;
+  if (maxDailyLoss !== undefined && isBeyond(yesterday, equity, maxDailyLoss))
+    remove(d, { status: 'ELIMINATED', rule: 'maxDailyLossPercent' });
+  else if (trailingDrawdown !== undefined && isBeyond(highest, equity, trailingDrawdown))
+    remove(d, { status: 'ELIMINATED', rule: 'trailingDrawdownPercent' });
+  else return;
+  cancelOrders(d);
+  closeOut(d, portfolio);
+}
+
+/** Closes at the market what an eliminated entry holds and no order closes yet; where that is not open, with the next minute that is. */
+function closeOut(d: Decision, portfolio: Portfolio): void {
+  const closing = new Set([...portfolio.openOrders].map(({ terms }) => terms.symbol));
+  // Shorts first: what covers them goes last.
+  const held = [...portfolio.positions.values()]
+    .map((position) => ({ symbol: position.symbol, quantity: Position.held(position) }))
+    .filter(({ symbol, quantity }) => quantity !== 0 && !closing.has(symbol))
+    .sort((a, b) => a.quantity - b.quantity || (a.symbol < b.symbol ? -1 : 1));
+  for (const { symbol, quantity } of held) {
+    const instrument = d.tradable(symbol);
+    if (!d.hours(instrument).isOpen('REGULAR', d.at) || !isTrading(d, d.book(symbol))) continue;
+    const request: OrderRequest = {
+      portfolioId: portfolio.terms.portfolioId,
+      symbol,
+      assetClass: instrument.assetClass,
+      orderType: 'MARKET',
+      positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
+      quantity: Quantity.abs(quantity),
+      timeInForce: 'DAY',
+      origin: 'COMPETITION',
+    };
+    const number = d.numberHouseOrder(request);
+    d.emit({
+      type: 'OrderAccepted',
+      number,
+      tier: 'ENTERPRISE',
+      request,
+      ...(!isForShares(instrument.assetClass) &&
+        instrument.assetClass === 'OPTION' && { underlying: instrument.underlying }),
+    });
+    const order = d.state.orders.get(number);
+    if (order !== undefined) reachMarket(d, order);
+  }
+}
+
+/** Sets the timers of a competition, as far as they are missing: after a decision, or after a recovery. */
+export function scheduleCompetition(d: Decision): void {
+  const { state, at } = d;
+  const { competition, competitionTimers: timers } = state;
+  if (competition === undefined || isOver(competition.phase)) return;
+  const { terms, phase, removed } = competition;
+  if (phase === 'OPEN' && terms.startsByItself === true && timers.start === undefined)
+    timers.start = addTimer(state, Instant.max(terms.startsAt, at), 0, { kind: 'COMPETITION_START' });
+  timers.end ??= addTimer(state, Instant.max(terms.endsAt, at), 0, { kind: 'COMPETITION_END' });
+  if (phase !== 'RUNNING' || state.portfolios.size === 0) return;
+  const holds = [...state.portfolios.values()].some(({ positions }) => positions.size > 0);
+  const isJudged = removed === undefined ? limitsLosses(competition) : removed.status === 'ELIMINATED';
+  const isByTheMinute = isJudged && holds;
+  if (!isByTheMinute && terms.isHourly !== true) return;
+  const { minute } = timers;
+  const due = nextFull(d, competition, isByTheMinute ? MINUTE_MS : HOUR_MS);
+  if (minute !== undefined && minute.due <= due) return;
+  if (minute !== undefined) state.timers.remove(minute);
+  timers.minute = addTimer(state, due, 0, { kind: 'COMPETITION_MINUTE' });
+}
+
+/** The next full minute or hour of a regular session. */
+function nextFull(d: Decision, { terms, points }: Competition, every: number): Instant {
+  const { at } = d;
+  const hours = marketHours(d.rules.calendar, 'EQUITIES');
+  // After a recovery the present hour may be to come.
+  const isToCome = terms.isHourly === true && at % HOUR_MS === 0 && points.at(-1)?.at !== at;
+  if (isToCome && hours.isOpen('REGULAR', at)) return at;
+  const due = Instant.ofMs((Math.floor(at / every) + 1) * every);
+  if (hours.isOpen('REGULAR', due)) return due;
+  // The opening itself is no full minute behind it.
+  return Instant.ofMs((Math.floor(hours.nextOpen('REGULAR', at) / every) + 1) * every);
+}
+
+/** Makes the timers of a competition again: after a recovery. */
+export function resumeCompetition(d: Decision): void {
+  const { competitionTimers: timers } = d.state;
+  Object.assign(timers, { start: undefined, end: undefined, minute: undefined });
+  scheduleCompetition(d);
+}

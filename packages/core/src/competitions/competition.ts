@@ -1,0 +1,104 @@
+import type { AssetClass } from '../instruments/instrument.js';
+import type { LatencyProfile } from '../orders/order.js';
+import type { Instant } from '../values/instant.js';
+import type { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+
+/** Rules that may refuse an order or eliminate an entry, by their names in the API (D194, D195). */
+export type CompetitionRule =
+  | 'assetClasses'
+  | 'symbols'
+  | 'shortSelling'
+  | 'optionLevel'
+  | 'minPrice'
+  | 'maxPositionPercent'
+  | 'maxOrdersPerMinute'
+  | 'maxDailyLossPercent'
+  | 'trailingDrawdownPercent';
+
+/** What every entry of a competition is held to. Percentages in 1/10,000 of a percent: 5 % = 50,000. */
+export interface CompetitionRules {
+  readonly assetClasses: readonly AssetClass[];
+  /** Symbols that may be opened; of options and futures the underlying or root. Absent = all. */
+  readonly symbols?: readonly string[];
+  readonly optionLevel?: number;
+  /** False = no short sales of shares. */
+  readonly shortSelling?: boolean;
+  /** Latency of every order, whatever the order names. */
+  readonly latencyProfile?: LatencyProfile;
+  readonly maxPosition?: number;
+  readonly maxOrdersPerMinute?: number;
+  readonly minPrice?: Price;
+  readonly maxDailyLoss?: number;
+  readonly trailingDrawdown?: number;
+}
+
+/** What a simulation of a competition begins with: its market, or an entry. */
+export interface CompetitionTerms {
+  /** Trading is possible from here, */
+  readonly startsAt: Instant;
+  /** and ends before the next instant, after a close at this one. */
+  readonly endsAt: Instant;
+  /** Whether trading begins at `startsAt` without being told: on a wall clock. */
+  readonly startsByItself?: true;
+  /** Whether equity is noted at every full hour of the session, beside its closes: in short competitions. */
+  readonly isHourly?: true;
+  readonly rules: CompetitionRules;
+}
+
+/** How far a competition is. */
+export type CompetitionPhase = 'OPEN' | 'RUNNING' | 'PAUSED' | 'FINISHED' | 'CANCELED';
+
+/** Why an entry is out. */
+export interface EntryRemoval {
+  readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
+  /** The rule that eliminated it. */
+  readonly rule?: CompetitionRule;
+  readonly reason?: string;
+}
+
+export interface CompetitionPoint {
+  readonly at: Instant;
+  readonly equity: Money;
+}
+
+/** A competition as a simulation that takes part in it knows it. Only events change it. */
+export interface Competition {
+  readonly terms: CompetitionTerms;
+  phase: CompetitionPhase;
+  /** The highest equity seen; of an entry whose drawdown is limited. */
+  highest?: Money;
+  /** Equity at the instants that scores go by, oldest first. */
+  readonly points: CompetitionPoint[];
+  /** Executions of the entrant's orders. */
+  trades: number;
+  /** Orders accepted in the latest minute in which one was; counted from 1970, in minutes. */
+  accepted?: { readonly minute: number; readonly count: number };
+  /** Set once the entry is out. */
+  removed?: EntryRemoval & { readonly at: Instant };
+}
+
+/** Whether a competition is over. */
+export const isOver = (phase: CompetitionPhase): boolean => phase === 'FINISHED' || phase === 'CANCELED';
+
+const MINUTE_MS = 60_000;
+
+/** The minute of the clock that an instant lies in. */
+export const minuteOf = (at: Instant): number => Math.floor(at / MINUTE_MS);
+
+/** The refusal of an order by a competition. */
+export type CompetitionRefusal =
+  | {
+      readonly code: 'COMPETITION_RULE';
+      readonly message: string;
+      readonly rule: CompetitionRule;
+      /** Percent, dollars or orders. */
+      readonly allowed?: number;
+      readonly asked?: number;
+      readonly symbols?: readonly string[];
+    }
+  | {
+      readonly code: 'COMPETITION_NOT_RUNNING';
+      readonly message: string;
+      readonly phase: CompetitionPhase;
+    };

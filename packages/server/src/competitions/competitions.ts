@@ -1,0 +1,708 @@
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import type { Tier } from '@sandpit/core';
+import type { Simulation } from '../engine/simulation.js';
+import type { Simulations } from '../engine/simulations.js';
+import { StoreUnavailable } from '../store/journal.js';
+import type { Store } from '../store/store.js';
+import { CompetitionRefused } from './errors.js';
+import { journalHashOf } from './journal-hash.js';
+import {
+  COMPETITION_SETTINGS,
+  competitionName,
+  entriesPrefix,
+  entryName,
+} from './notes.js';
+import type { CompetitionNote, CompetitionSettings, EntryNote } from './notes.js';
+import { RunningCompetition, termsOf } from './running-competition.js';
+import type { Board } from './running-competition.js';
+
+/** How old a leaderboard may be, real time. */
+const BOARD_MS = 1000;
+/** A leaderboard is made again after this many times what it took: small ones are always of now. */
+const COST_SHARE = 10;
+/** A reader waits this long for a new one rather than take the one before. */
+const PATIENCE_MS = 100;
+/** Competitions that a tenant may have in OPEN or RUNNING. */
+const MOST_AT_ONCE = 100;
+const LONGEST_TIMER_MS = 3_600_000;
+
+export type Status = 'OPEN' | 'RUNNING' | 'FINISHED' | 'CANCELED';
+
+export interface CompetitionDeps {
+  readonly simulations: Simulations;
+  readonly store: Store;
+  /** Real time, ms. */
+  readonly clockMs: () => number;
+  /** Never jumps, ms. */
+  readonly monotonicMs: () => number;
+  /** Tells the operator, in one line. */
+  readonly note: (text: string) => void;
+}
+
+/** Where a simulation stands in a competition. */
+export interface SimulationPlace {
+  readonly competitionId: string;
+  readonly role: 'MARKET' | 'ENTRY';
+  readonly isOver: boolean;
+}
+
+/** A competition as this server has it. */
+interface Kept {
+  note: CompetitionNote;
+  readonly entries: Map<string, EntryNote>;
+  /** Names in use, folded. */
+  readonly names: Set<string>;
+  /** While its simulations are in memory. */
+  running: Promise<RunningCompetition> | undefined;
+  opened: RunningCompetition | undefined;
+  /** Set while the result is made. */
+  finishing: Promise<void> | undefined;
+  board: { readonly board: Board; readonly madeAt: number; readonly costMs: number } | undefined;
+  /** Whether anything has happened since the leaderboard was made. */
+  hasChanged: boolean;
+  making: Promise<Board> | undefined;
+  readonly followers: Set<(board: Board, status: Status) => void>;
+  ticker: NodeJS.Timeout | undefined;
+  starter: NodeJS.Timeout | undefined;
+}
+
+/**
+ * All competitions of a server (D194–D196). The registry has their settings and entries, the journals of their simulations everything that
+ * happened: a restart goes on from there.
+ */
+export class Competitions {
+  readonly #deps: CompetitionDeps;
+  readonly #kept = new Map<string, Kept>();
+  /** By simulation: its competition. */
+  readonly #places = new Map<string, { readonly kept: Kept; readonly role: 'MARKET' | 'ENTRY' }>();
+  #isClosed = false;
+  #opening: Promise<void> = Promise.resolve();
+
+  private constructor(deps: CompetitionDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads what the registry has, and opens those that are not over in the background. */
+  static start(deps: CompetitionDeps): Competitions {
+    const competitions = new Competitions(deps);
+    for (const [, text] of deps.store.registry.settings(COMPETITION_SETTINGS))
+      competitions.#enter(JSON.parse(text) as CompetitionNote);
+    competitions.#opening = competitions.#openAll();
+    return competitions;
+  }
+
+  #enter(note: CompetitionNote): Kept {
+    const kept: Kept = {
+      note,
+      entries: new Map(),
+      names: new Set(),
+      running: undefined,
+      opened: undefined,
+      finishing: undefined,
+      board: undefined,
+      hasChanged: true,
+      making: undefined,
+      followers: new Set(),
+      ticker: undefined,
+      starter: undefined,
+    };
+    for (const [, text] of this.#registry.settings(entriesPrefix(note.id)))
+      this.#enterEntry(kept, JSON.parse(text) as EntryNote);
+    this.#kept.set(note.id, kept);
+    this.#places.set(note.marketId, { kept, role: 'MARKET' });
+    return kept;
+  }
+
+  #enterEntry(kept: Kept, entry: EntryNote): void {
+    kept.entries.set(entry.id, entry);
+    kept.names.add(folded(entry.displayName));
+    this.#places.set(entry.simulationId, { kept, role: 'ENTRY' });
+  }
+
+  async #openAll(): Promise<void> {
+    for (const kept of this.#kept.values()) {
+      if (this.#isClosed) return;
+      if (isSettled(kept.note)) continue;
+      try {
+        await this.#run(kept);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#deps.note(`Competition ${kept.note.id} cannot be opened: ${why}`);
+      }
+    }
+  }
+
+  get #registry() {
+    return this.#deps.store.registry;
+  }
+
+  /** What a simulation is in a competition; undefined where it is in none. */
+  placeOf(simulationId: string): SimulationPlace | undefined {
+    const place = this.#places.get(simulationId);
+    if (place === undefined) return undefined;
+    const { kept, role } = place;
+    return { competitionId: kept.note.id, role, isOver: isSettled(kept.note) };
+  }
+
+  /** A competition that this tenant may see: a public one, its own, or one that it entered. Undefined tenant: a visitor. */
+  find(id: string, viewer: Viewer | undefined): Kept {
+    const kept = this.#kept.get(id);
+    if (kept === undefined || !isVisible(kept, viewer)) throw notFound();
+    return kept;
+  }
+
+  /** One that a tenant may enter: any whose id it knows. */
+  joinable(id: string): Kept {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) throw notFound();
+    return kept;
+  }
+
+  /** Whose name the tokens of its entries are in. */
+  termsOf(id: string): Pick<CompetitionNote, 'organizer' | 'tier'> {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) throw notFound();
+    return kept.note;
+  }
+
+  /** One that the tenant organizes. */
+  own(id: string, tenantId: string): Kept {
+    const kept = this.#kept.get(id);
+    if (kept?.note.organizer !== tenantId) throw notFound();
+    return kept;
+  }
+
+  /** Newest first. */
+  list(viewer: Viewer | undefined): readonly Kept[] {
+    return [...this.#kept.values()].filter((kept) => isVisible(kept, viewer)).reverse();
+  }
+
+  async statusOf(kept: Kept): Promise<Status> {
+    await kept.finishing?.catch(() => undefined);
+    if (kept.note.result !== undefined) return 'FINISHED';
+    if (kept.note.isCanceled === true) return 'CANCELED';
+    const { phase } = await this.#run(kept);
+    if (phase === 'FINISHED') {
+      // The clock has come to its end just now.
+      await this.#finishing(kept);
+      return 'FINISHED';
+    }
+    return phase === 'OPEN' || phase === 'CANCELED' ? phase : 'RUNNING';
+  }
+
+  /** The market of a competition that is not settled. */
+  async marketOf(kept: Kept): Promise<RunningCompetition> {
+    return this.#run(kept);
+  }
+
+  /** Creates a competition with its market. */
+  async create(
+    organizer: { readonly tenantId: string; readonly tier: Tier },
+    settings: CompetitionSettings,
+    shown: unknown,
+  ): Promise<Kept> {
+    const { tenantId, tier } = organizer;
+    const atOnce = [...this.#kept.values()].filter(
+      ({ note }) => note.organizer === tenantId && !isSettled(note),
+    );
+    if (atOnce.length >= MOST_AT_ONCE)
+      throw new CompetitionRefused('TOO_MANY', `A tenant has at most ${MOST_AT_ONCE} competitions at once`);
+    const id = randomUUID();
+    const draw = randomBytes(16).toString('hex');
+    const market = await this.#createMarket(id, tenantId, settings, draw);
+    const note: CompetitionNote = {
+      id,
+      organizer: tenantId,
+      tier,
+      createdAt: this.#deps.clockMs(),
+      settings,
+      shown,
+      draw,
+      ...(settings.needsCode && { joinCode: newJoinCode() }),
+      marketId: market.id,
+    };
+    await this.#save(note);
+    const kept = this.#enter(note);
+    this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
+    return kept;
+  }
+
+  async #createMarket(
+    id: string,
+    tenantId: string,
+    settings: CompetitionSettings,
+    draw: string,
+  ): Promise<Simulation> {
+    const { simulations } = this.#deps;
+    const digest = digestOf(draw, 'market', settings.seed ?? '');
+    const market = await simulations.createCompetitionMarket(tenantId, {
+      ...settings.market,
+      seed: Number.parseInt(digest.slice(0, 8), 16),
+      draw: digest.slice(8, 40),
+      competition: { id, role: 'MARKET' },
+    });
+    await market.submit<'BeginCompetition'>({
+      type: 'BeginCompetition',
+      terms: termsOf(settings),
+      phase: 'OPEN',
+    });
+    return market;
+  }
+
+  /** Edits a competition; market, rules and scoring until the first entry exists. */
+  async update(kept: Kept, settings: CompetitionSettings, shown: unknown): Promise<void> {
+    if ((await this.statusOf(kept)) !== 'OPEN') throw notRunning('The competition has started or is over');
+    const { note } = kept;
+    const isNewMarket =
+      JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
+    const isFixed =
+      isNewMarket || settings.scoring !== note.settings.scoring || rulesOf(settings) !== rulesOf(note.settings);
+    if (isFixed && note.isEntered === true)
+      throw new CompetitionRefused('STARTED', 'Market, rules and scoring are fixed once the first entry exists');
+    if (settings.capacity < takingPart(kept).length)
+      throw new CompetitionRefused('FULL', 'The competition has more entries than that already', settings.capacity);
+    const before = note.marketId;
+    const market = isFixed
+      ? await this.#createMarket(note.id, note.organizer, settings, note.draw)
+      : undefined;
+    const joinCode = settings.needsCode ? (note.joinCode ?? newJoinCode()) : undefined;
+    const { joinCode: _, ...rest } = note;
+    await this.#save({
+      ...rest,
+      settings,
+      shown,
+      ...(joinCode !== undefined && { joinCode }),
+      ...(market !== undefined && { marketId: market.id }),
+    });
+    if (market === undefined) return;
+    this.#places.delete(before);
+    this.#places.set(market.id, { kept, role: 'MARKET' });
+    this.#stopTimers(kept);
+    this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
+    await this.#deps.simulations.remove(before, note.organizer);
+  }
+
+  /** Opens trading, or resumes it. */
+  async startTrading(kept: Kept): Promise<void> {
+    const status = await this.statusOf(kept);
+    if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
+    const running = await this.#run(kept);
+    const { market: wanted } = kept.note.settings;
+    if (wanted.clock === 'wall' && running.phase === 'OPEN')
+      throw notRunning('A market on a wall clock starts by itself');
+    await running.setPhase('RUNNING');
+    if (wanted.clock === 'scaled' && running.market.clock().speed === 0)
+      await running.market.setSpeed(wanted.speed);
+    clearTimeout(kept.starter);
+    kept.hasChanged = true;
+  }
+
+  async pause(kept: Kept): Promise<void> {
+    if (kept.note.settings.market.clock === 'wall')
+      throw new CompetitionRefused('WALL_CLOCK', 'A competition on a wall clock cannot be paused');
+    if ((await this.statusOf(kept)) !== 'RUNNING') throw notRunning('The competition is not running');
+    const running = await this.#run(kept);
+    if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
+    await running.setPhase('PAUSED');
+    await running.market.followersDealt();
+  }
+
+  /** Ends trading and makes the result; does nothing where there is one. */
+  async finish(kept: Kept): Promise<void> {
+    const status = await this.statusOf(kept);
+    if (status === 'FINISHED') return;
+    if (status !== 'RUNNING') throw notRunning('The competition is not running');
+    const running = await this.#run(kept);
+    if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
+    await running.catchUp();
+    await running.setPhase('FINISHED');
+    await this.#finishing(kept);
+  }
+
+  /** Cancels a competition, or deletes one that is over. Returns whether it is gone. */
+  async cancel(kept: Kept): Promise<boolean> {
+    const status = await this.statusOf(kept);
+    if (status === 'OPEN' || status === 'RUNNING') {
+      const running = await this.#run(kept);
+      if (kept.note.settings.market.clock === 'scaled') await running.market.setSpeed(0);
+      await running.setPhase('CANCELED');
+      await running.market.followersDealt();
+      await this.#save({ ...kept.note, isCanceled: true });
+      this.#tell(kept);
+      return false;
+    }
+    await this.#remove(kept);
+    return true;
+  }
+
+  async #remove(kept: Kept): Promise<void> {
+    const { simulations } = this.#deps;
+    const { note } = kept;
+    this.#stopTimers(kept);
+    this.#kept.delete(note.id);
+    for (const entry of kept.entries.values()) {
+      await simulations.remove(entry.simulationId, note.organizer);
+      await this.#registry.deleteSetting(entryName(entry));
+      this.#places.delete(entry.simulationId);
+    }
+    await simulations.remove(note.marketId, note.organizer);
+    await this.#registry.deleteSetting(competitionName(note.id));
+    this.#places.delete(note.marketId);
+  }
+
+  /** Enters a tenant. */
+  async enter(
+    kept: Kept,
+    tenantId: string,
+    { displayName, joinCode }: { readonly displayName: string; readonly joinCode?: string | undefined },
+  ): Promise<EntryNote> {
+    const status = await this.statusOf(kept);
+    if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
+    const { note } = kept;
+    const { settings } = note;
+    if (note.joinCode !== undefined && joinCode !== note.joinCode)
+      throw new CompetitionRefused('JOIN_CODE', 'The join code is missing or wrong');
+    const name = folded(displayName);
+    const present = takingPart(kept);
+    if (present.filter((entry) => entry.tenantId === tenantId).length >= settings.entriesPerTenant)
+      throw new CompetitionRefused('ALREADY_ENTERED', 'The tenant has entered the competition already', settings.entriesPerTenant);
+    if (present.length >= settings.capacity)
+      throw new CompetitionRefused('FULL', 'The competition is full', settings.capacity);
+    if (kept.names.has(name))
+      throw new CompetitionRefused('NAME_TAKEN', 'Another entry of the competition has this displayName');
+    // Held while its simulation is made, so that nobody else gets the place meanwhile.
+    const number = 1 + Math.max(0, ...[...kept.entries.values()].map((entry) => entry.number));
+    const id = randomUUID();
+    const held: EntryNote = {
+      id,
+      competitionId: note.id,
+      number,
+      tenantId,
+      displayName,
+      simulationId: '',
+      portfolioId: '',
+      createdAt: this.#deps.clockMs(),
+    };
+    kept.entries.set(id, held);
+    kept.names.add(name);
+    try {
+      const running = await this.#run(kept);
+      const simulation = await this.#createEntry(running, note, id);
+      const [portfolioId = ''] = simulation.brokerage.state.portfolios.keys();
+      const entry = { ...held, simulationId: simulation.id, portfolioId };
+      await Promise.all([
+        this.#registry.saveSetting(entryName(entry), JSON.stringify(entry)),
+        kept.note.isEntered === true ? undefined : this.#save({ ...kept.note, isEntered: true }),
+      ]);
+      this.#enterEntry(kept, entry);
+      running.add(entry, simulation);
+      kept.hasChanged = true;
+      return entry;
+    } catch (error) {
+      kept.entries.delete(id);
+      kept.names.delete(name);
+      throw error;
+    }
+  }
+
+  async #createEntry(
+    { market }: RunningCompetition,
+    { organizer, tier, settings, draw }: CompetitionNote,
+    entryId: string,
+  ): Promise<Simulation> {
+    const { simulations } = this.#deps;
+    const digest = digestOf(draw, 'entry', entryId);
+    const simulation = await simulations.createEntry(market, {
+      seed: Number.parseInt(digest.slice(0, 8), 16),
+      idSecret: digest.slice(8, 40),
+    });
+    // Nothing can be ordered before its rules are in force.
+    await simulation.submit<'BeginCompetition'>({
+      type: 'BeginCompetition',
+      terms: termsOf(settings),
+      phase: market.brokerage.state.competition?.phase ?? 'OPEN',
+    });
+    const { result } = await simulation.submit<'OpenPortfolio'>({
+      type: 'OpenPortfolio',
+      by: { tenantId: organizer, tier },
+      accountId: randomUUID(),
+      accountType: 'INDIVIDUAL',
+      ...settings.portfolio,
+      proAccounts: Number.MAX_SAFE_INTEGER,
+    });
+    if ('code' in result) {
+      await simulations.remove(simulation.id, organizer);
+      throw new CompetitionRefused('BROKER', 'The portfolio of the entry cannot be opened');
+    }
+    return simulation;
+  }
+
+  /** An entry of the competition that the tenant made, or any of them for the organizer. */
+  entryOf(kept: Kept, entryId: string, tenantId: string): EntryNote {
+    const entry = kept.entries.get(entryId);
+    const isAllowed = entry?.tenantId === tenantId || kept.note.organizer === tenantId;
+    if (entry === undefined || entry.simulationId === '' || !isAllowed) throw notFound();
+    return entry;
+  }
+
+  /** Oldest first. */
+  entriesOf(kept: Kept, tenantId: string): readonly EntryNote[] {
+    const isOrganizer = kept.note.organizer === tenantId;
+    return [...kept.entries.values()].filter(
+      (entry) => entry.simulationId !== '' && (isOrganizer || entry.tenantId === tenantId),
+    );
+  }
+
+  /** Why an entry is out, as its simulation or the result says; undefined where it is not. */
+  async removalOf(
+    kept: Kept,
+    entry: EntryNote,
+  ): Promise<{ readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN'; readonly reason?: string } | undefined> {
+    const row = kept.note.result?.rows.find(({ entryId }) => entryId === entry.id);
+    if (row !== undefined) {
+      const { status, reason } = row;
+      return status === 'ACTIVE' ? undefined : { status, ...(reason !== undefined && { reason }) };
+    }
+    const simulation = isSettled(kept.note)
+      ? await this.#deps.simulations.find(entry.simulationId, kept.note.organizer)
+      : (await this.#run(kept)).simulationOf(entry.id);
+    const removed = simulation?.brokerage.state.competition?.removed;
+    if (removed === undefined) return undefined;
+    const { status, reason = removed.rule } = removed;
+    return { status, ...(reason !== undefined && { reason }) };
+  }
+
+  /** Takes an entry out of a competition that is not over. */
+  async removeEntry(
+    kept: Kept,
+    entry: EntryNote,
+    removal: { readonly status: 'DISQUALIFIED' | 'WITHDRAWN'; readonly reason?: string },
+  ): Promise<void> {
+    const status = await this.statusOf(kept);
+    if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
+    const running = await this.#run(kept);
+    await running.simulationOf(entry.id)?.submit<'RemoveEntry'>({ type: 'RemoveEntry', ...removal });
+    kept.hasChanged = true;
+    if (status === 'RUNNING' || removal.status !== 'WITHDRAWN') return;
+    const calledOff: EntryNote = { ...entry, isCalledOff: true };
+    await this.#registry.saveSetting(entryName(entry), JSON.stringify(calledOff));
+    kept.entries.set(entry.id, calledOff);
+    kept.names.delete(folded(entry.displayName));
+    running.delete(entry.id);
+  }
+
+  /** The leaderboard, at most a second old, made once for all who ask. */
+  async board(kept: Kept): Promise<Board> {
+    const { result } = kept.note;
+    if (result !== undefined) {
+      const { at, rows, curves } = result;
+      return { at: at as Board['at'], rows, curves };
+    }
+    const { board } = kept;
+    if (board === undefined) return this.#nextBoard(kept, 0);
+    // On a clock that runs prices move by themselves.
+    const isMoving = kept.note.settings.market.clock !== 'manual' && kept.opened?.phase === 'RUNNING';
+    if (!kept.hasChanged && !isMoving) return board.board;
+    const age = this.#deps.monotonicMs() - board.madeAt;
+    const wait = Math.min(BOARD_MS, board.costMs * COST_SHARE) - age;
+    return wait > PATIENCE_MS ? board.board : this.#nextBoard(kept, wait);
+  }
+
+  #nextBoard(kept: Kept, waitMs: number): Promise<Board> {
+    kept.making ??= this.#makeBoard(kept, waitMs).finally(() => (kept.making = undefined));
+    return kept.making;
+  }
+
+  async #makeBoard(kept: Kept, waitMs: number): Promise<Board> {
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const running = await this.#run(kept);
+    const beganAt = this.#deps.monotonicMs();
+    kept.hasChanged = false;
+    const board = await running.board(kept.note);
+    const madeAt = this.#deps.monotonicMs();
+    kept.board = { board, madeAt, costMs: madeAt - beganAt };
+    return board;
+  }
+
+  /** Tells a follower of the leaderboard at most once a second, until the competition is over. Returns how to stop. */
+  follow(kept: Kept, follower: (board: Board, status: Status) => void): () => void {
+    kept.followers.add(follower);
+    kept.ticker ??= setInterval(() => this.#tell(kept), BOARD_MS).unref();
+    return () => {
+      kept.followers.delete(follower);
+      if (kept.followers.size > 0) return;
+      clearInterval(kept.ticker);
+      kept.ticker = undefined;
+    };
+  }
+
+  #tell(kept: Kept): void {
+    if (kept.followers.size === 0) return;
+    Promise.all([this.board(kept), this.statusOf(kept)]).then(
+      ([board, status]) => {
+        for (const follower of kept.followers) follower(board, status);
+      },
+      () => undefined,
+    );
+  }
+
+  #run(kept: Kept): Promise<RunningCompetition> {
+    kept.running ??= this.#open(kept).catch((error: unknown) => {
+      kept.running = undefined;
+      throw error;
+    });
+    return kept.running;
+  }
+
+  async #open(kept: Kept): Promise<RunningCompetition> {
+    const { simulations } = this.#deps;
+    const { organizer, marketId } = kept.note;
+    const market = await simulations.find(marketId, organizer);
+    if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
+    const running = new RunningCompetition(market, () => (kept.hasChanged = true));
+    for (const entry of kept.entries.values()) {
+      if (entry.simulationId === '' || entry.isCalledOff === true) continue;
+      const simulation = await simulations.find(entry.simulationId, organizer);
+      if (simulation !== undefined) running.add(entry, simulation);
+    }
+    this.#opened(kept, running);
+    return running;
+  }
+
+  /** Watches a competition whose simulations are there; goes on where a crash has left it. */
+  #opened(kept: Kept, running: RunningCompetition): void {
+    kept.running = Promise.resolve(running);
+    kept.opened = running;
+    const { market } = running;
+    market.observe(({ events }) => {
+      if (kept.opened !== running) return;
+      if (events.some((event) => event.type === 'CompetitionPhaseChanged' && event.phase === 'FINISHED'))
+        this.#finishing(kept).catch(() => undefined);
+    });
+    const { settings } = kept.note;
+    if (settings.market.clock === 'scaled' && !isSettled(kept.note)) this.#followClock(kept, running);
+    if (running.phase === 'FINISHED' && kept.note.result === undefined)
+      this.#finishing(kept).catch(() => undefined);
+  }
+
+  /** A scaled clock runs while trading is open; one that begins in the future starts by itself. */
+  #followClock(kept: Kept, { market, phase }: RunningCompetition): void {
+    const { settings } = kept.note;
+    const { speed } = market.clock();
+    if (phase === 'RUNNING' && speed === 0) void market.setSpeed(settings.market.speed).catch(() => undefined);
+    if (phase !== 'RUNNING' && speed > 0) void market.setSpeed(0).catch(() => undefined);
+    if (phase !== 'OPEN') return;
+    const wait = settings.startsAt - this.#deps.clockMs();
+    if (wait > 0) this.#startIn(kept, wait);
+  }
+
+  #startIn(kept: Kept, waitMs: number): void {
+    clearTimeout(kept.starter);
+    kept.starter = setTimeout(
+      () => {
+        const left = kept.note.settings.startsAt - this.#deps.clockMs();
+        if (left > 0) this.#startIn(kept, left);
+        else this.startTrading(kept).catch(() => undefined);
+      },
+      Math.min(waitMs, LONGEST_TIMER_MS),
+    ).unref();
+  }
+
+  #finishing(kept: Kept): Promise<void> {
+    if (kept.note.result !== undefined) return Promise.resolve();
+    kept.finishing ??= this.#makeResult(kept).finally(() => (kept.finishing = undefined));
+    return kept.finishing;
+  }
+
+  /** Marks everything, ranks it for good, and hashes the journals. */
+  async #makeResult(kept: Kept): Promise<void> {
+    const { store } = this.#deps;
+    const running = await this.#run(kept);
+    const { market } = running;
+    if (kept.note.settings.market.clock === 'scaled') await market.setSpeed(0);
+    await running.catchUp();
+    const { rows, curves } = await running.board(kept.note);
+    const simulations = [market, ...running.simulations];
+    const records = simulations.map(({ id, published }) => [id, published] as const);
+    const journalHash = await journalHashOf(store, records);
+    const at = Math.min(market.now(), Math.max(...ends(running)));
+    await this.#save({ ...kept.note, result: { at, rows, curves, journalHash, records } });
+    this.#tell(kept);
+  }
+
+  async #save(note: CompetitionNote): Promise<void> {
+    await this.#registry.saveSetting(competitionName(note.id), JSON.stringify(note));
+    const kept = this.#kept.get(note.id);
+    if (kept !== undefined) kept.note = note;
+  }
+
+  #stopTimers(kept: Kept): void {
+    clearInterval(kept.ticker);
+    clearTimeout(kept.starter);
+    kept.ticker = undefined;
+  }
+
+  /** Removes everything that a tenant organizes, before the tenant is erased. */
+  async eraseTenant(tenantId: string): Promise<void> {
+    for (const kept of [...this.#kept.values()]) if (kept.note.organizer === tenantId) await this.#remove(kept);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const kept of this.#kept.values()) this.#stopTimers(kept);
+    await this.#opening;
+    for (const kept of this.#kept.values()) await kept.finishing?.catch(() => undefined);
+  }
+}
+
+export type KeptCompetition = Kept;
+
+/** Whoever looks: a tenant, or an entry by its token. */
+export interface Viewer {
+  readonly tenantId: string;
+  readonly simulationId: string;
+  readonly isEntry: boolean;
+}
+
+function isVisible({ note, entries }: Kept, viewer: Viewer | undefined): boolean {
+  if (note.settings.isPublic) return true;
+  if (viewer === undefined) return false;
+  const { tenantId, simulationId, isEntry } = viewer;
+  if (isEntry) return [...entries.values()].some((entry) => entry.simulationId === simulationId);
+  return note.organizer === tenantId || [...entries.values()].some((entry) => entry.tenantId === tenantId);
+}
+
+const isSettled = (note: CompetitionNote): boolean => note.result !== undefined || note.isCanceled === true;
+
+/** Entries that count: those that were called off before the beginning do not. */
+const takingPart = ({ entries }: Kept): readonly EntryNote[] =>
+  [...entries.values()].filter(({ isCalledOff }) => isCalledOff !== true);
+
+const ends = (running: RunningCompetition): readonly number[] => [
+  running.market.brokerage.state.competition?.terms.endsAt ?? 0,
+];
+
+/** Names that look alike are one name. */
+const folded = (displayName: string): string =>
+  displayName.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ');
+
+const marketPart = ({ market, seed, startsAt, endsAt }: CompetitionSettings): unknown => [
+  market,
+  seed ?? null,
+  startsAt,
+  endsAt,
+];
+const rulesOf = ({ rules, portfolio, entriesPerTenant, minTrades }: CompetitionSettings): string =>
+  JSON.stringify([rules, portfolio, entriesPerTenant, minTrades]);
+
+const digestOf = (...parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+/** Without characters that are mistaken for others. */
+const CODE_LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
+const newJoinCode = (): string =>
+  Array.from({ length: 10 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
+
+const notFound = (): CompetitionRefused => new CompetitionRefused('NOT_FOUND', 'Competition not found');
+const notRunning = (message: string): CompetitionRefused => new CompetitionRefused('NOT_RUNNING', message);
+

@@ -1,0 +1,26 @@
+/** Why a request about a competition is refused. */
+export type CompetitionProblem =
+  | 'NOT_FOUND'
+  | 'STARTED'
+  | 'NOT_RUNNING'
+  | 'WALL_CLOCK'
+  | 'FULL'
+  | 'ALREADY_ENTERED'
+  | 'NAME_TAKEN'
+  | 'JOIN_CODE'
+  | 'TOO_MANY'
+  | 'BROKER';
+
+/** Thrown by `Competitions`; the message is for people. */
+export class CompetitionRefused extends Error {
+  override readonly name = 'CompetitionRefused';
+  readonly problem: CompetitionProblem;
+  /** The limit that was met, where there is one. */
+  readonly figures: number | undefined;
+
+  constructor(problem: CompetitionProblem, message: string, figures?: number) {
+    super(message);
+    this.problem = problem;
+    this.figures = figures;
+  }
+}

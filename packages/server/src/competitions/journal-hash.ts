@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { exportSimulation } from '../engine/export.js';
+import { LineChain } from '../engine/simulation-file.js';
+import type { KeptConfig } from '../engine/simulation-config.js';
+import type { Store } from '../store/store.js';
+
+/** Records of a simulation up to its last one that counts. */
+export type CountedRecords = readonly (readonly [simulationId: string, last: number])[];
+
+/**
+ * The hash of a competition: SHA-256 over the hashes of the exports of its simulations, the market first, then the entries as they came
+ * in. Each of those is the chain that the file of a simulation ends with (D170).
+ */
+export async function journalHashOf(
+  store: Pick<Store, 'journal' | 'registry'>,
+  records: CountedRecords,
+): Promise<string> {
+  const hashes: string[] = [];
+  for (const [id, upTo] of records) hashes.push(await chainHashOf(store, id, upTo));
+  return combinedHash(hashes);
+}
+
+export const combinedHash = (hashes: readonly string[]): string =>
+  createHash('sha256').update(hashes.join('\n')).digest('hex');
+
+async function chainHashOf(
+  store: Pick<Store, 'journal' | 'registry'>,
+  id: string,
+  upTo: number,
+): Promise<string> {
+  const entry = store.registry.simulation(id);
+  if (entry === undefined) throw new Error(`There is no simulation ${id}`);
+  const chain = new LineChain();
+  const config = JSON.parse(entry.config) as KeptConfig;
+  const pieces = exportSimulation(store, { id, shownId: id, config, upTo }, chain);
+  // Going through the pieces makes the chain.
+  while ((await pieces.next()).done !== true);
+  return chain.hash;
+}

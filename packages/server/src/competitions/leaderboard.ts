@@ -1,0 +1,109 @@
+/** The ranking of the entries of a competition (D194, D196). */
+import type { CompetitionFigures } from '@sandpit/analytics';
+
+/** What a competition is ranked by (D194). */
+export type Scoring = 'TOTAL_RETURN' | 'SHARPE' | 'SORTINO' | 'CALMAR';
+
+export type EntryStatus = 'ACTIVE' | 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
+
+/** An entry with what it is ranked by. */
+export interface Standing {
+  readonly entryId: string;
+  readonly displayName: string;
+  /** Dollars × 10^4. */
+  readonly totalEquity: number;
+  readonly figures: CompetitionFigures;
+  readonly trades: number;
+  readonly status: EntryStatus;
+  /** Simulated ms at which it was taken out. */
+  readonly removedAt?: number;
+  readonly reason?: string;
+}
+
+export interface LeaderboardRow {
+  readonly rank: number;
+  readonly entryId: string;
+  readonly displayName: string;
+  readonly totalEquity: number;
+  readonly return: number;
+  readonly score?: number;
+  readonly sharpe?: number;
+  readonly maxDrawdown: number;
+  readonly trades: number;
+  readonly status: EntryStatus;
+  readonly reason?: string;
+}
+
+const UNITS = 10_000;
+
+/** Ranks entries: those in it by score and total return, then the eliminated by time survived, then everybody else. Ties share a rank. */
+export function rankingOf(
+  standings: readonly Standing[],
+  scoring: Scoring,
+  minTrades: number,
+): readonly LeaderboardRow[] {
+  const ranked = standings.map((standing) => ({ standing, key: keyOf(standing, scoring, minTrades) }));
+  ranked.sort(
+    (a, b) =>
+      compare(a.key, b.key) || (a.standing.displayName < b.standing.displayName ? -1 : 1),
+  );
+  let rank = 1;
+  return ranked.map(({ standing, key }, place) => {
+    const before = ranked[place - 1];
+    if (before !== undefined && compare(before.key, key) !== 0) rank = place + 1;
+    return rowOf(standing, rank, scoring, minTrades);
+  });
+}
+
+/** What comes first is better; greater numbers are better. */
+type Key = readonly number[];
+
+function compare(a: Key, b: Key): number {
+  for (const [place, value] of a.entries()) {
+    const other = b[place] ?? 0;
+    if (value !== other) return value > other ? -1 : 1;
+  }
+  return 0;
+}
+
+function keyOf(standing: Standing, scoring: Scoring, minTrades: number): Key {
+  const { status, figures, removedAt = 0 } = standing;
+  if (status === 'ACTIVE') {
+    const score = scoreOf(standing, scoring, minTrades);
+    return score === undefined ? [3, figures.totalReturn, 0] : [4, score, figures.totalReturn];
+  }
+  return status === 'ELIMINATED' ? [2, removedAt, 0] : [1, 0, 0];
+}
+
+/** The score of an entry; absent where it cannot be computed or too little was traded. */
+function scoreOf({ figures, trades }: Standing, scoring: Scoring, minTrades: number): number | undefined {
+  if (trades < minTrades) return undefined;
+  switch (scoring) {
+    case 'TOTAL_RETURN':
+      return figures.totalReturn;
+    case 'SHARPE':
+      return figures.sharpe;
+    case 'SORTINO':
+      return figures.sortino;
+    case 'CALMAR':
+      return figures.calmar;
+  }
+}
+
+function rowOf(standing: Standing, rank: number, scoring: Scoring, minTrades: number): LeaderboardRow {
+  const { entryId, displayName, totalEquity, figures, trades, status, reason } = standing;
+  const score = scoreOf(standing, scoring, minTrades);
+  return {
+    rank,
+    entryId,
+    displayName,
+    totalEquity: totalEquity / UNITS,
+    return: figures.totalReturn,
+    ...(score !== undefined && { score }),
+    ...(figures.sharpe !== undefined && { sharpe: figures.sharpe }),
+    maxDrawdown: figures.maxDrawdown,
+    trades,
+    status,
+    ...(reason !== undefined && { reason }),
+  };
+}

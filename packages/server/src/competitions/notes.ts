@@ -1,0 +1,99 @@
+import type {
+  CompetitionRules,
+  CompetitionTerms,
+  FillModel,
+  Money,
+  PortfolioType,
+  Tier,
+} from '@sandpit/core';
+import type { WantedSimulation } from '../engine/simulation-config.js';
+import type { LeaderboardRow, Scoring } from './leaderboard.js';
+
+/** A competition as its organizer wants it. */
+export interface CompetitionSettings {
+  readonly name: string;
+  /** The simulation of the market, without its seed, which is mixed into the draw. */
+  readonly market: Omit<WantedSimulation, 'seed'>;
+  readonly seed?: string | number;
+  readonly startsAt: CompetitionTerms['startsAt'];
+  readonly endsAt: CompetitionTerms['endsAt'];
+  readonly rules: CompetitionRules;
+  /** What every entry begins with. */
+  readonly portfolio: {
+    readonly initialCash: Money;
+    readonly portfolioType: PortfolioType;
+    readonly brokerId: string;
+    readonly fillModel: FillModel;
+  };
+  readonly entriesPerTenant: number;
+  /** Executions that a score needs to count. */
+  readonly minTrades: number;
+  readonly scoring: Scoring;
+  readonly needsCode: boolean;
+  readonly capacity: number;
+  readonly isPublic: boolean;
+}
+
+/** The final result. */
+export interface CompetitionResult {
+  /** Simulated, ms. */
+  readonly at: number;
+  readonly rows: readonly LeaderboardRow[];
+  readonly curves: readonly Curve[];
+  /** SHA-256 over the journals: see `journalHashOf`. */
+  readonly journalHash: string;
+  /** The last record of each simulation that belongs to the result. */
+  readonly records: readonly (readonly [simulationId: string, last: number])[];
+}
+
+/** Equity of an entry over time. */
+export interface Curve {
+  readonly entryId: string;
+  /** Simulated ms, and dollars × 10^4. */
+  readonly points: readonly (readonly [at: number, equity: number])[];
+}
+
+/** A competition as the registry has it. What its phase is, the journal of its market says. */
+export interface CompetitionNote {
+  readonly id: string;
+  /** The tenant that organizes it. */
+  readonly organizer: string;
+  readonly tier: Tier;
+  readonly createdAt: number;
+  readonly settings: CompetitionSettings;
+  /** The body that it was made of, as it is shown. */
+  readonly shown: unknown;
+  /** 128 bits, hexadecimal: what the synthetic path and all ids come from. Shown in the export alone. */
+  readonly draw: string;
+  readonly joinCode?: string;
+  /** The simulation of its market. */
+  readonly marketId: string;
+  /** Whether there ever was an entry. */
+  readonly isEntered?: true;
+  readonly isCanceled?: true;
+  readonly result?: CompetitionResult;
+}
+
+export interface EntryNote {
+  readonly id: string;
+  readonly competitionId: string;
+  /** From 1, in the order of entering. */
+  readonly number: number;
+  /** The tenant that entered. */
+  readonly tenantId: string;
+  readonly displayName: string;
+  readonly simulationId: string;
+  readonly portfolioId: string;
+  readonly createdAt: number;
+  /** It was withdrawn before the competition began, and took no part. */
+  readonly isCalledOff?: true;
+}
+
+const COMPETITIONS = 'competition/';
+const ENTRIES = 'competition-entry/';
+
+export const competitionName = (id: string): string => `${COMPETITIONS}${id}`;
+export const entriesPrefix = (competitionId: string): string => `${ENTRIES}${competitionId}/`;
+export const entryName = ({ competitionId, id }: Pick<EntryNote, 'competitionId' | 'id'>): string =>
+  `${entriesPrefix(competitionId)}${id}`;
+export const COMPETITION_SETTINGS = COMPETITIONS;

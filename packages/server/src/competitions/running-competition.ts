@@ -1,0 +1,203 @@
+import { competitionFigures, type EquityPoint } from '@sandpit/analytics';
+import { calendarById, isOver, marketHours, worthOf } from '@sandpit/core';
+import type {
+  Brokerage,
+  Competition,
+  CompetitionPhase,
+  CompetitionPoint,
+  CompetitionTerms,
+  Instant,
+  Money,
+  Portfolio,
+} from '@sandpit/core';
+import type { Simulation } from '../engine/simulation.js';
+import { Slice } from '../engine/slice.js';
+import { rankingOf } from './leaderboard.js';
+import type { LeaderboardRow, Standing } from './leaderboard.js';
+import type { CompetitionNote, CompetitionSettings, Curve, EntryNote } from './notes.js';
+
+/** Sessions below which equity counts at every full hour as well (D194). */
+const SHORT_SESSIONS = 20;
+/** Curves that are shown. */
+const MOST_CURVES = 10;
+
+/** The ranking at an instant. */
+export interface Board {
+  /** Simulated. */
+  readonly at: Instant;
+  readonly rows: readonly LeaderboardRow[];
+  readonly curves: readonly Curve[];
+}
+
+/** What the simulations of a competition are held to. */
+export function termsOf({ market, startsAt, endsAt, rules }: CompetitionSettings): CompetitionTerms {
+  return {
+    startsAt,
+    endsAt,
+    ...(market.clock === 'wall' && { startsByItself: true as const }),
+    ...(isShort(market.calendar, startsAt, endsAt) && { isHourly: true as const }),
+    rules,
+  };
+}
+
+function isShort(calendar: CompetitionSettings['market']['calendar'], startsAt: Instant, endsAt: Instant): boolean {
+  const hours = marketHours(calendarById(calendar), 'EQUITIES');
+  let close = hours.nextClose('REGULAR', startsAt);
+  for (let sessions = 0; sessions < SHORT_SESSIONS; sessions++) {
+    if (close > endsAt) return true;
+    close = hours.nextClose('REGULAR', close);
+  }
+  return close > endsAt;
+}
+
+/** A competition whose simulations are in memory: its market and the simulation of each entry. */
+export class RunningCompetition {
+  readonly market: Simulation;
+  readonly #entries = new Map<string, { readonly note: EntryNote; readonly simulation: Simulation }>();
+
+  readonly #onRecord: () => void;
+
+  /** `onRecord` hears when anything has happened in one of its simulations. */
+  constructor(market: Simulation, onRecord: () => void) {
+    this.market = market;
+    this.#onRecord = onRecord;
+    market.observe(onRecord);
+  }
+
+  get phase(): CompetitionPhase {
+    return this.market.brokerage.state.competition?.phase ?? 'OPEN';
+  }
+
+  get isOver(): boolean {
+    return isOver(this.phase);
+  }
+
+  add(note: EntryNote, simulation: Simulation): void {
+    this.#entries.set(note.id, { note, simulation });
+    simulation.observe(this.#onRecord);
+  }
+
+  /** Leaves an entry out that took no part. */
+  delete(entryId: string): void {
+    this.#entries.delete(entryId);
+  }
+
+  simulationOf(entryId: string): Simulation | undefined {
+    return this.#entries.get(entryId)?.simulation;
+  }
+
+  get simulations(): readonly Simulation[] {
+    return [...this.#entries.values()].map(({ simulation }) => simulation);
+  }
+
+  /** Changes the phase of the market, which its entries follow. */
+  async setPhase(phase: Exclude<CompetitionPhase, 'OPEN'>): Promise<void> {
+    await this.market.submit<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase });
+  }
+
+  /** Resolves when the market and every entry have gone through everything up to now, durably. */
+  async catchUp(): Promise<void> {
+    await this.market.catchUp();
+    await this.market.followersDealt();
+    for (const simulation of this.simulations) await simulation.catchUp();
+  }
+
+  /** Ranks the entries as the market stands. Each entry costs its own positions; others have the event loop in between. */
+  async board({ settings }: CompetitionNote): Promise<Board> {
+    const { market } = this;
+    const entries = [...this.#entries.values()];
+    const held = new Set<string>();
+    for (const { simulation } of entries) {
+      const { holders, optionHolders } = simulation.brokerage.state;
+      for (const symbol of holders.keys()) held.add(symbol);
+      for (const symbol of optionHolders.keys()) held.add(symbol);
+    }
+    const marks = await market.read([], (brokerage) => new Marks(brokerage, held), held);
+    const slice = new Slice();
+    const standings: Standing[] = [];
+    const curves = new Map<string, Curve>();
+    for (const { note, simulation } of entries) {
+      const { state } = simulation.brokerage;
+      const [portfolio] = state.portfolios.values();
+      const { competition } = state;
+      if (portfolio === undefined || competition === undefined) continue;
+      const { standing, points } = standingOf(note, competition, portfolio, marks);
+      standings.push(standing);
+      curves.set(note.id, { entryId: note.id, points });
+      await slice.breathe();
+    }
+    for (const { simulation } of entries) await simulation.durable();
+    const rows = rankingOf(standings, settings.scoring, settings.minTrades);
+    return {
+      at: marks.at,
+      rows,
+      curves: rows.slice(0, MOST_CURVES).flatMap(({ entryId }) => curves.get(entryId) ?? []),
+    };
+  }
+}
+
+/** Marks of what is held, as the market stands at one instant. */
+class Marks {
+  readonly at: Instant;
+  readonly #brokerage: Brokerage;
+  readonly #marks: ReadonlyMap<string, ReturnType<Brokerage['mark']>>;
+
+  constructor(brokerage: Brokerage, symbols: Iterable<string>) {
+    this.at = brokerage.at;
+    this.#brokerage = brokerage;
+    this.#marks = new Map([...symbols].map((symbol) => [symbol, brokerage.mark(symbol)]));
+  }
+
+  mark(symbol: string): ReturnType<Brokerage['mark']> {
+    return this.#marks.get(symbol);
+  }
+
+  instrument(symbol: string): ReturnType<Brokerage['instrument']> {
+    return this.#brokerage.instrument(symbol);
+  }
+}
+
+const DOLLAR = 10_000;
+
+function standingOf(
+  { id, displayName }: EntryNote,
+  competition: Competition,
+  portfolio: Portfolio,
+  marks: Marks,
+): { readonly standing: Standing; readonly points: Curve['points'] } {
+  const { phase, points, trades, removed } = competition;
+  const last = points.at(-1);
+  const isFinal = isOver(phase) && last !== undefined;
+  const totalEquity = isFinal ? last.equity : worthOf(portfolio, marks).totalEquity;
+  const noted = points.map(equityPoint);
+  const present = isFinal ? [] : [equityPoint({ at: marks.at, equity: totalEquity })];
+  // Ratios go by the instants that count; return and drawdown by the present as well.
+  const { sharpe, sortino } = competitionFigures(noted);
+  const { totalReturn, calmar, maxDrawdown } = competitionFigures([...noted, ...present]);
+  return {
+    standing: {
+      entryId: id,
+      displayName,
+      totalEquity,
+      figures: {
+        totalReturn: points.length === 0 ? totalEquity / portfolio.terms.initialCash - 1 : totalReturn,
+        maxDrawdown,
+        ...(sharpe !== undefined && { sharpe }),
+        ...(sortino !== undefined && { sortino }),
+        ...(calmar !== undefined && { calmar }),
+      },
+      trades,
+      status: removed?.status ?? 'ACTIVE',
+      ...(removed !== undefined && { removedAt: removed.at }),
+      ...(removed?.reason !== undefined && { reason: removed.reason }),
+    },
+    points: [...points, ...(isFinal ? [] : [{ at: marks.at, equity: totalEquity }])].map(
+      ({ at, equity }) => [at, equity] as const,
+    ),
+  };
+}
+
+const equityPoint = ({ at, equity }: CompetitionPoint | { at: Instant; equity: Money }): EquityPoint => ({
+  at,
+  equity: equity / DOLLAR,
+});

@@ -1,0 +1,344 @@
+import type { CompetitionBody } from '@sandpit/protocol';
+import type { CompetitionRefused as Refused } from '../../competitions/errors.js';
+import { CompetitionRefused } from '../../competitions/errors.js';
+import type { Competitions, KeptCompetition, Viewer } from '../../competitions/competitions.js';
+import { NoLiveSource, NotRecorded } from '../../engine/simulations.js';
+import { Answer, refuse, refuseCoded } from '../answer.js';
+import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
+import type { Handlers, Issuers } from '../call.js';
+import type { HttpDeps } from '../settings.js';
+import type { Streams } from '../stream/streams.js';
+import { frameOf } from '../stream/connection.js';
+import {
+  competitionOf,
+  curvesOf,
+  edited,
+  entryOf,
+  leaderboardOf,
+  settingsOf,
+} from '../translate/competitions.js';
+import { isoOfMs } from '../translate/instants.js';
+import { pageOfAll } from '../translate/pages.js';
+
+export type CompetitionId =
+  | 'createCompetition'
+  | 'listCompetitions'
+  | 'getCompetition'
+  | 'updateCompetition'
+  | 'cancelCompetition'
+  | 'startCompetition'
+  | 'pauseCompetition'
+  | 'finishCompetition'
+  | 'enterCompetition'
+  | 'listEntries'
+  | 'createEntryToken'
+  | 'disqualifyEntry'
+  | 'withdrawEntry'
+  | 'getLeaderboard'
+  | 'streamLeaderboard'
+  | 'getLeaderboardCurves';
+
+const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
+const PUBLIC_TAKES_ADMIN = refuseCoded('INSUFFICIENT_SCOPE', 'A public competition requires the scope admin', {
+  requiredScope: 'admin',
+});
+
+/** Competitions (D194–D196). */
+export function competitionHandlers(
+  { simulations, settings, clockMs }: HttpDeps,
+  competitions: Competitions,
+  streams: Streams,
+): Pick<Handlers, CompetitionId> {
+  const { brokers } = simulations.market.brokerage.rules;
+
+  /** A competition as the caller sees it. */
+  const shown = async (kept: KeptCompetition, principal: Principal | undefined) => {
+    const status = await competitions.statusOf(kept);
+    const isOrganizer = principal?.tenantId === kept.note.organizer && principal.isEntry !== true;
+    if (kept.note.result !== undefined || kept.note.isCanceled === true) {
+      const { at } = kept.note.result ?? {};
+      return competitionOf(kept, status, { isOrganizer, now: at as undefined, isPaused: false });
+    }
+    const running = await competitions.marketOf(kept);
+    const isPaused = running.phase === 'PAUSED';
+    return competitionOf(kept, status, { isOrganizer, now: running.market.now(), isPaused });
+  };
+
+  const mayPublish = (body: { readonly visibility?: string }, principal: Principal): boolean =>
+    body.visibility !== 'PUBLIC' || principal.scopes.has('admin');
+
+  return {
+    createCompetition: ({ principal, body }) =>
+      refusing(async () => {
+        if (settings.jwtSecret === undefined) return NO_TOKENS;
+        if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
+        const wanted = settingsOf(body, clockMs(), brokers);
+        if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
+        const kept = await competitions.create(principal, wanted as Exclude<typeof wanted, readonly string[]>, body);
+        return shown(kept, principal);
+      }),
+
+    listCompetitions: ({ principal, query }) =>
+      refusing(async () => {
+        const all = competitions.list(viewerOf(principal));
+        const found: KeptCompetition[] = [];
+        for (const kept of all)
+          if (query.status === undefined || (await competitions.statusOf(kept)) === query.status)
+            found.push(kept);
+        const page = pageOfAll(
+          found,
+          query,
+          ({ note }) => note.id,
+          (kept) => kept,
+        );
+        const data = await Promise.all(page.data.map((kept) => shown(kept, principal)));
+        return Object.assign(page as object, { data }) as { data: typeof data } & Pick<
+          typeof page,
+          'pagination'
+        >;
+      }),
+
+    getCompetition: ({ principal, params }) =>
+      refusing(() => shown(competitions.find(params.competitionId, viewerOf(principal)), principal)),
+
+    updateCompetition: ({ principal, params, body }) =>
+      refusing(async () => {
+        const kept = competitions.own(params.competitionId, principal.tenantId);
+        if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
+        const whole = edited(kept.note.shown as CompetitionBody, body);
+        const wanted = settingsOf(whole, clockMs(), brokers);
+        if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
+        await competitions.update(kept, wanted as Exclude<typeof wanted, readonly string[]>, whole);
+        return shown(kept, principal);
+      }),
+
+    cancelCompetition: ({ principal, params: { competitionId } }) =>
+      refusing(async () => {
+        const isGone = await competitions.cancel(competitions.own(competitionId, principal.tenantId));
+        return { competitionId, message: isGone ? 'Competition deleted' : 'Competition canceled' };
+      }),
+
+    startCompetition: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.own(params.competitionId, principal.tenantId);
+        await competitions.startTrading(kept);
+        return shown(kept, principal);
+      }),
+
+    pauseCompetition: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.own(params.competitionId, principal.tenantId);
+        await competitions.pause(kept);
+        return shown(kept, principal);
+      }),
+
+    finishCompetition: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.own(params.competitionId, principal.tenantId);
+        await competitions.finish(kept);
+        return shown(kept, principal);
+      }),
+
+    enterCompetition: ({ principal, params, body }) =>
+      refusing(async () => {
+        if (settings.jwtSecret === undefined) return NO_TOKENS;
+        const kept = competitions.joinable(params.competitionId);
+        const entry = await competitions.enter(kept, principal.tenantId, body);
+        return entryOf(entry, undefined);
+      }),
+
+    listEntries: ({ principal, params, query }) =>
+      refusing(async () => {
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const page = pageOfAll(
+          competitions.entriesOf(kept, principal.tenantId),
+          query,
+          ({ id }) => id,
+          (entry) => entry,
+        );
+        const data = await Promise.all(
+          page.data.map(async (entry) => entryOf(entry, await competitions.removalOf(kept, entry))),
+        );
+        return Object.assign(page as object, { data }) as { data: typeof data } & Pick<
+          typeof page,
+          'pagination'
+        >;
+      }),
+
+    createEntryToken: ({ principal, params }) =>
+      refusing(() => {
+        if (settings.jwtSecret === undefined) return NO_TOKENS;
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const { id, portfolioId, simulationId, tenantId } = competitions.entryOf(
+          kept,
+          params.entryId,
+          principal.tenantId,
+        );
+        // The organizer must not trade for an entrant.
+        if (tenantId !== principal.tenantId) return NOT_FOUND;
+        return { competitionId: kept.note.id, entryId: id, portfolioId, simulationId, tokenType: 'Bearer' as const };
+      }),
+
+    disqualifyEntry: ({ principal, params, body }) =>
+      refusing(async () => {
+        const kept = competitions.own(params.competitionId, principal.tenantId);
+        const entry = competitions.entryOf(kept, params.entryId, principal.tenantId);
+        await competitions.removeEntry(kept, entry, body);
+        return entryOf(entry, await competitions.removalOf(kept, entry));
+      }),
+
+    withdrawEntry: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const entry = competitions.entryOf(kept, params.entryId, principal.tenantId);
+        if (entry.tenantId !== principal.tenantId) return NOT_FOUND;
+        await competitions.removeEntry(kept, entry, { status: 'WITHDRAWN' });
+        return entryOf(entry, { status: 'WITHDRAWN' });
+      }),
+
+    getLeaderboard: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const status = await competitions.statusOf(kept);
+        return leaderboardOf(kept, status, await competitions.board(kept));
+      }),
+
+    getLeaderboardCurves: ({ principal, params }) =>
+      refusing(async () => {
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        await competitions.statusOf(kept);
+        return curvesOf(kept, await competitions.board(kept));
+      }),
+
+    async streamLeaderboard({ principal, params, request, reply }) {
+      const opened = await refusing(async () => {
+        const kept = competitions.find(params.competitionId, viewerOf(principal));
+        const first = leaderboardOf(kept, await competitions.statusOf(kept), await competitions.board(kept));
+        return { kept, first };
+      });
+      if (opened instanceof Answer) return opened;
+      const { kept, first } = opened;
+      const simulation = request.simulation ?? simulations.market;
+      return streams.openPublic({ request, reply, principal, simulation }, (connection) => {
+        let number = 0;
+        const presentId = (): string => String(number);
+        let told = '';
+        const tell = (board: typeof first): void => {
+          const text = JSON.stringify(board);
+          if (text === told) return;
+          told = text;
+          number += 1;
+          connection.write(frameOf('leaderboard', presentId(), board), presentId);
+        };
+        tell(first);
+        if (first.status === 'FINISHED' || first.status === 'CANCELED') {
+          connection.finish();
+          return presentId;
+        }
+        const stop = competitions.follow(kept, (board, status) => {
+          tell(leaderboardOf(kept, status, board));
+          if (status === 'FINISHED' || status === 'CANCELED') connection.finish();
+        });
+        connection.onClose(stop);
+        return presentId;
+      });
+    },
+  };
+}
+
+const NOT_FOUND = refuse(404, 'Competition not found');
+
+const viewerOf = (principal: Principal | undefined): Viewer | undefined =>
+  principal && {
+    tenantId: principal.tenantId,
+    simulationId: principal.simulationId,
+    isEntry: principal.isEntry === true,
+  };
+
+/** Answers for the refusals of competitions. */
+async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof CompetitionRefused) return answerTo(error);
+    if (error instanceof NotRecorded)
+      return refuse(400, error.symbols.map((symbol) => `market.replay: ${symbol} is not recorded`));
+    if (error instanceof NoLiveSource) return refuse(400, ['market.feed must not be live: this server has no live source']);
+    throw error;
+  }
+}
+
+function answerTo({ problem, message, figures }: Refused): Answer {
+  switch (problem) {
+    case 'NOT_FOUND':
+      return NOT_FOUND;
+    case 'STARTED':
+      return refuseCoded('COMPETITION_STARTED', message, {});
+    case 'NOT_RUNNING':
+      return refuseCoded('COMPETITION_NOT_RUNNING', message, {});
+    case 'FULL':
+      return refuseCoded('COMPETITION_FULL', message, { capacity: figures ?? 1 });
+    case 'ALREADY_ENTERED':
+      return refuseCoded('ALREADY_ENTERED', message, { entriesPerTenant: figures ?? 1 });
+    case 'JOIN_CODE':
+      return refuseCoded('JOIN_CODE', message, {});
+    case 'WALL_CLOCK':
+    case 'NAME_TAKEN':
+    case 'TOO_MANY':
+    case 'BROKER':
+      return refuse(409, message);
+  }
+}
+
+/** Tokens of competitions: for the market, and for entries. */
+export function competitionIssuer({
+  settings,
+  clockMs,
+}: Pick<HttpDeps, 'settings' | 'clockMs'>, competitions: Competitions): Pick<
+  Issuers,
+  'createCompetition' | 'enterCompetition' | 'createEntryToken'
+> {
+  const issue = async (
+    principal: Principal,
+    grant: Pick<Parameters<typeof issueToken>[1], 'tenantId' | 'tier' | 'scope' | 'simulationId' | 'isEntry'>,
+  ) => {
+    const fromTokenIds = lineageOf(principal.origin);
+    if (fromTokenIds === undefined) return TOO_MANY_GENERATIONS;
+    const { expiresAtMs, origin, agent } = principal;
+    const issued = await issueToken(
+      settings,
+      { ...grant, notAfterMs: expiresAtMs, keyId: origin.keyId, fromTokenIds, agent },
+      clockMs(),
+    );
+    return issued ?? NO_TOKENS;
+  };
+  /** For an entry, in the name of the organizer, whose simulation it is. */
+  const forEntry = (principal: Principal, competitionId: string, simulationId: string) => {
+    const { organizer, tier } = competitions.termsOf(competitionId);
+    const scope = [...principal.scopes].filter((one) => one === 'trade' || one === 'read').join(' ');
+    return issue(principal, { tenantId: organizer, tier, scope, simulationId, isEntry: true });
+  };
+  return {
+    async createCompetition({ principal }, kept) {
+      const { tenantId, tier } = principal;
+      const simulationId = kept.simulationId ?? '';
+      const issued = await issue(principal, { tenantId, tier, scope: 'simulate read', simulationId });
+      return issued instanceof Answer ? issued : { ...kept, token: issued.token };
+    },
+    async enterCompetition({ principal }, kept) {
+      const issued = await forEntry(principal, kept.competitionId, kept.simulationId);
+      return issued instanceof Answer ? issued : { ...kept, token: issued.token };
+    },
+    async createEntryToken({ principal }, kept) {
+      const issued = await forEntry(principal, kept.competitionId, kept.simulationId);
+      if (issued instanceof Answer) return issued;
+      const { token, issuedAtMs, expiresAtMs } = issued;
+      return {
+        ...kept,
+        token,
+        expiresIn: (expiresAtMs - issuedAtMs) / 1000,
+        expiresAt: isoOfMs(expiresAtMs),
+      };
+    },
+  };
+}
