@@ -1,8 +1,4 @@
-import type {
-  CompetitionPhase,
-  CompetitionTerms,
-  EntryRemoval,
-} from './competitions/competition.js';
+import type { CompetitionPhase, CompetitionTerms, EntryRemoval } from './competitions/competition.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';

@@ -145,10 +145,12 @@ export const orderFields = {
     }),
   ),
   accountId: optional(uuid()),
-  origin: optional(choice(['LIQUIDATION', 'COMPETITION'], {
+  origin: optional(
+    choice(['LIQUIDATION', 'COMPETITION'], {
       description:
         'Reason of an order placed by the broker: a margin call, or the elimination of an entry of a competition.',
-    })),
+    }),
+  ),
   cancelReason: optional(CancelReasonValue),
   rejectReason: optional(RejectReason),
   waitingFor: optional(

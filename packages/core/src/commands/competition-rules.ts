@@ -81,7 +81,9 @@ export function ruleProblem(
     const problem = instrumentProblem(d, leg);
     if (problem !== undefined) return problem;
   }
-  return levelProblem(d, portfolio, order) ?? (opening.length > 0 ? sizeProblem(d, portfolio, order) : undefined);
+  return (
+    levelProblem(d, portfolio, order) ?? (opening.length > 0 ? sizeProblem(d, portfolio, order) : undefined)
+  );
 }
 
 /** Why no more orders are accepted in this minute of the clock. */
@@ -102,7 +104,10 @@ export function rateProblem(d: Decision): CompetitionRefusal | undefined {
 const broken = (rule: CompetitionRule, message: string) =>
   ({ code: 'COMPETITION_RULE', message, rule }) as const;
 
-function instrumentProblem(d: Decision, { instrument, positionIntent }: OrderedLeg): CompetitionRefusal | undefined {
+function instrumentProblem(
+  d: Decision,
+  { instrument, positionIntent }: OrderedLeg,
+): CompetitionRefusal | undefined {
   const rules = d.state.competition?.terms.rules;
   if (rules === undefined) return undefined;
   const { assetClasses, symbols, shortSelling, minPrice } = rules;
@@ -167,8 +172,7 @@ function sizeProblem(d: Decision, portfolio: Portfolio, order: RuledOrder): Comp
   const equity = worthOf(portfolio, d).totalEquity;
   for (const underlying of underlyings) {
     const added = worstValue(d, order, underlying);
-    if (added === undefined)
-      return broken('maxPositionPercent', `There is no price of ${underlying} yet`);
+    if (added === undefined) return broken('maxPositionPercent', `There is no price of ${underlying} yet`);
     const value = heldIn(d, portfolio, underlying) + onOrder(d, portfolio, underlying, order.except) + added;
     if (BigInt(Math.ceil(value)) * WHOLE <= BigInt(Math.max(0, equity)) * BigInt(limit)) continue;
     return {
@@ -209,7 +213,11 @@ function onOrder(d: Decision, portfolio: Portfolio, underlying: string, except: 
 const NO_PRICES = { limitPrice: undefined, stopPrice: undefined };
 
 /** What an order can add to a position at its worst price; undefined where there is no price. */
-function worstValue(d: Decision, { quantity, prices, legs }: RuledOrder, underlying: string): number | undefined {
+function worstValue(
+  d: Decision,
+  { quantity, prices, legs }: RuledOrder,
+  underlying: string,
+): number | undefined {
   let value = 0;
   const isSingle = legs.length === 1;
   for (const { instrument, positionIntent, ratio } of legs) {

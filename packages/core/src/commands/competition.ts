@@ -32,7 +32,8 @@ export function beginCompetition(
   d: Decision,
   { terms, phase }: Extract<Command, { type: 'BeginCompetition' }>,
 ): Rejection | undefined {
-  if (d.state.competition !== undefined) return { code: 'CONFLICT', message: 'It takes part in a competition' };
+  if (d.state.competition !== undefined)
+    return { code: 'CONFLICT', message: 'It takes part in a competition' };
   d.emit({ type: 'CompetitionBegun', terms, phase });
   scheduleCompetition(d);
   return undefined;

@@ -6,12 +6,7 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { CompetitionRefused } from './errors.js';
 import { journalHashOf } from './journal-hash.js';
-import {
-  COMPETITION_SETTINGS,
-  competitionName,
-  entriesPrefix,
-  entryName,
-} from './notes.js';
+import { COMPETITION_SETTINGS, competitionName, entriesPrefix, entryName } from './notes.js';
 import type { CompetitionNote, CompetitionSettings, EntryNote } from './notes.js';
 import { RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
@@ -253,14 +248,22 @@ export class Competitions {
   async update(kept: Kept, settings: CompetitionSettings, shown: unknown): Promise<void> {
     if ((await this.statusOf(kept)) !== 'OPEN') throw notRunning('The competition has started or is over');
     const { note } = kept;
-    const isNewMarket =
-      JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
+    const isNewMarket = JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
     const isFixed =
-      isNewMarket || settings.scoring !== note.settings.scoring || rulesOf(settings) !== rulesOf(note.settings);
+      isNewMarket ||
+      settings.scoring !== note.settings.scoring ||
+      rulesOf(settings) !== rulesOf(note.settings);
     if (isFixed && note.isEntered === true)
-      throw new CompetitionRefused('STARTED', 'Market, rules and scoring are fixed once the first entry exists');
+      throw new CompetitionRefused(
+        'STARTED',
+        'Market, rules and scoring are fixed once the first entry exists',
+      );
     if (settings.capacity < takingPart(kept).length)
-      throw new CompetitionRefused('FULL', 'The competition has more entries than that already', settings.capacity);
+      throw new CompetitionRefused(
+        'FULL',
+        'The competition has more entries than that already',
+        settings.capacity,
+      );
     const before = note.marketId;
     const market = isFixed
       ? await this.#createMarket(note.id, note.organizer, settings, note.draw)
@@ -365,7 +368,11 @@ export class Competitions {
     const name = folded(displayName);
     const present = takingPart(kept);
     if (present.filter((entry) => entry.tenantId === tenantId).length >= settings.entriesPerTenant)
-      throw new CompetitionRefused('ALREADY_ENTERED', 'The tenant has entered the competition already', settings.entriesPerTenant);
+      throw new CompetitionRefused(
+        'ALREADY_ENTERED',
+        'The tenant has entered the competition already',
+        settings.entriesPerTenant,
+      );
     if (present.length >= settings.capacity)
       throw new CompetitionRefused('FULL', 'The competition is full', settings.capacity);
     if (kept.names.has(name))
@@ -457,7 +464,9 @@ export class Competitions {
   async removalOf(
     kept: Kept,
     entry: EntryNote,
-  ): Promise<{ readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN'; readonly reason?: string } | undefined> {
+  ): Promise<
+    { readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN'; readonly reason?: string } | undefined
+  > {
     const row = kept.note.result?.rows.find(({ entryId }) => entryId === entry.id);
     if (row !== undefined) {
       const { status, reason } = row;
@@ -589,7 +598,8 @@ export class Competitions {
   #followClock(kept: Kept, { market, phase }: RunningCompetition): void {
     const { settings } = kept.note;
     const { speed } = market.clock();
-    if (phase === 'RUNNING' && speed === 0) void market.setSpeed(settings.market.speed).catch(() => undefined);
+    if (phase === 'RUNNING' && speed === 0)
+      void market.setSpeed(settings.market.speed).catch(() => undefined);
     if (phase !== 'RUNNING' && speed > 0) void market.setSpeed(0).catch(() => undefined);
     if (phase !== 'OPEN') return;
     const wait = settings.startsAt - this.#deps.clockMs();
@@ -644,7 +654,8 @@ export class Competitions {
 
   /** Removes everything that a tenant organizes, before the tenant is erased. */
   async eraseTenant(tenantId: string): Promise<void> {
-    for (const kept of [...this.#kept.values()]) if (kept.note.organizer === tenantId) await this.#remove(kept);
+    for (const kept of [...this.#kept.values()])
+      if (kept.note.organizer === tenantId) await this.#remove(kept);
   }
 
   async close(): Promise<void> {
@@ -705,4 +716,3 @@ const newJoinCode = (): string =>
 
 const notFound = (): CompetitionRefused => new CompetitionRefused('NOT_FOUND', 'Competition not found');
 const notRunning = (message: string): CompetitionRefused => new CompetitionRefused('NOT_RUNNING', message);
-

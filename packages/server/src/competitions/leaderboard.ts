@@ -43,10 +43,7 @@ export function rankingOf(
   minTrades: number,
 ): readonly LeaderboardRow[] {
   const ranked = standings.map((standing) => ({ standing, key: keyOf(standing, scoring, minTrades) }));
-  ranked.sort(
-    (a, b) =>
-      compare(a.key, b.key) || (a.standing.displayName < b.standing.displayName ? -1 : 1),
-  );
+  ranked.sort((a, b) => compare(a.key, b.key) || (a.standing.displayName < b.standing.displayName ? -1 : 1));
   let rank = 1;
   return ranked.map(({ standing, key }, place) => {
     const before = ranked[place - 1];

@@ -40,7 +40,11 @@ export function termsOf({ market, startsAt, endsAt, rules }: CompetitionSettings
   };
 }
 
-function isShort(calendar: CompetitionSettings['market']['calendar'], startsAt: Instant, endsAt: Instant): boolean {
+function isShort(
+  calendar: CompetitionSettings['market']['calendar'],
+  startsAt: Instant,
+  endsAt: Instant,
+): boolean {
   const hours = marketHours(calendarById(calendar), 'EQUITIES');
   let close = hours.nextClose('REGULAR', startsAt);
   for (let sessions = 0; sessions < SHORT_SESSIONS; sessions++) {

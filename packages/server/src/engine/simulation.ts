@@ -650,11 +650,7 @@ export class Simulation implements Follower {
     const { competition } = state;
     const isNeeded = this.#followers.size > 0 || (competition !== undefined && !isOver(competition.phase));
     return (
-      !this.#isOutOfService &&
-      mayPause &&
-      !isNeeded &&
-      this.#waitingAlone === 0 &&
-      this.#records.isAtRest
+      !this.#isOutOfService && mayPause && !isNeeded && this.#waitingAlone === 0 && this.#records.isAtRest
     );
   }
 

@@ -656,10 +656,14 @@ export class Simulations {
    * Creates the simulation of an entry, which follows the market of its competition: the same feed, clock and rules, with ids and draws of its
    * own.
    */
-  async createEntry(market: Simulation, origin: Pick<SimulationConfig, 'seed' | 'idSecret'>): Promise<Simulation> {
+  async createEntry(
+    market: Simulation,
+    origin: Pick<SimulationConfig, 'seed' | 'idSecret'>,
+  ): Promise<Simulation> {
     const { tenantId } = market;
     const before = this.configOfOpen(market);
-    if (tenantId === null || before.competition === undefined) throw new Error('It is no market of a competition');
+    if (tenantId === null || before.competition === undefined)
+      throw new Error('It is no market of a competition');
     const { rules, name: _, ...shared } = before;
     const config: SimulationConfig = {
       ...shared,
@@ -1033,16 +1037,16 @@ async function openSimulation(
     tenantId,
     brokerage,
     feed,
-    clock:
-      market?.sharedClock ?? sharedClock ?? clockOf(config, now, lastOf(clocks, id, config), time, feed),
+    clock: market?.sharedClock ?? sharedClock ?? clockOf(config, now, lastOf(clocks, id, config), time, feed),
     ...(market !== undefined && {
       market,
       joinsAt: config.joined?.seq === seq ? config.joined.marketSeq : undefined,
       // Competitions are opened at a start by themselves.
-      ...(config.competition === undefined && store.registry.setting(atStake({ tenantId })) !== '1' && {
-        onStake: () => void store.registry.saveSetting(atStake({ tenantId }), '1').catch(() => undefined),
-        hasStake: !isIdle(state),
-      }),
+      ...(config.competition === undefined &&
+        store.registry.setting(atStake({ tenantId })) !== '1' && {
+          onStake: () => void store.registry.saveSetting(atStake({ tenantId }), '1').catch(() => undefined),
+          hasStake: !isIdle(state),
+        }),
     }),
     clocks,
     store,
@@ -1104,7 +1108,8 @@ const lastOf = (
   id: string,
   { competition, speed, start }: SimulationConfig,
 ): ReturnType<ClockKeeper['lastOf']> =>
-  clocks.lastOf(id, speed) ?? (competition === undefined ? undefined : { now: Instant.ofMs(start), speed: 0 });
+  clocks.lastOf(id, speed) ??
+  (competition === undefined ? undefined : { now: Instant.ofMs(start), speed: 0 });
 
 /** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
 function clockOf(

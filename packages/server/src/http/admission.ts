@@ -117,12 +117,7 @@ export class Admission {
   readonly #health: Health;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
 
-  constructor(
-    deps: HttpDeps,
-    tickets: Tickets,
-    health: Health,
-    competitions: Pick<Competitions, 'placeOf'>,
-  ) {
+  constructor(deps: HttpDeps, tickets: Tickets, health: Health, competitions: Pick<Competitions, 'placeOf'>) {
     this.#deps = deps;
     this.#competitions = competitions;
     this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);

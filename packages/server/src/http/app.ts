@@ -295,9 +295,7 @@ function handlersOf(
   competitions: Competitions,
 ): Omit<
   Handlers,
-  | keyof ReturnType<typeof webhookHandlers>
-  | keyof ReturnType<typeof comparisonHandlers>
-  | CompetitionId
+  keyof ReturnType<typeof webhookHandlers> | keyof ReturnType<typeof comparisonHandlers> | CompetitionId
 > {
   const rates = new Rates(deps.monotonicMs);
   return {

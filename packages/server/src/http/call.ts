@@ -89,20 +89,20 @@ type Reply<Id extends OperationId> = StoredReply<Id> | Answer | Promise<StoredRe
 type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
   ? (call: OptionalCall<Id>) => Promise<Answer | undefined>
   : Id extends OptionalId
-  ? (call: OptionalCall<Id>) => Reply<Id>
-  : Id extends StreamId
-  ? /** Undefined = it has taken the connection over and the stream is under way. */ (
-      call: Call<Id>,
-    ) => Promise<Answer | undefined>
-  : Id extends DownloadId
-    ? /** Undefined = the file was sent. */ (call: Call<Id>) => Promise<Answer | undefined>
-    : Id extends FileId
-      ? /** Undefined = the file was sent. */ (
+    ? (call: OptionalCall<Id>) => Reply<Id>
+    : Id extends StreamId
+      ? /** Undefined = it has taken the connection over and the stream is under way. */ (
           call: Call<Id>,
-        ) => Promise<StoredReply<Id> | Answer | undefined>
-      : Id extends PublicId
-        ? (call: PublicCall<Id>) => Reply<Id>
-        : (call: Call<Id>) => Reply<Id>;
+        ) => Promise<Answer | undefined>
+      : Id extends DownloadId
+        ? /** Undefined = the file was sent. */ (call: Call<Id>) => Promise<Answer | undefined>
+        : Id extends FileId
+          ? /** Undefined = the file was sent. */ (
+              call: Call<Id>,
+            ) => Promise<StoredReply<Id> | Answer | undefined>
+          : Id extends PublicId
+            ? (call: PublicCall<Id>) => Reply<Id>
+            : (call: Call<Id>) => Reply<Id>;
 
 /** One handler for each operation that is offered: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

@@ -104,7 +104,10 @@ describe('competitions', () => {
     const plain = test.as({ tenantId: 'plain', tier: 'ENTERPRISE', scope: 'trade read simulate' });
     const refused = await plain.post('/v1/competitions', contest({ visibility: 'PUBLIC' }));
     expect([refused.status, codeOf(refused)]).toEqual([403, 'INSUFFICIENT_SCOPE']);
-    const bad = await organizer.post('/v1/competitions', contest({ market: { end: '2026-01-05T14:30:00Z' } }));
+    const bad = await organizer.post(
+      '/v1/competitions',
+      contest({ market: { end: '2026-01-05T14:30:00Z' } }),
+    );
     expect(bad.body.message).toEqual(['market.end must be after start']);
     const broker = await organizer.post('/v1/competitions', contest({ rules: { brokerId: 'nobody' } }));
     expect(broker.status).toBe(400);
@@ -112,7 +115,11 @@ describe('competitions', () => {
 
   it('is unknown to tenants that have nothing to do with it, unless it is public', async () => {
     const { path } = await open();
-    const stranger = test.as({ tenantId: 'stranger', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
+    const stranger = test.as({
+      tenantId: 'stranger',
+      tier: 'ENTERPRISE',
+      scope: 'trade read simulate admin',
+    });
     for (const client of [stranger, test.withToken(undefined)]) {
       expect((await client.get(path)).status).toBe(404);
       expect((await client.get(`${path}/leaderboard`)).status).toBe(404);
@@ -159,7 +166,9 @@ describe('competitions', () => {
       .post(`${cup.path}/entries`, { displayName: 'ＡＮＮ', joinCode });
     expect(sameName.status).toBe(409);
     await enter(cup, 'Bea', { joinCode });
-    const full = await test.as({ tenantId: 'cy' }).post(`${cup.path}/entries`, { displayName: 'Cy', joinCode });
+    const full = await test
+      .as({ tenantId: 'cy' })
+      .post(`${cup.path}/entries`, { displayName: 'Cy', joinCode });
     expect([full.status, codeOf(full)]).toEqual([409, 'COMPETITION_FULL']);
     for (const displayName of ['', ' x', 'a'.repeat(41), 'a\u202Eb', 'a\u200Bb', 'a\nb'])
       expect((await ann.post(`${cup.path}/entries`, { displayName })).status, displayName).toBe(400);
@@ -206,7 +215,13 @@ describe('competitions', () => {
 
   it('holds its rules for orders, and lets positions be closed', async () => {
     const cup = await open({
-      rules: { maxPositionPercent: 50, maxOrdersPerMinute: 3, minPrice: 5, symbols: ['AAA', 'BBB'], shortSelling: false },
+      rules: {
+        maxPositionPercent: 50,
+        maxOrdersPerMinute: 3,
+        minPrice: 5,
+        symbols: ['AAA', 'BBB'],
+        shortSelling: false,
+      },
     });
     await quote(cup.market, 'BBB', 3.9, 4);
     await quote(cup.market, 'CCC', 9, 9.1);
@@ -258,7 +273,9 @@ describe('competitions', () => {
     expect(placed).toContain('COMPETITION_RULE');
     expect(await tool('list_accounts', {})).toContain(accountId);
     for (const forbidden of ['reset_portfolio', 'create_simulation', 'advance_clock'])
-      expect(await tool(forbidden, { portfolioId: ann.portfolioId, by: 'PT1M' }), forbidden).toContain('"isError":true');
+      expect(await tool(forbidden, { portfolioId: ann.portfolioId, by: 'PT1M' }), forbidden).toContain(
+        '"isError":true',
+      );
   });
 
   it('an entry token trades its portfolio and reads; everything else is 403', async () => {
@@ -288,7 +305,11 @@ describe('competitions', () => {
       ['DELETE', `${cup.path}/entries/${bea.entryId}`, undefined],
       ['POST', `${cup.path}/entries/${bea.entryId}/token`, undefined],
     ] as const) {
-      const reply = await ann.client.inject({ method, url: path, ...(body !== undefined && { payload: body }) });
+      const reply = await ann.client.inject({
+        method,
+        url: path,
+        ...(body !== undefined && { payload: body }),
+      });
       expect([reply.status, codeOf(reply)], `${method} ${path}`).toEqual([403, 'ENTRY_TOKEN']);
     }
     expect((await ann.client.get(`/v1/accounts/portfolios/${bea.portfolioId}`)).status).toBe(404);
@@ -314,7 +335,11 @@ describe('competitions', () => {
         ['GET', `/v1/simulations/${id}/export`, undefined],
         ['DELETE', `/v1/simulations/${id}`, undefined],
       ] as const) {
-        const reply = await organizer.inject({ method, url: path, ...(body !== undefined && { payload: body }) });
+        const reply = await organizer.inject({
+          method,
+          url: path,
+          ...(body !== undefined && { payload: body }),
+        });
         expect([reply.status, codeOf(reply)], `${method} ${path}`).toEqual([409, 'COMPETITION_NOT_FINISHED']);
       }
       const step = await organizer.post('/v1/simulations/step', { steps: [{ simulationId: id }] });
@@ -349,7 +374,12 @@ describe('competitions', () => {
     await quote(cup.market, 'AAA', 89, 89.1);
     await advance(cup, 'PT1M');
     const [first, last] = await rowsOf(cup);
-    expect([first.displayName, last.displayName, last.status, last.rank]).toEqual(['Bea', 'Ann', 'ELIMINATED', 2]);
+    expect([first.displayName, last.displayName, last.status, last.rank]).toEqual([
+      'Bea',
+      'Ann',
+      'ELIMINATED',
+      2,
+    ]);
     // Sold at the bid: 100,000 − 500 × 11.00.
     expect(last.totalEquity).toBe(94_500);
     expect((await ann.client.get(`/v1/accounts/portfolios/${ann.portfolioId}/equities`)).body).toEqual([]);
@@ -402,12 +432,17 @@ describe('competitions', () => {
     await enter(cup, 'Cy');
     await organizer.post(`${cup.path}/start`);
     await ann.order({ orderType: 'LIMIT', limitPrice: 90 });
-    const out = await organizer.put(`${cup.path}/entries/${ann.entryId}`, { status: 'DISQUALIFIED', reason: 'two names' });
+    const out = await organizer.put(`${cup.path}/entries/${ann.entryId}`, {
+      status: 'DISQUALIFIED',
+      reason: 'two names',
+    });
     expect(out.body).toMatchObject({ status: 'DISQUALIFIED', reason: 'two names' });
     expect(codeOf(await ann.order())).toBe('COMPETITION_NOT_RUNNING');
     const orders = (await ann.client.get('/v1/orders')).body.data as Body[];
     expect(orders[0]).toMatchObject({ status: 'CANCELED', cancelReason: 'COMPETITION' });
-    expect((await test.as({ tenantId: 'tenant of Cy' }).delete(`${cup.path}/entries/${bea.entryId}`)).status).toBe(404);
+    expect(
+      (await test.as({ tenantId: 'tenant of Cy' }).delete(`${cup.path}/entries/${bea.entryId}`)).status,
+    ).toBe(404);
     await test.as({ tenantId: 'tenant of Bea' }).delete(`${cup.path}/entries/${bea.entryId}`);
     expect((await rowsOf(cup)).map(({ displayName, rank, status }) => [displayName, rank, status])).toEqual([
       ['Cy', 1, 'ACTIVE'],
@@ -450,7 +485,9 @@ describe('competitions', () => {
   });
 
   it('verify repeats the decisions of every simulation of a competition', async () => {
-    const cup = await open({ rules: { maxDailyLossPercent: 5, maxPositionPercent: 60, maxOrdersPerMinute: 2 } });
+    const cup = await open({
+      rules: { maxDailyLossPercent: 5, maxPositionPercent: 60, maxOrdersPerMinute: 2 },
+    });
     const ann = await enter(cup, 'Ann');
     await organizer.post(`${cup.path}/start`);
     await ann.order({ quantity: 500 });

@@ -39,9 +39,13 @@ export type CompetitionId =
   | 'getLeaderboardCurves';
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
-const PUBLIC_TAKES_ADMIN = refuseCoded('INSUFFICIENT_SCOPE', 'A public competition requires the scope admin', {
-  requiredScope: 'admin',
-});
+const PUBLIC_TAKES_ADMIN = refuseCoded(
+  'INSUFFICIENT_SCOPE',
+  'A public competition requires the scope admin',
+  {
+    requiredScope: 'admin',
+  },
+);
 
 /** Competitions (D194–D196). */
 export function competitionHandlers(
@@ -74,7 +78,11 @@ export function competitionHandlers(
         if (!mayPublish(body, principal)) return PUBLIC_TAKES_ADMIN;
         const wanted = settingsOf(body, clockMs(), brokers);
         if (Array.isArray(wanted)) return refuse(400, [...(wanted as readonly string[])]);
-        const kept = await competitions.create(principal, wanted as Exclude<typeof wanted, readonly string[]>, body);
+        const kept = await competitions.create(
+          principal,
+          wanted as Exclude<typeof wanted, readonly string[]>,
+          body,
+        );
         return shown(kept, principal);
       }),
 
@@ -176,7 +184,13 @@ export function competitionHandlers(
         );
         // The organizer must not trade for an entrant.
         if (tenantId !== principal.tenantId) return NOT_FOUND;
-        return { competitionId: kept.note.id, entryId: id, portfolioId, simulationId, tokenType: 'Bearer' as const };
+        return {
+          competitionId: kept.note.id,
+          entryId: id,
+          portfolioId,
+          simulationId,
+          tokenType: 'Bearer' as const,
+        };
       }),
 
     disqualifyEntry: ({ principal, params, body }) =>
@@ -262,8 +276,12 @@ async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
   } catch (error) {
     if (error instanceof CompetitionRefused) return answerTo(error);
     if (error instanceof NotRecorded)
-      return refuse(400, error.symbols.map((symbol) => `market.replay: ${symbol} is not recorded`));
-    if (error instanceof NoLiveSource) return refuse(400, ['market.feed must not be live: this server has no live source']);
+      return refuse(
+        400,
+        error.symbols.map((symbol) => `market.replay: ${symbol} is not recorded`),
+      );
+    if (error instanceof NoLiveSource)
+      return refuse(400, ['market.feed must not be live: this server has no live source']);
     throw error;
   }
 }
@@ -291,13 +309,10 @@ function answerTo({ problem, message, figures }: Refused): Answer {
 }
 
 /** Tokens of competitions: for the market, and for entries. */
-export function competitionIssuer({
-  settings,
-  clockMs,
-}: Pick<HttpDeps, 'settings' | 'clockMs'>, competitions: Competitions): Pick<
-  Issuers,
-  'createCompetition' | 'enterCompetition' | 'createEntryToken'
-> {
+export function competitionIssuer(
+  { settings, clockMs }: Pick<HttpDeps, 'settings' | 'clockMs'>,
+  competitions: Competitions,
+): Pick<Issuers, 'createCompetition' | 'enterCompetition' | 'createEntryToken'> {
   const issue = async (
     principal: Principal,
     grant: Pick<Parameters<typeof issueToken>[1], 'tenantId' | 'tier' | 'scope' | 'simulationId' | 'isEntry'>,

@@ -68,8 +68,7 @@ export function simulationsHandlers(
   competitions: Pick<Competitions, 'placeOf'>,
 ): SimulationsHandlers {
   /** Whether a simulation belongs to a competition that is not over. */
-  const isRunning = (simulationId: string): boolean =>
-    competitions.placeOf(simulationId)?.isOver === false;
+  const isRunning = (simulationId: string): boolean => competitions.placeOf(simulationId)?.isOver === false;
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);

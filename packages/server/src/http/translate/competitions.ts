@@ -52,7 +52,10 @@ export function settingsOf(
   const today = calendar.dateOf(startsAt);
   return {
     name: body.name,
-    market: { ...wanted, start: market.clock === 'wall' ? Instant.min(startsAt, Instant.ofMs(nowMs)) : startsAt },
+    market: {
+      ...wanted,
+      start: market.clock === 'wall' ? Instant.min(startsAt, Instant.ofMs(nowMs)) : startsAt,
+    },
     ...(seed !== undefined && { seed }),
     startsAt,
     endsAt,
