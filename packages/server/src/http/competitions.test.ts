@@ -272,7 +272,7 @@ describe('competitions', () => {
     const placed = await tool('place_order', order);
     expect(placed).toContain('COMPETITION_RULE');
     expect(await tool('list_accounts', {})).toContain(accountId);
-    for (const forbidden of ['reset_portfolio', 'create_simulation', 'advance_clock'])
+    for (const forbidden of ['reset_portfolio', 'create_simulation'])
       expect(await tool(forbidden, { portfolioId: ann.portfolioId, by: 'PT1M' }), forbidden).toContain(
         '"isError":true',
       );
@@ -496,7 +496,7 @@ describe('competitions', () => {
     await advance(cup, 'P1D');
     await organizer.post(`${cup.path}/finish`);
     for (const id of [ann.simulationId, cup.created.simulationId as string]) {
-      const { problems, records } = verifyJournal(test.store, id);
+      const { problems, records } = await verifyJournal(test.store, id);
       expect(problems).toEqual([]);
       expect(records).toBeGreaterThan(2);
     }
