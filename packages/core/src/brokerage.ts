@@ -8,6 +8,7 @@ import { auctionOf } from './commands/auctions.js';
 import {
   beginCompetition,
   followDecision,
+  judgeEntry,
   removeEntry,
   resumeCompetition,
   setCompetitionPhase,
@@ -100,6 +101,7 @@ export interface Results {
   BeginCompetition: ReturnType<typeof beginCompetition>;
   SetCompetitionPhase: ReturnType<typeof setCompetitionPhase>;
   RemoveEntry: ReturnType<typeof removeEntry>;
+  JudgeEntry: undefined;
 }
 
 /** What a command did. A refused one has no events. */
@@ -252,6 +254,11 @@ export class Brokerage {
     return this.state.timers.first()?.due;
   }
 
+  /** When the entry of a competition is judged next (`JudgeEntry`). */
+  nextJudgement(): Instant | undefined {
+    return this.state.competitionTimers.judgeAt;
+  }
+
   /** When margin wants to be looked at next. `isComputed`: quotes come only when they are asked for. */
   nextLook(isComputed = false): Instant | undefined {
     return nextMarginCheck(this.state, isComputed);
@@ -367,7 +374,7 @@ const DERIVED: ReadonlySet<string> = new Set([
   'INTEREST_POST',
   'EARLY_ASSIGNMENT',
   'COMPETITION_START',
-  'COMPETITION_MINUTE',
+  'COMPETITION_HOUR',
   'COMPETITION_END',
 ]);
 
@@ -425,6 +432,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return beginCompetition(d, command);
     case 'SetCompetitionPhase':
       return setCompetitionPhase(d, command);
+    case 'JudgeEntry':
+      return judgeEntry(d);
     case 'RemoveEntry':
       return removeEntry(d, command);
     case 'UpdateMarket':

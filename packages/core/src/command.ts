@@ -184,6 +184,8 @@ export type Command =
       readonly phase: CompetitionPhase;
     }
   | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
+  /** Judges the losses of an entry. `Brokerage.nextJudgement` tells when. */
+  | { readonly type: 'JudgeEntry' }
   | {
       readonly type: 'RemoveEntry';
       readonly status: 'DISQUALIFIED' | 'WITHDRAWN';

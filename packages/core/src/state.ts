@@ -84,7 +84,7 @@ export interface Timer {
     | { readonly kind: 'CALL_DUE'; readonly portfolioId: string; readonly call: number }
     | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate }
     | { readonly kind: 'COMPETITION_START' }
-    | { readonly kind: 'COMPETITION_MINUTE' }
+    | { readonly kind: 'COMPETITION_HOUR' }
     | { readonly kind: 'COMPETITION_END' };
 }
 
@@ -130,7 +130,7 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   ORDER_EXPIRY: 10,
   SERIES_END: 11,
   FUTURES_SETTLE: 12,
-  COMPETITION_MINUTE: 12.5,
+  COMPETITION_HOUR: 12.5,
   SESSION_CLOSE: 13,
   COMPETITION_END: 13.5,
   INTEREST: 14,
@@ -146,7 +146,7 @@ export const TIMERS_AT_ONCE = 256;
 export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
   'SESSION_CLOSE',
   'COMPETITION_START',
-  'COMPETITION_MINUTE',
+  'COMPETITION_HOUR',
   'COMPETITION_END',
   'CORPORATE_ACTION',
   'SERIES_END',
@@ -252,8 +252,10 @@ interface DerivedState {
   readonly futureSettlements: Map<Instant, Set<string>>;
   readonly competitionTimers: {
     start: Timer | undefined;
-    minute: Timer | undefined;
+    hour: Timer | undefined;
     end: Timer | undefined;
+    /** When the entry is judged next (`JudgeEntry`). */
+    judgeAt: Instant | undefined;
   };
   /** By index: series on it that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
@@ -343,7 +345,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     haltTimers: new Map(),
     seriesEndings: new Map(),
     futureSettlements: new Map(),
-    competitionTimers: { start: undefined, minute: undefined, end: undefined },
+    competitionTimers: { start: undefined, hour: undefined, end: undefined, judgeAt: undefined },
     awaitingOpening: new Map(),
     optionHolders: new Map(),
     watch: {

@@ -15,7 +15,7 @@ import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from './assign-early.js';
 import { closingAuctionEndsAt, meetClosing } from './auctions.js';
-import { closeOutAtOpen, endDue, judgeClose, minuteDue, startDue } from './competition.js';
+import { endDue, hourDue, judgeClose, startDue } from './competition.js';
 import { cancelArrives } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
@@ -59,8 +59,8 @@ function serve(d: Decision, timer: Timer): void {
     }
     case 'COMPETITION_START':
       return startDue(d);
-    case 'COMPETITION_MINUTE':
-      return minuteDue(d);
+    case 'COMPETITION_HOUR':
+      return hourDue(d);
     case 'COMPETITION_END':
       return endDue(d);
     case 'CORPORATE_ACTION':
@@ -142,7 +142,6 @@ function openSession(d: Decision): void {
   for (const book of books) matchBook(d, book);
   matchAllMultiLegOrders(d);
   resumeUnfinished(d);
-  closeOutAtOpen(d);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */

@@ -109,18 +109,26 @@ export function endDue(d: Decision): void {
   if (competition !== undefined && !isOver(competition.phase)) enter(d, competition, 'FINISHED', true);
 }
 
-/** The timer of a full minute of the session: losses are judged, and at a full hour equity is noted. */
-export function minuteDue(d: Decision): void {
-  d.state.competitionTimers.minute = undefined;
+/** The timer of a full hour of the session: equity is noted. */
+export function hourDue(d: Decision): void {
+  d.state.competitionTimers.hour = undefined;
+  if (d.state.competition?.phase === 'RUNNING')
+    for (const portfolio of d.state.portfolios.values()) note(d, worthOf(portfolio, d).totalEquity);
+  scheduleCompetition(d);
+}
+
+/**
+ * Judges an entry at a full minute of the session, and closes an eliminated one out further. A command and no timer: one that finds nothing
+ * leaves no record, and the quotes that it went by are nobody's to know again.
+ */
+export function judgeEntry(d: Decision): undefined {
+  d.state.competitionTimers.judgeAt = undefined;
   const { competition } = d.state;
-  if (competition?.phase === 'RUNNING') {
+  if (competition?.phase === 'RUNNING')
     for (const portfolio of d.state.portfolios.values()) {
-      if (competition.terms.isHourly === true && d.at % HOUR_MS === 0)
-        note(d, worthOf(portfolio, d).totalEquity);
       if (competition.removed?.status === 'ELIMINATED') closeOut(d, portfolio);
       else judge(d, portfolio, d);
     }
-  }
   scheduleCompetition(d);
 }
 
@@ -135,13 +143,6 @@ export function followDecision(d: Decision): void {
   )
     for (const portfolio of d.state.portfolios.values()) judge(d, portfolio, d);
   scheduleCompetition(d);
-}
-
-/** At an open, what an eliminated entry still holds can be closed. */
-export function closeOutAtOpen(d: Decision): void {
-  const { competition } = d.state;
-  if (competition?.phase !== 'RUNNING' || competition.removed?.status !== 'ELIMINATED') return;
-  for (const portfolio of d.state.portfolios.values()) closeOut(d, portfolio);
 }
 
 /** Judges the entries at a close, by its marks, before these become what the next day's losses count from. */
@@ -216,33 +217,35 @@ export function scheduleCompetition(d: Decision): void {
     timers.start = addTimer(state, Instant.max(terms.startsAt, at), 0, { kind: 'COMPETITION_START' });
   timers.end ??= addTimer(state, Instant.max(terms.endsAt, at), 0, { kind: 'COMPETITION_END' });
   if (phase !== 'RUNNING' || state.portfolios.size === 0) return;
+  if (terms.isHourly === true)
+    timers.hour ??= addTimer(state, nextHour(d, competition), 0, { kind: 'COMPETITION_HOUR' });
   const holds = [...state.portfolios.values()].some(({ positions }) => positions.size > 0);
-  const isJudged = removed === undefined ? limitsLosses(competition) : removed.status === 'ELIMINATED';
-  const isByTheMinute = isJudged && holds;
-  if (!isByTheMinute && terms.isHourly !== true) return;
-  const { minute } = timers;
-  const due = nextFull(d, competition, isByTheMinute ? MINUTE_MS : HOUR_MS);
-  if (minute !== undefined && minute.due <= due) return;
-  if (minute !== undefined) state.timers.remove(minute);
-  timers.minute = addTimer(state, due, 0, { kind: 'COMPETITION_MINUTE' });
+  const isOut = removed?.status === 'ELIMINATED';
+  const isJudged = removed === undefined ? limitsLosses(competition) : isOut;
+  if (!isJudged || !holds) timers.judgeAt = undefined;
+  else timers.judgeAt ??= nextFull(d, MINUTE_MS, isOut);
 }
 
-/** The next full minute or hour of a regular session. */
-function nextFull(d: Decision, { terms, points }: Competition, every: number): Instant {
+function nextHour(d: Decision, { points }: Competition): Instant {
   const { at } = d;
-  const hours = marketHours(d.rules.calendar, 'EQUITIES');
   // After a recovery the present hour may be to come.
-  const isToCome = terms.isHourly === true && at % HOUR_MS === 0 && points.at(-1)?.at !== at;
-  if (isToCome && hours.isOpen('REGULAR', at)) return at;
+  const isToCome = at % HOUR_MS === 0 && points.at(-1)?.at !== at;
+  if (isToCome && marketHours(d.rules.calendar, 'EQUITIES').isOpen('REGULAR', at)) return at;
+  return nextFull(d, HOUR_MS, false);
+}
+
+/** The next full minute or hour of a regular session; where `atOpen`, its opening too. */
+function nextFull({ at, rules }: Decision, every: number, atOpen: boolean): Instant {
+  const hours = marketHours(rules.calendar, 'EQUITIES');
   const due = Instant.ofMs((Math.floor(at / every) + 1) * every);
-  if (hours.isOpen('REGULAR', due)) return due;
-  // The opening itself is no full minute behind it.
-  return Instant.ofMs((Math.floor(hours.nextOpen('REGULAR', at) / every) + 1) * every);
+  if (hours.isOpen('REGULAR', due) && hours.isOpen('REGULAR', at)) return due;
+  const open = hours.nextOpen('REGULAR', at);
+  return atOpen ? open : Instant.ofMs((Math.floor(open / every) + 1) * every);
 }
 
 /** Makes the timers of a competition again: after a recovery. */
 export function resumeCompetition(d: Decision): void {
   const { competitionTimers: timers } = d.state;
-  Object.assign(timers, { start: undefined, end: undefined, minute: undefined });
+  Object.assign(timers, { start: undefined, end: undefined, hour: undefined, judgeAt: undefined });
   scheduleCompetition(d);
 }

@@ -85,6 +85,7 @@ function symbolsNamed(
     case 'UpdateMarket':
       return withMultiLegOrders(state, command.quotes);
     case 'SetCompetitionPhase':
+    case 'JudgeEntry':
       return heldInAll(state);
     case 'BeginCompetition':
     case 'RemoveEntry':
@@ -193,11 +194,9 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
         if (isOption) symbols.add(underlyingOf(rootOfOsi(symbol)));
       }
       addReadsOfMultiLegOrders(state, symbols);
-      if (state.competition?.removed?.status === 'ELIMINATED')
-        for (const symbol of heldInAll(state)) symbols.add(symbol);
       return;
     case 'COMPETITION_START':
-    case 'COMPETITION_MINUTE':
+    case 'COMPETITION_HOUR':
     case 'COMPETITION_END':
       for (const symbol of heldInAll(state)) symbols.add(symbol);
       return;

@@ -94,7 +94,9 @@ export class CommandExecutor {
     const due = this.#brokerage.nextDue();
     const look = this.#brokerage.nextLook(this.#isComputed);
     const at = look && Instant.ofMs(Math.ceil(look / lookStepMs) * lookStepMs);
-    return due === undefined || (at !== undefined && at < due) ? at : due;
+    const judged = this.#brokerage.nextJudgement();
+    const watched = at === undefined || (judged !== undefined && judged < at) ? judged : at;
+    return due === undefined || (watched !== undefined && watched < due) ? watched : due;
   }
 
   /** What is due at this instant, or the first slice of it; where nothing is, who is to be looked at. */
@@ -102,7 +104,9 @@ export class CommandExecutor {
     const at = Instant.max(due, this.#brokerage.state.now);
     const next = this.#brokerage.nextDue();
     if (next === undefined || next > at) {
-      this.#lookAtMargin(at);
+      const judged = this.#brokerage.nextJudgement();
+      if (judged !== undefined && judged <= at) this.execute<'JudgeEntry'>({ type: 'JudgeEntry' }, at);
+      else this.#lookAtMargin(at);
       return;
     }
     this.#refreshFor({ type: 'AdvanceClock' }, at);
