@@ -212,17 +212,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('webhookFigures', () => webhooks.figures());
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   const handlers: Handlers = {
-    ...handlersOf(
-      deps,
-      health,
-      streams,
-      faults,
-      admission.charge,
-      desk,
-      analytics,
-      keyPairs,
-      competitions,
-    ),
+    ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs, competitions),
     ...comparisonHandlers(deps.simulations, comparisons, competitions),
     ...webhookHandlers(webhooks, deps.simulations),
     ...competitionHandlers(deps, competitions, streams),
