@@ -160,7 +160,7 @@ export const errorCodes = {
   INSTRUMENT_NOT_TRADABLE: {
     status: 400,
     meaning:
-      'The instrument is listed but cannot be traded this way: it has expired, is halted, is an index, or has another asset class.',
+      'The instrument is listed but cannot be traded this way: it has expired, is an index, has another asset class, or is traded in whole shares only (`fractionable: false`) and the order would open a fraction.',
     details: symbolDetail,
   },
   NOT_SHORTABLE: {
