@@ -25,6 +25,7 @@ export default defineConfig({
     // A minute of its own: `npm run io-faults`.
     exclude: ['**/node_modules/**', '**/dist/**', 'sim/io-faults.test.ts'],
     setupFiles: ['scripts/property-seed.ts'],
+    globalSetup: ['scripts/postgres-setup.ts'],
     // Its own choice would leave one of two cores idle.
     maxWorkers: '100%',
     // Modules hold no state between tests; loading them anew for each file took a third of the whole time.

@@ -14,10 +14,12 @@ Copies a data directory (default: DATA_DIR, ./data) into a new directory and che
 function main(): void {
   const { values } = parseArgs({ options: { to: { type: 'string' }, data: { type: 'string' } } });
   if (values.to === undefined) throw new BadSetting('--to DIR is needed: where the copy is to be');
-  const { dataDir } = readSettings({
+  const { dataDir, databaseUrl } = readSettings({
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
+  if (databaseUrl !== undefined && values.data === undefined)
+    throw new BadSetting('DATABASE_URL is set: back the database up with pg_dump or continuous archiving');
   const { commits, notes } = backUp(dataDir, values.to);
   for (const note of notes) console.log(note);
   console.log(`${values.to} has everything up to commit ${commits}`);

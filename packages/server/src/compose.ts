@@ -43,6 +43,7 @@ export async function compose(
   opening.onDamage = ({ message }, simulationId) => {
     if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
   };
+  opening.onLost = (simulationId) => simulations?.dropLost(simulationId);
   const store = await opening.store;
   try {
     simulations = await Simulations.start(

@@ -29,6 +29,8 @@ export interface Settings {
   readonly host: string;
   readonly metricsPort: number | undefined;
   readonly dataDir: string;
+  /** Of the PostgreSQL that keeps the data; undefined = the data directory does. */
+  readonly databaseUrl: string | undefined;
   readonly jwtSecret: string | undefined;
   readonly jwksUrl: string | undefined;
   readonly jwtAgentClaim: string | undefined;
@@ -122,7 +124,14 @@ export const SCHEMA = ruled(
     HOST: text({ default: '127.0.0.1' }),
     METRICS_PORT: optional(integer(0, 65_535)),
     DATA_DIR: path({ default: './data' }),
-    DATABASE_URL: optional(text()),
+    DATABASE_URL: optional(
+      text({
+        maxLength: LONGEST,
+        pattern: '^postgres(ql)?://',
+        'x-expected': 'must be postgres://user:password@host/database',
+        'x-text': false,
+      }),
+    ),
     JWT_SECRET: optional(text({ maxLength: LONGEST, 'x-text': false })),
     JWT_JWKS_URL: optional(
       text({ maxLength: LONGEST, pattern: '^https?://', 'x-expected': 'must be an http(s) URL' }),
@@ -176,9 +185,6 @@ export const SCHEMA = ruled(
     WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], { default: 'off' }),
   }),
   (env, report) => {
-    if (env.DATABASE_URL !== undefined) {
-      report.sentence('DATABASE_URL', 'DATABASE_URL: only the embedded store is supported yet');
-    }
     if (typeof env.JWT_SECRET === 'string' && Buffer.byteLength(env.JWT_SECRET) < 32) {
       report.field('JWT_SECRET', 'must be at least 32 bytes');
     }
@@ -219,6 +225,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     host: env.HOST,
     metricsPort: env.METRICS_PORT,
     dataDir: env.DATA_DIR,
+    databaseUrl: env.DATABASE_URL,
     jwtSecret: env.JWT_SECRET,
     jwksUrl: env.JWT_JWKS_URL,
     jwtAgentClaim: env.JWT_AGENT_CLAIM,

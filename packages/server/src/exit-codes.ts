@@ -23,6 +23,7 @@ const BY_NAME: Readonly<Partial<Record<string, number>>> = {
   BrokersFileError: EXIT.SETTINGS,
   BadReplayFile: EXIT.SETTINGS,
   UnusableDirectory: EXIT.SETTINGS,
+  UnusableDatabase: EXIT.SETTINGS,
   DamagedJournal: EXIT.DAMAGED,
   StoreInUse: EXIT.IN_USE,
   ImplausibleClock: EXIT.CLOCK,

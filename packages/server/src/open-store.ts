@@ -1,4 +1,5 @@
 import type { Settings } from './config.js';
+import { projectRecord } from './store/projection.js';
 import { makePrivateDirectory } from './store/sqlite/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
@@ -8,25 +9,44 @@ import type { Store } from './store/store.js';
 /** Before anything else is written there: the data directory is its owner's alone. */
 export const prepareDataDirectory = (settings: Settings): void => makePrivateDirectory(settings.dataDir);
 
+/** What a store tells of while it is used. */
+export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage'> {
+  /** What is in memory of a simulation is worth nothing: another node owns it now, or the database lacks records of it. */
+  readonly onLost?: (simulationId: string) => void;
+}
+
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
-export const openStore = (
+export async function openStore(
   settings: Settings,
   onFatal?: (error: Error) => void,
-  more: Pick<SqliteStoreOptions, 'note' | 'onDamage'> = {},
-): Promise<Store> =>
-  openSqliteStore({
-    directory: settings.dataDir,
+  { onLost, ...more }: StoreEvents = {},
+): Promise<Store> {
+  const { databaseUrl, dataDir } = settings;
+  if (databaseUrl !== undefined) {
+    const { openPostgresStore } = await import('./store/postgres/postgres-store.js');
+    return openPostgresStore({
+      url: databaseUrl,
+      projection: projectRecord,
+      ...(onFatal !== undefined && { onFatal }),
+      ...(more.note !== undefined && { note: more.note }),
+      ...(onLost !== undefined && { onLost }),
+    });
+  }
+  return openSqliteStore({
+    directory: dataDir,
     recovery: recoveryUrl().href,
     ...(onFatal !== undefined && { onFatal }),
     ...more,
   });
+}
 
 /** A store on its way: its threads start while whoever wants it does other things. */
 export interface OpeningStore {
-  /** Rejects with `StoreInUse` or `DamagedJournal`; whoever waits for it hears of that. */
+  /** Rejects with `StoreInUse`, `UnusableDatabase` or `DamagedJournal`; whoever waits for it hears of that. */
   readonly store: Promise<Store>;
   /** Hears of damage that is found behind the server's back. */
-  onDamage: NonNullable<SqliteStoreOptions['onDamage']>;
+  onDamage: NonNullable<StoreEvents['onDamage']>;
+  onLost: NonNullable<StoreEvents['onLost']>;
 }
 
 /** Like `openStore`, for whoever knows later what damage is to lead to. */
@@ -39,8 +59,10 @@ export function beginOpening(
     store: openStore(settings, onFatal, {
       ...(note !== undefined && { note }),
       onDamage: (problem, simulationId) => opening.onDamage(problem, simulationId),
+      onLost: (simulationId) => opening.onLost(simulationId),
     }),
     onDamage: () => undefined,
+    onLost: () => undefined,
   };
   opening.store.catch(() => undefined);
   return opening;

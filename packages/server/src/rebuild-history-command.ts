@@ -14,10 +14,14 @@ const LOOK_MS = 50;
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { data: { type: 'string' } } });
-  const { dataDir: directory } = readSettings({
+  const { dataDir: directory, databaseUrl } = readSettings({
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
+  if (databaseUrl !== undefined)
+    throw new BadSetting(
+      'DATABASE_URL is set: empty the history_ tables while no server runs, and the next start derives them',
+    );
   if (!existsSync(join(directory, JOURNAL_FILE)))
     throw new BadSetting(`${directory} is no data directory: it has no ${JOURNAL_FILE}`);
   const store = await openSqliteStore({ directory, note: (text) => console.log(text), isHistoryFresh: true });

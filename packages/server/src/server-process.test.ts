@@ -238,7 +238,7 @@ describe('A server process', { timeout: 60_000 }, () => {
       'CLOCK_START must be an ISO 8601 date or a timestamp with a zone',
     );
     expect(() => read('INITIAL_CASH', '-5')).toThrow('INITIAL_CASH must be a positive number of dollars');
-    expect(() => read('DATABASE_URL', 'postgres://127.0.0.1/x')).toThrow('only the embedded store');
+    expect(() => read('DATABASE_URL', 'mysql://127.0.0.1/x')).toThrow('DATABASE_URL must be postgres://');
   });
 
   it('says so when its port is taken', async () => {

@@ -131,7 +131,8 @@ async function marketNow(store: Store): Promise<number | undefined> {
   return Instant.max(state.clock ?? state.now, state.now);
 }
 
-const KNOWN = /^(BadSetting|AccessRefused|TenantRefused|ImportRefused|DamagedJournal|StoreUnavailable)$/;
+const KNOWN =
+  /^(BadSetting|AccessRefused|TenantRefused|ImportRefused|DamagedJournal|StoreUnavailable|UnusableDatabase)$/;
 
 try {
   if (!printUsage(USAGE)) await main();

@@ -13,7 +13,7 @@ import { printUsage } from './usage.js';
 
 const USAGE = `usage: npm run verify [-- --data DIR]
 
-Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. No server may be using it.`;
+Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. With DATABASE_URL those of that database. No server may be using them.`;
 
 const LOOK_MS = 20;
 
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
   const { dataDir } = settings;
-  if (!existsSync(join(dataDir, JOURNAL_FILE)))
+  if (settings.databaseUrl === undefined && !existsSync(join(dataDir, JOURNAL_FILE)))
     throw new BadSetting(`${dataDir} is no data directory: it has no ${JOURNAL_FILE}`);
   const store = await openStore(settings);
   try {
@@ -47,10 +47,17 @@ async function main(): Promise<number> {
       sound &&= report.problems.length === 0;
     }
     const differences = (await isHistoryComplete(store))
-      ? compareHistory(settings.dataDir, projectRecord)
+      ? settings.databaseUrl === undefined
+        ? compareHistory(settings.dataDir, projectRecord)
+        : []
       : ['history cannot be written'];
     for (const difference of differences) console.error(difference);
-    if (differences.length === 0) console.log('history is what the journal says');
+    if (differences.length === 0)
+      console.log(
+        settings.databaseUrl === undefined
+          ? 'history is what the journal says'
+          : 'history has come to the end of every journal',
+      );
     sound &&= differences.length === 0;
     console.log(sound ? 'sound' : 'NOT SOUND');
     return sound ? 0 : 1;
@@ -73,7 +80,8 @@ try {
   process.exitCode = printUsage(USAGE) ? 0 : await main();
 } catch (error) {
   const known =
-    error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));
+    error instanceof BadSetting ||
+    (error instanceof Error && /Journal|Store|Directory|Database/.test(error.name));
   console.error(known ? error.message : error);
   process.exitCode = 1;
 }

@@ -760,6 +760,26 @@ export class Simulations {
     );
   }
 
+  /** What is in memory of a simulation is worth nothing: it leaves memory as it is. Nothing of it was acknowledged that is not durable. */
+  dropLost(id: string): void {
+    if (id === MARKET)
+      return this.ground.onError(new StoreUnavailable('the market of this installation is served elsewhere'));
+    const open = this.open.get(id);
+    if (open === undefined) return;
+    open.simulation
+      .then(
+        (simulation) => {
+          if (this.open.get(id) !== open) return undefined;
+          simulation.retire();
+          this.forget(id, simulation);
+          const isOwnFeed = simulation.feed !== this.market.feed;
+          return simulation.close().then(() => (isOwnFeed ? simulation.feed.close() : undefined));
+        },
+        () => undefined,
+      )
+      .catch(this.ground.onError);
+  }
+
   /** Lets those leave memory that nobody has asked for in a while. */
   private async restIdle(): Promise<void> {
     const before = performance.now() - this.ground.idleMs;

@@ -114,15 +114,15 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
 
     it('keeps an answer with its record, or alone, until it expires', async () => {
       const { journal } = await open();
-      const find = (key: string, now: number) =>
+      const find = async (key: string, now: number) =>
         journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', key, now);
       await journal.append(recordOf('main', 1), answerOf('k1'));
       await journal.saveAnswer(answerOf('k2', { statusCode: 400 }));
-      expect(find('k1', START)).toEqual(answerOf('k1'));
-      expect(find('k2', START)).toEqual(answerOf('k2', { statusCode: 400 }));
-      expect(find('k1', answerOf('k1').expiresAt - 1)).toEqual(answerOf('k1'));
-      expect(find('k1', answerOf('k1').expiresAt)).toBeUndefined();
-      expect(find('k3', START)).toBeUndefined();
+      expect(await find('k1', START)).toEqual(answerOf('k1'));
+      expect(await find('k2', START)).toEqual(answerOf('k2', { statusCode: 400 }));
+      expect(await find('k1', answerOf('k1').expiresAt - 1)).toEqual(answerOf('k1'));
+      expect(await find('k1', answerOf('k1').expiresAt)).toBeUndefined();
+      expect(await find('k3', START)).toBeUndefined();
       expect(await journal.findAnswer('tenant-2', 'main', 'POST /v1/orders', 'k1', START)).toBeUndefined();
       expect(await journal.findAnswer('tenant-1', 'other', 'POST /v1/orders', 'k1', START)).toBeUndefined();
       expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/accounts', 'k1', START)).toBeUndefined();

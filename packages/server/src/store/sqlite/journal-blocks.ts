@@ -1,10 +1,14 @@
-import { createHash, hash } from 'node:crypto';
 import { DamagedJournal } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import { all, one, readingIntact } from './connection.js';
 import type { Statements } from './connection.js';
 import { forkOriginOf } from './fork-origin.js';
 import type { ForkOrigin } from './fork-origin.js';
+import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../journal-chain.js';
+import type { RecordLine } from '../journal-chain.js';
+
+export { blockHash, chainStart, forkStart, recordLine } from '../journal-chain.js';
+export type { RecordLine } from '../journal-chain.js';
 
 /** Consecutive records of one simulation that were committed together. */
 export interface Block {
@@ -30,51 +34,14 @@ export interface Tail {
   readonly isBeginning?: boolean;
 }
 
-/** A line of a block, parsed. */
-export interface RecordLine {
-  readonly seq: number;
-  /** Simulated instant, ms. */
-  readonly at: number;
-  readonly command: unknown;
-  readonly quotes?: unknown;
-  readonly events: readonly unknown[];
-}
-
 /** Blocks fetched at a time: with what they may hold at most some 2 MB, but for single records that are larger. */
 const FETCHED_AT_A_TIME = 32;
 
 const COLUMNS = 'k, simulation, first, last, epoch, hash, data';
 
-/** Chains begin with the simulation they belong to, so that blocks cannot be moved from one to another. */
-export function chainStart(simulation: number): Uint8Array {
-  return hash('sha256', `sandpit simulation ${simulation}`, 'buffer');
-}
-
-/** The chain of a fork begins with the parent's block and the record in it, and with the fork: blocks cannot be moved from one to another. */
-function forkStart(simulation: number, parentHash: Uint8Array, seq: number): Uint8Array {
-  return createHash('sha256').update(parentHash).update(`sandpit fork ${simulation} ${seq}`).digest();
-}
-
-export function blockHash(
-  previous: Uint8Array,
-  { epoch, first, last, data }: Pick<Block, 'epoch' | 'first' | 'last' | 'data'>,
-): Uint8Array {
-  return createHash('sha256').update(previous).update(`${epoch} ${first} ${last}\n`).update(data).digest();
-}
-
-/** The line of a record, with its end. The payload is an object with one member at least, on one line. */
-export function recordLine(seq: number, at: number, payload: string): string {
-  return `{"seq":${seq},"at":${at},${payload.slice(1)}\n`;
-}
-
 /** The records of a block, parsed. */
 export function recordsOf(block: Block): readonly RecordLine[] {
   return linesOf(block).map((line) => JSON.parse(line) as RecordLine);
-}
-
-function linesOf({ data }: Block): readonly string[] {
-  const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
-  return text.slice(0, -1).split('\n');
 }
 
 /**
@@ -288,23 +255,6 @@ function isSound(block: Block, previous: Uint8Array): boolean {
   const { data, hash: stored } = block as { readonly data: unknown; readonly hash: unknown };
   if (!(data instanceof Uint8Array && stored instanceof Uint8Array)) return false;
   return Buffer.compare(blockHash(previous, block), stored) === 0;
-}
-
-function* recordTexts(
-  block: Block,
-  simulationId: string,
-  afterSeq: number,
-  upTo = block.last,
-): Iterable<JournalRecord> {
-  let seq = block.first - 1;
-  for (const line of linesOf(block)) {
-    seq += 1;
-    if (seq > upTo) return;
-    if (seq <= afterSeq) continue;
-    const begin = `{"seq":${seq},"at":`.length;
-    const end = line.indexOf(',', begin);
-    yield { simulationId, seq, at: Number(line.slice(begin, end)), payload: `{${line.slice(end + 1)}` };
-  }
 }
 
 function missing(of: string, seq: number, simulation: number): DamagedJournal {

@@ -27,7 +27,7 @@ import type { JournalBlocks } from './journal-blocks.js';
 import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
-import { ProjectionWaiters } from './projection-waiters.js';
+import { ProjectionWaiters } from '../projection-waiters.js';
 import { pastUrl } from './worker-url.js';
 
 type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;

@@ -1,5 +1,5 @@
-import type { HistoryHealth } from '../history.js';
-import { StoreUnavailable } from '../journal.js';
+import type { HistoryHealth } from './history.js';
+import { StoreUnavailable } from './journal.js';
 
 /** A read that shows the past waits no longer than this for history to have come so far. */
 const LONGEST_WAIT_MS = 4_000;

@@ -1,0 +1,93 @@
+import { hash } from 'node:crypto';
+import { DamagedJournal } from '../journal.js';
+import type { StoredAnswer } from '../journal.js';
+import type { NewAnswer } from './commit-statement.js';
+import type { QuestionConnection } from './question-connection.js';
+
+/** Parts of a SHA-256: nobody finds two of the same. */
+const TENANT_BYTES = 6;
+const NAME_BYTES = 12;
+/** Rows removed by one statement at most. */
+const REMOVED_AT_ONCE = 1_000;
+
+/** What the lookups of a tenant's answers begin with. */
+export const answersOf = (tenantId: string): string =>
+  hash('sha256', tenantId, 'buffer').subarray(0, TENANT_BYTES).toString('base64url');
+
+/** One value for the four that name an answer. */
+export function answerLookup(tenantId: string, simulationId: string, route: string, key: string): string {
+  const name = hash('sha256', JSON.stringify([tenantId, simulationId, route, key]), 'buffer');
+  return answersOf(tenantId) + name.subarray(0, NAME_BYTES).toString('base64url');
+}
+
+type AnswerFields = Omit<NewAnswer, 'checksum'>;
+
+const checksumOf = ({ lookup, expiresAt, fingerprint, statusCode, body }: AnswerFields): Uint8Array =>
+  hash('sha256', JSON.stringify([lookup, expiresAt, fingerprint, statusCode, body]), 'buffer');
+
+export function newAnswer(answer: StoredAnswer): NewAnswer {
+  const { tenantId, simulationId, route, key, expiresAt, fingerprint, statusCode, body } = answer;
+  const fields = {
+    lookup: answerLookup(tenantId, simulationId, route, key),
+    expiresAt,
+    fingerprint,
+    statusCode,
+    body,
+  };
+  return { ...fields, checksum: checksumOf(fields) };
+}
+
+interface AnswerRow {
+  readonly lookup: string;
+  readonly expires_at: string;
+  readonly fingerprint: string;
+  readonly status_code: number;
+  readonly body: string;
+  readonly checksum: Buffer;
+}
+
+/** The answer of this lookup, as it was given. Throws `DamagedJournal`. */
+export async function findAnswer(
+  database: QuestionConnection,
+  cell: number,
+  lookup: string,
+): Promise<AnswerFields | undefined> {
+  const [row] = await database.ask<AnswerRow>(
+    'SELECT lookup, expires_at, fingerprint, status_code, body, checksum FROM answer WHERE cell = $1 AND lookup = $2',
+    [cell, lookup],
+  );
+  if (row === undefined) return undefined;
+  const answer = {
+    lookup: row.lookup,
+    expiresAt: Number(row.expires_at),
+    fingerprint: row.fingerprint,
+    statusCode: row.status_code,
+    body: row.body,
+  };
+  if (Buffer.compare(checksumOf(answer), row.checksum) !== 0)
+    throw new DamagedJournal('An answer that was kept for an idempotency key is damaged');
+  return answer;
+}
+
+/** Removes the answers of a tenant, some at a time. */
+export async function removeAnswersOf(database: QuestionConnection, tenantId: string): Promise<void> {
+  for (;;) {
+    const removed = await database.ask(
+      `DELETE FROM answer WHERE (cell, lookup) IN (
+         SELECT cell, lookup FROM answer WHERE lookup LIKE $1 LIMIT ${REMOVED_AT_ONCE}) RETURNING cell`,
+      [`${answersOf(tenantId).replaceAll('_', '\\_')}%`],
+    );
+    if (removed.length < REMOVED_AT_ONCE) return;
+  }
+}
+
+/** Removes some of those that have expired. */
+export const removeExpiredAnswers = (
+  database: QuestionConnection,
+  nowMs: number,
+): Promise<readonly object[]> =>
+  database.ask(
+    `DELETE FROM answer WHERE (cell, lookup) IN (
+       SELECT cell, lookup FROM answer WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${REMOVED_AT_ONCE}) RETURNING cell`,
+    [nowMs],
+  );

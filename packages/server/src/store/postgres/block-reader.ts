@@ -1,0 +1,173 @@
+import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../journal-chain.js';
+import { DamagedJournal } from '../journal.js';
+import type { JournalRecord } from '../journal.js';
+import type { Origin } from './cells.js';
+import type { QuestionConnection } from './question-connection.js';
+
+/** Blocks fetched at a time. */
+const FETCHED_AT_A_TIME = 32;
+/** A page of blocks may take longer than a lookup. */
+const PAGE_MS = 10_000;
+
+/** A block as it is stored. */
+export interface HeldBlock {
+  readonly first: number;
+  readonly last: number;
+  readonly epoch: number;
+  readonly hash: Buffer;
+  readonly data: Buffer;
+}
+
+interface BlockRow {
+  readonly first: string;
+  readonly last: string;
+  readonly epoch: string;
+  readonly hash: Buffer;
+  readonly data: Buffer;
+}
+
+interface End {
+  readonly seq: number;
+  readonly hash: Uint8Array;
+}
+
+/** A cell as its blocks are read. */
+export interface ReadCell {
+  readonly id: string;
+  readonly key: number;
+  readonly origin: Origin | undefined;
+}
+
+const COLUMNS = 'first, last, epoch, hash, data';
+
+/** Reads blocks. Each is checked against its hash before it is given out. Throws `DamagedJournal` and `StoreUnavailable`. */
+export class BlockReader {
+  readonly #database: QuestionConnection;
+  /** Where the cell with this key begins, where it is a fork. */
+  readonly #originOf: (key: number) => Origin | undefined;
+
+  constructor(database: QuestionConnection, originOf: (key: number) => Origin | undefined) {
+    this.#database = database;
+    this.#originOf = originOf;
+  }
+
+  /** Records behind `afterSeq` up to the end that is given, in constant memory, a fork's ancestors' among them. */
+  async *read({ id, key, origin }: ReadCell, afterSeq: number, end: End): AsyncGenerator<JournalRecord> {
+    for await (const { block, after, upTo } of this.blocks({ id, key, origin }, afterSeq, end))
+      yield* recordTexts(block, id, after, upTo);
+  }
+
+  /** The same, in blocks. */
+  async *blocks(
+    { id, key, origin }: ReadCell,
+    afterSeq: number,
+    end: End,
+  ): AsyncGenerator<{ readonly block: HeldBlock; readonly after: number; readonly upTo: number }> {
+    if (afterSeq >= end.seq) return;
+    let seq = afterSeq;
+    while (origin !== undefined && seq < origin.seq) {
+      const block = await this.holding(key, seq + 1, id);
+      yield { block, after: afterSeq, upTo: Math.min(block.last, origin.seq) };
+      seq = block.last;
+    }
+    seq = Math.max(afterSeq, origin?.seq ?? 0);
+    if (seq >= end.seq) return;
+    const begin = await this.holding(key, seq + 1, id);
+    let before: End = await this.#before(key, begin.first);
+    for (;;) {
+      const fetched = await this.#page(
+        `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`,
+        [key, before.seq, end.seq],
+      );
+      for (const block of fetched) {
+        refuseUnsound(block, before, id);
+        before = { seq: block.last, hash: block.hash };
+        yield { block, after: afterSeq, upTo: Math.min(block.last, end.seq) };
+      }
+      if (before.seq >= end.seq) break;
+      if (fetched.length < FETCHED_AT_A_TIME) throw missing(id, before.seq + 1);
+    }
+    if (before.seq === end.seq && Buffer.compare(before.hash, end.hash) !== 0)
+      throw new DamagedJournal(`The journal of ${id} does not end with what was written last`);
+  }
+
+  /** The block that holds a record, be it an ancestor's. */
+  async holding(key: number, seq: number, of = `cell ${key}`): Promise<HeldBlock> {
+    const origin = this.#originOf(key);
+    if (origin !== undefined && seq <= origin.seq) {
+      const inherited = await this.holding(origin.parent, seq, of);
+      return { ...inherited, last: Math.min(inherited.last, origin.seq) };
+    }
+    const [block] = await this.#page(
+      `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first <= $2 ORDER BY first DESC LIMIT 1`,
+      [key, seq],
+    );
+    if (block === undefined || block.last < seq) throw missing(of, seq);
+    refuseUnsound(block, await this.#before(key, block.first), of);
+    return block;
+  }
+
+  /** The records with these numbers, by number. */
+  async records({ id, key }: ReadCell, seqs: readonly number[]): Promise<ReadonlyMap<number, JournalRecord>> {
+    const found = new Map<number, JournalRecord>();
+    const wanted = [...new Set(seqs)].sort((a, b) => a - b);
+    for (const seq of wanted) {
+      if (found.has(seq)) continue;
+      const block = await this.holding(key, seq, id);
+      for (const record of recordTexts(block, id, seq - 1))
+        if (wanted.includes(record.seq)) found.set(record.seq, record);
+    }
+    return found;
+  }
+
+  /** The last record at or before an instant, simulated ms; 0 = all are later. `end`: the last record. */
+  async lastAt(key: number, at: number, end: number): Promise<number> {
+    let low = 0;
+    let high = end;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const block = await this.holding(key, middle);
+      const line = linesOf(block)[middle - block.first] ?? '';
+      if ((JSON.parse(line) as { readonly at: number }).at <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Where the journal of a cell stood before the block that begins with this record. */
+  async #before(key: number, first: number): Promise<End> {
+    const rows = await this.#database.ask<{ seq: string; hash: Buffer }>(
+      'SELECT last AS seq, hash FROM block WHERE cell = $1 AND first < $2 ORDER BY first DESC LIMIT 1',
+      [key, first],
+    );
+    const [row] = rows;
+    if (row !== undefined) return { seq: Number(row.seq), hash: row.hash };
+    const origin = this.#originOf(key);
+    if (origin === undefined) return { seq: 0, hash: chainStart(key) };
+    const parent = origin.seq === 0 ? undefined : await this.holding(origin.parent, origin.seq);
+    const parentHash = parent?.hash ?? chainStart(origin.parent);
+    return { seq: origin.seq, hash: forkStart(key, parentHash, origin.seq) };
+  }
+
+  async #page(text: string, values: readonly unknown[]): Promise<readonly HeldBlock[]> {
+    const rows = await this.#database.ask<BlockRow>(text, values, PAGE_MS);
+    return rows.map(({ first, last, epoch, hash, data }) => ({
+      first: Number(first),
+      last: Number(last),
+      epoch: Number(epoch),
+      hash,
+      data,
+    }));
+  }
+}
+
+function refuseUnsound(block: HeldBlock, before: End, of: string): void {
+  const { first, last } = block;
+  if (before.seq !== first - 1) throw missing(of, before.seq + 1);
+  if (Buffer.compare(blockHash(before.hash, block), block.hash) === 0) return;
+  const damaged = first === last ? `Record ${first} of ${of} is` : `Records ${first} to ${last} of ${of} are`;
+  throw new DamagedJournal(`${damaged} damaged`);
+}
+
+const missing = (of: string, seq: number): DamagedJournal =>
+  new DamagedJournal(`Record ${seq} of ${of} is missing`);

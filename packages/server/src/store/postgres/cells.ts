@@ -1,0 +1,36 @@
+import { chainStart, forkStart } from '../journal-chain.js';
+import type { HeldBlock } from './block-reader.js';
+
+/** Where the journal of a cell ends, as its head row has it. */
+export interface Head {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly hash: Uint8Array;
+}
+
+/** Where a fork begins: behind a record of another cell. */
+export interface Origin {
+  readonly parent: number;
+  readonly seq: number;
+}
+
+/** A cell that this incarnation owns. */
+export interface Cell {
+  readonly id: string;
+  /** Given with the registration: undefined while that is on its way. */
+  key: number | undefined;
+  /** As the database has it. */
+  head: Head;
+  /** Of the last record that was accepted; ahead of the head while records are on their way. */
+  lastSeq: number;
+  readonly origin: Origin | undefined;
+  /** Another has taken it over, or it is deleted: nothing of it is committed any more. */
+  isLost: boolean;
+}
+
+/** The head of a cell that has nothing of its own. `parent`: the block that holds the record that a fork begins behind. */
+export function beginningOf(key: number, origin: Origin | undefined, parent?: HeldBlock): Head {
+  if (origin === undefined) return { epoch: 1, seq: 0, hash: chainStart(key) };
+  const parentHash = parent?.hash ?? chainStart(origin.parent);
+  return { epoch: 1, seq: origin.seq, hash: forkStart(key, parentHash, origin.seq) };
+}

@@ -1,0 +1,662 @@
+import { randomUUID } from 'node:crypto';
+import { blockHash, recordLine } from '../journal-chain.js';
+import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import type { StoreHealth } from '../store.js';
+import type { BlockReader } from './block-reader.js';
+import { beginningOf } from './cells.js';
+import type { Cell, Head } from './cells.js';
+import { COMMIT, COMMIT_WITH_REGISTRY, commitValues } from './commit-statement.js';
+import type { CellMove, NewAnswer, NewBlock } from './commit-statement.js';
+import type { Connection, DatabaseAddress, ServerIdentity } from './database.js';
+import type { Incarnation } from './incarnation.js';
+import { RegistryDraft } from './registry-state.js';
+import type { Entry, RegistryChange, RegistryState } from './registry-state.js';
+
+/** Those who wait hear after this time that the database does not answer. */
+const PATIENCE_MS = 1_000;
+/** A connection that has not answered a commit for so long is given up; what became of the commit is asked on another. */
+const SILENT_MS = 4_000;
+const RECONNECT_MS = 250;
+const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
+/** Characters of a block: reading one record of it stays cheap. */
+const BLOCK_CHARACTERS = 48 * 1024;
+
+interface Piece {
+  readonly first: number;
+  last: number;
+  text: string;
+}
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((fulfill, fail) => {
+    resolve = fulfill;
+    reject = fail;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
+
+/** What waits for one cell, and the promise that all who put something into it share. */
+interface CellPart extends Deferred {
+  readonly cell: Cell;
+  readonly pieces: Piece[];
+  readonly answers: Map<string, NewAnswer>;
+}
+
+interface PendingChange extends Deferred {
+  readonly change: RegistryChange;
+  /** The cell that it creates or deletes. */
+  readonly cell: Cell | undefined;
+}
+
+interface Batch {
+  readonly parts: Map<Cell, CellPart>;
+  readonly changes: PendingChange[];
+  /** Answers of no cell. */
+  readonly answers: Map<string, NewAnswer>;
+  readonly rest: Deferred;
+  count: number;
+  /** It is sent even where there is nothing in it. */
+  isProbe: boolean;
+}
+
+const newBatch = (): Batch => ({
+  parts: new Map(),
+  changes: [],
+  answers: new Map(),
+  rest: deferred(),
+  count: 0,
+  isProbe: false,
+});
+
+export interface CommitQueueParts {
+  readonly address: DatabaseAddress;
+  readonly connection: Connection;
+  readonly incarnation: Incarnation;
+  readonly registry: RegistryState;
+  /** Takes over what other nodes have changed in the registry. */
+  readonly reloadRegistry: () => Promise<void>;
+  readonly blocks: BlockReader;
+  readonly events: CommitEvents;
+}
+
+export interface CommitEvents {
+  /** The store has failed for good. Called once. */
+  readonly onFatal: (error: Error) => void;
+  /** Another incarnation owns the cell: what is in memory of it is worth nothing. */
+  readonly onLost: (cell: Cell) => void;
+  /** Blocks of a cell are durable; before those who wait hear of it. */
+  readonly onCommitted: (cell: Cell, blocks: readonly NewBlock[]) => void;
+  readonly note: (text: string) => void;
+}
+
+/** A commit as it was sent. */
+interface SentCommit {
+  readonly batch: Batch;
+  readonly moves: ReadonlyMap<CellPart, CellMove>;
+  readonly entries: readonly Entry[];
+  readonly changes: readonly PendingChange[];
+  readonly stamp: string;
+  /** Of the registry, before it. */
+  readonly version: number;
+}
+
+/**
+ * Group commits: what arrives while one is under way shares the next. A commit whose answer is lost is in doubt: its cells are taken with the next epoch,
+ * which waits for the lost statement or shuts it out, and then it is known which of them it has moved; the others are sent again.
+ */
+export class CommitQueue {
+  readonly #parts: CommitQueueParts;
+  readonly #cells: ReadonlyMap<string, Cell>;
+  #connection: Connection | undefined;
+  readonly #server: ServerIdentity;
+  #collecting: Batch | undefined;
+  #isRunning = false;
+  #waiting = 0;
+  #waitingCharacters = 0;
+  #status: StoreHealth['status'] = 'ok';
+  #reason: string | undefined;
+  #patience: NodeJS.Timeout | undefined;
+  #underWay: Batch | undefined;
+  #isClosing = false;
+  #isStopped = false;
+  #idle: (() => void) | undefined;
+
+  constructor(parts: CommitQueueParts, cells: ReadonlyMap<string, Cell>) {
+    this.#parts = parts;
+    this.#cells = cells;
+    this.#connection = parts.connection;
+    this.#server = parts.connection.server;
+    this.#watch(parts.connection);
+  }
+
+  /** Why nothing can be added now. */
+  refusal(): StoreUnavailable | undefined {
+    if (this.#isClosing) return new StoreUnavailable('The store is closed');
+    if (this.#status !== 'ok') return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
+    if (!this.#parts.incarnation.mayDecide())
+      return new StoreUnavailable('PostgreSQL has not answered for some seconds: others may own the data');
+    if (this.#waitingCharacters < MOST_WAITING_CHARACTERS) return undefined;
+    return new StoreUnavailable('PostgreSQL does not keep up: too much waits to be written');
+  }
+
+  /** The caller has asked `refusal` first. */
+  append(cell: Cell, seq: number, at: number, payload: string): Promise<void> {
+    const part = this.#part(cell);
+    let piece = part.pieces.at(-1);
+    if (piece === undefined || piece.text.length + payload.length > BLOCK_CHARACTERS) {
+      piece = { first: seq, last: seq, text: '' };
+      part.pieces.push(piece);
+    }
+    piece.last = seq;
+    piece.text += recordLine(seq, at, payload);
+    this.#waitingCharacters += payload.length;
+    return part.promise;
+  }
+
+  /** Without a cell: an answer of the installation itself. */
+  saveAnswer(cell: Cell | undefined, answer: NewAnswer): Promise<void> {
+    if (cell !== undefined) {
+      const part = this.#part(cell);
+      part.answers.set(answer.lookup, answer);
+      return part.promise;
+    }
+    const batch = this.#batch();
+    batch.answers.set(answer.lookup, answer);
+    return batch.rest.promise;
+  }
+
+  /** Rejects also when the registry refuses the change. */
+  change(change: RegistryChange, cell?: Cell): Promise<void> {
+    const pending = { ...deferred(), change, cell };
+    this.#batch().changes.push(pending);
+    return pending.promise;
+  }
+
+  #part(cell: Cell): CellPart {
+    const batch = this.#batch();
+    let part = batch.parts.get(cell);
+    if (part === undefined) {
+      part = { ...deferred(), cell, pieces: [], answers: new Map() };
+      batch.parts.set(cell, part);
+    }
+    return part;
+  }
+
+  #batch(): Batch {
+    if (this.#collecting === undefined) {
+      this.#collecting = newBatch();
+      this.#runSoon();
+    }
+    this.#collecting.count += 1;
+    this.#waiting += 1;
+    return this.#collecting;
+  }
+
+  /** After the I/O of this turn: requests that arrived together are committed together. */
+  #runSoon(): void {
+    if (this.#isRunning) return;
+    setImmediate(() => {
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    try {
+      for (let batch = this.#take(); batch !== undefined; batch = this.#take()) {
+        this.#underWay = batch;
+        await this.#commit(batch);
+        this.#settled(batch);
+        this.#underWay = undefined;
+      }
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#isRunning = false;
+      this.#idle?.();
+    }
+  }
+
+  #take(): Batch | undefined {
+    const batch = this.#collecting;
+    this.#collecting = undefined;
+    this.#waitingCharacters = 0;
+    return batch;
+  }
+
+  /** Resolves when everything of a batch is decided: durable, or refused for good. */
+  async #commit(batch: Batch): Promise<void> {
+    let left: Batch | undefined = batch;
+    while (left !== undefined) {
+      const sent = await this.#preparedOnce(left);
+      if (sent === undefined) break;
+      left = (await this.#send(sent)) ?? (await this.#inDoubt(sent));
+    }
+    this.#recovered();
+  }
+
+  /** A beginning of a fork is looked up: that waits for the database, too. */
+  async #preparedOnce(batch: Batch): Promise<SentCommit | undefined> {
+    for (;;) {
+      try {
+        return await this.#prepared(batch);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        this.#failing(error.message);
+        await this.#connected();
+        await later(RECONNECT_MS);
+      }
+    }
+  }
+
+  /** Before those who wait hear of it. */
+  #settled(batch: Batch): void {
+    this.#waiting -= batch.count;
+    batch.count = 0;
+  }
+
+  /** What is to be sent of a batch; undefined where nothing is. */
+  async #prepared(batch: Batch): Promise<SentCommit | undefined> {
+    const { registry } = this.#parts;
+    const draft = new RegistryDraft(registry);
+    const changes: PendingChange[] = [];
+    const refused = new Set<Cell>();
+    const isNew = new Set<Cell>();
+    for (const pending of batch.changes) {
+      try {
+        const key = draft.apply(pending.change);
+        if (pending.change.change === 'create-simulation' && pending.cell !== undefined) {
+          pending.cell.key = key;
+          pending.cell.head = await this.#beginning(pending.cell);
+          isNew.add(pending.cell);
+        }
+        changes.push(pending);
+      } catch (error) {
+        if (error instanceof StoreUnavailable || error instanceof Stopped) throw error;
+        if (pending.change.change === 'create-simulation' && pending.cell !== undefined)
+          refused.add(pending.cell);
+        pending.reject(error as Error);
+      }
+    }
+    const moves = new Map<CellPart, CellMove>();
+    // A cell that is created has a head even where it has no records yet.
+    for (const cell of isNew)
+      if (!batch.parts.has(cell))
+        batch.parts.set(cell, { ...deferred(), cell, pieces: [], answers: new Map() });
+    for (const part of batch.parts.values()) {
+      if (refused.has(part.cell) || part.cell.isLost || part.cell.key === undefined) {
+        part.reject(new StoreUnavailable(`${part.cell.id} is served elsewhere`));
+        batch.parts.delete(part.cell);
+      } else moves.set(part, moveOf(part, part.cell.key, isNew.has(part.cell)));
+    }
+    const { entries } = draft;
+    if (entries.length === 0) for (const { resolve } of changes) resolve();
+    if (moves.size === 0 && entries.length === 0 && batch.answers.size === 0 && !batch.isProbe) {
+      batch.rest.resolve();
+      return undefined;
+    }
+    return { batch, moves, entries, changes, stamp: randomUUID(), version: registry.version };
+  }
+
+  async #beginning({ key = 0, origin }: Cell): Promise<Head> {
+    const parent =
+      origin === undefined || origin.seq === 0
+        ? undefined
+        : await this.#parts.blocks.holding(origin.parent, origin.seq);
+    return beginningOf(key, origin, parent);
+  }
+
+  /** What is left to be done; an empty batch where all is done. Undefined = it is in doubt what became of it. */
+  async #send(sent: SentCommit): Promise<Batch | undefined> {
+    const { client } = await this.#connected();
+    const { batch, moves, entries } = sent;
+    const values = commitValues([...moves.values()], [...batch.answers.values()]);
+    const isWithRegistry = entries.length > 0;
+    const patience = setTimeout(() => this.#failing('PostgreSQL does not answer'), PATIENCE_MS);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const answered = client.query<{ cell: number }>({
+        name: isWithRegistry ? 'commit-with-registry' : 'commit',
+        text: isWithRegistry ? COMMIT_WITH_REGISTRY : COMMIT,
+        values: isWithRegistry ? [...values, ...this.#registryValues(sent)] : values,
+      });
+      answered.catch(() => undefined);
+      const silent = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error('no answer')), SILENT_MS);
+      });
+      const { rows } = await Promise.race([answered, silent]);
+      return this.#answered(sent, new Set(rows.map(({ cell }) => cell)));
+    } catch (error) {
+      const { code, message } = error as { readonly code?: string; readonly message: string };
+      // Deadlock, serialization: nothing was done, and it is sent again.
+      if (code === '40001' || code === '40P01') return batch;
+      this.#failing(message);
+      await this.#disconnect();
+      return undefined;
+    } finally {
+      clearTimeout(patience);
+      clearTimeout(timer);
+    }
+  }
+
+  #registryValues({ entries, version, stamp, moves, changes }: SentCommit): unknown[] {
+    const created = [...moves.values()].filter(({ isNew }) => isNew);
+    const removed = changes.flatMap(({ change, cell }) =>
+      change.change === 'delete-simulation' && cell?.key !== undefined ? [cell.key] : [],
+    );
+    return [
+      version,
+      version + 1,
+      stamp,
+      this.#parts.registry.digestWith(entries),
+      entries.map(({ kind }) => kind),
+      entries.map(({ name }) => name),
+      entries.map(({ value }) => value),
+      this.#parts.incarnation.id,
+      created.map(({ key }) => key),
+      created.map(({ epoch }) => epoch),
+      created.map(({ newSeq }) => newSeq),
+      created.map(({ newHash }) => hex(newHash)),
+      removed,
+    ];
+  }
+
+  /** Cell 0 stands for the registry. */
+  async #answered(sent: SentCommit, done: ReadonlySet<number>): Promise<Batch> {
+    const { batch, moves, entries, changes } = sent;
+    this.#settled(batch);
+    const left = newBatch();
+    const isRegistered = entries.length === 0 || done.has(0);
+    if (isRegistered) {
+      if (entries.length > 0) this.#registered(sent);
+    } else {
+      await this.#parts.reloadRegistry();
+      left.changes.push(...changes);
+    }
+    for (const [part, move] of moves) {
+      if (move.isNew && !isRegistered) left.parts.set(part.cell, part);
+      else if (done.has(move.key)) this.#moved(part, move);
+      else this.#lost(part);
+    }
+    batch.rest.resolve();
+    return left;
+  }
+
+  #registered({ entries, changes, version }: SentCommit): void {
+    const { registry } = this.#parts;
+    // Else they have been read already, with what came after them.
+    if (registry.version === version) {
+      for (const entry of entries) registry.apply(entry);
+      registry.version = version + 1;
+    }
+    for (const { resolve } of changes) resolve();
+  }
+
+  #moved(part: CellPart, { epoch, newSeq, newHash, blocks }: CellMove): void {
+    part.cell.head = { epoch, seq: newSeq, hash: newHash };
+    if (blocks.length > 0) this.#parts.events.onCommitted(part.cell, blocks);
+    part.resolve();
+  }
+
+  #lost(part: CellPart): void {
+    part.cell.isLost = true;
+    part.reject(new StoreUnavailable(`${part.cell.id} is served elsewhere`));
+    this.#parts.events.onLost(part.cell);
+  }
+
+  /** Finds out what became of a commit whose answer was lost. Returns what is left of it. */
+  async #inDoubt(sent: SentCommit): Promise<Batch> {
+    for (;;) {
+      try {
+        const connection = await this.#connected();
+        return await this.#resolved(sent, connection);
+      } catch (error) {
+        if (error instanceof DamagedJournal || error instanceof Stopped) throw error;
+        this.#failing(error instanceof Error ? error.message : String(error));
+        await this.#disconnect();
+      }
+    }
+  }
+
+  async #resolved(sent: SentCommit, { client }: Connection): Promise<Batch> {
+    const { batch, moves, entries, changes, stamp, version } = sent;
+    const left = newBatch();
+    let isRegistered = entries.length === 0;
+    if (!isRegistered) {
+      // Waits for the lost statement, or shuts it out.
+      const { rows } = await client.query(
+        'UPDATE registry_head SET version = version + 1, stamp = $2 WHERE version = $1 RETURNING version',
+        [version, randomUUID()],
+      );
+      if (rows.length === 1) this.#parts.registry.version = version + 1;
+      else {
+        const found = await client.query(
+          'SELECT 1 FROM registry_head WHERE stamp = $1 UNION ALL SELECT 1 FROM registry WHERE stamp = $1 LIMIT 1',
+          [stamp],
+        );
+        isRegistered = found.rows.length > 0;
+        if (isRegistered) this.#registered(sent);
+        await this.#parts.reloadRegistry();
+      }
+      if (!isRegistered) left.changes.push(...changes);
+    }
+    const { rows } = await client.query<{ cell: number; epoch: string; seq: string; hash: Buffer }>(
+      `UPDATE head SET epoch = epoch + 1 WHERE cell = ANY($1::integer[]) AND incarnation = $2
+         RETURNING cell, epoch, seq, hash`,
+      [[...moves.values()].map(({ key }) => key), this.#parts.incarnation.id],
+    );
+    const heads = new Map(
+      rows.map(({ cell, epoch, seq, hash }) => [cell, { epoch: Number(epoch), seq: Number(seq), hash }]),
+    );
+    for (const [part, move] of moves) {
+      const head = heads.get(move.key);
+      if (move.isNew && !isRegistered) left.parts.set(part.cell, part);
+      else if (head === undefined) this.#lost(part);
+      else if (
+        head.seq === move.newSeq &&
+        Buffer.compare(head.hash, move.newHash) === 0 &&
+        move.blocks.length > 0
+      ) {
+        this.#moved(part, move);
+        part.cell.head = head;
+      } else if (head.seq === move.seq && Buffer.compare(head.hash, move.hash) === 0) {
+        part.cell.head = head;
+        left.parts.set(part.cell, part);
+      } else this.#lost(part);
+    }
+    for (const [lookup, answer] of batch.answers) left.answers.set(lookup, answer);
+    if (left.answers.size === 0) batch.rest.resolve();
+    else left.rest.promise.then(batch.rest.resolve, batch.rest.reject);
+    return left;
+  }
+
+  /** The connection for commits; waits for one as long as that takes. */
+  async #connected(): Promise<Connection> {
+    const { address } = this.#parts;
+    while (this.#connection === undefined) {
+      if (this.#isStopped) throw new Stopped();
+      try {
+        const connection = await address.connect();
+        const { identity, timeline } = connection.server;
+        if (identity !== this.#server.identity || timeline < this.#server.timeline) {
+          await connection.close();
+          throw new DamagedJournal(
+            `${address.shown} is another database than the one that acknowledged, or an older state of it`,
+          );
+        }
+        await this.#compareHeads(connection);
+        this.#connection = connection;
+        this.#watch(connection);
+      } catch (error) {
+        if (error instanceof DamagedJournal || error instanceof Stopped) throw error;
+        this.#failing(error instanceof Error ? error.message : String(error));
+        await later(RECONNECT_MS);
+      }
+    }
+    return this.#connection;
+  }
+
+  /** No head may be behind what was acknowledged (D203). Those of a commit in doubt may be ahead. */
+  async #compareHeads({ client }: Connection): Promise<void> {
+    const { rows } = await client.query<{ cell: number; seq: string }>(
+      'SELECT cell, seq FROM head WHERE incarnation = $1',
+      [this.#parts.incarnation.id],
+    );
+    const heads = new Map(rows.map(({ cell, seq }) => [cell, Number(seq)]));
+    for (const cell of this.#cells.values()) {
+      const seq = cell.key === undefined ? undefined : heads.get(cell.key);
+      if (seq === undefined || seq >= cell.head.seq || cell.isLost) continue;
+      cell.isLost = true;
+      this.#parts.events.note(
+        `${cell.id} is out of service: the database lacks ${cell.head.seq - seq} records that were acknowledged`,
+      );
+      this.#parts.events.onLost(cell);
+    }
+  }
+
+  #watch(connection: Connection): void {
+    void connection.lost.then(() => {
+      if (this.#connection !== connection) return;
+      this.#connection = undefined;
+      if (this.#isClosing) return;
+      this.#failing('the connection to PostgreSQL was lost');
+      // Whoever waits is under way already; else somebody has to notice that it is there again.
+      if (!this.#isRunning) void this.#reconnect();
+    });
+  }
+
+  async #reconnect(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      await this.#connected();
+      this.#recovered();
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#isRunning = false;
+      this.#idle?.();
+      if (this.#collecting !== undefined) void this.#run();
+    }
+  }
+
+  async #disconnect(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection === undefined) return;
+    // A connection that does not answer does not say good-bye either.
+    (
+      connection.client as unknown as { connection: { stream: { destroy(): void } } }
+    ).connection.stream.destroy();
+    await connection.lost;
+  }
+
+  #failing(reason: string): void {
+    if (this.#status !== 'ok') return;
+    this.#status = 'failing';
+    this.#reason = `The store cannot commit: ${reason}`;
+    this.#parts.events.note(this.#reason);
+    // What was accepted stays in its place: memory is ahead of the database already.
+    this.#patience = setTimeout(() => this.#rejectWaiting(new StoreUnavailable(this.#reason)), PATIENCE_MS);
+  }
+
+  #recovered(): void {
+    if (this.#status !== 'failing') return;
+    this.#status = 'ok';
+    this.#reason = undefined;
+    clearTimeout(this.#patience);
+    this.#parts.events.note('The store commits again');
+  }
+
+  #rejectWaiting(error: StoreUnavailable): void {
+    for (const batch of [this.#underWay, this.#collecting]) {
+      for (const { reject } of batch?.parts.values() ?? []) reject(error);
+      for (const { reject } of batch?.changes ?? []) reject(error);
+      batch?.rest.reject(error);
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#status === 'failed' || this.#status === 'closed') return;
+    this.#status = 'failed';
+    this.#reason = `The store has failed: ${error.message}`;
+    this.#rejectWaiting(new StoreUnavailable(this.#reason));
+    this.#parts.events.onFatal(error);
+  }
+
+  health(): StoreHealth {
+    const reason = this.refusal()?.message;
+    const isRefusing = this.#status === 'ok' && reason !== undefined && !this.#isClosing;
+    return {
+      status: isRefusing ? 'failing' : this.#status,
+      waiting: this.#waiting,
+      ...(reason !== undefined && { reason }),
+    };
+  }
+
+  async probe(): Promise<void> {
+    const refusal = this.refusal();
+    if (refusal !== undefined) throw refusal;
+    // Behind everything that waits.
+    const batch = this.#batch();
+    batch.isProbe = true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new StoreUnavailable('PostgreSQL does not answer')), PATIENCE_MS);
+    });
+    try {
+      await Promise.race([batch.rest.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Commits what waits, where that is possible within the patience of those who wait. */
+  async close(): Promise<void> {
+    if (this.#status === 'closed') return;
+    this.#isClosing = true;
+    if (this.#isRunning || this.#collecting !== undefined) {
+      const idle = new Promise<void>((resolve) => (this.#idle = resolve));
+      this.#runSoon();
+      await Promise.race([idle, new Promise((resolve) => setTimeout(resolve, SILENT_MS).unref())]);
+    }
+    this.#status = 'closed';
+    this.#isStopped = true;
+    this.#rejectWaiting(new StoreUnavailable('The store was closed before this could be written'));
+    clearTimeout(this.#patience);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close().catch(() => undefined);
+  }
+}
+
+/** The store is closed while it waits for the database. */
+class Stopped extends Error {
+  override readonly name = 'Stopped';
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+function moveOf({ cell, pieces, answers }: CellPart, key: number, isNew: boolean): CellMove {
+  const { epoch, seq, hash } = cell.head;
+  let end: Uint8Array = hash;
+  let last = seq;
+  const blocks = pieces.map((piece) => {
+    const data = Buffer.from(piece.text);
+    end = blockHash(end, { epoch, first: piece.first, last: piece.last, data });
+    last = piece.last;
+    return { first: piece.first, last: piece.last, hash: end, data };
+  });
+  return { key, epoch, seq, hash, newSeq: last, newHash: end, isNew, blocks, answers: [...answers.values()] };
+}

@@ -1,0 +1,133 @@
+/**
+ * A group commit: one statement, sent as one message, so that no lock waits for a node (D199). It moves the heads whose epoch, sequence and
+ * hash are the expected ones and inserts the blocks and answers of those cells, and of no others.
+ *
+ * Under READ COMMITTED an update that waits for a row looks at the row again once it has it: of two statements that want the same head, the later
+ * one sees what the earlier one has made of it, and does not find the epoch or the sequence that it expects.
+ */
+
+const CELLS = `
+  expected AS (
+    SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[])
+      AS e (cell, epoch, seq, hash, new_seq, new_hash)
+  ), moved AS (
+    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex') FROM expected e
+      WHERE head.cell = e.cell AND head.epoch = e.epoch AND head.seq = e.seq AND head.hash = decode(e.hash, 'hex')
+      RETURNING head.cell
+  )`;
+
+const ROWS = `
+  blocks AS (
+    INSERT INTO block (cell, first, last, epoch, hash, data)
+      SELECT b.cell, b.first, b.last, b.epoch, decode(b.hash, 'hex'), substring($12::bytea FROM b.begins FOR b.bytes)
+        FROM unnest($7::integer[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[], $13::integer[], $14::integer[])
+          AS b (cell, first, last, epoch, hash, begins, bytes)
+        JOIN done ON done.cell = b.cell
+  ), answers AS (
+    INSERT INTO answer (cell, lookup, expires_at, fingerprint, status_code, body, checksum)
+      SELECT a.cell, a.lookup, a.expires_at, a.fingerprint, a.status_code, a.body, decode(a.checksum, 'hex')
+        FROM unnest($15::integer[], $16::text[], $17::bigint[], $18::text[], $19::integer[], $20::text[], $21::text[])
+          AS a (cell, lookup, expires_at, fingerprint, status_code, body, checksum)
+        WHERE a.cell = 0 OR a.cell IN (SELECT cell FROM done)
+      ON CONFLICT (cell, lookup) DO UPDATE SET expires_at = excluded.expires_at, fingerprint = excluded.fingerprint,
+        status_code = excluded.status_code, body = excluded.body, checksum = excluded.checksum
+  )`;
+
+/** Without changes of the registry. Gives the cells whose heads have moved. */
+export const COMMIT = `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS} SELECT cell FROM done`;
+
+/**
+ * With changes of the registry, which are one group: all of them, with the cells that they create, or none, where another node has changed
+ * the registry. Gives cell 0 where they are made.
+ */
+export const COMMIT_WITH_REGISTRY = `
+  WITH registered AS (
+    UPDATE registry_head SET version = $23, stamp = $24, digest = $25 WHERE version = $22 RETURNING version
+  ), entries AS (
+    INSERT INTO registry (kind, name, value, version, stamp)
+      SELECT r.kind, r.name, r.value, $23, $24 FROM unnest($26::text[], $27::text[], $28::text[]) AS r (kind, name, value)
+        CROSS JOIN registered
+      ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value, version = excluded.version, stamp = excluded.stamp
+  ), ${CELLS}, created AS (
+    INSERT INTO head (cell, incarnation, epoch, seq, hash)
+      SELECT c.cell, $29, c.epoch, c.seq, decode(c.hash, 'hex')
+        FROM unnest($30::integer[], $31::bigint[], $32::bigint[], $33::text[]) AS c (cell, epoch, seq, hash) CROSS JOIN registered
+      RETURNING cell
+  ), removed AS (
+    DELETE FROM head USING registered WHERE cell = ANY($34::integer[])
+  ), done AS (SELECT cell FROM moved UNION ALL SELECT cell FROM created), ${ROWS}
+  SELECT cell FROM done UNION ALL SELECT 0 FROM registered`;
+
+/** A cell of a group commit: what its head is to be, and where it is now. */
+export interface CellMove {
+  readonly key: number;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly hash: Uint8Array;
+  readonly newSeq: number;
+  readonly newHash: Uint8Array;
+  /** It is created by this commit: there is no head yet. */
+  readonly isNew: boolean;
+  readonly blocks: readonly NewBlock[];
+  readonly answers: readonly NewAnswer[];
+}
+
+export interface NewBlock {
+  readonly first: number;
+  readonly last: number;
+  readonly hash: Uint8Array;
+  readonly data: Buffer;
+}
+
+export interface NewAnswer {
+  readonly lookup: string;
+  readonly expiresAt: number;
+  readonly fingerprint: string;
+  readonly statusCode: number;
+  readonly body: string;
+  readonly checksum: Uint8Array;
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** The values of `COMMIT` for these cells. `others`: answers that are of no cell. */
+export function commitValues(moves: readonly CellMove[], others: readonly NewAnswer[]): unknown[] {
+  const there = moves.filter(({ isNew }) => !isNew);
+  const blocks = moves.flatMap((move) => move.blocks.map((block) => ({ ...block, of: move })));
+  const answers = [
+    ...moves.flatMap(({ key, answers: mine }) => mine.map((answer) => ({ ...answer, key }))),
+    ...others.map((answer) => ({ ...answer, key: 0 })),
+  ];
+  const begins: number[] = [];
+  let size = 0;
+  for (const { data } of blocks) {
+    begins.push(size + 1);
+    size += data.length;
+  }
+  return [
+    there.map(({ key }) => key),
+    there.map(({ epoch }) => epoch),
+    there.map(({ seq }) => seq),
+    there.map(({ hash }) => hex(hash)),
+    there.map(({ newSeq }) => newSeq),
+    there.map(({ newHash }) => hex(newHash)),
+    blocks.map(({ of }) => of.key),
+    blocks.map(({ first }) => first),
+    blocks.map(({ last }) => last),
+    blocks.map(({ of }) => of.epoch),
+    blocks.map(({ hash }) => hex(hash)),
+    Buffer.concat(
+      blocks.map(({ data }) => data),
+      size,
+    ),
+    begins,
+    blocks.map(({ data }) => data.length),
+    answers.map(({ key }) => key),
+    answers.map(({ lookup }) => lookup),
+    answers.map(({ expiresAt }) => expiresAt),
+    answers.map(({ fingerprint }) => fingerprint),
+    answers.map(({ statusCode }) => statusCode),
+    answers.map(({ body }) => body),
+    answers.map(({ checksum }) => hex(checksum)),
+  ];
+}

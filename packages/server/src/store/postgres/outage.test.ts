@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresServer } from '../../testing/postgres-server.js';
+import { allOf, recordOf, testProjection, withSimulation } from '../fixtures.contract.js';
+import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
+import { openPostgresStore } from './postgres-store.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server.stop());
+
+const openAt = (url: string) => openPostgresStore({ url, projection: testProjection, node: 'test' });
+
+describe('a PostgreSQL that is killed and started again', () => {
+  it('costs 503 within two seconds and nothing that was acknowledged, and is used again without a restart', async () => {
+    const store = await withSimulation(await openAt(await server.newDatabase()));
+    try {
+      await store.journal.append(recordOf('main', 1));
+      await server.kill();
+      const began = performance.now();
+      await expect(store.journal.append(recordOf('main', 2))).rejects.toThrow(StoreUnavailable);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(store.health().status).toBe('failing');
+      await server.restart();
+      const back = performance.now();
+      await expect.poll(() => store.health().status, { timeout: 10_000 }).toBe('ok');
+      expect(performance.now() - back).toBeLessThan(5_000);
+      await store.probe();
+      const next = store.journal.lastSeq('main') + 1;
+      await store.journal.append(recordOf('main', next));
+      const seqs = (await allOf(store.journal.read('main', 0))).map(({ seq }) => seq);
+      expect(seqs).toEqual(Array.from({ length: next }, (_, index) => index + 1));
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+describe('a database that cannot be used', () => {
+  it('is refused with a sentence that says why', async () => {
+    const url = await server.newDatabase();
+    const refused = async (at: string): Promise<string> => {
+      const error: unknown = await openAt(at).then(
+        (store) => store.close(),
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(UnusableDatabase);
+      return (error as Error).message;
+    };
+    const { pathname } = new URL(url);
+    const name = pathname.slice(1);
+    expect(await refused(server.urlOf(name, 'postgres', 'wrong'))).toMatch(
+      /refuses postgres: password authentication/,
+    );
+    expect(await refused(server.urlOf('nowhere'))).toContain('database "nowhere" does not exist');
+    await server.run(url, `CREATE ROLE guest LOGIN PASSWORD 'guest'`);
+    expect(await refused(server.urlOf(name, 'guest', 'guest'))).toContain('permission denied for database');
+    await server.run(url, 'CREATE SCHEMA sandpit; CREATE TABLE sandpit.castle (height integer)');
+    expect(await refused(url)).toContain('tables of another application');
+    await server.run(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    expect(await refused(url)).toContain('is read-only');
+    await expect(openAt('postgres://postgres@127.0.0.1:1/x')).rejects.toThrow(
+      'no connection to PostgreSQL at 127.0.0.1:1/x',
+    );
+  });
+
+  it('is refused while another server uses it', async () => {
+    const url = await server.newDatabase();
+    const store = await openAt(url);
+    try {
+      await expect(openAt(url)).rejects.toThrow(StoreInUse);
+    } finally {
+      await store.close();
+    }
+  });
+});

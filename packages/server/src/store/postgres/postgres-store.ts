@@ -1,0 +1,244 @@
+import { hostname } from 'node:os';
+import { NO_CHECKPOINTS } from '../checkpoints.js';
+import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import type { Projection } from '../projection.js';
+import type { Store } from '../store.js';
+import { removeExpiredAnswers } from './answers.js';
+import { BlockReader } from './block-reader.js';
+import type { Cell } from './cells.js';
+import { CommitQueue } from './commit-queue.js';
+import { DatabaseAddress, sentenceOf } from './database.js';
+import { HistoryProjector } from './history-projector.js';
+import { Incarnation } from './incarnation.js';
+import { PostgresHistory } from './postgres-history.js';
+import { PostgresJournal } from './postgres-journal.js';
+import { PostgresRegistry } from './postgres-registry.js';
+import { PostgresWebhooks } from './postgres-webhooks.js';
+import { QuestionConnection } from './question-connection.js';
+import { RegistryState } from './registry-state.js';
+import type { Entry } from './registry-state.js';
+import { prepareTables, TABLES_OF_CELLS } from './schema.js';
+
+/** What others change in the registry holds here within this time. */
+const FOLLOW_MS = 400;
+const EXPIRY_MS = 1_000;
+const PAGE_MS = 30_000;
+/** Rows of a deleted cell that are removed at a time. */
+const PURGED_AT_ONCE = 5_000;
+
+export interface PostgresStoreOptions {
+  /** `DATABASE_URL`. */
+  readonly url: string;
+  readonly projection: Projection;
+  /** A label of this node, for people. */
+  readonly node?: string;
+  /** Called once, when the store has failed for good: the process should end. */
+  readonly onFatal?: (error: Error) => void;
+  /** What an operator may want to know, in one line. */
+  readonly note?: (text: string) => void;
+  /** Another node owns this simulation now, or it lacks what was acknowledged: what is in memory is worth nothing. */
+  readonly onLost?: (simulationId: string) => void;
+}
+
+interface RegistryRow extends Entry {
+  readonly version: string;
+  readonly digest: string;
+}
+
+/**
+ * The store in PostgreSQL. Commits go through one connection, questions through another. Rejects with `UnusableDatabase`,
+ * `StoreInUse` and `DamagedJournal`.
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, onFatal = () => undefined, note = () => undefined, onLost = () => undefined } = options;
+  const address = new DatabaseAddress(url);
+  const connection = await address.connect();
+  let isOpen = false;
+  const opened: { close(): Promise<void> }[] = [connection];
+  try {
+    await prepareTables(connection.client, address.shown).catch((error: unknown) => {
+      throw sentenceOf(error, address.shown);
+    });
+    const database = new QuestionConnection(address);
+    opened.push(database);
+    const onStruckOut = (): void =>
+      onFatal(new StoreUnavailable('Another node has taken over: this one was silent for too long'));
+    const incarnation = await Incarnation.begin(address, {
+      identity: { node: options.node ?? hostname(), version: '1' },
+      onStruckOut,
+    });
+    opened.push(incarnation);
+    await incarnation.alone();
+    const state = new RegistryState();
+    const cells = new Map<string, Cell>();
+    const reloadRegistry = (): Promise<string> => followRegistry(database, state);
+    const digest = await reloadRegistry();
+    if (digest !== state.digest)
+      throw new DamagedJournal(`The registry in ${address.shown} is not as it was written`);
+    await takeCells(database, incarnation.id, state, cells);
+    const blocks = new BlockReader(database, (key) => state.originOf(key));
+    const projector: HistoryProjector = new HistoryProjector(database, blocks, options.projection, {
+      onProjected: (cell, seq) => history.projected(cell, seq),
+      onFailing: (reason) => history.failing(reason),
+    });
+    const history = new PostgresHistory(database, blocks, cells, projector);
+    const queue = new CommitQueue(
+      {
+        address,
+        connection,
+        incarnation,
+        registry: state,
+        reloadRegistry: async () => void (await reloadRegistry()),
+        blocks,
+        events: {
+          onFatal,
+          note,
+          onLost: ({ id }) => onLost(id),
+          onCommitted: (cell, written) => projector.committed(cell, written),
+        },
+      },
+      cells,
+    );
+    const journal = new PostgresJournal(queue, cells, blocks, database);
+    const purge = (key: number): void => {
+      projector.forget(key);
+      void purgeCell(database, state, key).catch((error: unknown) =>
+        note(
+          `Rows of a deleted simulation stay for now: ${error instanceof Error ? error.message : String(error)}`,
+        ),
+      );
+    };
+    const registry = new PostgresRegistry(queue, state, cells, purge);
+    const webhooks = new PostgresWebhooks(address);
+    await ownPositions(database, cells, projector);
+    const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
+    const expire = setInterval(
+      () => void removeExpiredAnswers(database, Date.now()).catch(() => undefined),
+      EXPIRY_MS,
+    ).unref();
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      clearInterval(follow);
+      clearInterval(expire);
+      await queue.close();
+      await projector.close();
+      await webhooks.close();
+      await incarnation.close();
+      await database.close();
+    };
+    isOpen = true;
+    return {
+      journal,
+      checkpoints: NO_CHECKPOINTS,
+      history,
+      registry,
+      webhooks,
+      probe: () => queue.probe(),
+      health: () => queue.health(),
+      check: () => damageIn(blocks, cells),
+      close: () => (closing ??= close()),
+    };
+  } finally {
+    if (!isOpen) for (const one of opened.reverse()) await one.close().catch(() => undefined);
+  }
+}
+
+/** Takes over what was changed in the registry since. Returns the digest that it should have. */
+async function followRegistry(database: QuestionConnection, state: RegistryState): Promise<string> {
+  // One statement sees one state of both tables.
+  const rows = await database.ask<Partial<RegistryRow> & Pick<RegistryRow, 'version' | 'digest'>>(
+    `SELECT h.version, h.digest, r.kind, r.name, r.value FROM registry_head h LEFT JOIN registry r ON r.version > $1
+       ORDER BY r.version, r.kind, r.name`,
+    [state.version],
+    PAGE_MS,
+  );
+  const [head] = rows;
+  if (head === undefined) throw new DamagedJournal('The registry has lost its head');
+  const version = Number(head.version);
+  // What was changed here meanwhile is newer.
+  if (version <= state.version) return head.digest;
+  for (const { kind, name, value } of rows)
+    if (typeof kind === 'string' && typeof name === 'string')
+      state.apply({ kind, name, value: value ?? null });
+  state.version = version;
+  return head.digest;
+}
+
+/** Takes every cell that nobody alive owns: with the next epoch, so that nothing of an earlier owner is committed any more. */
+async function takeCells(
+  database: QuestionConnection,
+  incarnation: number,
+  state: RegistryState,
+  cells: Map<string, Cell>,
+): Promise<void> {
+  const rows = await database.ask<{ cell: number; epoch: string; seq: string; hash: Buffer }>(
+    `UPDATE head SET incarnation = $1, epoch = epoch + 1
+       WHERE incarnation IS NULL OR incarnation IN (SELECT id FROM incarnation WHERE struck_out)
+       RETURNING cell, epoch, seq, hash`,
+    [incarnation],
+    PAGE_MS,
+  );
+  const heads = new Map(rows.map((row) => [row.cell, row]));
+  for (const { id, key, origin, deletedAt } of state.cells.values()) {
+    if (deletedAt !== undefined) continue;
+    const head = heads.get(key);
+    if (head === undefined) throw new DamagedJournal(`The head of ${id} is missing`);
+    const seq = Number(head.seq);
+    cells.set(id, {
+      id,
+      key,
+      head: { epoch: Number(head.epoch), seq, hash: head.hash },
+      lastSeq: seq,
+      origin,
+      isLost: false,
+    });
+  }
+}
+
+async function ownPositions(
+  database: QuestionConnection,
+  cells: ReadonlyMap<string, Cell>,
+  projector: HistoryProjector,
+): Promise<void> {
+  const rows = await database.ask<{ cell: number; seq: string }>(
+    'SELECT cell, seq FROM history_position',
+    [],
+    PAGE_MS,
+  );
+  const positions = new Map(rows.map(({ cell, seq }) => [cell, Number(seq)]));
+  for (const cell of cells.values()) projector.own(cell, positions.get(cell.key ?? 0) ?? 0);
+}
+
+/** Removes the rows of a deleted cell little by little; blocks that forks rest on stay. */
+async function purgeCell(database: QuestionConnection, state: RegistryState, key: number): Promise<void> {
+  for (const table of TABLES_OF_CELLS)
+    for (;;) {
+      const removed = await database.ask(
+        `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE cell = $1 LIMIT ${PURGED_AT_ONCE}) RETURNING 1`,
+        [key],
+        PAGE_MS,
+      );
+      if (removed.length < PURGED_AT_ONCE) break;
+    }
+  await database.ask(
+    'DELETE FROM block WHERE cell = $1 AND first > $2',
+    [key, state.heldByForks(key)],
+    PAGE_MS,
+  );
+}
+
+/** Reads every block, and says which chains are not as they were written. */
+async function* damageIn(
+  blocks: BlockReader,
+  cells: ReadonlyMap<string, Cell>,
+): AsyncGenerator<DamagedJournal> {
+  for (const { id, key, origin, head } of cells.values()) {
+    if (key === undefined) continue;
+    try {
+      for await (const _ of blocks.blocks({ id, key, origin }, 0, head));
+    } catch (error) {
+      if (!(error instanceof DamagedJournal)) throw error;
+      yield error;
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import { StoreUnavailable } from '../journal.js';
+import type { Connection, DatabaseAddress } from './database.js';
+import { sentenceOf } from './database.js';
+
+/** Whoever asks hears within this time that the database does not answer. */
+const PATIENCE_MS = 1_500;
+
+/** A connection for questions: opened when it is first needed, and again after it was lost. */
+export class QuestionConnection {
+  readonly #address: DatabaseAddress;
+  #connection: Promise<Connection> | undefined;
+  #isClosed = false;
+  /** Questions are asked one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(address: DatabaseAddress) {
+    this.#address = address;
+  }
+
+  /** Rejects with `StoreUnavailable` where there is no answer. `name`: of a statement that is prepared once. */
+  async ask<Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[] = [],
+    patienceMs = PATIENCE_MS,
+    name?: string,
+  ): Promise<readonly Row[]> {
+    const query = async (): Promise<readonly Row[]> => {
+      const { client } = await this.#open();
+      const { rows } = await client.query<Row>({
+        text,
+        values: [...values],
+        ...(name !== undefined && { name }),
+      });
+      return rows;
+    };
+    return this.#inTurn(() => this.#within(query(), patienceMs));
+  }
+
+  /** Statements on the connection of their own, one after the other. What fails is not repeated. */
+  async with<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const { client } = await this.#open();
+      try {
+        return await work(client);
+      } catch (error) {
+        throw this.#failure(error);
+      }
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #within<T>(work: Promise<T>, patienceMs: number): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        // What it is asked next is asked on another connection.
+        this.#letGo();
+        reject(new StoreUnavailable('PostgreSQL does not answer'));
+      }, patienceMs);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } catch (error) {
+      throw this.#failure(error);
+    } finally {
+      clearTimeout(timer);
+      work.catch(() => undefined);
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    const { code } = error as { readonly code?: unknown };
+    // A statement that was refused: the connection is as good as before.
+    if (typeof code === 'string' && /^(22|23|42)/.test(code)) return error;
+    this.#letGo();
+    return sentenceOf(error, this.#address.shown);
+  }
+
+  #open(): Promise<Connection> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('The store is closed'));
+    if (this.#connection === undefined) {
+      const opening = this.#address.connect();
+      this.#connection = opening;
+      opening.then(
+        ({ lost }) =>
+          void lost.then(() => {
+            if (this.#connection === opening) this.#connection = undefined;
+          }),
+        () => {
+          if (this.#connection === opening) this.#connection = undefined;
+        },
+      );
+    }
+    return this.#connection;
+  }
+
+  #letGo(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.then(
+      ({ close }) => void close().catch(() => undefined),
+      () => undefined,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.then(
+      ({ close }) => close(),
+      () => undefined,
+    );
+  }
+}

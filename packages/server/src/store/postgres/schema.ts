@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { UnusableDatabase } from '../journal.js';
+import { SCHEMA } from './database.js';
+
+/** Grows with each change of the tables. */
+const FORMAT = 1;
+
+/** Any number: servers that make the tables at once wait for each other by it. */
+const TABLES_LOCK = 7_293_615_480;
+
+/**
+ * Every table of a cell has the cell first in its key, so that a sharded PostgreSQL can distribute the rows of a cell together. The
+ * registry, the incarnations and the webhooks are the installation's: small, and read by every node.
+ */
+const TABLES = `
+  CREATE TABLE meta (
+    id integer PRIMARY KEY CHECK (id = 1),
+    format integer NOT NULL,
+    installation text NOT NULL
+  );
+
+  CREATE TABLE registry_head (
+    id integer PRIMARY KEY CHECK (id = 1),
+    version bigint NOT NULL,
+    stamp text NOT NULL,
+    digest text NOT NULL
+  );
+
+  CREATE TABLE registry (
+    kind text NOT NULL,
+    name text NOT NULL,
+    value text,
+    version bigint NOT NULL,
+    stamp text NOT NULL,
+    PRIMARY KEY (kind, name)
+  );
+  CREATE INDEX registry_by_version ON registry (version);
+
+  CREATE TABLE incarnation (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    node text NOT NULL,
+    url text,
+    version text NOT NULL,
+    counter bigint NOT NULL,
+    struck_out boolean NOT NULL DEFAULT false
+  );
+
+  CREATE TABLE head (
+    cell integer PRIMARY KEY,
+    incarnation bigint,
+    epoch bigint NOT NULL,
+    seq bigint NOT NULL,
+    hash bytea NOT NULL,
+    wake_at bigint
+  ) WITH (fillfactor = 50);
+  CREATE INDEX head_by_incarnation ON head (incarnation);
+
+  CREATE TABLE block (
+    cell integer NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    epoch bigint NOT NULL,
+    hash bytea NOT NULL,
+    data bytea NOT NULL,
+    PRIMARY KEY (cell, first)
+  );
+
+  CREATE TABLE answer (
+    cell integer NOT NULL,
+    lookup text NOT NULL,
+    expires_at bigint NOT NULL,
+    fingerprint text NOT NULL,
+    status_code integer NOT NULL,
+    body text NOT NULL,
+    checksum bytea NOT NULL,
+    PRIMARY KEY (cell, lookup)
+  );
+  CREATE INDEX answer_by_lookup ON answer (lookup text_pattern_ops);
+  CREATE INDEX answer_by_expiry ON answer (expires_at);
+
+  CREATE TABLE checkpoint (
+    cell integer NOT NULL,
+    seq bigint NOT NULL,
+    kept boolean NOT NULL,
+    block_hash bytea NOT NULL,
+    parts integer NOT NULL,
+    digest bytea NOT NULL,
+    PRIMARY KEY (cell, seq)
+  );
+  CREATE TABLE checkpoint_part (
+    cell integer NOT NULL,
+    seq bigint NOT NULL,
+    part integer NOT NULL,
+    data bytea NOT NULL,
+    PRIMARY KEY (cell, seq, part)
+  );
+
+  CREATE TABLE history_position (
+    cell integer PRIMARY KEY,
+    seq bigint NOT NULL
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE history_count (
+    cell integer NOT NULL,
+    owner text NOT NULL,
+    list text NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (cell, owner, list)
+  ) WITH (fillfactor = 70);
+
+  CREATE TABLE history_portfolio (
+    cell integer NOT NULL,
+    id text NOT NULL,
+    tenant text NOT NULL,
+    account text NOT NULL,
+    terms text NOT NULL,
+    last text,
+    PRIMARY KEY (cell, id)
+  );
+
+  CREATE TABLE history_order (
+    cell integer NOT NULL,
+    number bigint NOT NULL,
+    portfolio text NOT NULL,
+    portfolio_n bigint NOT NULL,
+    account text NOT NULL,
+    account_n bigint NOT NULL,
+    tenant text NOT NULL,
+    client_order text,
+    symbol text NOT NULL,
+    asset_class text NOT NULL,
+    created_at bigint NOT NULL,
+    status text NOT NULL,
+    filled_on text,
+    terms text NOT NULL,
+    progress text NOT NULL,
+    PRIMARY KEY (cell, number)
+  ) WITH (fillfactor = 80);
+  CREATE UNIQUE INDEX history_order_by_portfolio ON history_order (cell, portfolio, portfolio_n);
+  CREATE UNIQUE INDEX history_order_by_account ON history_order (cell, tenant, account, account_n);
+  CREATE INDEX history_order_by_day ON history_order (cell, tenant, filled_on) WHERE filled_on IS NOT NULL;
+  CREATE INDEX history_order_by_client_order ON history_order (cell, portfolio, client_order) WHERE client_order IS NOT NULL;
+
+  CREATE TABLE history_item (
+    cell integer NOT NULL,
+    owner text NOT NULL,
+    list text NOT NULL,
+    n bigint NOT NULL,
+    seq bigint NOT NULL,
+    event integer NOT NULL,
+    item integer NOT NULL,
+    at bigint NOT NULL,
+    tag text,
+    key text,
+    PRIMARY KEY (cell, owner, list, n)
+  );
+  CREATE UNIQUE INDEX history_item_by_key ON history_item (cell, owner, list, key) WHERE key IS NOT NULL;
+  CREATE INDEX history_item_of_tenant ON history_item (cell, owner, seq, event) WHERE list = 'tenant-events';
+
+  CREATE TABLE history_standing (
+    cell integer NOT NULL,
+    portfolio text NOT NULL,
+    minute bigint NOT NULL,
+    holding boolean NOT NULL,
+    moved boolean NOT NULL,
+    standing text NOT NULL,
+    PRIMARY KEY (cell, portfolio, minute)
+  );
+
+  CREATE TABLE history_mark (
+    cell integer NOT NULL,
+    symbol text NOT NULL,
+    minute bigint NOT NULL,
+    price bigint NOT NULL,
+    PRIMARY KEY (cell, symbol, minute)
+  );
+
+  CREATE TABLE webhook (
+    id text PRIMARY KEY,
+    n bigint GENERATED ALWAYS AS IDENTITY,
+    data text NOT NULL
+  );
+  CREATE TABLE webhook_cursor (
+    webhook text NOT NULL,
+    simulation text NOT NULL,
+    seq bigint NOT NULL,
+    place bigint NOT NULL,
+    PRIMARY KEY (webhook, simulation)
+  );
+  CREATE TABLE webhook_delivery (
+    id text PRIMARY KEY,
+    n bigint GENERATED ALWAYS AS IDENTITY,
+    webhook text NOT NULL,
+    simulation text NOT NULL,
+    event text NOT NULL,
+    seq bigint NOT NULL,
+    place bigint NOT NULL,
+    status text NOT NULL,
+    next_at bigint,
+    tried_at bigint NOT NULL,
+    data text NOT NULL
+  );
+  CREATE INDEX webhook_delivery_by_webhook ON webhook_delivery (webhook, n);
+  CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, next_at) WHERE status = 'PENDING';
+  CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
+`;
+
+/** Tables with rows of a cell, in the order in which they are emptied when it is deleted. */
+export const TABLES_OF_CELLS = [
+  'answer',
+  'checkpoint_part',
+  'checkpoint',
+  'history_position',
+  'history_count',
+  'history_portfolio',
+  'history_order',
+  'history_item',
+  'history_standing',
+  'history_mark',
+] as const;
+
+/** An installation as its database names it. */
+export interface Installation {
+  /** Drawn when the tables were made. */
+  readonly installation: string;
+}
+
+/**
+ * Makes the tables where there are none. Several servers may do so at once: one makes them, the others wait. Throws `UnusableDatabase` for
+ * tables of another application or of a newer version.
+ */
+export async function prepareTables(client: pg.Client, shown: string): Promise<Installation> {
+  await client.query('BEGIN');
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [TABLES_LOCK]);
+    const { rows: tables } = await client.query<{ name: string }>(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1',
+      [SCHEMA],
+    );
+    if (tables.length === 0) {
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+      await client.query(TABLES);
+      await client.query('INSERT INTO meta VALUES (1, $1, $2)', [FORMAT, randomUUID()]);
+      await client.query(`INSERT INTO registry_head VALUES (1, 0, '', $1)`, ['0'.repeat(64)]);
+    }
+    const known = tables.length === 0 || tables.some(({ name }) => name === 'meta');
+    if (!known)
+      throw new UnusableDatabase(
+        `DATABASE_URL: the schema ${SCHEMA} of ${shown} has tables of another application; name another database`,
+      );
+    const { rows } = await client.query<{ format: number; installation: string }>(
+      'SELECT format, installation FROM meta',
+    );
+    const [meta] = rows;
+    if (meta?.format !== FORMAT)
+      throw new UnusableDatabase(
+        `DATABASE_URL: the tables of ${shown} are of format ${meta?.format ?? 'none'}; this version reads format ${FORMAT}`,
+      );
+    await client.query('COMMIT');
+    return { installation: meta.installation };
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined);
+    throw foreignOr(error, shown);
+  }
+}
+
+/** Columns that are not there: tables of the same names that somebody else has made. */
+function foreignOr(error: unknown, shown: string): unknown {
+  const { code } = error as { readonly code?: string };
+  if (code !== '42703' && code !== '42P01') return error;
+  return new UnusableDatabase(
+    `DATABASE_URL: the schema ${SCHEMA} of ${shown} has tables of another application; name another database`,
+  );
+}
