@@ -50,12 +50,15 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
       const rows: Row[] = [];
       const timed = async (name: string, path: string, aim?: number): Promise<void> => {
         const times: number[] = [];
+        const cpus: number[] = [];
         let text = '';
         const p99 = await beside.during(async () => {
           for (let i = 0; i < REPEATED; i += 1) {
+            const cpu = cpuMsOf(server.pid);
             const began = performance.now();
             text = await own('GET', path);
             times.push(performance.now() - began);
+            cpus.push(cpuMsOf(server.pid) - cpu);
           }
         });
         const [first = 0, ...others] = times;
@@ -64,7 +67,7 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
           value: median(others),
           unit: 'ms',
           ...(aim !== undefined && { aim: { atMost: aim } }),
-          details: `median of ${others.map((ms) => ms.toFixed(0)).join(', ')}; the first ${first.toFixed(0)}; ${(text.length / 1000).toFixed(0)} kB`,
+          details: `median of ${others.map((ms) => ms.toFixed(0)).join(', ')}; the first ${first.toFixed(0)}; CPU of the server, reads beside it included, ${cpus.map((ms) => ms.toFixed(0)).join(', ')} ms; ${(text.length / 1000).toFixed(0)} kB`,
           leavesOut: LEAVES_OUT,
         });
         rows.push(quietRow(name, p99));

@@ -111,8 +111,24 @@ export function taxBooksOf({ events, method, yearEnds, washSales }: TaxInput): T
   return books.result();
 }
 
+/** Totals of Section 1256 contracts, and how their gain is taxed: lines 8 and 9 of Form 6781. */
+export interface Section1256Totals extends GainTotals {
+  /** 40 % of the gain. */
+  readonly shortTerm: number;
+  /** 60 % of the gain. */
+  readonly longTerm: number;
+}
+
+export interface TotalsByTerm {
+  readonly SHORT: GainTotals;
+  readonly LONG: GainTotals;
+  readonly SECTION_1256: Section1256Totals;
+}
+
+const SHORT_TERM_PERCENT = 40;
+
 /** Sums of gains, by term. */
-export function gainTotals(gains: readonly RealizedGain[]): Readonly<Record<Term, GainTotals>> {
+export function gainTotals(gains: readonly RealizedGain[]): TotalsByTerm {
   const totalOf = (term: Term): GainTotals => {
     const rows = gains.filter((row) => row.term === term);
     const total = (amountOf: (row: RealizedGain) => number): number =>
@@ -124,7 +140,14 @@ export function gainTotals(gains: readonly RealizedGain[]): Readonly<Record<Term
       gain: total((row) => row.gain),
     };
   };
-  return { SHORT: totalOf('SHORT'), LONG: totalOf('LONG'), SECTION_1256: totalOf('SECTION_1256') };
+  const marked = totalOf('SECTION_1256');
+  const cents = Math.round(marked.gain * 100);
+  const shortCents = Math.round((cents * SHORT_TERM_PERCENT) / 100);
+  return {
+    SHORT: totalOf('SHORT'),
+    LONG: totalOf('LONG'),
+    SECTION_1256: { ...marked, shortTerm: shortCents / 100, longTerm: (cents - shortCents) / 100 },
+  };
 }
 
 class TaxLedger {

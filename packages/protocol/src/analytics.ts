@@ -392,11 +392,19 @@ export const RealizedGain = closed('RealizedGain', {
 });
 export type RealizedGain = Static<typeof RealizedGain>;
 
-const GainTotals = closed('GainTotals', {
+const totalFields = {
   proceeds: amount('Sum of proceeds.'),
   costBasis: amount('Sum of bases.'),
   washSaleDisallowed: amount('Sum of disallowed losses.'),
   gain: amount('Sum of gains.'),
+};
+
+const GainTotals = closed('GainTotals', totalFields);
+
+const Section1256Totals = closed('Section1256Totals', {
+  ...totalFields,
+  shortTerm: amount('40 % of the gain, taxed as short-term.'),
+  longTerm: amount('60 % of the gain, taxed as long-term.'),
 });
 
 export const RealizedGainPage = closed(
@@ -407,7 +415,7 @@ export const RealizedGainPage = closed(
     data: listOf(RealizedGain),
     pagination: Pagination,
     totals: optional(
-      closed('GainTotalsByTerm', { SHORT: GainTotals, LONG: GainTotals, SECTION_1256: GainTotals }),
+      closed('GainTotalsByTerm', { SHORT: GainTotals, LONG: GainTotals, SECTION_1256: Section1256Totals }),
     ),
     income: optional(
       closed('TaxIncome', {

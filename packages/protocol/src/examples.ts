@@ -762,7 +762,14 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       totals: {
         SHORT: { proceeds: 822.38, costBasis: 820.4, washSaleDisallowed: 0, gain: 1.98 },
         LONG: { proceeds: 0, costBasis: 0, washSaleDisallowed: 0, gain: 0 },
-        SECTION_1256: { proceeds: 0, costBasis: 0, washSaleDisallowed: 0, gain: 0 },
+        SECTION_1256: {
+          proceeds: 0,
+          costBasis: 0,
+          washSaleDisallowed: 0,
+          gain: 0,
+          shortTerm: 0,
+          longTerm: 0,
+        },
       },
       income: { dividends: 0, paymentsInLieu: 0, marginInterest: 0, borrowFees: 0 },
     },

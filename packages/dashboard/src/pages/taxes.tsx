@@ -116,7 +116,11 @@ function Totals({ gains: { totals, income } }: { readonly gains: RealizedGainPag
       <Figure name="Long-term gain" tone={tone(totals.LONG.gain)}>
         {money(totals.LONG.gain)}
       </Figure>
-      <Figure name="Section 1256 gain" tone={tone(totals.SECTION_1256.gain)}>
+      <Figure
+        name="Section 1256 gain"
+        note={`long-term ${money(totals.SECTION_1256.longTerm)}, short-term ${money(totals.SECTION_1256.shortTerm)}`}
+        tone={tone(totals.SECTION_1256.gain)}
+      >
         {money(totals.SECTION_1256.gain)}
       </Figure>
       <Figure name="Wash sales disallowed">

@@ -41,6 +41,12 @@ const csv = async (query: string): Promise<string[]> => {
   expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
   return reply.body.split('\r\n');
 };
+const report = async (): Promise<string> => {
+  const headers = { authorization: `Bearer ${String(client.token)}` };
+  const reply = await test.app.inject({ method: 'GET', url: `${path}/report.html`, headers });
+  expect(reply.statusCode, reply.body).toBe(200);
+  return reply.body;
+};
 /** Sums of the ledger by account, dollars. */
 const ledgerSums = async (): Promise<Record<string, number>> => {
   const sums: Record<string, number> = {};
@@ -207,6 +213,62 @@ describe('performance', () => {
     expect((await get('realized-gains')).data).toHaveLength(1);
   });
 
+  it('ends where equity is not positive, and every page says so instead of failing', async () => {
+    await quote('TSLA', 100);
+    await order('TSLA', 'SELL_TO_OPEN', 900);
+    await quote('TSLA', 400);
+    await advance('2026-01-06T15:00:00Z');
+    const ended = await get('performance?series=true');
+    expect(ended).toMatchObject({ reason: 'EQUITY_NOT_POSITIVE', startEquity: 100_000 });
+    expect(ended.endedAt).toMatch(/^2026-01-05T/);
+    expect(ended.endEquity).toBeLessThan(0);
+    for (const absent of ['timeWeightedReturn', 'moneyWeightedReturn', 'annualizedReturn', 'calmar'])
+      expect(ended).not.toHaveProperty(absent);
+    expect(ended.series.at(-1).at).toBe(ended.endedAt);
+    expect(await report()).toContain('Equity was not positive any more');
+    await client.post(`${path}/transfers`, { amount: 500_000 });
+    await advance('2026-01-07T15:00:00Z');
+    expect(await get('performance')).toMatchObject({ endedAt: ended.endedAt, reason: ended.reason });
+    expect((await get('execution-quality')).orders).toBeGreaterThan(0);
+    expect((await get('realized-gains')).totals.SECTION_1256.gain).toBe(0);
+  });
+
+  it('answers for one moment, one day, and years without a trade', async () => {
+    const moment = await get('performance?series=true');
+    expect(moment).toMatchObject({ pnl: 0, trades: { count: 0 }, positiveDays: 0 });
+    for (const absent of ['volatility', 'sharpe', 'exposure', 'bestDay'])
+      expect(moment).not.toHaveProperty(absent);
+    await advance('2026-01-06T15:00:00Z');
+    expect(await get('performance?from=2026-01-05&to=2026-01-05')).toMatchObject({ pnl: 0, timeInMarket: 0 });
+    await advance('2028-01-05T15:00:00Z');
+    const still = await get('performance');
+    expect(still).toMatchObject({ timeWeightedReturn: 0, annualizedReturn: 0, volatility: 0, timeInMarket: 0 });
+    for (const absent of ['sharpe', 'sortino', 'calmar']) expect(still).not.toHaveProperty(absent);
+    expect(await get('execution-quality?groupBy=hour')).toMatchObject({ orders: 0, executions: 0, groups: [] });
+    expect((await get('trades')).data).toEqual([]);
+    expect(await csv('trades')).toHaveLength(2);
+    expect(await report()).toContain('</html>');
+  });
+
+  it('a split inside a holding makes no return', async () => {
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'SPLIT', symbol: 'MSFT', exDate: '2026-01-07', ratio: { new: 4, old: 1 } }],
+    });
+    await quote('MSFT', 400);
+    await order('MSFT', 'BUY_TO_OPEN', 10);
+    await advance('2026-01-07T15:00:00Z');
+    await quote('MSFT', 100);
+    await advance('2026-01-08T15:00:00Z');
+    expect(await get('performance')).toMatchObject({ pnl: 0, timeWeightedReturn: 0, negativeDays: 0 });
+    await quote('MSFT', 110);
+    await order('MSFT', 'SELL_TO_CLOSE', 40);
+    expect((await get('trades')).data).toMatchObject([
+      { quantity: 40, openedQuantity: 10, entryPrice: 100, exitPrice: 110, grossPnl: 400 },
+    ]);
+    // Ten shares at 400 were bought at their mid, forty sold at theirs.
+    expect((await get('execution-quality')).slippageBps).toBe(0);
+  });
+
   it('compares with a benchmark, says where there is no data, and refuses unknown symbols', async () => {
     await quote('SPY', 500);
     expect((await get('performance?benchmark=SPY')).benchmark).toEqual({ symbol: 'SPY', reason: 'NO_DATA' });
@@ -251,6 +313,63 @@ describe('taxes', () => {
     expect((await get('tax-lots?method=LIFO')).lots[0].costBasis).toBe(lots[0].costBasis);
     // The older lot, of a basis of 1,020, is sold for 960: the other one replaces it and takes the loss over.
     expect((await get('tax-lots?method=FIFO')).lots[0].costBasis).toBe(950 + 60);
+  });
+
+  it('mark Section 1256 contracts at the settlement of the last day of the year, 60 % long-term (Form 6781)', async () => {
+    const created = await client.post('/v1/simulations', {
+      feed: 'push',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2025-12-29T15:00:00Z',
+    });
+    client = test.withToken(created.body.token as string);
+    ({ portfolioId } = (await openPortfolio(client, { initialCash: 500_000 })) as { portfolioId: string });
+    path = `/v1/accounts/portfolios/${portfolioId}`;
+    for (const symbol of ['ESH26', 'CLH26'])
+      await client.put('/v1/simulation/instruments', { instruments: [{ symbol, assetClass: 'FUTURE' }] });
+    await quote('ESH26', 6000);
+    await quote('CLH26', 60);
+    await order('ESH26', 'BUY_TO_OPEN', 3, 'FUTURE');
+    await order('CLH26', 'SELL_TO_OPEN', 1, 'FUTURE');
+    await quote('ESH26', 6010);
+    await order('ESH26', 'SELL_TO_CLOSE', 1, 'FUTURE');
+    await advance('2025-12-31T20:00:00Z');
+    // 15:00 New York: what is settled at 16:00. Crude oil was settled at 14:30, at 60.
+    await quote('ESH26', 6050);
+    await quote('CLH26', 70);
+    await advance('2025-12-31T21:30:00Z');
+    await quote('ESH26', 6090);
+    await advance('2026-01-05T15:00:00Z');
+    await quote('ESH26', 6020);
+    await quote('CLH26', 58);
+    await order('ESH26', 'SELL_TO_CLOSE', 2, 'FUTURE');
+    await order('CLH26', 'BUY_TO_CLOSE', 1, 'FUTURE');
+
+    const rowsOf = async (year: number): Promise<Body[]> => (await get(`realized-gains?year=${year}`)).data;
+    const of2025 = await rowsOf(2025);
+    const of2026 = await rowsOf(2026);
+    const grossOf = (rows: readonly Body[], symbol: string): number[] =>
+      rows
+        .filter((row) => row.symbol === symbol)
+        .map((row) => row.gain as number)
+        .sort((a, b) => a - b);
+    // 1 × 50 × 10 when it was sold, 2 × 50 × 50 by the mark; then 2 × 50 × −30 from the mark on.
+    expect(grossOf(of2025, 'ESH26')).toEqual([500, 5000]);
+    expect(grossOf(of2026, 'ESH26')).toEqual([-3000]);
+    // 1,000 barrels short: settled where it was sold, then 2 dollars down.
+    expect(grossOf(of2025, 'CLH26')).toEqual([0]);
+    expect(grossOf(of2026, 'CLH26')).toEqual([2000]);
+    for (const row of [...of2025, ...of2026]) expect(row).toMatchObject({ term: 'SECTION_1256', washSale: false });
+
+    const { totals } = await get('realized-gains?year=2025');
+    expect(totals.SECTION_1256).toMatchObject({ gain: 5500, longTerm: 3300, shortTerm: 2200 });
+    expect((await get('realized-gains')).totals.SECTION_1256).toMatchObject({
+      gain: -1000,
+      longTerm: -600,
+      shortTerm: -400,
+    });
+    expect((await csv('realized-gains?year=2025&form=6781')).length - 2).toBe(of2025.length);
+    expect((await csv('realized-gains?year=2025')).length - 2).toBe(0);
   });
 
   it('are left out of the rows of retirement accounts', async () => {
