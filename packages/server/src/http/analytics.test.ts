@@ -242,9 +242,18 @@ describe('performance', () => {
     expect(await get('performance?from=2026-01-05&to=2026-01-05')).toMatchObject({ pnl: 0, timeInMarket: 0 });
     await advance('2028-01-05T15:00:00Z');
     const still = await get('performance');
-    expect(still).toMatchObject({ timeWeightedReturn: 0, annualizedReturn: 0, volatility: 0, timeInMarket: 0 });
+    expect(still).toMatchObject({
+      timeWeightedReturn: 0,
+      annualizedReturn: 0,
+      volatility: 0,
+      timeInMarket: 0,
+    });
     for (const absent of ['sharpe', 'sortino', 'calmar']) expect(still).not.toHaveProperty(absent);
-    expect(await get('execution-quality?groupBy=hour')).toMatchObject({ orders: 0, executions: 0, groups: [] });
+    expect(await get('execution-quality?groupBy=hour')).toMatchObject({
+      orders: 0,
+      executions: 0,
+      groups: [],
+    });
     expect((await get('trades')).data).toEqual([]);
     expect(await csv('trades')).toHaveLength(2);
     expect(await report()).toContain('</html>');
@@ -359,7 +368,8 @@ describe('taxes', () => {
     // 1,000 barrels short: settled where it was sold, then 2 dollars down.
     expect(grossOf(of2025, 'CLH26')).toEqual([0]);
     expect(grossOf(of2026, 'CLH26')).toEqual([2000]);
-    for (const row of [...of2025, ...of2026]) expect(row).toMatchObject({ term: 'SECTION_1256', washSale: false });
+    for (const row of [...of2025, ...of2026])
+      expect(row).toMatchObject({ term: 'SECTION_1256', washSale: false });
 
     const { totals } = await get('realized-gains?year=2025');
     expect(totals.SECTION_1256).toMatchObject({ gain: 5500, longTerm: 3300, shortTerm: 2200 });
