@@ -1,5 +1,5 @@
 /**
- * What the analytics of portfolios cost, and what they cost others: round trips of two portfolios are placed at the store, then a server is
+ * What the analytics of portfolios cost, and what they cost others: round trips of two tenants are placed at the store, then a server is
  * started on it and asked for performance, reports and CSV, while another tenant reads its own account all the while. Ten years of daily
  * points are those of a simulation of its own, whose clock is moved.
  *
@@ -15,9 +15,9 @@ import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { cpuMsOf, median, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, submitOrder, symbolOf } from './orders.js';
+import { BY, openPortfolio, submitOrder, symbolOf } from './orders.js';
 import { startBrokerage, stop } from './served.js';
-import { openPortfolios, pushQuotes, SETTINGS, withServerParts } from './simulation.js';
+import { pushQuotes, SETTINGS, withServerParts } from './simulation.js';
 
 const SYMBOLS = 10;
 const READ_EVERY_MS = 5;
@@ -42,13 +42,15 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
     const { process: server, url } = await startBrokerage(env);
     try {
       const own = await callerFor(url, env, BY.tenantId);
+      const reporter = await callerFor(url, env, REPORTER);
       const other = await callerFor(url, env, 'quiet');
       await other('POST', '/v1/accounts', { accountId: OTHERS, name: 'quiet' });
       const beside = new Probe(() => other('GET', `/v1/accounts/${OTHERS}`));
       // Warm-up of the server and of this process.
       await beside.during(() => later(2000));
-      const rows: Row[] = [];
-      const timed = async (name: string, path: string, aim?: number): Promise<void> => {
+      const alone = await beside.during(() => later(2000));
+      const rows: Row[] = [quietRow('nothing', alone)];
+      const timed = async (name: string, caller: Caller, path: string, aim?: number): Promise<void> => {
         const times: number[] = [];
         const cpus: number[] = [];
         let text = '';
@@ -56,7 +58,7 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
           for (let i = 0; i < REPEATED; i += 1) {
             const cpu = cpuMsOf(server.pid);
             const began = performance.now();
-            text = await own('GET', path);
+            text = await caller('GET', path);
             times.push(performance.now() - began);
             cpus.push(cpuMsOf(server.pid) - cpu);
           }
@@ -75,13 +77,14 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
       const path = (portfolioId: string): string => `/v1/accounts/portfolios/${portfolioId}`;
       await timed(
         `performance, ${trades} trades`,
+        own,
         `${path(large)}/performance`,
         trades >= 100_000 ? 500 : undefined,
       );
-      await timed(`trades, one page of ${trades}`, `${path(large)}/trades?limit=50`);
-      await timed(`report, ${reported} trades`, `${path(small)}/report.html`, 1000);
+      await timed(`trades, one page of ${trades}`, own, `${path(large)}/trades?limit=50`);
+      await timed(`report, ${reported} trades`, reporter, `${path(small)}/report.html`, 1000);
       await timed(`execution quality, ${trades} trades`, `${path(large)}/execution-quality?groupBy=symbol`);
-      await timed(`taxes, ${reported} trades`, `${path(small)}/realized-gains?limit=50`);
+      await timed(`taxes, ${reported} trades`, reporter, `${path(small)}/realized-gains?limit=50`);
       const token = await tokenOf(env, BY.tenantId);
       rows.push(...(await csvRows(url, token, `${path(large)}/ledger`, server.pid, beside)));
       rows.push(...(await csvRows(url, token, `${path(large)}/trades`, server.pid, beside)));
@@ -107,40 +110,44 @@ const quietRow = (name: string, p99: number): Row => ({
 /** Orders of one batch. */
 const BATCH = 1000;
 
-/** Buys and sells a share so many times in each portfolio; each pair is a round trip. The portfolios trade by turns. */
+/** The tenant of the report, with a journal of its own. */
+const REPORTER = 'reporter';
+
+/** Buys and sells a share so many times in a portfolio of each of the two tenants; each pair is a round trip. */
 function place(directory: string, counts: readonly number[]): Promise<readonly string[]> {
   return withServerParts(directory, async ({ store, simulations }) => {
-    const main = await simulations.keepMain(BY.tenantId);
-    await pushQuotes(
-      main,
-      Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index)),
-    );
-    const portfolios = await openPortfolios(main, counts.length);
-    const most = Math.max(...counts);
-    const orders = function* (): Generator<ReturnType<typeof submitOrder>> {
-      for (let index = 0; index < most; index += 1)
-        for (const [at, portfolioId] of portfolios.entries())
-          if (((index + 1) * (counts[at] ?? 0)) % most < (counts[at] ?? 0))
-            for (const positionIntent of ['BUY_TO_OPEN', 'SELL_TO_CLOSE'] as const)
-              yield submitOrder({
-                portfolioId,
-                symbol: symbolOf(index % SYMBOLS),
-                assetClass: 'EQUITY',
-                orderType: 'MARKET',
-                positionIntent,
-                quantity: Quantity.of(1),
-                timeInForce: 'DAY',
-              });
-    };
-    let batch: ReturnType<typeof submitOrder>[] = [];
-    const submit = async (): Promise<void> => {
-      const outcomes = await main.submitAll<'SubmitOrder'>(batch);
-      batch = [];
-      for (const { result } of outcomes) if ('code' in result) throw new Error(JSON.stringify(result));
-    };
-    for (const order of orders()) if (batch.push(order) === BATCH) await submit();
-    await submit();
-    await main.durable();
+    const portfolios: string[] = [];
+    for (const [index, tenantId] of [BY.tenantId, REPORTER].entries()) {
+      const main = await simulations.keepMain(tenantId);
+      const by = { ...BY, tenantId };
+      if (index === 0)
+        await pushQuotes(
+          main,
+          Array.from({ length: SYMBOLS }, (_, symbol) => symbolOf(symbol)),
+        );
+      const { result } = await main.submit<'OpenPortfolio'>({ ...openPortfolio(), by });
+      if ('code' in result) throw new Error(result.code);
+      const { portfolioId } = result.terms;
+      portfolios.push(portfolioId);
+      for (let first = 0; first < (counts[index] ?? 0); first += BATCH / 2) {
+        const trades = Math.min(BATCH / 2, (counts[index] ?? 0) - first);
+        const batch = Array.from({ length: trades * 2 }, (_, order) => ({
+          ...submitOrder({
+            portfolioId,
+            symbol: symbolOf((first + (order >> 1)) % SYMBOLS),
+            assetClass: 'EQUITY',
+            orderType: 'MARKET',
+            positionIntent: order % 2 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
+            quantity: Quantity.of(1),
+            timeInForce: 'DAY',
+          }),
+          by,
+        }));
+        for (const outcome of await main.submitAll<'SubmitOrder'>(batch))
+          if ('code' in outcome.result) throw new Error(JSON.stringify(outcome.result));
+      }
+      await main.durable();
+    }
     while (store.history.health().behind > 0) await later(20);
     return portfolios;
   });
