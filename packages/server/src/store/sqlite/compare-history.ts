@@ -44,9 +44,18 @@ const KINDS: readonly RowKind[] = [
   {
     name: 'simulations',
     rows: '@.simulation AS owner WHERE true',
-    columns: ['owner.key', 'owner.seq', 'owner.owners', 'owner.orders', 'owner.last_order'],
+    columns: [
+      'owner.key',
+      'owner.seq',
+      'owner.owners',
+      'owner.orders',
+      'owner.last_order',
+      'owner.parent',
+      'owner.begins',
+      'owner.inherited',
+    ],
   },
-  { name: 'counts', rows: '@.owner WHERE true', columns: [...OF_OWNER, 'owner.counts'] },
+  { name: 'counts', rows: '@.owner WHERE true', columns: [...OF_OWNER, 'owner.counts', 'owner.base'] },
   {
     name: 'portfolios',
     rows: '@.portfolio AS owner WHERE true',
@@ -126,6 +135,7 @@ export function compareHistory(directory: string, project: Projection): readonly
     const database = openHistory(join(scratch, HISTORY_FILE), blocks.journalId());
     try {
       const counted = derive(database, blocks, project);
+      noteLive(database, journal);
       return compareWith(join(directory, HISTORY_FILE), database, counted);
     } finally {
       database.close();
@@ -134,6 +144,14 @@ export function compareHistory(directory: string, project: Projection): readonly
     journal.close();
     rmSync(scratch, { recursive: true });
   }
+}
+
+/** Rows of deleted simulations may be on their way out, or stay for forks. */
+function noteLive(database: Database, journal: Database): void {
+  database.exec('CREATE TEMP TABLE live (key INTEGER PRIMARY KEY)');
+  const insert = database.prepare('INSERT INTO temp.live VALUES (?)');
+  const live = journal.prepare('SELECT key FROM simulation WHERE deleted_at IS NULL');
+  for (const { key } of all<{ key: number }>(live)) insert.run(key);
 }
 
 function compareWith(path: string, database: Database, counted: Counted): readonly string[] {
@@ -153,25 +171,18 @@ interface Counted {
 }
 
 function derive(database: Database, blocks: JournalBlocks, project: Projection): Counted {
-  const open = new OpenHistory(database, new HistoryPurge(database));
+  const open = new OpenHistory(database, new HistoryPurge(database), blocks);
   const counted = { orders: 0, executions: 0 };
   for (;;) {
     const some = blocks.after(open.k, BYTES_AT_ONCE);
     const last = some.at(-1);
     if (last === undefined) return counted;
-    for (const block of some) {
-      const origin = blocks.originOf(block.simulation);
-      if (origin?.seq !== block.first - 1) continue;
-      open.inherit(block, blocks, project);
-      for (const { block: inherited, upTo } of blocks.inherited(block.simulation, 0))
-        for (const { seq, events } of recordsOf(inherited))
-          if (seq <= upTo) count(counted, events as readonly Event[]);
-    }
     open.transaction(last, () => {
       for (const block of some) {
         const records = recordsOf(block);
         open.project(block, records, project);
-        for (const { events } of records) count(counted, events as readonly Event[]);
+        if (blocks.isLive(block.simulation))
+          for (const { events } of records) count(counted, events as readonly Event[]);
       }
     });
   }
@@ -201,7 +212,7 @@ function differences(database: Database, { name, rows, columns }: RowKind): read
   ];
 }
 
-/** Rows of one database that the other does not have. Rows of deleted simulations may be on their way out. */
+/** Rows of one database that the other does not have. */
 function unmatched(
   database: Database,
   { rows, columns }: RowKind,
@@ -211,7 +222,7 @@ function unmatched(
   const own = columns.map((column, index) => `${column} AS c${index}`).join(', ');
   const same = columns.map((column, index) => `${column} IS mine.c${index}`).join(' AND ');
   const [simulation] = columns;
-  const live = `${simulation} IN (SELECT key FROM main.simulation)`;
+  const live = `${simulation} IN (SELECT key FROM temp.live)`;
   const sql = `FROM (SELECT ${own} FROM ${rows.replaceAll('@', here)} AND ${live}) AS mine
      WHERE NOT EXISTS (SELECT 1 FROM ${rows.replaceAll('@', there)} AND ${same})`;
   const found = one<{ n: number }>(database.prepare(`SELECT count(*) AS n ${sql}`))?.n ?? 0;
@@ -221,12 +232,15 @@ function unmatched(
 }
 
 function miscounted(database: Database, { orders, executions }: Counted): readonly string[] {
-  const live = 'simulation IN (SELECT key FROM main.simulation)';
+  const live = 'simulation IN (SELECT key FROM temp.live)';
+  // Orders that a fork has changed are its own rows, and its ancestors' too.
+  const own = (table: string): string =>
+    `${live} AND ${table}.seq > (SELECT begins FROM served.simulation AS origin WHERE origin.key = ${table}.simulation)`;
   const number = (sql: string): number => one<{ n: number }>(database.prepare(sql))?.n ?? 0;
-  const hasOrders = number(`SELECT count(*) AS n FROM served.orders WHERE ${live}`);
+  const hasOrders = number(`SELECT count(*) AS n FROM served.orders WHERE ${own('orders')}`);
   const hasExecutions = number(
     `SELECT count(*) AS n FROM ${ORDER_EVENTS.replaceAll('@', 'served')} AS event, json_each(event.places) AS place
-     WHERE ${live} AND place.value ->> 2 = 'EXECUTION'`,
+     WHERE ${own('event')} AND place.value ->> 2 = 'EXECUTION'`,
   );
   return [
     ...(hasOrders === orders ? [] : [`history has ${hasOrders} orders where the journal has ${orders}`]),

@@ -8,6 +8,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Projection } from '../projection.js';
 import { all, one, openConnection, Statements } from './connection.js';
 import { lowerPriority } from './lower-priority.js';
+import { hasForks, heldByForks } from './fork-origin.js';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';
 import { DamagedHistory } from './history-rows.js';
@@ -128,10 +129,10 @@ class Projector {
     try {
       const { k, hash } = watermarkOf(database);
       if (!this.#journal.has(k, hash)) throw new DamagedHistory('The history is ahead of the journal');
-      const purge = new HistoryPurge(database);
+      const purge = new HistoryPurge(database, (simulation) => hasForks(this.#registry, simulation));
       for (const { key } of all<{ key: number }>(database.prepare('SELECT key FROM simulation')))
         if (!this.#isLive(key)) purge.request(key);
-      return new OpenHistory(database, purge);
+      return new OpenHistory(database, purge, this.#journal);
     } catch (error) {
       database.close();
       throw error;
@@ -165,11 +166,10 @@ class Projector {
     let bytes = 0;
     const last = blocks.at(-1);
     if (last !== undefined) {
-      for (const block of blocks) this.#inherit(open, block);
       open.transaction(last, () => {
         for (const block of blocks) {
           bytes += block.data.byteLength;
-          if (open.purge.isRequested(block.simulation)) continue;
+          if (open.purge.isRequested(block.simulation) && !this.#isHeld(block)) continue;
           open.project(block, recordsOf(block), this.#project);
           records += block.last - block.first + 1;
           positions.set(block.simulation, block.last);
@@ -186,11 +186,9 @@ class Projector {
     return records;
   }
 
-  /** A fork's first block follows records of its ancestors. */
-  #inherit(open: OpenHistory, block: Block): void {
-    if (open.purge.isRequested(block.simulation)) return;
-    if (this.#journal.originOf(block.simulation)?.seq === block.first - 1)
-      open.inherit(block, this.#journal, this.#project);
+  /** Whether forks rest on a block of a simulation that is deleted. */
+  #isHeld({ simulation, first }: Block): boolean {
+    return first <= heldByForks(this.#registry, simulation);
   }
 
   #failed(error: unknown): void {

@@ -4,13 +4,20 @@ import type { Database, SqlValue } from './connection.js';
 /** Rows of one table that a step removes at most: a few milliseconds. */
 const ROWS_AT_ONCE = 512;
 
-/** Removes the rows of deleted simulations, a little at a time, when there is nothing else to do. */
+/**
+ * Removes the rows of deleted simulations, a little at a time, when there is nothing else to do. Those that forks rest on stay until the last of
+ * these is gone.
+ */
 export class HistoryPurge {
   readonly #database: Database;
   readonly #statements: Statements;
   readonly #requested = new Set<number>();
 
-  constructor(database: Database) {
+  readonly #isHeld: (simulation: number) => boolean;
+
+  /** `isHeld`: whether forks rest on a simulation; then its rows stay. */
+  constructor(database: Database, isHeld: (simulation: number) => boolean = () => false) {
+    this.#isHeld = isHeld;
     this.#database = database;
     this.#statements = new Statements(database);
   }
@@ -27,6 +34,7 @@ export class HistoryPurge {
   /** A transaction of its own. False when there was nothing to remove. */
   step(): boolean {
     for (const simulation of this.#requested) {
+      if (this.#isHeld(simulation)) continue;
       if (this.#removeSome(simulation)) return true;
       this.#requested.delete(simulation);
     }
@@ -62,6 +70,8 @@ export class HistoryPurge {
       this.#removed('tenant_event', 'owner = ?1', 'seq', owner) ||
       this.#removed('client_order', 'owner = ?1', 'id', owner) ||
       this.#removed('standing', 'owner = ?1', 'minute', owner) ||
+      this.#removed('past_standing', 'owner = ?1', 'minute, seq', owner) ||
+      this.#removed('past_item', 'owner = ?1', 'list, n, seq', owner) ||
       this.#run('DELETE FROM owner WHERE k = ?', owner) > 0
     );
   }

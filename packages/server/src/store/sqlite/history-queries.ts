@@ -21,13 +21,16 @@ import type {
   OwnerKind,
   OwnerRow,
   PortfolioRow,
-  SimulationRow,
   StoredOrder,
   TenantEventRow,
 } from './history-rows.js';
 import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
-import { LargeRecords, PastRecords } from './past-records.js';
-import { marksBetween, snapshotMinutes, snapshotsBetween } from './snapshot-tables.js';
+import { forkOrders } from './fork-orders.js';
+import { eventPlacesOf, HistoryLineage, KEYED_LISTS, missingRows } from './history-lineage.js';
+import type { OwnerLink } from './history-lineage.js';
+import type { PastRecords } from './past-records.js';
+import { SnapshotLineage } from './snapshot-lineage.js';
+import { shownMinute } from './snapshot-tables.js';
 import type { StoredItem } from './past-records.js';
 import type { JournalBlocks } from './journal-blocks.js';
 
@@ -69,64 +72,70 @@ const UP_TO = 'n <= ? ORDER BY n DESC';
  */
 export class HistoryQueries {
   readonly #statements: Statements;
-  readonly #journal: JournalBlocks;
-  readonly #large = new LargeRecords();
+  readonly #lineage: HistoryLineage;
+  readonly #snapshots: SnapshotLineage;
 
   constructor(statements: Statements, journal: JournalBlocks) {
     this.#statements = statements;
-    this.#journal = journal;
+    this.#lineage = new HistoryLineage(statements, journal);
+    this.#snapshots = new SnapshotLineage(statements, this.#lineage);
   }
 
   position(simulation: number): number {
-    return this.#simulation(simulation)?.seq ?? 0;
+    return this.#lineage.simulation(simulation)?.seq ?? 0;
   }
 
   order(simulation: number, number: number): OrderRow | undefined {
-    const row = this.#order(simulation, number);
-    return row === undefined ? undefined : orderRow(row);
+    const found = this.#order(simulation, number);
+    return found === undefined ? undefined : orderRow(found.row);
   }
 
-  #order(simulation: number, number: number): StoredOrder | undefined {
-    const sql = 'SELECT * FROM orders WHERE simulation = ? AND number = ?';
-    const row = this.#one<StoredOrder>(sql, simulation, number);
-    if (row !== undefined) return sound('order', row);
-    const { orders, last_order } = this.#simulation(simulation) ?? { orders: 0, last_order: 0 };
+  #order(simulation: number, number: number): ReturnType<HistoryLineage['order']> {
+    const generations = this.#lineage.generations(simulation);
+    const found = this.#lineage.order(generations, number);
+    if (found !== undefined) return found;
+    const { orders, last_order } = this.#lineage.simulation(simulation) ?? { orders: 0, last_order: 0 };
     // Numbers without gaps: then this one must be there.
     if (orders === last_order && number >= 1 && number <= last_order)
       throw new DamagedHistory(`The history has lost order ${number}`);
     return undefined;
   }
 
-  #simulation(key: number): SimulationRow | undefined {
-    const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
-    return row === undefined ? undefined : sound('simulation', row);
-  }
-
   closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
-    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND id = ?';
-    const row = this.#one<PortfolioRow>(sql, simulation, portfolioId);
-    if (row === undefined) return undefined;
-    const { tenant, terms, last } = sound('portfolio', row);
-    return last === null ? undefined : { tenantId: tenant, terms, last };
+    const row = this.#lineage.portfolio(this.#lineage.generations(simulation), portfolioId);
+    if (row === undefined || row.last === null) return undefined;
+    const { tenant, terms, last } = row;
+    return { tenantId: tenant, terms, last };
   }
 
   closedPortfolios(simulation: number, tenantId: string): readonly ClosedPortfolioRow[] {
     const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND tenant = ? AND last IS NOT NULL';
-    return this.#all<PortfolioRow>(sql, simulation, tenantId).map((row) => {
-      const { tenant, terms, last } = sound('portfolio', row);
-      return { tenantId: tenant, terms, last: last ?? '' };
-    });
+    return this.#lineage.generations(simulation).flatMap((generation) =>
+      this.#all<PortfolioRow>(sql, generation.simulation, tenantId)
+        .filter(({ closed }) => closed !== null && closed <= generation.upTo)
+        .map((row) => {
+          const { tenant, terms, last } = sound('portfolio', row);
+          return { tenantId: tenant, terms, last: last ?? '' };
+        }),
+    );
   }
 
   orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {
-    const owner = this.#owner(simulation, 'portfolio', portfolioId);
-    if (owner === undefined) return undefined;
-    const sql = 'SELECT * FROM client_order WHERE owner = ? AND id = ?';
-    const row = this.#one<ClientOrderRow>(sql, owner.k, clientOrderId);
-    return row === undefined ? undefined : sound('clientOrder', row).number;
+    const generations = this.#lineage.generations(simulation);
+    for (const { row, upTo, simulation: of } of this.#lineage.owners(generations, 'portfolio', portfolioId)) {
+      const sql = 'SELECT * FROM client_order WHERE owner = ? AND id = ?';
+      const found = this.#one<ClientOrderRow>(sql, row.k, clientOrderId);
+      if (found === undefined) continue;
+      const { number } = sound('clientOrder', found);
+      if (upTo === Infinity || this.#lineage.order([{ simulation: of, upTo }], number) !== undefined)
+        return number;
+    }
+    return undefined;
   }
 
   orders(simulation: number, query: OrderQuery): Page<OrderRow> {
+    const generations = this.#lineage.generations(simulation);
+    if (generations.length > 1) return forkOrders(this.#statements, this.#lineage, generations, query);
     const scope = this.#scopeOf(simulation, query.scope);
     if (scope === undefined) return { items: [], total: 0 };
     const conditions = [...scope.conditions];
@@ -242,13 +251,21 @@ export class HistoryQueries {
 
   /** Records of a simulation, for as long as a reader keeps them. */
   records(simulation: number): PastRecords {
-    return new PastRecords(this.#journal, simulation, this.#large);
+    return this.#lineage.records(simulation);
   }
 
   /** Orders with numbers in a range, in no order. */
   ordersBetween(simulation: number, first: number, last: number): readonly OrderRow[] {
     const sql = 'SELECT * FROM orders WHERE simulation = ? AND number BETWEEN ? AND ?';
-    return this.#all<StoredOrder>(sql, simulation, first, last).map((row) => orderRow(sound('order', row)));
+    const generations = this.#lineage.generations(simulation);
+    const found = new Map<number, OrderRow>();
+    for (const [index, generation] of generations.entries())
+      for (const row of this.#all<StoredOrder>(sql, generation.simulation, first, last)) {
+        if (row.seq > generation.upTo || found.has(row.number)) continue;
+        const was = this.#lineage.orderAsOf(sound('order', row), generations.slice(index));
+        found.set(row.number, orderRow(was));
+      }
+    return [...found.values()];
   }
 
   #listed<Item>(
@@ -291,22 +308,40 @@ export class HistoryQueries {
   #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): PlacedList | undefined {
     if (list === 'order-events') {
       const order = this.#order(simulation, Number(owner));
-      return order === undefined ? undefined : this.#placedEvents(order);
+      if (order === undefined) return undefined;
+      const { row, from } = order;
+      return from.length === 1 ? this.#placedEvents(row) : placedAmong(this.#lineage.orderEvents(row, from));
     }
-    const found = this.#owner(simulation, 'portfolio', owner);
-    if (found === undefined) return undefined;
-    const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
+    const generations = this.#lineage.generations(simulation);
+    const links = this.#lineage.owners(generations, 'portfolio', owner);
+    const [link] = links;
+    if (link === undefined) return undefined;
+    if (generations.length > 1 && KEYED_LISTS.has(list))
+      return placedAmong(this.#lineage.keyedItems(links, list));
+    const total = this.#lineage.count(links, list);
+    const pieces = piecesOf(links, list, total);
+    const rows = ({ k, first, last }: Piece, end: string, n: number, limit: number): readonly PlacedRow[] =>
       this.#all<ItemRow>(
-        `SELECT * FROM item WHERE owner = ? AND list = ? AND ${end} LIMIT ?`,
-        found.k,
+        `SELECT * FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
+        k,
         LIST_CODE[list],
+        first,
+        last,
         n,
         limit,
       ).map((row) => sound('item', row));
+    const through = (from: readonly Piece[], end: string, n: number, limit: number): readonly PlacedRow[] => {
+      const found: PlacedRow[] = [];
+      for (const piece of from) {
+        if (found.length >= limit) break;
+        found.push(...rows(piece, end, n, limit - found.length));
+      }
+      return found;
+    };
     return {
-      from: (n, limit) => rows(FROM, n, limit),
-      upTo: (n, limit) => rows(UP_TO, n, limit),
-      total: countOf(found, list),
+      from: (n, limit) => through(pieces.toReversed(), FROM, n, limit),
+      upTo: (n, limit) => through(pieces, UP_TO, n, limit),
+      total,
     };
   }
 
@@ -400,45 +435,80 @@ export class HistoryQueries {
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly StoredItem[] {
-    const owner = this.#owner(simulation, 'tenant', tenantId);
-    if (owner === undefined) return [];
-    const before = this.#one<TenantEventRow>(
-      'SELECT * FROM tenant_event WHERE owner = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
-      owner.k,
-      after.seq,
-    );
-    let n = before === undefined ? 0 : sound('tenantEvent', before).n;
-    const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
-    const rows = this.#all<TenantEventRow>(sql, owner.k, after.seq, limit + 1);
-    const records = new PastRecords(this.#journal, simulation, this.#large);
+    const links = this.#lineage.owners(this.#lineage.generations(simulation), 'tenant', tenantId);
+    const records = this.#lineage.records(simulation);
     const items: StoredItem[] = [];
-    for (const row of rows) {
-      const places = eventsOf(sound('tenantEvent', row));
-      n += places.length;
-      if (row.n !== n) throw missingRows();
-      for (const [seq, event] of places) {
-        if (seq < after.seq || (seq === after.seq && event <= after.event)) continue;
+    for (const link of links.toReversed()) {
+      if (link.upTo < after.seq) continue;
+      for (const [seq, event] of this.#tenantPlaces(link, after, limit - items.length))
         items.push(records.stored({ seq, event, item: 0 }));
-        if (items.length === limit) return items;
-      }
+      if (items.length >= limit) break;
     }
-    if (n !== countOf(owner, 'tenant-events')) throw missingRows();
     return items;
   }
 
+  /** Those of one generation. */
+  #tenantPlaces(
+    { row: { k }, upTo, base, counts }: OwnerLink,
+    after: { readonly seq: number; readonly event: number },
+    limit: number,
+  ): readonly (readonly [seq: number, event: number])[] {
+    const before = this.#one<TenantEventRow>(
+      'SELECT * FROM tenant_event WHERE owner = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
+      k,
+      after.seq,
+    );
+    let n = before === undefined ? (base['tenant-events'] ?? 0) : sound('tenantEvent', before).n;
+    const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
+    const rows = this.#all<TenantEventRow>(sql, k, after.seq, limit + 1);
+    const found: (readonly [seq: number, event: number])[] = [];
+    for (const row of rows) {
+      const places = eventPlacesOf(sound('tenantEvent', row));
+      n += places.length;
+      if (row.n !== n) throw missingRows();
+      for (const place of places) {
+        const [seq, event] = place;
+        if (seq > upTo) return found;
+        if (seq < after.seq || (seq === after.seq && event <= after.event)) continue;
+        found.push(place);
+        if (found.length === limit) return found;
+      }
+    }
+    if (n !== (counts['tenant-events'] ?? 0)) throw missingRows();
+    return found;
+  }
+
   standingMinutes(simulation: number, portfolioId: string): readonly SnapshotMinute[] {
-    const owner = this.#owner(simulation, 'portfolio', portfolioId);
-    if (owner === undefined) return [];
-    return snapshotMinutes(this.#statements, owner.k, countOf(owner, 'standings'));
+    const rows = this.#snapshotsOf(simulation, portfolioId, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    const links = this.#lineage.owners(this.#lineage.generations(simulation), 'portfolio', portfolioId);
+    if (
+      rows.length !== this.#lineage.count(links, 'standings') ||
+      rows.some(({ n }, index) => n !== index + 1)
+    )
+      throw missingRows();
+    return rows.map(shownMinute);
   }
 
   standings(simulation: number, portfolioId: string, from: number, to: number): readonly SnapshotRow[] {
-    const owner = this.#owner(simulation, 'portfolio', portfolioId);
-    return owner === undefined ? [] : snapshotsBetween(this.#statements, owner.k, from, to);
+    return this.#snapshotsOf(simulation, portfolioId, from, to).map((row) => ({
+      ...shownMinute(row),
+      standing: row.standing,
+    }));
+  }
+
+  #snapshotsOf(
+    simulation: number,
+    portfolioId: string,
+    from: number,
+    to: number,
+  ): ReturnType<SnapshotLineage['between']> {
+    const generations = this.#lineage.generations(simulation);
+    const links = this.#lineage.owners(generations, 'portfolio', portfolioId);
+    return this.#snapshots.between(generations, links, from, to);
   }
 
   marks(simulation: number, symbol: string, from: number, to: number): readonly MinuteMark[] {
-    return marksBetween(this.#statements, simulation, symbol, from, to);
+    return this.#snapshots.marks(this.#lineage.generations(simulation), symbol, from, to);
   }
 
   #owner(simulation: number, kind: OwnerKind, id: string): OwnerRow | undefined {
@@ -458,19 +528,45 @@ export class HistoryQueries {
   /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 }
 
-const missingRows = (): DamagedHistory => new DamagedHistory('Rows of the history are missing');
+/** The ordinals behind `first`, up to `last`, which one generation of an owner has. */
+interface Piece {
+  readonly k: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Which generation has which ordinals of a list, the newest first. */
+function piecesOf(links: readonly OwnerLink[], list: CountedList, total: number): readonly Piece[] {
+  let last = total;
+  return links.map(({ row: { k }, base }) => {
+    const first = Math.min(base[list] ?? 0, last);
+    const piece = { k, first, last };
+    last = first;
+    return piece;
+  });
+}
+
+/** A list of rows that are at hand, upwards. */
+function placedAmong(rows: readonly PlacedRow[]): PlacedList {
+  return {
+    from: (n, limit) => rows.filter((row) => row.n >= n).slice(0, limit),
+    upTo: (n, limit) =>
+      rows
+        .filter((row) => row.n <= n)
+        .slice(-limit)
+        .reverse(),
+    total: rows.at(-1)?.n ?? 0,
+  };
+}
 
 const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
   (JSON.parse(counts) as Counts)[list] ?? 0;
-
-const eventsOf = ({ places }: TenantEventRow) =>
-  JSON.parse(places) as readonly (readonly [seq: number, event: number])[];
 
 function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
   return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));
 }
 
-function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
+export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
   const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
     OrderRow,
     'tenantId' | 'accountId' | 'portfolioId'

@@ -27,6 +27,8 @@ export interface OwnerRow {
   readonly id: string;
   /** JSON of `Counts`. */
   readonly counts: string;
+  /** JSON of `Counts`: those where a fork begins. */
+  readonly base: string;
   readonly sum: number;
 }
 
@@ -81,6 +83,8 @@ export interface StoredOrder {
   readonly seq: number;
   /** Its events in that record, as of an item. */
   readonly places: string;
+  /** The last record that changed it. */
+  readonly changed: number;
   /** How many events it has: the ordinal of the last. */
   readonly events: number;
   readonly sum: number;
@@ -92,7 +96,11 @@ export interface PortfolioRow {
   readonly tenant: string;
   readonly account: string;
   readonly terms: string;
+  /** The record that it came with. */
+  readonly opened: number;
   readonly last: string | null;
+  /** The record that closed it. */
+  readonly closed: number | null;
   readonly sum: number;
 }
 
@@ -100,9 +108,17 @@ export interface SimulationRow {
   readonly key: number;
   /** The last record that the tables tell of. */
   readonly seq: number;
+  /** Rows of owners. */
   readonly owners: number;
+  /** Those of a fork's ancestors among them. */
   readonly orders: number;
   readonly last_order: number;
+  /** Of a fork: whose rows it shows as well. */
+  readonly parent: number | null;
+  /** Of a fork: the last record that both have. */
+  readonly begins: number;
+  /** Orders of a fork's ancestors. */
+  readonly inherited: number;
   readonly sum: number;
 }
 
@@ -126,6 +142,20 @@ export interface StoredSnapshot {
   readonly moved: number;
   /** JSON. */
   readonly standing: string;
+  /** The first record that changed it in the minute, and the last. */
+  readonly first: number;
+  readonly seq: number;
+  readonly sum: number;
+}
+
+/** What a portfolio had within a minute, after the record `seq` and until before the record `until`. */
+export interface PastSnapshotRow {
+  readonly owner: number;
+  readonly minute: number;
+  readonly seq: number;
+  readonly until: number;
+  readonly moved: number;
+  readonly standing: string;
   readonly sum: number;
 }
 
@@ -135,6 +165,9 @@ export interface MarkRow {
   readonly symbol: string;
   readonly minute: number;
   readonly price: number;
+  /** The first record of the minute that marked it, and the last. */
+  readonly first: number;
+  readonly seq: number;
   readonly sum: number;
 }
 
@@ -161,8 +194,9 @@ type Unsummed<Row> = Omit<Row, 'sum'>;
 
 // Every field, always in this order.
 export const sumOf = {
-  owner: (row: Unsummed<OwnerRow>) => sum(row.k, row.simulation, row.kind, row.id, row.counts),
+  owner: (row: Unsummed<OwnerRow>) => sum(row.k, row.simulation, row.kind, row.id, row.counts, row.base),
   item: (row: Unsummed<ItemRow>) => sum(row.owner, row.list, row.n, row.seq, row.places, row.key),
+  pastItem: (row: Unsummed<Omit<ItemRow, 'key'>>) => sum(row.owner, row.list, row.n, row.seq, row.places),
   orderEvent: (row: Unsummed<OrderEventRow>) => sum(row.simulation, row.number, row.n, row.seq, row.places),
   tenantEvent: (row: Unsummed<TenantEventRow>) => sum(row.owner, row.seq, row.n, row.places),
   order: (row: Unsummed<StoredOrder>) =>
@@ -183,15 +217,20 @@ export const sumOf = {
       row.progress,
       row.seq,
       row.places,
+      row.changed,
       row.events,
     ),
   portfolio: (row: Unsummed<PortfolioRow>) =>
-    sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.last),
-  simulation: (row: Unsummed<SimulationRow>) => sum(row.key, row.seq, row.owners, row.orders, row.last_order),
+    sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.opened, row.last, row.closed),
+  simulation: (row: Unsummed<SimulationRow>) =>
+    sum(row.key, row.seq, row.owners, row.orders, row.last_order, row.parent, row.begins, row.inherited),
   clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
   standing: (row: Unsummed<StoredSnapshot>) =>
-    sum(row.owner, row.minute, row.n, row.holding, row.moved, row.standing),
-  mark: (row: Unsummed<MarkRow>) => sum(row.simulation, row.symbol, row.minute, row.price),
+    sum(row.owner, row.minute, row.n, row.holding, row.moved, row.standing, row.first, row.seq),
+  pastStanding: (row: Unsummed<PastSnapshotRow>) =>
+    sum(row.owner, row.minute, row.seq, row.until, row.moved, row.standing),
+  mark: (row: Unsummed<MarkRow>) =>
+    sum(row.simulation, row.symbol, row.minute, row.price, row.first, row.seq),
   watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
 };
 

@@ -12,7 +12,7 @@ export const HISTORY_FILE = 'history.db';
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived anew. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -39,6 +39,9 @@ const TABLES = `
     owners INTEGER NOT NULL,
     orders INTEGER NOT NULL,
     last_order INTEGER NOT NULL,
+    parent INTEGER,
+    begins INTEGER NOT NULL,
+    inherited INTEGER NOT NULL,
     sum INTEGER NOT NULL
   ) STRICT;
 
@@ -48,6 +51,7 @@ const TABLES = `
     kind TEXT NOT NULL,
     id TEXT NOT NULL,
     counts TEXT NOT NULL,
+    base TEXT NOT NULL,
     sum INTEGER NOT NULL,
     UNIQUE (simulation, id, kind)
   ) STRICT;
@@ -58,7 +62,9 @@ const TABLES = `
     tenant TEXT NOT NULL,
     account TEXT NOT NULL,
     terms TEXT NOT NULL,
+    opened INTEGER NOT NULL,
     last TEXT,
+    closed INTEGER,
     sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, id)
   ) STRICT, WITHOUT ROWID;
@@ -80,6 +86,7 @@ const TABLES = `
     progress TEXT NOT NULL,
     seq INTEGER NOT NULL,
     places TEXT NOT NULL,
+    changed INTEGER NOT NULL,
     events INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, number)
@@ -108,6 +115,16 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX item_by_key ON item (owner, list, key) WHERE key IS NOT NULL;
 
+  CREATE TABLE past_item (
+    owner INTEGER NOT NULL,
+    list INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    places TEXT NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (owner, list, n, seq)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE standing (
     owner INTEGER NOT NULL,
     minute INTEGER NOT NULL,
@@ -115,8 +132,21 @@ const TABLES = `
     holding INTEGER NOT NULL,
     moved INTEGER NOT NULL,
     standing TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     PRIMARY KEY (owner, minute)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE past_standing (
+    owner INTEGER NOT NULL,
+    minute INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    moved INTEGER NOT NULL,
+    standing TEXT NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (owner, minute, seq)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE mark (
@@ -124,6 +154,8 @@ const TABLES = `
     symbol TEXT NOT NULL,
     minute INTEGER NOT NULL,
     price INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, symbol, minute)
   ) STRICT, WITHOUT ROWID;

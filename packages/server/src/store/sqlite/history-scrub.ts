@@ -8,6 +8,7 @@ import type {
   MarkRow,
   OrderEventRow,
   OwnerRow,
+  PastSnapshotRow,
   PortfolioRow,
   SimulationRow,
   StoredOrder,
@@ -95,12 +96,26 @@ export class HistoryScrub {
     yield {
       table: 'item',
       key: ['owner', 'list', 'n'],
-      look: gapless((row) => sound('item', row as ItemRow), ofItem),
+      look: gapless(
+        (row) => sound('item', row as ItemRow),
+        ofItem,
+        (row) => this.#baseOf(row.owner, LISTS[(row as ItemRow).list]),
+      ),
+    };
+    yield {
+      table: 'past_item',
+      key: ['owner', 'list', 'n', 'seq'],
+      look: (row) => row !== undefined && sound('pastItem', row as Omit<ItemRow, 'key'>),
     };
     yield {
       table: 'standing',
       key: ['owner', 'minute'],
       look: (row) => row !== undefined && sound('standing', row as StoredSnapshot),
+    };
+    yield {
+      table: 'past_standing',
+      key: ['owner', 'minute', 'seq'],
+      look: (row) => row !== undefined && sound('pastStanding', row as PastSnapshotRow),
     };
     yield {
       table: 'mark',
@@ -110,8 +125,18 @@ export class HistoryScrub {
     yield {
       table: 'tenant_event',
       key: ['owner', 'seq'],
-      look: gapless((row) => sound('tenantEvent', row as TenantEventRow), ofTenant),
+      look: gapless(
+        (row) => sound('tenantEvent', row as TenantEventRow),
+        ofTenant,
+        (row) => this.#baseOf(row.owner, 'tenant-events'),
+      ),
     };
+  }
+
+  /** How long a list was where a fork begins. */
+  #baseOf(owner: number, list: keyof Counts | undefined): number {
+    const row = this.#one<OwnerRow>('SELECT * FROM owner WHERE k = ?', owner);
+    return row === undefined || list === undefined ? 0 : ((JSON.parse(row.base) as Counts)[list] ?? 0);
   }
 
   #simulation(row: SimulationRow | undefined): void {
@@ -124,23 +149,29 @@ export class HistoryScrub {
   /** Every list ends where its count says. */
   #owner(row: OwnerRow | undefined): void {
     if (row === undefined) return;
-    const { k, kind, counts } = sound('owner', row);
+    const { k, kind, counts, base } = sound('owner', row);
     const has = JSON.parse(counts) as Counts;
-    const ends = (count: number | undefined, sql: string, ...values: readonly SqlValue[]): void => {
+    const began = JSON.parse(base) as Counts;
+    const ends = (list: keyof Counts, sql: string, ...values: readonly SqlValue[]): void => {
       const last = this.#one<{ n: number | null }>(sql, ...values)?.n ?? 0;
-      if (last !== (count ?? 0)) throw new DamagedHistory('The history has lost the end of a list');
+      if (Math.max(last, began[list] ?? 0) !== (has[list] ?? 0))
+        throw new DamagedHistory('The history has lost the end of a list');
     };
     if (kind === 'tenant') {
       const last = 'SELECT n FROM tenant_event WHERE owner = ? ORDER BY seq DESC LIMIT 1';
-      ends(has['tenant-events'], last, k);
+      ends('tenant-events', last, k);
       return;
     }
-    ends(has.orders, `SELECT max(${kind}_n) AS n FROM orders WHERE ${kind} = ?`, k);
+    ends('orders', `SELECT max(${kind}_n) AS n FROM orders WHERE ${kind} = ?`, k);
     if (kind === 'account') return;
-    ends(has.standings, 'SELECT count(*) AS n FROM standing WHERE owner = ?', k);
+    const standings =
+      began.standings === undefined
+        ? 'SELECT count(*) AS n FROM standing WHERE owner = ?'
+        : 'SELECT max(n) AS n FROM standing WHERE owner = ?';
+    ends('standings', standings, k);
     for (const [list, code] of Object.entries(LIST_CODE))
       ends(
-        has[list as keyof typeof LIST_CODE],
+        list as keyof typeof LIST_CODE,
         'SELECT max(n) AS n FROM item WHERE owner = ? AND list = ?',
         k,
         code,
@@ -150,31 +181,32 @@ export class HistoryScrub {
   /** As many orders as their simulation says; each with its events, and where its lists and its client order id say. */
   #orders(): Pass['look'] {
     let simulation: number | undefined;
+    let begins = 0;
     let count = 0;
+    const simulationOf = (key: number): SimulationRow | undefined =>
+      this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
     return (found) => {
       const row = found as StoredOrder | undefined;
-      if (simulation !== undefined && row?.simulation !== simulation) {
-        const says = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', simulation);
-        if (says?.orders !== count) throw new DamagedHistory('The history has lost an order');
+      if (row?.simulation !== simulation) {
+        const says = simulation === undefined ? undefined : simulationOf(simulation);
+        if (simulation !== undefined && says?.orders !== (says?.inherited ?? 0) + count)
+          throw new DamagedHistory('The history has lost an order');
         count = 0;
+        simulation = row?.simulation;
+        begins = simulation === undefined ? 0 : (simulationOf(simulation)?.begins ?? 0);
       }
-      simulation = row?.simulation;
-      count += 1;
-      if (row !== undefined) this.#order(sound('order', row));
+      if (row === undefined) return;
+      // An order of a fork's ancestors that it has changed is a row of its own.
+      const isOwn = row.seq > begins;
+      if (isOwn) count += 1;
+      this.#order(sound('order', row), isOwn);
     };
   }
 
-  #order({
-    simulation,
-    number,
-    portfolio,
-    portfolio_n,
-    account,
-    account_n,
-    terms,
-    places,
-    events,
-  }: StoredOrder): void {
+  #order(
+    { simulation, number, portfolio, portfolio_n, account, account_n, terms, places, events }: StoredOrder,
+    isOwn: boolean,
+  ): void {
     for (const [kind, owner, n] of [
       ['portfolio', portfolio, portfolio_n],
       ['account', account, account_n],
@@ -184,14 +216,15 @@ export class HistoryScrub {
         throw new DamagedHistory('The history does not list an order that it has');
     }
     const { clientOrderId } = JSON.parse(terms) as { readonly clientOrderId?: string };
-    if (clientOrderId !== undefined) {
+    if (clientOrderId !== undefined && isOwn) {
       const sql = 'SELECT number FROM client_order WHERE owner = ? AND id = ?';
       if (this.#one(sql, portfolio, clientOrderId) === undefined)
         throw new DamagedHistory('The history has lost a client order id');
     }
-    let end = placesOf({ places }).length;
+    let end: number | undefined = isOwn ? placesOf({ places }).length : undefined;
     const sql = 'SELECT * FROM order_event WHERE simulation = ? AND number = ? ORDER BY n';
     for (const row of all<OrderEventRow>(this.#statements.of(sql), simulation, number)) {
+      end ??= row.n - placesOf(row).length;
       end += placesOf(sound('orderEvent', row)).length;
       if (row.n !== end) throw new DamagedHistory('The history has lost an event of an order');
     }
@@ -206,18 +239,30 @@ export class HistoryScrub {
 
 type ScrubbedRow = ItemRow | TenantEventRow;
 
+const LISTS = Object.fromEntries(Object.entries(LIST_CODE).map(([list, code]) => [code, list])) as Record<
+  number,
+  keyof typeof LIST_CODE
+>;
+
 const ofItem = (row: ScrubbedRow): string => `${row.owner} ${(row as ItemRow).list}`;
 const ofTenant = (row: ScrubbedRow): string => String(row.owner);
 
 /** Each row of a list begins where the one before it has ended. That the list ends where it must, the owners are asked. */
-function gapless(checked: (row: unknown) => ScrubbedRow, listOf: (row: ScrubbedRow) => string): Pass['look'] {
+function gapless(
+  checked: (row: unknown) => ScrubbedRow,
+  listOf: (row: ScrubbedRow) => string,
+  baseOf: (row: ScrubbedRow) => number,
+): Pass['look'] {
   let list: string | undefined;
+  let base = 0;
   let end = 0;
   return (found) => {
     if (found === undefined) return;
     const row = checked(found);
-    if (listOf(row) !== list) end = 0;
+    if (listOf(row) !== list) end = base = baseOf(row);
     list = listOf(row);
+    // An item of a fork's ancestors that it has replaced.
+    if (row.n <= base) return;
     end += placesOf(row).length;
     if (row.n !== end) throw new DamagedHistory('The history has lost an item of a list');
   };

@@ -5,7 +5,10 @@ import { BulkInsert } from './bulk-insert.js';
 import { one, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import { DamagedHistory, LIST_CODE, sound, sumOf } from './history-rows.js';
-import type { Block } from './journal-blocks.js';
+import type { ForkOrigin } from './fork-origin.js';
+import { HistoryLineage } from './history-lineage.js';
+import type { Generation } from './history-lineage.js';
+import type { Block, JournalBlocks } from './journal-blocks.js';
 import type {
   ClientOrderRow,
   CountedList,
@@ -19,7 +22,9 @@ import type {
   StoredOrder,
   TenantEventRow,
 } from './history-rows.js';
+import { SnapshotLineage } from './snapshot-lineage.js';
 import { SnapshotTables } from './snapshot-tables.js';
+import type { SnapshotOwner } from './snapshot-tables.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
@@ -65,9 +70,12 @@ class SimulationDraft {
   changedOwners: OwnerDraft[] = [];
   readonly portfolios = new Map<string, PortfolioDraft>();
   readonly orders = new Map<number, OrderDraft>();
+  /** A fork's ancestors, each as of where the next one begins. */
+  readonly ancestors: readonly Generation[];
 
-  constructor(row: RowDraft<SimulationRow>) {
+  constructor(row: RowDraft<SimulationRow>, ancestors: readonly Generation[]) {
     this.row = row;
+    this.ancestors = ancestors;
   }
 
   /** The ordinal of one more item. */
@@ -121,24 +129,40 @@ export class HistoryTables {
   #replacedItems: RowDraft<ItemRow>[] = [];
   #nextOwner: number | undefined;
   readonly #standings: SnapshotTables;
+  #pastItems: Omit<ItemRow, 'key'>[] = [];
+  readonly #lineage: HistoryLineage;
+  readonly #snapshots: SnapshotLineage;
 
   readonly #insertOwners: BulkInsert<OwnerRow>;
   readonly #insertPortfolios: BulkInsert<PortfolioRow>;
   readonly #insertOrders: BulkInsert<StoredOrder>;
   readonly #insertClientOrders: BulkInsert<ClientOrderRow>;
   readonly #insertItems: BulkInsert<ItemRow>;
+  readonly #insertPastItems: BulkInsert<Omit<ItemRow, 'key'>>;
   readonly #insertOrderEvents: BulkInsert<OrderEventRow>;
   readonly #insertTenantEvents: BulkInsert<TenantEventRow>;
 
-  constructor(database: Database) {
+  /** `journal`: what rows of a fork's ancestors are made again from, as they were. */
+  constructor(database: Database, journal: JournalBlocks) {
     this.#statements = new Statements(database);
     this.#standings = new SnapshotTables(database);
+    this.#lineage = new HistoryLineage(this.#statements, journal);
+    this.#snapshots = new SnapshotLineage(this.#statements, this.#lineage);
+    this.#insertPastItems = new BulkInsert(database, 'past_item', [
+      'owner',
+      'list',
+      'n',
+      'seq',
+      'places',
+      'sum',
+    ]);
     this.#insertOwners = new BulkInsert(database, 'owner', [
       'k',
       'simulation',
       'kind',
       'id',
       'counts',
+      'base',
       'sum',
     ]);
     this.#insertPortfolios = new BulkInsert(database, 'portfolio', [
@@ -147,7 +171,9 @@ export class HistoryTables {
       'tenant',
       'account',
       'terms',
+      'opened',
       'last',
+      'closed',
       'sum',
     ]);
     this.#insertOrders = new BulkInsert(database, 'orders', [
@@ -167,6 +193,7 @@ export class HistoryTables {
       'progress',
       'seq',
       'places',
+      'changed',
       'events',
       'sum',
     ]);
@@ -211,7 +238,8 @@ export class HistoryTables {
         return { terms, progress };
       },
       owner: (portfolioId): Owner => this.#ownerOf(draft, portfolioId),
-      standing: (portfolioId) => this.#standings.now(this.#owner(draft, 'portfolio', portfolioId).row.k),
+      standing: (portfolioId) =>
+        this.#standings.now(this.#snapshotOwner(draft, this.#owner(draft, 'portfolio', portfolioId))),
     };
   }
 
@@ -226,40 +254,102 @@ export class HistoryTables {
     for (const change of changes) {
       switch (change.change) {
         case 'portfolio-opened':
-          this.#portfolioOpened(draft, change);
+          this.#portfolioOpened(draft, seq, change);
           break;
         case 'order-added':
           this.#orderAdded(draft, seq, change);
           break;
         case 'order-moved':
-          this.#orderMoved(draft, change);
+          this.#orderMoved(draft, seq, change);
           break;
         case 'listed':
           if (change.list === 'order-events') this.#orderEvent(draft, seq, change);
           else this.#listed(draft, seq, change.list, change);
           break;
         case 'portfolio-closed':
-          this.#portfolio(draft, change.portfolioId).row.last = change.last;
+          this.#portfolioClosed(draft, seq, change);
           break;
         case 'tenant-event':
           this.#tenantEvent(draft, k, seq, change);
           break;
         case 'standing': {
           const owner = this.#owner(draft, 'portfolio', change.portfolioId);
-          this.#standings.changed(owner.row.k, change, () => draft.count(owner, 'standings'));
+          this.#standings.changed(this.#snapshotOwner(draft, owner), seq, change, () =>
+            draft.count(owner, 'standings'),
+          );
           break;
         }
         case 'mark':
-          this.#standings.marked(draft.row.key, change);
+          this.#standings.marked(draft.row.key, seq, change);
       }
     }
     draft.row.seq = seq;
   }
 
-  #portfolioOpened(draft: SimulationDraft, opened: Change<'portfolio-opened'>): void {
+  /** A fork has nothing of its own yet: from here on its rows are those of its parent, as of a record, and what it adds. Not written yet. */
+  beginFork(simulation: number, { parent, seq }: ForkOrigin): void {
+    const { count, last } = this.#lineage.ordersBy(parent, seq);
+    const ancestors = this.#lineage.generations(parent, seq);
+    const draft = new SimulationDraft(
+      {
+        key: simulation,
+        seq,
+        owners: 0,
+        orders: count,
+        last_order: last,
+        parent,
+        begins: seq,
+        inherited: count,
+        sum: 0,
+      },
+      ancestors,
+    );
+    this.#simulations.set(simulation, draft);
+    this.#remembered += 1;
+    this.#changed.add(draft);
+  }
+
+  /** Whether something of a fork's ancestors was applied and is not written. */
+  hasUnwritten(parent: number): boolean {
+    if (this.#changed.size === 0) return false;
+    const keys = new Set(this.#lineage.generations(parent).map(({ simulation }) => simulation));
+    return [...this.#changed].some(({ row }) => keys.has(row.key));
+  }
+
+  #snapshotOwner({ ancestors }: SimulationDraft, { row: { k, kind, id } }: OwnerDraft): SnapshotOwner {
+    return {
+      k,
+      inherited: () =>
+        ancestors.length === 0
+          ? undefined
+          : this.#snapshots.last(ancestors, this.#lineage.owners(ancestors, kind, id)),
+    };
+  }
+
+  #portfolioClosed(
+    draft: SimulationDraft,
+    seq: number,
+    { portfolioId, last }: Change<'portfolio-closed'>,
+  ): void {
+    const { row } = this.#portfolio(draft, portfolioId);
+    row.last = last;
+    row.closed = seq;
+  }
+
+  #portfolioOpened(draft: SimulationDraft, seq: number, opened: Change<'portfolio-opened'>): void {
     const { portfolioId: id, tenantId: tenant, accountId: account, terms } = opened;
     draft.portfolios.set(id, {
-      row: { simulation: draft.row.key, id, tenant, account, terms, last: null, sum: 0 },
+      row: {
+        simulation: draft.row.key,
+        id,
+        tenant,
+        account,
+        terms,
+        opened: seq,
+        last: null,
+        closed: null,
+        sum: 0,
+      },
       isNew: true,
     });
     this.#remember(draft, id, { tenantId: tenant, accountId: account });
@@ -304,6 +394,7 @@ export class HistoryTables {
       progress: '',
       seq,
       places: '',
+      changed: seq,
       events: 0,
       sum: 0,
     };
@@ -316,6 +407,7 @@ export class HistoryTables {
 
   #orderMoved(
     simulation: SimulationDraft,
+    seq: number,
     { order, progress, filledOn, terms }: Change<'order-moved'>,
   ): void {
     const draft = this.#order(simulation, order);
@@ -325,6 +417,7 @@ export class HistoryTables {
       draft.row.terms = JSON.stringify(terms);
     }
     draft.progress = progress;
+    draft.row.changed = seq;
     draft.row.status = progress.status;
     draft.row.filled_on = filledOn ?? draft.row.filled_on;
   }
@@ -336,6 +429,7 @@ export class HistoryTables {
     const draft = this.#order(simulation, number);
     const { row } = draft;
     row.events += 1;
+    row.changed = seq;
     const place = placeText(change);
     if (row.seq === seq) row.places = joined(row.places, place);
     else if (draft.later?.seq === seq) addPlace(draft.later, row.events, place);
@@ -389,15 +483,36 @@ export class HistoryTables {
         LIST_CODE[list],
         key,
       );
-      if (found === undefined) row = this.#addItem(owner, list, draft.count(owner, list), seq, places, key);
-      else {
+      const inherited = found === undefined ? this.#inheritedItem(draft, owner, list, key) : undefined;
+      if (found !== undefined) {
         row = { ...sound('item', found) };
         this.#replacedItems.push(row);
-      }
+      } else if (inherited !== undefined) row = this.#addItem(owner, list, inherited, seq, places, key);
+      else row = this.#addItem(owner, list, draft.count(owner, list), seq, places, key);
       this.#keyedItems.set(name, row);
+    }
+    if (row.seq < seq) {
+      const past = { owner: row.owner, list: row.list, n: row.n, seq: row.seq, places: whole(row.places) };
+      this.#pastItems.push({ ...past, sum: sumOf.pastItem(past) });
     }
     row.seq = seq;
     row.places = places;
+  }
+
+  /** The ordinal of an item with a key, where a fork's ancestors have it. */
+  #inheritedItem(
+    { ancestors }: SimulationDraft,
+    { row: { kind, id } }: OwnerDraft,
+    list: keyof typeof LIST_CODE,
+    key: string,
+  ): number | undefined {
+    if (ancestors.length === 0) return undefined;
+    for (const { row, upTo } of this.#lineage.owners(ancestors, kind, id)) {
+      const sql = 'SELECT * FROM item WHERE owner = ? AND list = ? AND key = ?';
+      const item = this.#one<ItemRow>(sql, row.k, LIST_CODE[list], key);
+      if (item !== undefined && this.#lineage.itemAsOf(item, upTo) !== undefined) return item.n;
+    }
+    return undefined;
   }
 
   /** A row has what a block has for a tenant. */
@@ -423,12 +538,15 @@ export class HistoryTables {
       this.#writePortfolios([...portfolios.values()]);
       this.#writeOrders([...orders.values()].sort((a, b) => a.row.number - b.row.number));
       this.#run(
-        'INSERT OR REPLACE INTO simulation (key, seq, owners, orders, last_order, sum) VALUES (?, ?, ?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO simulation (key, seq, owners, orders, last_order, parent, begins, inherited, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         row.key,
         row.seq,
         row.owners,
         row.orders,
         row.last_order,
+        row.parent,
+        row.begins,
+        row.inherited,
         sumOf.simulation(row),
       );
     }
@@ -444,6 +562,7 @@ export class HistoryTables {
     this.#items.sort((a, b) => a.owner - b.owner || a.list - b.list || a.n - b.n);
     for (const row of this.#items) row.sum = sumOf.item(closed(row));
     this.#insertItems.run(this.#items);
+    this.#insertPastItems.run(this.#pastItems);
     for (const row of this.#replacedItems) {
       this.#run(
         'UPDATE item SET seq = ?, places = ?, sum = ? WHERE owner = ? AND list = ? AND n = ?',
@@ -477,8 +596,9 @@ export class HistoryTables {
       if (isNew) added.push(row);
       else
         this.#run(
-          'UPDATE portfolio SET last = ?, sum = ? WHERE simulation = ? AND id = ?',
+          'UPDATE portfolio SET last = ?, closed = ?, sum = ? WHERE simulation = ? AND id = ?',
           row.last,
+          row.closed,
           row.sum,
           row.simulation,
           row.id,
@@ -492,19 +612,31 @@ export class HistoryTables {
     const moved: StoredOrder[] = [];
     for (const { row, progress, isNew } of drafts) {
       row.progress = JSON.stringify(progress);
-      if (isNew) closed(row);
+      if (isNew) row.places = whole(row.places);
       row.sum = sumOf.order(row);
       (isNew ? added : moved).push(row);
     }
     this.#insertOrders.run(added);
-    for (const { simulation, number, symbol, terms, status, filled_on, progress, events, sum } of moved)
+    for (const {
+      simulation,
+      number,
+      symbol,
+      terms,
+      status,
+      filled_on,
+      progress,
+      changed,
+      events,
+      sum,
+    } of moved)
       this.#run(
-        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, changed = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
         symbol,
         terms,
         status,
         filled_on,
         progress,
+        changed,
         events,
         sum,
         simulation,
@@ -527,6 +659,7 @@ export class HistoryTables {
     if (this.#simulations.size === 0) this.#remembered = 0;
     this.#keyedItems.clear();
     this.#items = [];
+    this.#pastItems = [];
     this.#orderEvents = [];
     this.#tenantEvents = [];
     this.#clientOrders = [];
@@ -539,8 +672,19 @@ export class HistoryTables {
       const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
       draft = new SimulationDraft(
         row === undefined
-          ? { key, seq: 0, owners: 0, orders: 0, last_order: 0, sum: 0 }
+          ? {
+              key,
+              seq: 0,
+              owners: 0,
+              orders: 0,
+              last_order: 0,
+              parent: null,
+              begins: 0,
+              inherited: 0,
+              sum: 0,
+            }
           : { ...sound('simulation', row) },
+        this.#lineage.generations(key).slice(1),
       );
       this.#simulations.set(key, draft);
       this.#remembered += 1;
@@ -565,14 +709,16 @@ export class HistoryTables {
     return draft;
   }
 
-  #newOwner({ row, changedOwners }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
+  #newOwner({ row, changedOwners, ancestors }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
+    const links = ancestors.length === 0 ? [] : this.#lineage.owners(ancestors, kind, id);
+    const counts = links.length === 0 ? {} : this.#lineage.counts(links);
     this.#nextOwner ??= (this.#one<{ k: number | null }>('SELECT max(k) AS k FROM owner')?.k ?? 0) + 1;
     const k = this.#nextOwner;
     this.#nextOwner += 1;
     row.owners += 1;
     const added: OwnerDraft = {
-      row: { k, simulation: row.key, kind, id, counts: '{}', sum: 0 },
-      counts: {},
+      row: { k, simulation: row.key, kind, id, counts: '{}', base: JSON.stringify(counts), sum: 0 },
+      counts: { ...counts },
       isNew: true,
       isChanged: true,
       open: {},
@@ -589,35 +735,56 @@ export class HistoryTables {
         simulation.row.key,
         number,
       );
-      if (row === undefined) throw new DamagedHistory(`The history has no order ${number}`);
-      draft = {
-        row: { ...sound('order', row) },
-        terms: JSON.parse(row.terms) as OrderTerms,
-        progress: JSON.parse(row.progress) as OrderProgress,
-        isNew: false,
-      };
+      draft =
+        row === undefined
+          ? this.#inheritedOrder(simulation, number)
+          : {
+              row: { ...sound('order', row) },
+              terms: JSON.parse(row.terms) as OrderTerms,
+              progress: JSON.parse(row.progress) as OrderProgress,
+              isNew: false,
+            };
       simulation.orders.set(number, draft);
     }
     return draft;
   }
 
+  /** An order of a fork's ancestors, as it was: about to become the fork's own. */
+  #inheritedOrder(simulation: SimulationDraft, number: number): OrderDraft {
+    const found = this.#lineage.order(simulation.ancestors, number)?.row;
+    if (found === undefined) throw new DamagedHistory(`The history has no order ${number}`);
+    const terms = JSON.parse(found.terms) as OrderTerms;
+    const { portfolioId, tenantId, accountId } = terms;
+    const ownerOf = (kind: OwnerKind, id: string): number => this.#owner(simulation, kind, id).row.k;
+    return {
+      row: {
+        ...found,
+        simulation: simulation.row.key,
+        portfolio: ownerOf('portfolio', portfolioId),
+        account: ownerOf('account', accountOwner(tenantId, accountId)),
+        tenant: ownerOf('tenant', tenantId),
+      },
+      terms,
+      progress: JSON.parse(found.progress) as OrderProgress,
+      isNew: true,
+    };
+  }
+
   #portfolio(draft: SimulationDraft, id: string): PortfolioDraft {
     let portfolio = draft.portfolios.get(id);
     if (portfolio === undefined) {
-      portfolio = { row: { ...this.#portfolioRow(draft, id) }, isNew: false };
+      const row = this.#portfolioRow(draft, id);
+      const isNew = row.simulation !== draft.row.key;
+      portfolio = { row: { ...row, simulation: draft.row.key }, isNew };
       draft.portfolios.set(id, portfolio);
     }
     return portfolio;
   }
 
-  #portfolioRow({ row }: SimulationDraft, id: string): PortfolioRow {
-    const found = this.#one<PortfolioRow>(
-      'SELECT * FROM portfolio WHERE simulation = ? AND id = ?',
-      row.key,
-      id,
-    );
+  #portfolioRow({ row, ancestors }: SimulationDraft, id: string): PortfolioRow {
+    const found = this.#lineage.portfolio([{ simulation: row.key, upTo: Infinity }, ...ancestors], id);
     if (found === undefined) throw new DamagedHistory(`The history has no portfolio ${id}`);
-    return sound('portfolio', found);
+    return found;
   }
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
@@ -654,6 +821,10 @@ function addPlace(open: OpenRow, n: number, place: string): void {
 
 /** Places are collected as the inside of an array. */
 function closed<Row extends Pick<OpenRow, 'places'>>(row: Row): Row {
-  row.places = `[${row.places}]`;
+  row.places = whole(row.places);
   return row;
 }
+
+/** Places as a row has them, which they may be already. */
+const whole = (places: string): string =>
+  places === '[]' || places.startsWith('[[') ? places : `[${places}]`;

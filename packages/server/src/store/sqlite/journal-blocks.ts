@@ -2,7 +2,7 @@ import { DamagedJournal } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import { all, one, readingIntact } from './connection.js';
 import type { Statements } from './connection.js';
-import { forkOriginOf } from './fork-origin.js';
+import { forkOriginOf, heldByForks } from './fork-origin.js';
 import type { ForkOrigin } from './fork-origin.js';
 import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../journal-chain.js';
 import type { RecordLine } from '../journal-chain.js';
@@ -69,22 +69,27 @@ export class JournalBlocks {
 
   /**
    * Blocks in the order of the commits with k > `after`, until about so many bytes of data were given; those of deleted
-   * simulations are left out. Empty when there are no more.
+   * simulations are left out, but for blocks that forks rest on. Empty when there are no more.
    */
   after(after: number, bytes: number): readonly Block[] {
     const blocks: Block[] = [];
     const ends = new Map<number, Tail>();
-    const sql = `SELECT ${COLUMNS} FROM block WHERE k > ? AND simulation IN (SELECT key FROM simulation WHERE deleted_at IS NULL)
+    const held = this.#heldOfDeleted();
+    const orHeld =
+      'OR EXISTS (SELECT 1 FROM json_each(?) WHERE value ->> 0 = simulation AND first <= value ->> 1)';
+    const sql = `SELECT ${COLUMNS} FROM block
+                 WHERE k > ? AND (simulation IN (SELECT key FROM simulation WHERE deleted_at IS NULL) ${held.size > 0 ? orHeld : ''})
                  ORDER BY k LIMIT ${FETCHED_AT_A_TIME}`;
+    const more = held.size > 0 ? [JSON.stringify([...held])] : [];
     let k = after;
     let size = 0;
     for (;;) {
-      const fetched = this.#all(sql, k);
+      const fetched = this.#all(sql, k, ...more);
       for (const block of fetched) {
         const { simulation, first } = block;
         const previous = ends.get(simulation) ?? this.#before(simulation, first);
         // Deleted between the two looks.
-        if (previous.seq !== first - 1 && !this.#isLive(simulation)) continue;
+        if (previous.seq !== first - 1 && !this.isLive(simulation) && !held.has(simulation)) continue;
         ends.set(simulation, checked(block, previous));
         blocks.push(block);
         size += block.data.byteLength;
@@ -93,6 +98,18 @@ export class JournalBlocks {
       }
       if (fetched.length < FETCHED_AT_A_TIME) return blocks;
     }
+  }
+
+  /** Deleted simulations that forks rest on, with the last record that these need. */
+  #heldOfDeleted(): ReadonlyMap<number, number> {
+    const sql = 'SELECT key FROM simulation WHERE deleted_at IS NOT NULL AND purged = 0';
+    const deleted = readingIntact(() => all<{ key: number }>(this.#statements.of(sql)));
+    return new Map(
+      deleted.flatMap(({ key }) => {
+        const last = heldByForks(this.#statements, key);
+        return last === 0 ? [] : [[key, last]];
+      }),
+    );
   }
 
   /** Whether a block with this hash was written as number k, or may have been and is gone with its simulation. */
@@ -161,7 +178,7 @@ export class JournalBlocks {
         yield* recordTexts(block, simulationId, afterSeq);
       }
       if (fetched.at(-1)?.last !== end.seq) {
-        if (!this.#isLive(simulation)) return;
+        if (!this.isLive(simulation)) return;
         throw missing(simulationId, end.seq + 1, simulation);
       }
     }
@@ -215,7 +232,8 @@ export class JournalBlocks {
     return seq === 0 ? chainStart(simulation) : this.holding(simulation, seq).hash;
   }
 
-  #isLive(simulation: number): boolean {
+  /** Whether a simulation is not deleted. */
+  isLive(simulation: number): boolean {
     return (
       this.#one('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL', simulation) !== undefined
     );
@@ -226,7 +244,7 @@ export class JournalBlocks {
     return readingIntact(() => one<Row>(this.#statements.of(sql), ...values));
   }
 
-  #all(sql: string, ...values: readonly number[]): readonly Block[] {
+  #all(sql: string, ...values: readonly (number | string)[]): readonly Block[] {
     return readingIntact(() => all<Block>(this.#statements.of(sql), ...values));
   }
 }

@@ -6,17 +6,7 @@ import { DamagedHistory, sumOf } from './history-rows.js';
 import { watermarkOf } from './history-schema.js';
 import { HistoryScrub } from './history-scrub.js';
 import { HistoryTables } from './history-tables.js';
-import { recordsOf } from './journal-blocks.js';
 import type { Block, JournalBlocks, RecordLine } from './journal-blocks.js';
-
-/** Bytes of inherited records that one transaction derives. */
-const INHERITED_AT_ONCE = 4_000_000;
-
-/** A block of an ancestor, and the last record of it that is the fork's, too. */
-interface InheritedBlock {
-  readonly block: Block;
-  readonly upTo: number;
-}
 
 /** The tables that the projector writes, and how far they have come. */
 export class OpenHistory {
@@ -26,11 +16,13 @@ export class OpenHistory {
   readonly scrub: HistoryScrub;
   readonly #statements: Statements;
   readonly #journal: string;
+  readonly #blocks: JournalBlocks;
   #k: number;
 
-  constructor(database: Database, purge: HistoryPurge) {
+  constructor(database: Database, purge: HistoryPurge, blocks: JournalBlocks) {
     this.database = database;
-    this.tables = new HistoryTables(database);
+    this.#blocks = blocks;
+    this.tables = new HistoryTables(database, blocks);
     this.purge = purge;
     this.scrub = new HistoryScrub(database);
     this.#statements = new Statements(database);
@@ -47,48 +39,17 @@ export class OpenHistory {
   /** Within a transaction. */
   project(block: Block, records: readonly RecordLine[], project: Projection): void {
     const { simulation, first } = block;
+    const origin = this.#blocks.originOf(simulation);
+    if (origin !== undefined) {
+      // A fork shows rows of its ancestors: they must be there.
+      if (this.tables.hasUnwritten(origin.parent)) this.tables.write();
+      if (origin.seq === first - 1) this.tables.beginFork(simulation, origin);
+    }
     if (this.tables.position(simulation) !== first - 1)
       throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
     const known = this.tables.known(simulation);
     for (const { seq, at, command, events } of records)
       this.tables.apply(block, seq, project({ seq, at }, { command, events }, known));
-  }
-
-  /**
-   * Before the first block of a fork: derives what its ancestors' records say, as of where it begins, some at a time. Transactions of their own,
-   * which leave the watermark where it is: what is done of it need not be done again.
-   */
-  inherit({ simulation, first }: Block, journal: JournalBlocks, project: Projection): void {
-    const from = this.tables.position(simulation);
-    if (from >= first - 1) return;
-    let some: InheritedBlock[] = [];
-    let bytes = 0;
-    for (const inherited of journal.inherited(simulation, from)) {
-      some.push(inherited);
-      bytes += inherited.block.data.byteLength;
-      if (bytes < INHERITED_AT_ONCE) continue;
-      this.#inheritSome(simulation, some, project);
-      some = [];
-      bytes = 0;
-    }
-    this.#inheritSome(simulation, some, project);
-  }
-
-  #inheritSome(simulation: number, some: readonly InheritedBlock[], project: Projection): void {
-    this.#commit(() => {
-      for (const { block, upTo } of some) {
-        const after = this.tables.position(simulation);
-        const records = recordsOf(block).filter(({ seq }) => seq > after && seq <= upTo);
-        const known = this.tables.known(simulation);
-        for (const { seq, at, command, events } of records)
-          this.tables.apply(
-            { simulation, k: block.k },
-            seq,
-            project({ seq, at }, { command, events }, known),
-          );
-      }
-      this.tables.write();
-    });
   }
 
   /** What `work` applies to the tables is written together with the watermark: they then tell of everything up to this block. */

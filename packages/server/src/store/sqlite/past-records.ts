@@ -50,7 +50,7 @@ export class PastRecords {
 
   /** Throws `DamagedJournal`. */
   stored({ seq, event, item }: Pick<StoredItem, 'seq' | 'event' | 'item'>): StoredItem {
-    const { at, events } = this.#find(seq);
+    const { at, events } = this.record(seq);
     return { seq, at, event, item, json: JSON.stringify(events[event]) };
   }
 
@@ -62,10 +62,11 @@ export class PastRecords {
 
   /** When a record was made, simulated ms. Throws `DamagedJournal`. */
   at(seq: number): number {
-    return this.#find(seq).at;
+    return this.record(seq).at;
   }
 
-  #find(seq: number): RecordLine {
+  /** Throws `DamagedJournal`. */
+  record(seq: number): RecordLine {
     if (this.#record?.seq === seq) return this.#record;
     const large = this.#large.of(this.#simulation, seq);
     if (large === undefined) {

@@ -1,10 +1,11 @@
-import type { Price, PortfolioSnapshot } from '@sandpit/core';
-import type { HistoryChange, MinuteMark, SnapshotMinute, SnapshotRow } from '../history.js';
+import type { PortfolioSnapshot } from '@sandpit/core';
+import type { HistoryChange, SnapshotMinute } from '../history.js';
 import { BulkInsert } from './bulk-insert.js';
 import { all, one, Statements } from './connection.js';
 import type { Database } from './connection.js';
-import { DamagedHistory, sound, sumOf } from './history-rows.js';
-import type { MarkRow, StoredSnapshot } from './history-rows.js';
+import { sound, sumOf } from './history-rows.js';
+import type { MarkRow, PastSnapshotRow, StoredSnapshot } from './history-rows.js';
+import type { PastRecords } from './past-records.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
@@ -15,9 +16,22 @@ interface MinuteDraft {
   readonly n: number;
   hasMoved: boolean;
   standing: PortfolioSnapshot;
+  readonly first: number;
+  seq: number;
+  /** The last version of it that is kept ends before this record. */
+  keptUntil: number;
   /** Whether its row is there already. */
   isStored: boolean;
   isChanged: boolean;
+}
+
+/** Records within a minute after which what a portfolio had is kept as a version: forks may begin in between. */
+const VERSION_AFTER_RECORDS = 1000;
+
+/** A portfolio, and the last minute that it has from a fork's ancestors. */
+export interface SnapshotOwner {
+  readonly k: number;
+  readonly inherited: () => StoredSnapshot | undefined;
 }
 
 /** Portfolios whose last minute is remembered between transactions. */
@@ -32,9 +46,20 @@ export class SnapshotTables {
   /** Those of `#minutes` that this transaction changes. */
   readonly #changed = new Set<MinuteDraft[]>();
   readonly #marks = new Map<string, MarkRow>();
+  #versions: PastSnapshotRow[] = [];
+  readonly #insertVersions: BulkInsert<PastSnapshotRow>;
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
+    this.#insertVersions = new BulkInsert(database, 'past_standing', [
+      'owner',
+      'minute',
+      'seq',
+      'until',
+      'moved',
+      'standing',
+      'sum',
+    ]);
     this.#insertStandings = new BulkInsert(database, 'standing', [
       'owner',
       'minute',
@@ -42,45 +67,90 @@ export class SnapshotTables {
       'holding',
       'moved',
       'standing',
+      'first',
+      'seq',
       'sum',
     ]);
   }
 
   /** What a portfolio has, with what has been applied and is not written. */
-  now(owner: number): PortfolioSnapshot | undefined {
+  now(owner: SnapshotOwner): PortfolioSnapshot | undefined {
     return this.#minutesOf(owner).at(-1)?.standing;
   }
 
   /** `countOne` gives the ordinal of one more minute. */
-  changed(owner: number, { minute, hasMoved, standing }: Change<'standing'>, countOne: () => number): void {
+  changed(
+    owner: SnapshotOwner,
+    seq: number,
+    { minute, hasMoved, standing }: Change<'standing'>,
+    countOne: () => number,
+  ): void {
     const minutes = this.#minutesOf(owner);
     this.#changed.add(minutes);
     const last = minutes.at(-1);
     if (last?.minute !== minute) {
-      minutes.push({ owner, minute, n: countOne(), hasMoved, standing, isStored: false, isChanged: true });
+      minutes.push({
+        owner: owner.k,
+        minute,
+        n: countOne(),
+        hasMoved,
+        standing,
+        first: seq,
+        seq,
+        keptUntil: seq,
+        isStored: false,
+        isChanged: true,
+      });
       return;
     }
+    if (seq - last.keptUntil >= VERSION_AFTER_RECORDS) this.#keepVersion(last, seq);
     last.standing = standing;
+    last.seq = seq;
     last.isChanged = true;
     last.hasMoved ||= hasMoved;
   }
 
-  marked(simulation: number, { symbol, minute, price }: Change<'mark'>): void {
-    this.#marks.set(`${simulation} ${symbol} ${minute}`, { simulation, symbol, minute, price, sum: 0 });
+  #keepVersion(draft: MinuteDraft, until: number): void {
+    const { owner, minute, seq, hasMoved, standing } = draft;
+    const row = { owner, minute, seq, until, moved: hasMoved ? 1 : 0, standing: JSON.stringify(standing) };
+    this.#versions.push({ ...row, sum: sumOf.pastStanding(row) });
+    draft.keptUntil = until;
   }
 
-  #minutesOf(owner: number): MinuteDraft[] {
+  marked(simulation: number, seq: number, { symbol, minute, price }: Change<'mark'>): void {
+    const name = `${simulation} ${symbol} ${minute}`;
+    const sql = 'SELECT * FROM mark WHERE simulation = ? AND symbol = ? AND minute = ?';
+    const before =
+      this.#marks.get(name) ?? one<MarkRow>(this.#statements.of(sql), simulation, symbol, minute);
+    this.#marks.set(name, { simulation, symbol, minute, price, first: before?.first ?? seq, seq, sum: 0 });
+  }
+
+  #minutesOf({ k: owner, inherited: find }: SnapshotOwner): MinuteDraft[] {
     let minutes = this.#minutes.get(owner);
     if (minutes === undefined) {
       const sql = 'SELECT * FROM standing WHERE owner = ? ORDER BY minute DESC LIMIT 1';
       const row = one<StoredSnapshot>(this.#statements.of(sql), owner);
-      minutes = row === undefined ? [] : [draftOf(sound('standing', row))];
+      const inherited = row === undefined ? find() : undefined;
+      minutes =
+        row !== undefined
+          ? [draftOf(sound('standing', row), true, this.#keptUntil(row))]
+          : inherited !== undefined
+            ? [draftOf({ ...inherited, owner }, false, inherited.seq)]
+            : [];
       this.#minutes.set(owner, minutes);
     }
     return minutes;
   }
 
+  #keptUntil({ owner, minute, first }: StoredSnapshot): number {
+    const sql = 'SELECT max(until) AS until FROM past_standing WHERE owner = ? AND minute = ?';
+    const kept = one<{ until: number | null }>(this.#statements.of(sql), owner, minute)?.until;
+    return kept ?? first;
+  }
+
   write(): void {
+    this.#insertVersions.run(this.#versions);
+    this.#versions = [];
     const added: StoredSnapshot[] = [];
     for (const minutes of this.#changed)
       for (const draft of minutes) {
@@ -91,11 +161,11 @@ export class SnapshotTables {
       }
     added.sort((a, b) => a.owner - b.owner || a.minute - b.minute);
     this.#insertStandings.run(added);
-    for (const { simulation, symbol, minute, price } of this.#marks.values()) {
-      const sum = sumOf.mark({ simulation, symbol, minute, price });
+    for (const row of this.#marks.values()) {
+      const { simulation, symbol, minute, price, first, seq } = row;
       const sql =
-        'INSERT OR REPLACE INTO mark (simulation, symbol, minute, price, sum) VALUES (?, ?, ?, ?, ?)';
-      this.#statements.of(sql).run(simulation, symbol, minute, price, sum);
+        'INSERT OR REPLACE INTO mark (simulation, symbol, minute, price, first, seq, sum) VALUES (?, ?, ?, ?, ?, ?, ?)';
+      this.#statements.of(sql).run(simulation, symbol, minute, price, first, seq, sumOf.mark(row));
     }
     this.#marks.clear();
     this.#keepLast();
@@ -113,10 +183,10 @@ export class SnapshotTables {
     if (this.#minutes.size > MOST_REMEMBERED) this.#minutes.clear();
   }
 
-  #update({ owner, minute, holding, moved, standing, sum }: StoredSnapshot): void {
+  #update({ owner, minute, holding, moved, standing, seq, sum }: StoredSnapshot): void {
     const sql =
-      'UPDATE standing SET holding = ?, moved = ?, standing = ?, sum = ? WHERE owner = ? AND minute = ?';
-    this.#statements.of(sql).run(holding, moved, standing, sum, owner, minute);
+      'UPDATE standing SET holding = ?, moved = ?, standing = ?, seq = ?, sum = ? WHERE owner = ? AND minute = ?';
+    this.#statements.of(sql).run(holding, moved, standing, seq, sum, owner, minute);
   }
 
   /** After a transaction that did not happen. */
@@ -124,20 +194,28 @@ export class SnapshotTables {
     this.#minutes.clear();
     this.#changed.clear();
     this.#marks.clear();
+    this.#versions = [];
   }
 }
 
-const draftOf = ({ owner, minute, n, moved, standing }: StoredSnapshot): MinuteDraft => ({
+const draftOf = (
+  { owner, minute, n, moved, standing, first, seq }: StoredSnapshot,
+  isStored: boolean,
+  keptUntil: number,
+): MinuteDraft => ({
   owner,
   minute,
   n,
   hasMoved: moved === 1,
   standing: JSON.parse(standing) as PortfolioSnapshot,
-  isStored: true,
+  first,
+  seq,
+  keptUntil,
+  isStored,
   isChanged: false,
 });
 
-function rowOf({ owner, minute, n, hasMoved, standing }: MinuteDraft): StoredSnapshot {
+function rowOf({ owner, minute, n, hasMoved, standing, first, seq }: MinuteDraft): StoredSnapshot {
   const row = {
     owner,
     minute,
@@ -145,66 +223,34 @@ function rowOf({ owner, minute, n, hasMoved, standing }: MinuteDraft): StoredSna
     holding: Object.keys(standing.held).length > 0 ? 1 : 0,
     moved: hasMoved ? 1 : 0,
     standing: JSON.stringify(standing),
+    first,
+    seq,
   };
   return { ...row, sum: sumOf.standing(row) };
 }
 
-const minuteOf = ({ minute, holding, moved }: StoredSnapshot): SnapshotMinute => ({
+const MINUTE_MS = 60_000;
+
+/** The minute of an instant, since 1970. */
+export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+
+/** The last minute of an owner by a record, as its row is now. */
+export function snapshotAsOf(
+  statements: Statements,
+  records: PastRecords,
+  owner: number,
+  upTo: number,
+): StoredSnapshot | undefined {
+  if (upTo === 0) return undefined;
+  const sql = 'SELECT * FROM standing WHERE owner = ? AND minute <= ? ORDER BY minute DESC LIMIT 2';
+  const minute = upTo === Infinity ? Number.MAX_SAFE_INTEGER : minuteOf(records.at(upTo));
+  return all<StoredSnapshot>(statements.of(sql), owner, minute).find(
+    (row) => sound('standing', row).first <= upTo,
+  );
+}
+
+export const shownMinute = ({ minute, holding, moved }: StoredSnapshot): SnapshotMinute => ({
   minute,
   isHolding: holding === 1,
   hasMoved: moved === 1,
 });
-
-/** All minutes of a portfolio, oldest first. `count` is how many there must be. */
-export function snapshotMinutes(statements: Statements, owner: number, count: number): SnapshotMinute[] {
-  const sql = 'SELECT * FROM standing WHERE owner = ? ORDER BY minute';
-  const rows = all<StoredSnapshot>(statements.of(sql), owner);
-  if (rows.length !== count || rows.some(({ n }, index) => n !== index + 1)) throw missing();
-  return rows.map((row) => minuteOf(sound('standing', row)));
-}
-
-/** What a portfolio has had from one minute until before another, oldest first. */
-export function snapshotsBetween(
-  statements: Statements,
-  owner: number,
-  from: number,
-  to: number,
-): SnapshotRow[] {
-  const before = 'SELECT * FROM standing WHERE owner = ? AND minute < ? ORDER BY minute DESC LIMIT 1';
-  const between = 'SELECT * FROM standing WHERE owner = ? AND minute >= ? AND minute < ? ORDER BY minute';
-  const rows = [
-    ...all<StoredSnapshot>(statements.of(before), owner, from),
-    ...all<StoredSnapshot>(statements.of(between), owner, from, to),
-  ];
-  if (rows.some(({ n }, index) => index > 0 && n !== (rows[index - 1]?.n ?? 0) + 1)) throw missing();
-  return rows.map((row) => ({ ...minuteOf(row), standing: sound('standing', row).standing }));
-}
-
-/** What pushed quotes marked a symbol at, in the same way. */
-export function marksBetween(
-  statements: Statements,
-  simulation: number,
-  symbol: string,
-  from: number,
-  to: number,
-): MinuteMark[] {
-  const of = 'SELECT * FROM mark WHERE simulation = ? AND symbol = ?';
-  const rows = [
-    ...all<MarkRow>(
-      statements.of(`${of} AND minute < ? ORDER BY minute DESC LIMIT 1`),
-      simulation,
-      symbol,
-      from,
-    ),
-    ...all<MarkRow>(
-      statements.of(`${of} AND minute >= ? AND minute < ? ORDER BY minute`),
-      simulation,
-      symbol,
-      from,
-      to,
-    ),
-  ];
-  return rows.map((row) => ({ minute: row.minute, price: sound('mark', row).price as Price }));
-}
-
-const missing = (): DamagedHistory => new DamagedHistory('Rows of the history are missing');
