@@ -182,6 +182,6 @@ export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
 export { hasInterestIn, isIdle } from './interest.js';
-export { stateHash } from './state-hash.js';
+export { stateHash, stateHashOf } from './state-hash.js';
 export { saveState, stateToSave } from './saved-state.js';
 export type { PassingState, SavedState } from './saved-state.js';

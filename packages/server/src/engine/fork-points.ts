@@ -1,4 +1,5 @@
-import { Instant, saveState, stateHash } from '@sandpit/core';
+import { LRUCache } from 'lru-cache';
+import { Instant, saveState, stateHashOf } from '@sandpit/core';
 import type { SavedState } from '@sandpit/core';
 import type { Store } from '../store/store.js';
 import { brokerageAt } from './recovery.js';
@@ -32,19 +33,46 @@ export class NoSuchPoint extends Error {
   }
 }
 
+/** Orders, portfolios and accounts that may be kept: some 50 MB. */
+const MOST_KEPT = 50_000;
+
+/** States that forks began with lately: others begin there, too, and those that have left memory come back to them. */
+export class RecentPoints {
+  readonly #kept = new LRUCache<string, Pick<ForkPoint, 'saved' | 'stateHash'>>({
+    maxSize: MOST_KEPT,
+    sizeCalculation: ({ saved: { orders, portfolios, accounts } }) =>
+      1 + orders.length + portfolios.length + accounts.length,
+  });
+
+  find(simulationId: string, sequence: number): Pick<ForkPoint, 'saved' | 'stateHash'> | undefined {
+    return this.#kept.get(`${simulationId} ${sequence}`);
+  }
+
+  keep(simulationId: string, { sequence, saved, stateHash }: ForkPoint): void {
+    this.#kept.set(`${simulationId} ${sequence}`, { saved, stateHash });
+  }
+}
+
 /** The point as which a simulation stands now. */
-export async function pointNow(simulation: Simulation): Promise<ForkPoint> {
+export async function pointNow(simulation: Simulation, recent: RecentPoints): Promise<ForkPoint> {
   const { state } = simulation.brokerage;
-  return simulation.standing((standing) => ({
-    ...standing,
-    saved: saveState(state),
-    stateHash: stateHash(state),
-  }));
+  // One that follows a market knows more of it than its records say.
+  const isOwnMarket = simulation.market === simulation;
+  return simulation.standing(({ sequence, at }) => {
+    const known = isOwnMarket ? recent.find(simulation.id, sequence) : undefined;
+    if (known !== undefined)
+      return { sequence, at, stateHash: known.stateHash, saved: { ...known.saved, now: state.now } };
+    const saved = saveState(state);
+    const point = { sequence, at, saved, stateHash: stateHashOf(saved) };
+    if (isOwnMarket) recent.keep(simulation.id, point);
+    return point;
+  });
 }
 
 /** A point in the past of a simulation. Throws `NoSuchPoint`. */
 export async function pointInPast(
   store: Store,
+  recent: RecentPoints,
   simulation: Simulation,
   origin: Origin,
   wanted: WantedPoint,
@@ -69,12 +97,11 @@ export async function pointInPast(
     ({ sequence } = wanted);
     if (sequence > now.sequence) throw new NoSuchPoint('later');
   }
-  const brokerage = await brokerageAt(store, id, present.rules, origin, sequence);
-  const { state } = brokerage;
-  return {
-    sequence,
-    at: at ?? state.now,
-    saved: saveState(state),
-    stateHash: known ?? stateHash(state),
-  };
+  const kept = simulation.market === simulation ? recent.find(id, sequence) : undefined;
+  if (kept !== undefined) return { sequence, at: at ?? kept.saved.now, ...kept };
+  const { state } = await brokerageAt(store, id, present.rules, origin, sequence);
+  const saved = saveState(state);
+  const point = { sequence, at: at ?? state.now, saved, stateHash: known ?? stateHashOf(saved) };
+  if (simulation.market === simulation) recent.keep(id, point);
+  return point;
 }

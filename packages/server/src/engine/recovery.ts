@@ -1,5 +1,5 @@
 import { Brokerage, Instant } from '@sandpit/core';
-import type { Rules } from '@sandpit/core';
+import type { Rules, SavedState } from '@sandpit/core';
 import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
@@ -27,7 +27,13 @@ export interface Recovered {
   readonly checkpointSeq: number;
 }
 
-/** The brokerage as of its last durable record: the latest checkpoint, then the records behind it. */
+/** A state that is at hand, as of a record. */
+export interface KnownStart {
+  readonly seq: number;
+  readonly saved: SavedState;
+}
+
+/** The brokerage as of its last durable record: the latest checkpoint, or what is `known`, then the records behind it. */
 export async function recover(
   {
     journal,
@@ -36,8 +42,13 @@ export async function recover(
   simulationId: string,
   rules: Rules,
   origin: Origin,
+  known?: KnownStart,
 ): Promise<Recovered> {
-  const start = startFrom(await checkpoints.load(simulationId), rules, origin);
+  const checkpoint = await checkpoints.load(simulationId);
+  const start =
+    known !== undefined && known.seq >= (checkpoint?.seq ?? 0)
+      ? { brokerage: Brokerage.restore(rules, known.saved), seq: known.seq }
+      : startFrom(checkpoint, rules, origin);
   const { brokerage } = start;
   let { seq } = start;
   for await (const record of journal.read(simulationId, seq)) {

@@ -37,12 +37,12 @@ import type { ImportNote } from './imports.js';
 import { ImportRefused } from './simulation-file.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
-import { pointInPast, pointNow } from './fork-points.js';
+import { pointInPast, pointNow, RecentPoints } from './fork-points.js';
 import { forkConfigOf, MOST_GENERATIONS } from './forks.js';
 import type { WantedFork } from './forks.js';
 import { Lifetimes } from './lifetimes.js';
 import { brokerageAt, recover } from './recovery.js';
-import type { Recovered } from './recovery.js';
+import type { KnownStart, Recovered } from './recovery.js';
 import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
 import type { ComparedStretch, ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
@@ -96,6 +96,9 @@ export { MAIN, mainOf, MARKET } from './cell-names.js';
 
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 3_600_000;
+
+/** Forks in memory that nobody has asked for yet. */
+const MOST_UNUSED = 16;
 
 /** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
@@ -194,6 +197,9 @@ export class Simulations {
   readonly imports: Imports;
   readonly snapshots: Snapshots;
   private readonly lifetimes: Lifetimes;
+  private readonly points = new RecentPoints();
+  /** Forks in the order in which they were made, some of which nobody has asked for. */
+  private readonly unused: string[] = [];
   /** Hears that a simulation is about to be gone. */
   onRemoved: (id: string) => Promise<void> = () => Promise.resolve();
 
@@ -539,9 +545,14 @@ export class Simulations {
     return this.counted(tenantId, allowed, async () => {
       const point =
         wanted.from === undefined
-          ? await pointNow(parent)
-          : await pointInPast(this.ground.store, parent, originOf(before), wanted.from, (snapshotId) =>
-              this.snapshots.find(parent.id, snapshotId),
+          ? await pointNow(parent, this.points)
+          : await pointInPast(
+              this.ground.store,
+              this.points,
+              parent,
+              originOf(before),
+              wanted.from,
+              (snapshotId) => this.snapshots.find(parent.id, snapshotId),
             );
       const { sequence, stateHash } = point;
       const id = randomUUID();
@@ -563,17 +574,37 @@ export class Simulations {
         this.clocks,
         undefined,
         undefined,
-        { brokerage, seq: sequence, checkpointSeq: 0, commands },
+        // A start from its ancestors' checkpoints reads little more than one from its own would.
+        { brokerage, seq: sequence, checkpointSeq: sequence, commands },
       );
-      this.open.set(id, { simulation: opened, usedAt: performance.now() });
+      this.open.set(id, { simulation: opened, usedAt: performance.now(), isUnused: true });
       opened.catch(() => this.open.delete(id));
       const living = config.ttl === undefined ? undefined : this.lifetimes.begin(id, tenantId, config.ttl.ms);
       await registered;
       await living;
       const simulation = await opened;
+      const open = this.open.get(id);
+      if (open !== undefined) open.opened = simulation;
       this.watcher?.opened(simulation);
+      this.unused.push(id);
+      this.restUnused();
       return { simulation, stateHash };
     });
+  }
+
+  /** Of many forks that nobody has asked for yet, the oldest leave memory. */
+  private restUnused(): void {
+    while (this.unused.length > MOST_UNUSED) {
+      const id = this.unused.shift() ?? '';
+      const { opened, isUnused } = this.open.get(id) ?? {};
+      if (
+        opened !== undefined &&
+        isUnused === true &&
+        opened.canRest() &&
+        this.watcher?.keeps(opened) !== true
+      )
+        void this.restNow(id, opened);
+    }
   }
 
   /** Takes a snapshot (D171). Rejects as `Snapshots.take`; undefined where the tenant has no such simulation. */
@@ -789,13 +820,17 @@ export class Simulations {
       const current = this.open.get(id);
       if (idle === undefined || current === undefined || current.usedAt > before || !idle.canRest()) continue;
       if (this.watcher?.keeps(idle) === true) continue;
-      this.forget(id, idle);
-      if (this.ownsFeed(idle)) this.restingFeeds.set(id, idle.feed);
-      const closing = this.rest(idle).catch(this.ground.onError);
-      this.closing.set(id, closing);
-      await closing;
-      this.closing.delete(id);
+      await this.restNow(id, idle);
     }
+  }
+
+  private async restNow(id: string, simulation: Simulation): Promise<void> {
+    this.forget(id, simulation);
+    if (this.ownsFeed(simulation)) this.restingFeeds.set(id, simulation.feed);
+    const closing = this.rest(simulation).catch(this.ground.onError);
+    this.closing.set(id, closing);
+    await closing;
+    this.closing.delete(id);
   }
 
   /** The market, and every `main` in memory that follows it. */
@@ -887,6 +922,7 @@ export class Simulations {
       );
     }
     open.usedAt = performance.now();
+    open.isUnused = false;
     return open.simulation;
   }
 
@@ -902,7 +938,10 @@ export class Simulations {
       const ready = furnished ?? (await openFeedAndRules(ground, listings, of.config, feed));
       // On a live feed there is one clock.
       const clock = isLive(ready.feed) ? this.market.sharedClock : undefined;
-      const simulation = await openSimulation(ground, of, ready, clocks, undefined, clock);
+      const { fork } = of.config;
+      const point = fork && this.points.find(fork.parentId, fork.sequence);
+      const known = point && { seq: fork.sequence, saved: point.saved };
+      const simulation = await openSimulation(ground, of, ready, clocks, undefined, clock, undefined, known);
       if (isLive(ready.feed))
         // What the source has that its list did not.
         for (const command of commandsToMeet(this.market.brokerage, simulation.brokerage, false))
@@ -967,6 +1006,8 @@ interface OpenSimulation {
   opened?: Simulation;
   /** On the monotonic clock. */
   usedAt: number;
+  /** A fork that nobody has asked for since it was made. */
+  isUnused?: boolean;
 }
 
 async function closeWithFeed(simulation: Simulation): Promise<void> {
@@ -1039,12 +1080,13 @@ async function openSimulation(
   market?: Simulation,
   sharedClock?: Clock,
   forked?: Recovered & Pick<ForkStart, 'commands'>,
+  known?: KnownStart,
 ): Promise<Simulation> {
   const { store, onError, time } = ground;
   if (config.start < Instant.first || config.start > Instant.last)
     throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
   const origin = originOf(config);
-  const { brokerage, seq, checkpointSeq } = forked ?? (await recover(store, id, rules, origin));
+  const { brokerage, seq, checkpointSeq } = forked ?? (await recover(store, id, rules, origin, known));
   const { state } = brokerage;
   const { fork } = config;
   const isBeginning = fork?.sequence === seq;
