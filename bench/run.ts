@@ -27,6 +27,7 @@ const MEASUREMENTS = [
   'margin-watch',
   'requirements',
   'analytics',
+  'forks',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;

@@ -24,7 +24,8 @@ export function stateHashOf(saved: SavedState): string {
 /** JSON with the keys of objects in order, so that the order in which fields were set does not matter. */
 function canonical(value: unknown): string {
   if (typeof value === 'number') return String(value);
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (value === undefined) return 'null';
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   const fields = value as Readonly<Record<string, unknown>>;
   let text = '{';

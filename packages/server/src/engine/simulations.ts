@@ -667,7 +667,9 @@ export class Simulations {
 
   private async counted<T>(tenantId: string, allowed: number, work: () => Promise<T>): Promise<T> {
     const underWay = this.creating.get(tenantId) ?? 0;
-    if (this.list(tenantId).length + underWay >= allowed) throw new TooManySimulations();
+    const main = mainOf(tenantId);
+    const made = this.registry.simulations(tenantId).filter(({ id }) => id !== main).length;
+    if (made + underWay >= allowed) throw new TooManySimulations();
     this.creating.set(tenantId, underWay + 1);
     try {
       return await work();

@@ -107,11 +107,11 @@ export class SnapshotLineage {
     link: OwnerLink,
   ): KnownSnapshot {
     const sql = 'SELECT * FROM standing WHERE owner = ? AND minute < ? ORDER BY minute DESC LIMIT 1';
+    const own = one<StoredSnapshot>(this.#statements.of(sql), owner, minute);
     const row =
-      one<StoredSnapshot>(this.#statements.of(sql), owner, minute) ??
-      this.last(older, links.slice(links.indexOf(link) + 1));
+      own === undefined ? this.last(older, links.slice(links.indexOf(link) + 1)) : sound('standing', own);
     if (row === undefined) return { standing: undefined, hasMoved: false, until: first };
-    const standing = parsed(sound('standing', row).standing);
+    const standing = parsed(row.standing);
     if (row.minute < minute) return { standing, hasMoved: false, until: first };
     // The minute in which a fork begins.
     return { standing, hasMoved: row.moved === 1, until: (older[1]?.upTo ?? 0) + 1 };
