@@ -9,7 +9,15 @@ import { compareHistory } from '../store/sqlite/compare-history.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import { recoveryUrl } from '../store/sqlite/worker-url.js';
 import type { Store } from '../store/store.js';
-import { ACCOUNT, type Body, openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
+import {
+  ACCOUNT,
+  type Body,
+  openPortfolio,
+  orderBody,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'sandpit-fork-history-'));
 const openStore = (): Promise<Store> => openSqliteStore({ directory, recovery: recoveryUrl().href });
@@ -42,7 +50,12 @@ class Trader {
   readonly #draw: (end: number) => number;
   readonly orders: string[] = [];
 
-  constructor(client: TestClient, portfolios: readonly string[], seed: number, orders: readonly string[] = []) {
+  constructor(
+    client: TestClient,
+    portfolios: readonly string[],
+    seed: number,
+    orders: readonly string[] = [],
+  ) {
     this.#client = client;
     this.#portfolios = portfolios;
     this.#draw = drawing(seed);
@@ -60,7 +73,9 @@ class Trader {
         await this.#client.put(`/v1/orders/${order}`, { limitPrice: 90 + this.#draw(10) });
         return;
       case 2:
-        await this.#client.post('/v1/simulation/clock/advance', { by: ['PT7S', 'PT20M', 'P1D'][this.#draw(3)] });
+        await this.#client.post('/v1/simulation/clock/advance', {
+          by: ['PT7S', 'PT20M', 'P1D'][this.#draw(3)],
+        });
         return;
       case 3:
       case 4:
@@ -82,7 +97,9 @@ class Trader {
           quantity: 1 + this.#draw(5),
           timeInForce: this.#draw(2) === 0 ? 'GTC' : 'DAY',
           ...(this.#draw(2) === 0 && { clientOrderId: `mine-${this.orders.length}` }),
-          ...(this.#draw(3) === 0 && { bracketConfig: { takeProfit: { limitPrice: 110 }, stopLoss: { stopPrice: 80 } } }),
+          ...(this.#draw(3) === 0 && {
+            bracketConfig: { takeProfit: { limitPrice: 110 }, stopLoss: { stopPrice: 80 } },
+          }),
         });
     }
   }
@@ -99,7 +116,11 @@ class Trader {
 }
 
 /** Everything that a client can read. */
-async function told(client: TestClient, portfolios: readonly string[], orders: readonly string[]): Promise<Body> {
+async function told(
+  client: TestClient,
+  portfolios: readonly string[],
+  orders: readonly string[],
+): Promise<Body> {
   const paths = [
     ...portfolios.flatMap((id) => [
       `/v1/accounts/portfolios/${id}`,
@@ -167,8 +188,7 @@ it('forks show what their ancestors had at any point, whatever these have done s
       points.push({ sequence, snapshotId, told: await told(client, ids, orders), orders });
     }
     for (const point of points) {
-      const from =
-        forked.length % 2 === 0 ? { snapshotId: point.snapshotId } : { sequence: point.sequence };
+      const from = forked.length % 2 === 0 ? { snapshotId: point.snapshotId } : { sequence: point.sequence };
       const fork = (await owner.post(`/v1/simulations/${id}/forks`, { from })).body;
       const token = fork.token as string;
       expect(await told(test.withToken(token), ids, point.orders)).toEqual(point.told);
@@ -176,13 +196,14 @@ it('forks show what their ancestors had at any point, whatever these have done s
     }
     // The next generation begins in the middle of this one.
     const middle = points[Math.floor(points.length / 2)] as Point;
-    const next = (await owner.post(`/v1/simulations/${id}/forks`, { from: { sequence: middle.sequence } })).body;
+    const next = (await owner.post(`/v1/simulations/${id}/forks`, { from: { sequence: middle.sequence } }))
+      .body;
     if (generation < 3) await owner.delete(`/v1/simulations/${id}`);
     id = next.simulationId as string;
     client = test.withToken(next.token as string);
-    expect((await told(client, ids, middle.orders)).filter(({ path }: Body) => !String(path).includes('history'))).toEqual(
-      middle.told.filter(({ path }: Body) => !String(path).includes('history')),
-    );
+    expect(
+      (await told(client, ids, middle.orders)).filter(({ path }: Body) => !String(path).includes('history')),
+    ).toEqual(middle.told.filter(({ path }: Body) => !String(path).includes('history')));
     trader = new Trader(client, ids, 11 + generation, middle.orders);
   }
   const { store } = test;
@@ -195,7 +216,9 @@ it('forks show what their ancestors had at any point, whatever these have done s
   await test.close();
   for (const ending of ['', '-wal', '-shm']) rmSync(join(directory, `history.db${ending}`), { force: true });
   test = await TestApp.open({ store: await openStore(), settings: { RATE_LIMIT_DEFAULT: '1000000' } });
-  await expect.poll(() => test.store.history.health(), { timeout: 10_000 }).toMatchObject({ status: 'ok', behind: 0 });
+  await expect
+    .poll(() => test.store.history.health(), { timeout: 10_000 })
+    .toMatchObject({ status: 'ok', behind: 0 });
   for (const { token, point } of forked)
     expect(await told(test.withToken(token), ids, point.orders)).toEqual(point.told);
 }, 60_000);
