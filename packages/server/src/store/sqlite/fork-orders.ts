@@ -3,10 +3,9 @@ import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import { missingRows } from './history-lineage.js';
 import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js';
-import { sound } from './history-rows.js';
+import { orderRow, sound } from './history-rows.js';
 import type { OwnerKind, OwnerRow, StoredOrder } from './history-rows.js';
 import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
-import { orderRow } from './history-queries.js';
 
 type Ordinal = 'portfolio_n' | 'account_n' | 'number';
 

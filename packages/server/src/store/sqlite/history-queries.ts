@@ -11,7 +11,7 @@ import type {
 } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
-import { DamagedHistory, LIST_CODE, placesOf, sound } from './history-rows.js';
+import { DamagedHistory, LIST_CODE, orderRow, placesOf, sound } from './history-rows.js';
 import type {
   ClientOrderRow,
   CountedList,
@@ -564,12 +564,4 @@ const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
 
 function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
   return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));
-}
-
-export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
-  const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
-    OrderRow,
-    'tenantId' | 'accountId' | 'portfolioId'
-  >;
-  return { number, tenantId, accountId, portfolioId, status, terms, progress };
 }

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ListName } from '../history.js';
+import type { ListName, OrderRow } from '../history.js';
 
 /**
  * The rows of the history tables. Each carries a checksum over all of its fields: SQLite gives out what is on the page, and a flipped
@@ -252,3 +252,12 @@ export type ItemPosition = readonly [event: number, item: number, tag?: string];
 
 export const placesOf = ({ places }: { readonly places: string }): readonly ItemPosition[] =>
   JSON.parse(places) as readonly ItemPosition[];
+
+/** An order as questions to the history give it out. */
+export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
+  const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
+    OrderRow,
+    'tenantId' | 'accountId' | 'portfolioId'
+  >;
+  return { number, tenantId, accountId, portfolioId, status, terms, progress };
+}
