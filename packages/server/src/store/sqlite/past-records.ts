@@ -56,7 +56,7 @@ export class PastRecords {
 
   /** The same with the event itself. Throws `DamagedJournal`. */
   item({ seq, event, item }: Pick<StoredItem, 'seq' | 'event' | 'item'>): ListItem {
-    const { at, events } = this.#find(seq);
+    const { at, events } = this.record(seq);
     return { seq, at, event, item, data: events[event] };
   }
 
