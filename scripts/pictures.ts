@@ -5,7 +5,7 @@ import { ALL_SCOPES, chromiumPath, Visit } from '../packages/dashboard/browser/s
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 /** CSS pixels, and one pixel of the picture for each, which keeps the files small. */
-const SIZE = { width: 1280, height: 860 };
+const SIZE = { width: 1440, height: 900 };
 
 if (chromiumPath === undefined) throw new Error('install Chromium to take the pictures');
 const visit = new Visit();
@@ -91,15 +91,28 @@ try {
     await page.emulateMedia({ colorScheme: scheme });
     await visit.go(`~${simulationId}/${address}`, page);
     await page.getByText(shown).first().waitFor();
-    if (!address.startsWith('orders')) await page.locator('canvas').first().waitFor();
+    if (!/^orders|show=options/.test(address)) await page.locator('canvas').first().waitFor();
+    if (address.includes('show=options')) await page.locator('.tray').scrollIntoViewIfNeeded();
     await page.locator('main .waiting').first().waitFor({ state: 'detached' });
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     await page.screenshot({ path: join(DOCS, file) });
     process.stdout.write(`docs/${file}\n`);
   };
-  await take(`orders?order=${orderId}`, 'dashboard-orders.png', 'Status history');
+  await take(
+    `trade/AAPL?bars=1Hour&quantity=10&type=LIMIT&limit=${price}`,
+    'dashboard-trade.png',
+    'would be',
+  );
   await take(`portfolio/${portfolioId}`, 'dashboard-portfolio.png', 'Unrealized', 'dark');
-  await take(`market/AAPL?expiration=${expiration}`, 'dashboard-market.png', 'Option');
+  const legs = ['B', 'S']
+    .map((side, index) => `${side}1x${contracts[2 + index * 2]?.optionSymbol ?? ''}`)
+    .join(',');
+  await take(
+    `trade/AAPL?show=options&expiration=${expiration}&legs=${legs}&quantity=1&type=LIMIT&limit=1`,
+    'dashboard-options.png',
+    'Probability of profit',
+  );
+  await take(`orders?order=${orderId}`, 'dashboard-orders.png', 'Status history');
 } finally {
   await visit.end();
 }

@@ -75,6 +75,40 @@ export function trading(visit: Visit): void {
     expect(await form.getByLabel('Effect').inputValue()).toBe('CLOSE');
     await page.getByRole('link', { name: 'Close MSFT' }).click();
     await form.getByRole('button', { name: 'Place order: Sell 25 MSFT, market' }).waitFor(SOON);
+
+    // With a future held, the cash of the preview is the cash of the portfolio.
+    await simulation.quotes({ ESH26: [6900, 6900.25] });
+    await simulation.api('POST', '/orders', {
+      portfolioId,
+      symbol: 'ESH26',
+      assetClass: 'FUTURE',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'DAY',
+    });
+    await simulation.quotes({ ESH26: [6910, 6910.25] });
+    await page.getByRole('tab', { name: 'Positions (2)' }).waitFor(SOON);
+    await form.getByLabel('Shares').fill('24');
+    const cashOf = async (): Promise<readonly (string | undefined)[]> => {
+      const dock = await page.getByRole('region', { name: 'Portfolio', exact: true }).innerText();
+      const row = page
+        .getByRole('region', { name: 'Before and after' })
+        .getByRole('row', { name: 'Net cash' });
+      const before = await row.locator('td').first().getAttribute('title');
+      return [/Net cash (\S+)/.exec(dock)?.[1], /Before: (\S+)/.exec(before ?? '')?.[1]];
+    };
+    await expect
+      .poll(async () => {
+        const [shown, previewed] = await cashOf();
+        return shown !== undefined && shown === previewed;
+      }, SOON)
+      .toBe(true);
+
+    // After nine minutes the whole curve has nine points, and a fill stands at its minute.
+    await simulation.clock('2026-01-05T10:09:30-05:00');
+    await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
+    await page.getByRole('img', { name: /^Equity, (?:9|1\d) points/ }).waitFor(SOON);
     await page.context().close();
   }, 60_000);
 

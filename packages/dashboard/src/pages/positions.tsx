@@ -109,7 +109,17 @@ const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[
     title: 'Symbol',
     cell: ({ symbol }) => <a href={hrefOf(simulationId, `trade/${symbol}`)}>{symbol}</a>,
   },
-  { title: 'Settled', isNumber: true, cell: ({ settledQuantity }) => quantity(settledQuantity) },
+  {
+    title: 'Quantity',
+    isNumber: true,
+    cell: ({ settledQuantity, pendingQuantity }) => quantity(settledQuantity + pendingQuantity),
+  },
+  {
+    title: 'Settled',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ settledQuantity }) => quantity(settledQuantity),
+  },
   {
     title: 'Pending',
     isNumber: true,

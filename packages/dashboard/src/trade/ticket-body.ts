@@ -58,7 +58,7 @@ export const takesAmount = (kind: TicketKind, type: OrderType, intent: PositionI
 export const takesStop = (kind: TicketKind, type: OrderType, intent: PositionIntent): boolean =>
   kind !== 'SPREAD' && type === 'LIMIT' && intent.endsWith('CLOSE');
 
-/** Dollars per point and unit. */
+/** Dollars per point and unit where the instrument does not say it. */
 export const multiplierOf = (kind: TicketKind): number => (kind === 'EQUITY' ? 1 : 100);
 
 export type ExitUnit = 'price' | 'percent' | 'dollars';
@@ -161,12 +161,13 @@ export function ticketOf(order: Order): Record<string, string | number | undefin
   };
 }
 
-/** The order that a ticket asks for. Empty fields are left out. `entryPrice` is what exits in percent or dollars are measured from. */
+/** The order that a ticket asks for. Empty fields are left out. Exits in percent or dollars are measured from `entryPrice`. */
 export function orderOf(
   query: URLSearchParams,
   portfolioId: string,
   symbol = query.get('symbol') ?? '',
   entryPrice?: number,
+  multiplier?: number,
 ): CreateOrderBody {
   const text = (name: string): string => query.get(name)?.trim() ?? '';
   const number = (name: string): number | undefined => {
@@ -184,7 +185,7 @@ export function orderOf(
   const entry = {
     price: limitPrice ?? entryPrice ?? Number.NaN,
     quantity: count ?? Number.NaN,
-    multiplier: multiplierOf(kind),
+    multiplier: multiplier ?? multiplierOf(kind),
     isBuy: intent.startsWith('BUY'),
   };
   const exit = (name: 'target' | 'guard'): number | undefined => {

@@ -1,6 +1,7 @@
 /** The ticket: Buy or Sell, how much, at what price, with which exits; and what placing it would do. */
 import {
   type CreateOrderBody,
+  type Instrument,
   type PortfolioDetail,
   type PortfolioUpdate,
   type PositionIntent,
@@ -10,7 +11,6 @@ import {
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { money, price, quantity, words } from '../format.ts';
-import type { QuoteFeed } from '../live/quotes.ts';
 import { errorFrom } from '../load.ts';
 import { contractText, legsOf } from '../option-legs.ts';
 import { Copy } from '../parts/copy.tsx';
@@ -43,7 +43,8 @@ export interface TicketProps {
   readonly portfolios: readonly PortfolioDetail[];
   readonly portfolioId: string;
   readonly portfolio: PortfolioUpdate | undefined;
-  readonly feed: QuoteFeed;
+  /** The instrument of the ticket, where it is listed. */
+  readonly instrument: Instrument | undefined;
   readonly market: MarketSide;
   readonly order: CreateOrderBody;
   readonly missing: string | undefined;
@@ -64,7 +65,8 @@ const intentFor = (side: 'BUY' | 'SELL', held: number): PositionIntent =>
   side === 'BUY' ? (held < 0 ? 'BUY_TO_CLOSE' : 'BUY_TO_OPEN') : held > 0 ? 'SELL_TO_CLOSE' : 'SELL_TO_OPEN';
 
 export function Ticket(props: TicketProps) {
-  const { query, symbol, portfolios, portfolioId, portfolio, market, order, missing, preview } = props;
+  const { query, symbol, portfolios, portfolioId, portfolio, market, order, missing, preview, instrument } =
+    props;
   const broker = useBroker();
   const form = useRef<HTMLFormElement>(null);
   const [error, setError] = useState<Error>();
@@ -211,7 +213,7 @@ export function Ticket(props: TicketProps) {
           entry={{
             price: order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? Number.NaN,
             quantity: order.quantity ?? Number.NaN,
-            multiplier: multiplierOf(kind),
+            multiplier: instrument?.multiplier ?? multiplierOf(kind),
             isBuy,
           }}
           problems={problems}
@@ -309,6 +311,7 @@ function Amount({
   query,
   symbol,
   portfolio,
+  instrument,
   market,
   order,
   held,
@@ -320,7 +323,11 @@ function Amount({
   const problems = problemsOf(query);
   const isByAmount = takesAmount(kind, typeOfTicket(query), intent);
   const isClosing = intent.endsWith('CLOSE') && kind !== 'SPREAD';
-  const each = (order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? 0) * multiplierOf(kind);
+  // A future needs its margin, everything else its price.
+  const each =
+    kind === 'FUTURE'
+      ? (instrument?.initialMargin ?? 0)
+      : (order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? 0) * multiplierOf(kind);
   /** A first estimate by the price; then what the preview of it says that is left. */
   const choose = async (part: number): Promise<void> => {
     if (isClosing) {

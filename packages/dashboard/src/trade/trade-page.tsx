@@ -109,13 +109,21 @@ function Desk({
   const { value: portfolio } = usePortfolio(portfolioId ?? '');
   const orders = useOrders({ portfolioId: portfolioId ?? '' });
   const market = useMarketSide(feed, symbol, legs);
+  const instrument = useLoad(
+    async () =>
+      (await broker.call('listInstruments', { query: { symbol, limit: 1 } })).data.find(
+        (one) => one.symbol === symbol,
+      ),
+    [symbol],
+  ).value;
   const isBuy = !(query.get('intent') ?? 'BUY').startsWith('SELL');
   const entry = isBuy ? market.ask : market.bid;
   const text = query.toString();
   const order = useMemo(
-    () => orderOf(query, portfolioId ?? '', legs.length > 1 ? charted : symbol, entry),
+    () =>
+      orderOf(query, portfolioId ?? '', legs.length > 1 ? charted : symbol, entry, instrument?.multiplier),
     // Only exits in percent or dollars depend on the market.
-    [text, portfolioId, symbol, /Unit=/.test(text) ? entry : undefined],
+    [text, portfolioId, symbol, instrument, /Unit=/.test(text) ? entry : undefined],
   );
   const missing = portfolioId === undefined ? 'Open a portfolio first.' : missingOf(query, symbol);
   const mayTrade = broker.may('trade');
@@ -174,7 +182,7 @@ function Desk({
       portfolios={portfolios}
       portfolioId={portfolioId}
       portfolio={portfolio}
-      feed={feed}
+      instrument={instrument}
       market={market}
       order={order}
       missing={missing}

@@ -10,7 +10,8 @@ import { symbolHref } from './open-symbol.ts';
 
 const KEPT = 'sandpit-watchlist';
 const FIRST = ['AAPL', 'MSFT', 'NVDA', 'SPY'];
-const MOST = 50;
+/** Of the 100 symbols that a stream may have; the rest is for the ticket and its legs. */
+const MOST = 80;
 
 export function readWatched(): readonly string[] {
   try {

@@ -43,7 +43,7 @@ export function Split({
   });
   const api = splitter.connect(service, normalizeProps);
   return (
-    <div {...api.getRootProps()} class="split">
+    <div {...api.getRootProps()} class="split-view">
       {panels.map((panel, index) => {
         const next = panels[index + 1];
         return (
