@@ -1,22 +1,13 @@
 import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../journal-chain.js';
 import { DamagedJournal } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
-import type { Origin } from './cells.js';
+import type { HeldBlock, Origin } from './cells.js';
 import type { QuestionConnection } from './question-connection.js';
 
 /** Blocks fetched at a time. */
 const FETCHED_AT_A_TIME = 32;
 /** A page of blocks may take longer than a lookup. */
 const PAGE_MS = 10_000;
-
-/** A block as it is stored. */
-export interface HeldBlock {
-  readonly first: number;
-  readonly last: number;
-  readonly epoch: number;
-  readonly hash: Buffer;
-  readonly data: Buffer;
-}
 
 interface BlockRow {
   readonly first: string;

@@ -1,5 +1,13 @@
 import { chainStart, forkStart } from '../journal-chain.js';
-import type { HeldBlock } from './block-reader.js';
+
+/** A block as it is stored. */
+export interface HeldBlock {
+  readonly first: number;
+  readonly last: number;
+  readonly epoch: number;
+  readonly hash: Buffer;
+  readonly data: Buffer;
+}
 
 /** Where the journal of a cell ends, as its head row has it. */
 export interface Head {
