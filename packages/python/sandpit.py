@@ -176,6 +176,7 @@ OPERATIONS = {
     "withdrawEntry": "DELETE /v1/competitions/:competitionId/entries/:entryId",
     "getLeaderboard": "GET /v1/competitions/:competitionId/leaderboard",
     "streamLeaderboard": "GET /v1/competitions/:competitionId/leaderboard/stream",
+    "exportCompetition": "GET /v1/competitions/:competitionId/export",
     "getLeaderboardCurves": "GET /v1/competitions/:competitionId/leaderboard/curves",
 }
 """Every operation of the API by its name: method and path."""
@@ -791,6 +792,16 @@ class Client:
     def export_simulation(self, simulation_id, path):
         """Writes a simulation to a file that `import_simulation` accepts, here or on another server."""
         where = f"/v1/simulations/{urllib.parse.quote(simulation_id, safe='')}/export"
+        connection, response = self.transport.open(where, None, {}, _ANSWER_WITHIN)
+        try:
+            with open(path, "wb") as file:
+                shutil.copyfileobj(response, file)
+        finally:
+            connection.close()
+
+    def export_competition(self, competition_id, path):
+        """Writes a finished competition to a file that `sandpit competition verify` checks."""
+        where = f"/v1/competitions/{urllib.parse.quote(competition_id, safe='')}/export"
         connection, response = self.transport.open(where, None, {}, _ANSWER_WITHIN)
         try:
             with open(path, "wb") as file:

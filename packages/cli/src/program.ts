@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { AnswerError, connect, type Sandpit, SandpitError, UnreachableError } from '@sandpit/client';
 import { Command, CommanderError } from 'commander';
 import { addAnalytics } from './analytics.js';
+import { addCompetitions } from './competitions.js';
 import { addCompletion } from './completion.js';
 import { addExport } from './export.js';
 import { addHalts } from './halts.js';
@@ -97,6 +98,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addOrders(program, client, out);
   addMarket(program, client, out);
   addSimulations(program, client, out);
+  addCompetitions(program, client, out);
   addHalts(program, client, out);
   addOutcomes(program, client, out);
   addAnalytics(program, client, out);

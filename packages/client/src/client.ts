@@ -155,6 +155,14 @@ export class Sandpit {
     return body as ReadableStream<Uint8Array>;
   }
 
+  /** The file of a finished competition, that `sandpit competition verify` checks. */
+  async exportCompetition(competitionId: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const url = `${this.transport.baseUrl}/v1/competitions/${encodeURIComponent(competitionId)}/export`;
+    const { body } = await this.transport.open('GET', url, {}, undefined, signal);
+    if (body === null) throw new SandpitError('The export has no body');
+    return body as ReadableStream<Uint8Array>;
+  }
+
   /** Creates a simulation from a file. `getSimulation` shows its `status`: IMPORTING, then READY or FAILED. Not tried again. */
   async importSimulation(file: NdjsonFile, signal?: AbortSignal): Promise<ReplyOf<'importSimulation'>> {
     return (await this.transport.upload(

@@ -137,5 +137,6 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   withdrawEntry: 'DELETE /v1/competitions/:competitionId/entries/:entryId',
   getLeaderboard: 'GET /v1/competitions/:competitionId/leaderboard',
   streamLeaderboard: 'GET /v1/competitions/:competitionId/leaderboard/stream',
+  exportCompetition: 'GET /v1/competitions/:competitionId/export',
   getLeaderboardCurves: 'GET /v1/competitions/:competitionId/leaderboard/curves',
 };

@@ -381,6 +381,35 @@ export const LeaderboardCurves = closed('LeaderboardCurves', {
 });
 export type LeaderboardCurves = Static<typeof LeaderboardCurves>;
 
+/** A line of an exported competition. */
+export const CompetitionExportLine = Type.Union(
+  [
+    Type.Object(
+      {
+        type: exactly('competition'),
+        format: Type.Integer({ description: 'Format of the file.' }),
+        competitionId: uuid(),
+        competition: Type.Object({}, { description: 'The body that it was created with.' }),
+        scoring: ScoringValue,
+        minTrades: count(),
+        draw: anyText({ description: '128 bits, hexadecimal, that path, draws and ids come from.' }),
+        marketId: anyText(),
+        entries: Type.Array(Type.Object({}), {
+          description: 'Entries with `equity`: total equity at the start, every close and the end.',
+        }),
+        result: Type.Object({}, { description: '`at`, `rows` of the leaderboard and `journalHash`.' }),
+      },
+      { title: 'Competition' },
+    ),
+    Type.Object({}, { title: 'Line of an exported simulation' }),
+  ],
+  {
+    $id: 'CompetitionExportLine',
+    description: 'Lines of JSON: the competition, then the lines of its simulations.',
+  },
+);
+export type CompetitionExportLine = Static<typeof CompetitionExportLine>;
+
 export const CompetitionParams = parameters({ competitionId: uuid({ description: 'The competition.' }) });
 export const EntryParams = parameters({
   competitionId: uuid({ description: 'The competition.' }),

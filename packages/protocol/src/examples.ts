@@ -1813,6 +1813,21 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     query: {},
     stream: `id: 1\nevent: leaderboard\ndata: ${JSON.stringify(leaderboard)}\n\n`,
   },
+  exportCompetition: {
+    params: competitionParams,
+    reply: {
+      type: 'competition',
+      format: 1,
+      competitionId: competition.competitionId,
+      competition: {},
+      scoring: 'SHARPE',
+      minTrades: 1,
+      draw: '9f86d081884c7d659a2feaa0c55ad015',
+      marketId: competition.simulationId,
+      entries: [],
+      result: {},
+    },
+  },
   getLeaderboardCurves: {
     params: competitionParams,
     reply: {

@@ -2,6 +2,7 @@
 import {
   Competition,
   CompetitionBody,
+  CompetitionExportLine,
   CompetitionPage,
   CompetitionParams,
   CompetitionQuery,
@@ -228,6 +229,21 @@ export const competitionRoutes = table({
     responses: { 200: Leaderboard },
     events: ['leaderboard', 'heartbeat', 'error'],
     errors: [404],
+  },
+  exportCompetition: {
+    method: 'GET',
+    path: '/v1/competitions/:competitionId/export',
+    tag: 'Competitions',
+    summary: 'Export a competition',
+    description:
+      'Streams a finished competition as lines of JSON: what it was, the 128 bits that it was drawn from, its result and the equity of every entrant at each close; then its market and the simulation of each entry as `GET /v1/simulations/{simulationId}/export` has them. `sandpit competition verify` recomputes the result from the file.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: CompetitionParams,
+    responses: { 200: CompetitionExportLine },
+    download: true,
+    errors: [404],
+    codes: ['COMPETITION_NOT_FINISHED'],
   },
   getLeaderboardCurves: {
     method: 'GET',

@@ -1,9 +1,10 @@
-import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Tier } from '@sandpit/core';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
+import { drawnFrom, exportCompetition } from './competition-file.js';
 import { CompetitionRefused } from './errors.js';
 import { journalHashOf } from './journal-hash.js';
 import { COMPETITION_SETTINGS, competitionName, entriesPrefix, entryName } from './notes.js';
@@ -229,11 +230,11 @@ export class Competitions {
     draw: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
-    const digest = digestOf(draw, 'market', settings.seed ?? '');
+    const { seed, secret } = drawnFrom(draw, 'market', settings.seed ?? '');
     const market = await simulations.createCompetitionMarket(tenantId, {
       ...settings.market,
-      seed: Number.parseInt(digest.slice(0, 8), 16),
-      draw: digest.slice(8, 40),
+      seed,
+      draw: secret,
       competition: { id, role: 'MARKET' },
     });
     await market.submit<'BeginCompetition'>({
@@ -418,11 +419,8 @@ export class Competitions {
     entryId: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
-    const digest = digestOf(draw, 'entry', entryId);
-    const simulation = await simulations.createEntry(market, {
-      seed: Number.parseInt(digest.slice(0, 8), 16),
-      idSecret: digest.slice(8, 40),
-    });
+    const { seed, secret } = drawnFrom(draw, 'entry', entryId);
+    const simulation = await simulations.createEntry(market, { seed, idSecret: secret });
     // Nothing can be ordered before its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',
@@ -458,6 +456,22 @@ export class Competitions {
     return [...kept.entries.values()].filter(
       (entry) => entry.simulationId !== '' && (isOrganizer || entry.tenantId === tenantId),
     );
+  }
+
+  /** The file of a finished competition, piece by piece. */
+  async export(kept: Kept): Promise<AsyncGenerator<string>> {
+    if ((await this.statusOf(kept)) !== 'FINISHED')
+      throw new CompetitionRefused('NOT_FINISHED', 'A competition is exported once it is FINISHED');
+    const { note } = kept;
+    const { result } = note;
+    if (result === undefined) throw new StoreUnavailable('the competition has no result');
+    const { simulations, store } = this.#deps;
+    const ranked = new Set(result.rows.map(({ entryId }) => entryId));
+    const entries = [...kept.entries.values()].filter(({ id }) => ranked.has(id));
+    return exportCompetition(store, note, result, entries, async ({ simulationId }) => {
+      const simulation = await simulations.find(simulationId, note.organizer);
+      return simulation?.brokerage.state.competition?.points ?? [];
+    });
   }
 
   /** Why an entry is out, as its simulation or the result says; undefined where it is not. */
@@ -705,9 +719,6 @@ const marketPart = ({ market, seed, startsAt, endsAt }: CompetitionSettings): un
 ];
 const rulesOf = ({ rules, portfolio, entriesPerTenant, minTrades }: CompetitionSettings): string =>
   JSON.stringify([rules, portfolio, entriesPerTenant, minTrades]);
-
-const digestOf = (...parts: readonly (string | number)[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /** Without characters that are mistaken for others. */
 const CODE_LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';

@@ -3,6 +3,7 @@ export type CompetitionProblem =
   | 'NOT_FOUND'
   | 'STARTED'
   | 'NOT_RUNNING'
+  | 'NOT_FINISHED'
   | 'WALL_CLOCK'
   | 'FULL'
   | 'ALREADY_ENTERED'

@@ -7,7 +7,6 @@ import type {
   CompetitionPoint,
   CompetitionTerms,
   Instant,
-  Money,
   Portfolio,
 } from '@sandpit/core';
 import type { Simulation } from '../engine/simulation.js';
@@ -164,44 +163,57 @@ class Marks {
 const DOLLAR = 10_000;
 
 function standingOf(
-  { id, displayName }: EntryNote,
+  note: EntryNote,
   competition: Competition,
   portfolio: Portfolio,
   marks: Marks,
 ): { readonly standing: Standing; readonly points: Curve['points'] } {
-  const { phase, points, trades, removed } = competition;
-  const last = points.at(-1);
-  const isFinal = isOver(phase) && last !== undefined;
-  const totalEquity = isFinal ? last.equity : worthOf(portfolio, marks).totalEquity;
-  const noted = points.map(equityPoint);
-  const present = isFinal ? [] : [equityPoint({ at: marks.at, equity: totalEquity })];
-  // Ratios go by the instants that count; return and drawdown by the present as well.
-  const { sharpe, sortino } = competitionFigures(noted);
-  const { totalReturn, calmar, maxDrawdown } = competitionFigures([...noted, ...present]);
+  const { phase, points } = competition;
+  if (isOver(phase) && points.length > 0)
+    return { standing: settledStanding(note, competition), points: points.map(curvePoint) };
+  const present = { at: marks.at, equity: worthOf(portfolio, marks).totalEquity };
+  const { initialCash } = portfolio.terms;
+  const noted = points.length > 0 ? points : [{ at: marks.at, equity: initialCash }];
   return {
-    standing: {
-      entryId: id,
-      displayName,
-      totalEquity,
-      figures: {
-        totalReturn: points.length === 0 ? totalEquity / portfolio.terms.initialCash - 1 : totalReturn,
-        maxDrawdown,
-        ...(sharpe !== undefined && { sharpe }),
-        ...(sortino !== undefined && { sortino }),
-        ...(calmar !== undefined && { calmar }),
-      },
-      trades,
-      status: removed?.status ?? 'ACTIVE',
-      ...(removed !== undefined && { removedAt: removed.at }),
-      ...(removed?.reason !== undefined && { reason: removed.reason }),
-    },
-    points: [...points, ...(isFinal ? [] : [{ at: marks.at, equity: totalEquity }])].map(
-      ({ at, equity }) => [at, equity] as const,
-    ),
+    standing: standingFrom(note, competition, noted, present),
+    points: [...points, present].map(curvePoint),
   };
 }
 
-const equityPoint = ({ at, equity }: CompetitionPoint | { at: Instant; equity: Money }): EquityPoint => ({
-  at,
-  equity: equity / DOLLAR,
-});
+/** An entry as the end of the competition has left it. */
+export const settledStanding = (
+  entry: Pick<EntryNote, 'id' | 'displayName'>,
+  competition: Competition,
+): Standing => standingFrom(entry, competition, competition.points);
+
+/** Ratios go by the instants that count; return and drawdown by the present as well. */
+function standingFrom(
+  { id, displayName }: Pick<EntryNote, 'id' | 'displayName'>,
+  { trades, removed }: Competition,
+  noted: readonly CompetitionPoint[],
+  present?: CompetitionPoint,
+): Standing {
+  const { sharpe, sortino } = competitionFigures(noted.map(equityPoint));
+  const all = present === undefined ? noted : [...noted, present];
+  const { totalReturn, calmar, maxDrawdown } = competitionFigures(all.map(equityPoint));
+  return {
+    entryId: id,
+    displayName,
+    totalEquity: all.at(-1)?.equity ?? 0,
+    figures: {
+      totalReturn,
+      maxDrawdown,
+      ...(sharpe !== undefined && { sharpe }),
+      ...(sortino !== undefined && { sortino }),
+      ...(calmar !== undefined && { calmar }),
+    },
+    trades,
+    status: removed?.status ?? 'ACTIVE',
+    ...(removed !== undefined && { removedAt: removed.at }),
+    ...(removed?.reason !== undefined && { reason: removed.reason }),
+  };
+}
+
+const curvePoint = ({ at, equity }: CompetitionPoint): readonly [number, number] => [at, equity];
+
+const equityPoint = ({ at, equity }: CompetitionPoint): EquityPoint => ({ at, equity: equity / DOLLAR });

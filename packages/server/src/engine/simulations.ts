@@ -493,7 +493,8 @@ export class Simulations {
     return this.counted(tenantId, limits.allowed, async () => {
       const { imports, registry } = this;
       const { id, simulation, at } = await imports.receive(tenantId, chunks, limits.mostBytes);
-      const { madeBy: _, ...config } = simulation.config;
+      // Membership of a competition does not travel.
+      const { madeBy: _, competition: __, ...config } = simulation.config;
       try {
         if (config.clock === 'wall' && at > this.ground.time.now())
           throw new ImportRefused('the last record is after now, and the clock is the wall’s');

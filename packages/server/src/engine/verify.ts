@@ -1,5 +1,5 @@
 import { Brokerage, brokenInvariants, Instant, saveState, stateHash } from '@sandpit/core';
-import type { Event, Rules } from '@sandpit/core';
+import type { Event, Rules, State } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
@@ -33,7 +33,7 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
   const config = JSON.parse(entry.config) as KeptConfig;
-  const { rules, ...verification } = await verifyRecords(journal.read(simulationId, 0), registry, config);
+  const { rules, state: _, ...verification } = await verifyRecords(journal.read(simulationId, 0), registry, config);
   if (verification.problems.length > 0) return verification;
   const recovered = await recover(store, simulationId, rules, originOf(config));
   if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
@@ -45,7 +45,7 @@ export async function verifyRecords(
   journal: RecordSource,
   lists: Pick<Registry, 'setting'>,
   config: KeptConfig,
-): Promise<Verification & { readonly rules: Rules }> {
+): Promise<Verification & { readonly rules: Rules; readonly state: State }> {
   const records = iteratorOf(journal);
   // A file has the lists before the first record that names them.
   let next = await records.next();
@@ -88,7 +88,7 @@ export async function verifyRecords(
   const hash = stateHash(applied.state);
   if (problems.length === 0 && stateHash(executed.state) !== hash)
     problems.push('re-execution ends in another state');
-  return { records: count, events, stateHash: hash, changes, problems, rules };
+  return { records: count, events, stateHash: hash, changes, problems, rules, state: applied.state };
 }
 
 type RecordSource =

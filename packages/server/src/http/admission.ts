@@ -75,6 +75,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'deleteSnapshot',
   'forkSimulation',
   'createCompetition',
+  'exportCompetition',
   'listCompetitions',
   'getCompetition',
   'updateCompetition',

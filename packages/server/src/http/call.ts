@@ -48,7 +48,7 @@ export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes' | 's
 type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
-type DownloadId = 'exportSimulation';
+type DownloadId = 'exportSimulation' | 'exportCompetition';
 
 /**
  * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`

@@ -89,6 +89,7 @@ const OF_MARKETS: ReadonlySet<OperationId> = new Set([
   'listHalts',
   'liftHalt',
   'updateCompetition',
+  'exportCompetition',
   'cancelCompetition',
   'startCompetition',
   'pauseCompetition',

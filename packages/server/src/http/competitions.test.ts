@@ -1,5 +1,9 @@
 /** Competitions over HTTP (D194–D196): one server, many small contests. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyCompetition } from '../competitions/competition-file.js';
 import { verifyJournal } from '../engine/verify.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
 
@@ -48,7 +52,7 @@ async function open(more: Body = {}): Promise<Contest> {
   expect(created.status, created.text).toBe(201);
   const id = created.body.competitionId as string;
   const market = test.withToken(created.body.token as string);
-  await quote(market, 'AAA', 99.9, 100);
+  if (created.body.market.feed === 'push') await quote(market, 'AAA', 99.9, 100);
   return { id, path: `/v1/competitions/${id}`, created: created.body, market };
 }
 
@@ -499,6 +503,54 @@ describe('competitions', () => {
       const { problems, records } = await verifyJournal(test.store, id);
       expect(problems).toEqual([]);
       expect(records).toBeGreaterThan(2);
+    }
+  });
+
+  it('exportCompetition: the result follows from the file, and a changed file is told', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-competition-'));
+    try {
+      const cup = await open({
+        market: { feed: 'synthetic', seed: 'spring' },
+        rules: { maxDailyLossPercent: 1, trailingDrawdownPercent: 1 },
+        scoring: 'SHARPE',
+      });
+      const ann = await enter(cup, 'Ann');
+      const bea = await enter(cup, 'Bea');
+      expect((await organizer.get(`${cup.path}/export`)).body.error.code).toBe('COMPETITION_NOT_FINISHED');
+      await organizer.post(`${cup.path}/start`);
+      await ann.order({ symbol: 'AAPL', quantity: 300 });
+      await bea.order({ symbol: 'TSLA', quantity: 200 });
+      await advance(cup, 'PT45M');
+      await ann.order({ symbol: 'MSFT', quantity: 1, orderType: 'LIMIT', limitPrice: 1 });
+      await cup.market.post('/v1/simulation/clock/advance', { to: '2026-01-07T00:00:00Z' });
+      const board = (await organizer.get(`${cup.path}/leaderboard`)).body;
+      expect(board.status).toBe('FINISHED');
+      const { body: text } = await test.app.inject({
+        method: 'GET',
+        url: `${cup.path}/export`,
+        headers: { authorization: `Bearer ${organizer.token ?? ''}` },
+      });
+      const file = join(directory, 'cup.ndjson');
+      const check = (content: string, scoring?: 'CALMAR') => {
+        writeFileSync(file, content);
+        return verifyCompetition(file, scoring);
+      };
+      const verdict = await check(text);
+      expect(verdict.problems).toEqual([]);
+      expect(verdict.rows).toEqual(board.rows);
+      expect(verdict.header.result.journalHash).toBe(board.journalHash);
+      // The start, six full hours and a close of each of two sessions.
+      expect(verdict.header.entries[0]?.equity).toHaveLength(15);
+      expect((await check(text, 'CALMAR')).rows).toHaveLength(2);
+      const [row] = board.rows as Body[];
+      const better = text.replace(`"totalEquity":${row.totalEquity as number}`, '"totalEquity":1000000');
+      expect((await check(better)).problems).toContain(
+        'the leaderboard is not what follows from the journals',
+      );
+      const renamed = text.replace('"draw":"', '"draw":"0');
+      expect((await check(renamed)).problems.join()).toContain('does not follow from the draw');
+    } finally {
+      rmSync(directory, { recursive: true });
     }
   });
 });

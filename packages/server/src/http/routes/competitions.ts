@@ -7,6 +7,7 @@ import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
+import { sendPieces } from './simulations.js';
 import type { Streams } from '../stream/streams.js';
 import { frameOf } from '../stream/connection.js';
 import {
@@ -36,7 +37,8 @@ export type CompetitionId =
   | 'withdrawEntry'
   | 'getLeaderboard'
   | 'streamLeaderboard'
-  | 'getLeaderboardCurves';
+  | 'getLeaderboardCurves'
+  | 'exportCompetition';
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
 const PUBLIC_TAKES_ADMIN = refuseCoded(
@@ -224,6 +226,14 @@ export function competitionHandlers(
         return curvesOf(kept, await competitions.board(kept));
       }),
 
+    async exportCompetition(call) {
+      const { competitionId } = call.params;
+      const pieces = await refusing(() =>
+        competitions.export(competitions.own(competitionId, call.principal.tenantId)),
+      );
+      return pieces instanceof Answer ? pieces : sendPieces(call, pieces);
+    },
+
     async streamLeaderboard({ principal, params, request, reply }) {
       const opened = await refusing(async () => {
         const kept = competitions.find(params.competitionId, viewerOf(principal));
@@ -294,6 +304,8 @@ function answerTo({ problem, message, figures }: Refused): Answer {
       return refuseCoded('COMPETITION_STARTED', message, {});
     case 'NOT_RUNNING':
       return refuseCoded('COMPETITION_NOT_RUNNING', message, {});
+    case 'NOT_FINISHED':
+      return refuseCoded('COMPETITION_NOT_FINISHED', message, {});
     case 'FULL':
       return refuseCoded('COMPETITION_FULL', message, { capacity: figures ?? 1 });
     case 'ALREADY_ENTERED':

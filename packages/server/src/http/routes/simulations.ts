@@ -347,7 +347,8 @@ async function* arriving({ raw }: FastifyRequest, body: Readable): AsyncGenerato
 }
 
 /** Sends a file piece by piece, no faster than it is taken. A connection that ends without the last piece has not sent the file. */
-async function sendPieces(
+/** Sends a file of lines of JSON as it comes. */
+export async function sendPieces(
   { request, reply }: Pick<Call, 'request' | 'reply'>,
   pieces: AsyncGenerator<string>,
 ): Promise<undefined> {

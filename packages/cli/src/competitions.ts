@@ -1,0 +1,73 @@
+import { createWriteStream, readFileSync, renameSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { CompetitionBody } from '@sandpit/protocol';
+import type { Command } from 'commander';
+import { type Output, printFields, printRows } from './output.js';
+import type { Client } from './portfolios.js';
+
+const COLUMNS = ['competitionId', 'name', 'status', 'scoring', 'entries', 'now'];
+const BOARD = ['rank', 'displayName', 'totalEquity', 'return', 'score', 'maxDrawdown', 'trades', 'status'];
+
+export function addCompetitions(program: Command, client: Client, out: Output): void {
+  const competitions = program.command('competition').description('Organize and enter competitions.');
+  competitions
+    .command('list', { isDefault: true })
+    .alias('ls')
+    .description('List competitions that you may see, newest first.')
+    .action(async () => {
+      const rows = [];
+      for await (const one of (await client()).list('listCompetitions')) rows.push(one);
+      printRows(out, rows, COLUMNS);
+    });
+  competitions
+    .command('new <file>')
+    .description('Create a competition from a JSON file with the body of `POST /v1/competitions`.')
+    .action(async (file: string) => {
+      const body = JSON.parse(readFileSync(file, 'utf8')) as CompetitionBody;
+      printFields(out, await (await client()).call('createCompetition', { body }));
+    });
+  for (const [name, operation, description] of [
+    ['show', 'getCompetition', 'Show a competition.'],
+    ['start', 'startCompetition', 'Open trading, or resume it.'],
+    ['pause', 'pauseCompetition', 'Pause trading.'],
+    ['finish', 'finishCompetition', 'End trading and make the final result.'],
+    ['cancel', 'cancelCompetition', 'Cancel a competition, or delete one that is over.'],
+  ] as const)
+    competitions
+      .command(`${name} <competitionId>`)
+      .description(description)
+      .action(async (competitionId: string) => {
+        printFields(out, await (await client()).call(operation, { params: { competitionId } }));
+      });
+  competitions
+    .command('enter <competitionId> <displayName>')
+    .description('Enter a competition; prints the token that trades the entry.')
+    .option('--code <joinCode>', 'join code')
+    .action(async (competitionId: string, displayName: string, { code }: { code?: string }) => {
+      const body = { displayName, ...(code !== undefined && { joinCode: code }) };
+      printFields(out, await (await client()).call('enterCompetition', { params: { competitionId }, body }));
+    });
+  competitions
+    .command('leaderboard <competitionId>')
+    .description('Print the leaderboard.')
+    .action(async (competitionId: string) => {
+      const { rows } = await (await client()).call('getLeaderboard', { params: { competitionId } });
+      printRows(out, rows, BOARD);
+    });
+  competitions
+    .command('export <competitionId>')
+    .description('Write a finished competition to a file that `sandpit competition verify` checks.')
+    .requiredOption('--to <file>', 'file to write')
+    .action(async (competitionId: string, { to }: { to: string }) => {
+      const file = await (await client()).exportCompetition(competitionId);
+      const draft = `${to}.part`;
+      await pipeline(file, createWriteStream(draft, { mode: 0o600 }));
+      renameSync(draft, to);
+      printFields(out, { competitionId, file: to });
+    });
+  // Runs on this machine, without a server: see `server-commands.ts`.
+  competitions
+    .command('verify <file>')
+    .description('Execute the journals of an exported competition again and compare its result.')
+    .option('--scoring <scoring>', 'rank by another scoring: TOTAL_RETURN, SHARPE, SORTINO or CALMAR');
+}
