@@ -200,8 +200,6 @@ function drawProblems(
     return [`${simulationId}: it is neither the market nor an entry`];
   const drawn =
     entry === undefined ? drawnFrom(draw, 'market', seed) : drawnFrom(draw, 'entry', entry.entryId);
-  const isDrawn =
-    config.seed === drawn.seed && (entry === undefined || config.idSecret === drawn.secret);
+  const isDrawn = config.seed === drawn.seed && (entry === undefined || config.idSecret === drawn.secret);
   return isDrawn ? [] : [`${simulationId}: its seed does not follow from the draw of the competition`];
 }
-

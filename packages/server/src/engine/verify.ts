@@ -33,7 +33,11 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
   const config = JSON.parse(entry.config) as KeptConfig;
-  const { rules, state: _, ...verification } = await verifyRecords(journal.read(simulationId, 0), registry, config);
+  const {
+    rules,
+    state: _,
+    ...verification
+  } = await verifyRecords(journal.read(simulationId, 0), registry, config);
   if (verification.problems.length > 0) return verification;
   const recovered = await recover(store, simulationId, rules, originOf(config));
   if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
