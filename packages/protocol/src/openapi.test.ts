@@ -79,7 +79,10 @@ describe('the table of routes', () => {
       // Comparisons belong to simulations (D173).
       else if (id === 'cancelComparison') expect(route.scope, id).toBe('simulate');
       // Its organizer's (D194); entries are their tenant's.
-      else if (/^\/v1\/competitions/.test(route.path) && route.method !== 'GET')
+      else if (
+        /^\/v1\/competitions/.test(route.path) &&
+        (route.method !== 'GET' || id === 'exportCompetition')
+      )
         expect(route.scope, id).toBe(
           ['enterCompetition', 'createEntryToken', 'withdrawEntry'].includes(id) ? 'trade' : 'simulate',
         );
