@@ -33,6 +33,9 @@ const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
 
 const Trade = later(async () => (await import('./trade/trade-page.tsx')).TradePage);
 
+/** For a visitor too. */
+const Competitions = later(async () => (await import('./pages/competitions.tsx')).CompetitionsPage);
+
 const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> = {
   '': Overview,
   portfolio: PortfolioPage,
@@ -42,6 +45,9 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   market: Trade,
   activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
   analytics: later(async () => (await import('./pages/analytics.tsx')).Analytics),
+  compare: later(async () => (await import('./pages/compare.tsx')).ComparePage),
+  administration: later(async () => (await import('./pages/administration.tsx')).Administration),
+  competitions: Competitions,
   time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
   webhooks: later(async () => (await import('./pages/webhooks.tsx')).Webhooks),
@@ -70,6 +76,12 @@ export function App() {
   const place = useRoute();
   const [page = '', code = ''] = place.path;
   if (page === 'login') return code === '' ? <Login place={place} /> : <LoginLink code={code} />;
+  if (page === 'competitions' && tokenFor(place.simulationId) === undefined)
+    return (
+      <main class="visitor">
+        <Competitions place={place} />
+      </main>
+    );
   return <Entry key={place.simulationId} place={place} />;
 }
 

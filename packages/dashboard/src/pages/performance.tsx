@@ -6,13 +6,13 @@ import { change, day, money, percent, percentChange, tone } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
-import { saveAs } from '../parts/download.tsx';
+import { saveAs } from '../parts/save-as.ts';
 import { Field } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import { setQuery } from '../route.ts';
+import { hrefOf, setQuery } from '../route.ts';
 import type { SectionProps } from './section.ts';
 
 export function PerformanceSection({ portfolioId, query }: SectionProps) {
@@ -39,6 +39,9 @@ export function PerformanceSection({ portfolioId, query }: SectionProps) {
         <Field name="Benchmark" value={typed} placeholder="SPY" onChange={setTyped} />
         <button type="submit">Compare</button>
         <Report portfolioId={portfolioId} query={asked} />
+        <a href={hrefOf(broker.simulationId, 'compare', { of: portfolioId, benchmark: benchmark || 'SPY' })}>
+          Compare portfolios
+        </a>
       </form>
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
@@ -127,6 +130,7 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
       {series.length > 1 && (
         <LineChart
           label="Equity, and how far it stood below its peak"
+          picture="performance.png"
           lines={[
             {
               name: 'Equity',

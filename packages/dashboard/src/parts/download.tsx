@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { errorFrom } from '../load.ts';
 import { Problem } from './notice.tsx';
+import { saveAs } from './save-as.ts';
 
 export function Download<Id extends OperationId>({
   name,
@@ -42,14 +43,4 @@ export function Download<Id extends OperationId>({
       {problem !== undefined && <Problem error={problem} retry={() => void save()} />}
     </>
   );
-}
-
-/** Hands a file to the browser. */
-export function saveAs(name: string, content: Blob): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -66,6 +66,21 @@ export class Drawing {
     this.#chart.remove();
   }
 
+  /** The chart as a picture, on the color of its panel. */
+  picture(): HTMLCanvasElement {
+    const shot = this.#chart.takeScreenshot();
+    const canvas = document.createElement('canvas');
+    canvas.width = shot.width;
+    canvas.height = shot.height;
+    const context = canvas.getContext('2d');
+    if (context !== null) {
+      context.fillStyle = this.#colour('--panel');
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.drawImage(shot, 0, 0);
+    }
+    return canvas;
+  }
+
   /** Shows everything at the next drawing: what is drawn then is another stretch of time. */
   refit(): void {
     this.#isToFit = true;

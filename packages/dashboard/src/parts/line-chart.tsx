@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useClockMoves } from '../time/clock-moves.ts';
+import { saveAs } from './save-as.ts';
 import type { Line, Mark } from './chart-data.ts';
 import type { Drawing } from './drawing.ts';
 
@@ -10,6 +11,7 @@ export function LineChart({
   below,
   marks = [],
   isFraction = false,
+  picture,
 }: {
   readonly label: string;
   readonly lines: readonly Line[];
@@ -18,6 +20,8 @@ export function LineChart({
   readonly marks?: readonly Mark[];
   /** Values are fractions, shown as per cent. */
   readonly isFraction?: boolean;
+  /** Name of the file that the chart can be saved as; absent = it cannot. */
+  readonly picture?: string;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Promise<Drawing>>();
@@ -33,7 +37,20 @@ export function LineChart({
   });
   // A clock that was moved shows another stretch of time.
   useClockMoves(() => void drawing.current?.then((one) => one.refit()));
+  const save = async (name: string): Promise<void> => {
+    const canvas = (await drawing.current)?.picture();
+    canvas?.toBlob((blob) => {
+      if (blob !== null) saveAs(name, blob);
+    });
+  };
   return (
-    <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />
+    <>
+      <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />
+      {picture !== undefined && (
+        <button type="button" class="quiet" onClick={() => void save(picture)}>
+          Save as PNG
+        </button>
+      )}
+    </>
   );
 }

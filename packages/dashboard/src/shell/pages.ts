@@ -8,6 +8,8 @@ import {
   LayoutDashboard,
   ListOrdered,
   type LucideIcon,
+  ServerCog,
+  Trophy,
 } from 'lucide-preact';
 
 export interface PageEntry {
@@ -22,6 +24,8 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'orders', title: 'Orders', icon: ListOrdered },
   { path: 'time', title: 'Time machine', icon: History },
   { path: 'simulations', title: 'Simulations', icon: FlaskConical },
+  { path: 'competitions', title: 'Competitions', icon: Trophy },
   { path: 'webhooks', title: 'Webhooks', icon: Bell },
   { path: 'developer', title: 'Developer', icon: Code },
+  { path: 'administration', title: 'Administration', icon: ServerCog },
 ];

@@ -1,0 +1,233 @@
+/** Competitions: the list, and one with its leaderboard and the curves of the first ten. Public ones need no account. */
+import type { Competition, Leaderboard, LeaderboardCurves, LeaderboardRow } from '@sandpit/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { moment, money, percent, percentChange, quantity, tone, words } from '../format.ts';
+import { errorFrom, useEvery, useLoad } from '../load.ts';
+import type { Column } from '../parts/column.ts';
+import { Figure } from '../parts/figure.tsx';
+import { LineChart } from '../parts/line-chart.tsx';
+import { Empty, Problem } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+import { hrefOf, type DashboardRoute } from '../route.ts';
+import { MAIN, tokenFor } from '../session.ts';
+
+/** Curves and the state of a competition are asked for this often; the leaderboard comes by its stream. */
+const AGAIN_MS = 10_000;
+
+/** Asks with the token of the page where there is one. */
+async function ask<Answer>(path: string, token: string | undefined, method = 'GET'): Promise<Answer> {
+  const response = await fetch(`/v1${path}`, {
+    method,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+  const answer = (await response.json()) as Answer & { readonly message?: string | readonly string[] };
+  if (!response.ok)
+    throw new Error(
+      response.status === 404 || response.status === 401
+        ? 'There is no such competition, or it is not public.'
+        : String(answer.message ?? response.status),
+    );
+  return answer;
+}
+
+export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) {
+  const token = tokenFor(place.simulationId);
+  const competitionId = place.path[1] ?? '';
+  return competitionId === '' ? (
+    <List token={token} />
+  ) : (
+    <One key={competitionId} competitionId={competitionId} token={token} />
+  );
+}
+
+function List({ token }: { readonly token: string | undefined }) {
+  const found = useLoad(
+    () => ask<{ readonly data: readonly Competition[] }>('/competitions?limit=100', token),
+    [token],
+  );
+  useEvery(AGAIN_MS, found.reload);
+  const { value, error } = found;
+  return (
+    <>
+      <div class="heading">
+        <h1>Competitions</h1>
+        {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
+      </div>
+      {error !== undefined && <Problem error={error} retry={found.reload} />}
+      {value?.data.length === 0 && (
+        <Empty>
+          There is no competition to see. They are created with <code>POST /v1/competitions</code>; public
+          ones appear here for everybody.
+        </Empty>
+      )}
+      {value !== undefined && value.data.length > 0 && (
+        <Table
+          label="Competitions"
+          columns={LIST}
+          rows={value.data}
+          keyOf={({ competitionId }) => competitionId}
+        />
+      )}
+    </>
+  );
+}
+
+const LIST: readonly Column<Competition>[] = [
+  {
+    title: 'Name',
+    isLong: true,
+    cell: ({ competitionId, name }) => <a href={hrefOf(MAIN, `competitions/${competitionId}`)}>{name}</a>,
+  },
+  { title: 'Status', cell: ({ status, paused }) => (paused ? 'Paused' : words(status)) },
+  { title: 'Entries', isNumber: true, cell: ({ entries }) => quantity(entries) },
+  { title: 'Scoring', isSecondary: true, cell: ({ scoring }) => words(scoring) },
+  { title: 'Starts', isSecondary: true, cell: ({ market }) => moment(market.start) },
+  { title: 'Ends', isSecondary: true, cell: ({ market }) => moment(market.end) },
+];
+
+/** The leaderboard by its stream; a ticket opens it where a token is needed. */
+function useLeaderboard(
+  competitionId: string,
+  token: string | undefined,
+): { readonly value?: Leaderboard; readonly error?: Error; readonly reload: () => void } {
+  const [state, setState] = useState<{ value?: Leaderboard; error?: Error }>({});
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    let source: EventSource | undefined;
+    let isOver = false;
+    const follow = async (): Promise<void> => {
+      const value = await ask<Leaderboard>(`/competitions/${competitionId}/leaderboard`, token);
+      if (isOver) return;
+      setState({ value });
+      const ticket =
+        token === undefined
+          ? ''
+          : `?ticket=${encodeURIComponent((await ask<{ readonly ticket: string }>('/stream/ticket', token, 'POST')).ticket)}`;
+      if (isOver) return;
+      source = new EventSource(`/v1/competitions/${competitionId}/leaderboard/stream${ticket}`);
+      source.addEventListener('leaderboard', ({ data }: MessageEvent<string>) =>
+        setState({ value: JSON.parse(data) as Leaderboard }),
+      );
+    };
+    follow().catch((error: unknown) => {
+      if (!isOver) setState((old) => ({ ...old, error: errorFrom(error) }));
+    });
+    return () => {
+      isOver = true;
+      source?.close();
+    };
+  }, [competitionId, token, attempt]);
+  return { ...state, reload: () => setAttempt((one) => one + 1) };
+}
+
+function One({
+  competitionId,
+  token,
+}: {
+  readonly competitionId: string;
+  readonly token: string | undefined;
+}) {
+  const found = useLoad(
+    () => ask<Competition>(`/competitions/${competitionId}`, token),
+    [competitionId, token],
+  );
+  const curves = useLoad(
+    () => ask<LeaderboardCurves>(`/competitions/${competitionId}/leaderboard/curves`, token),
+    [competitionId, token],
+  );
+  useEvery(AGAIN_MS, found.reload);
+  useEvery(AGAIN_MS, curves.reload);
+  const board = useLeaderboard(competitionId, token);
+  const error = found.error ?? board.error;
+  const competition = found.value;
+  return (
+    <>
+      <div class="heading">
+        <h1>{competition?.name ?? 'Competition'}</h1>
+        <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
+        {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
+      </div>
+      {error !== undefined && <Problem error={error} retry={board.reload} />}
+      {competition !== undefined && <Facts competition={competition} board={board.value} />}
+      {curves.value !== undefined && curves.value.curves.length > 0 && (
+        <LineChart
+          key={curves.value.curves.map(({ entryId }) => entryId).join()}
+          label={`Equity of the first ${curves.value.curves.length} of the leaderboard`}
+          lines={curves.value.curves.map(({ displayName, points }) => ({
+            name: displayName,
+            points: points.map(({ at, equity }) => ({ atMs: Date.parse(at), value: equity })),
+          }))}
+          picture="leaderboard.png"
+        />
+      )}
+      {board.value !== undefined && (
+        <>
+          <p class="dim" aria-live="off">
+            As of {moment(board.value.at)}
+          </p>
+          {board.value.rows.length === 0 ? (
+            <Empty>Nobody has entered yet.</Empty>
+          ) : (
+            <Table
+              label="Leaderboard"
+              columns={BOARD}
+              rows={board.value.rows}
+              keyOf={({ entryId }) => entryId}
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Facts({
+  competition: { status, paused, scoring, market, rules, entries, capacity, journalHash },
+  board,
+}: {
+  readonly competition: Competition;
+  readonly board: Leaderboard | undefined;
+}) {
+  const hash = board?.journalHash ?? journalHash;
+  return (
+    <>
+      <dl class="figures wide">
+        <Figure name="Status">{paused ? 'Paused' : words(board?.status ?? status)}</Figure>
+        <Figure name="Scoring">{words(scoring)}</Figure>
+        <Figure name="Starts">{moment(market.start)}</Figure>
+        <Figure name="Ends">{moment(market.end)}</Figure>
+        <Figure name="Initial cash">{money(rules.initialCash)}</Figure>
+        <Figure name="Entries">
+          {quantity(entries)}
+          {capacity !== undefined && ` of ${quantity(capacity)}`}
+        </Figure>
+      </dl>
+      {hash !== undefined && (
+        <p class="notice" role="status">
+          The result is final. Hash of the journals: <code>{hash}</code>.{' '}
+          <code>sandpit competition verify FILE</code> recomputes it from the export.
+        </p>
+      )}
+    </>
+  );
+}
+
+const BOARD: readonly Column<LeaderboardRow>[] = [
+  { title: 'Rank', isNumber: true, cell: ({ rank }) => quantity(rank) },
+  { title: 'Name', isLong: true, cell: ({ displayName }) => displayName },
+  { title: 'Equity', isNumber: true, cell: ({ totalEquity }) => money(totalEquity) },
+  {
+    title: 'Return',
+    isNumber: true,
+    cell: ({ return: value }) => <span class={tone(value)}>{percentChange(value)}</span>,
+  },
+  {
+    title: 'Score',
+    isNumber: true,
+    isWide: true,
+    cell: ({ score }) => (score === undefined ? '–' : quantity(Number(score.toFixed(4)))),
+  },
+  { title: 'Drawdown', isNumber: true, isSecondary: true, cell: ({ maxDrawdown }) => percent(maxDrawdown) },
+  { title: 'Trades', isNumber: true, isSecondary: true, cell: ({ trades }) => quantity(trades) },
+  { title: 'Status', cell: ({ status }) => words(status) },
+];
