@@ -118,4 +118,35 @@ export function timeMachine(visit: Visit): void {
     await page.getByText('No faults.').waitFor();
     await page.context().close();
   }, 60_000);
+
+  it('shows a public competition to a visitor without an account, and each entry as it comes', async () => {
+    const { station } = visit;
+    const { competitionId } = await station.api<{ competitionId: string }>('POST', '/competitions', {
+      name: 'Autumn cup',
+      market: {
+        feed: 'push',
+        clock: 'manual',
+        calendar: 'XNYS',
+        start: '2026-01-05T09:30:00-05:00',
+        end: '2026-01-09T16:00:00-05:00',
+      },
+      rules: {
+        initialCash: 100_000,
+        portfolioType: 'CASH',
+        brokerId: 'default',
+        assetClasses: ['EQUITY'],
+      },
+      scoring: 'TOTAL_RETURN',
+      entry: 'OPEN',
+      visibility: 'PUBLIC',
+    });
+    const stranger = await visit.stranger();
+    await visit.go('competitions', stranger);
+    await stranger.getByRole('link', { name: 'Autumn cup' }).click();
+    await stranger.getByRole('heading', { name: 'Autumn cup' }).waitFor();
+    await stranger.getByText('Nobody has entered yet.').waitFor();
+    await station.api('POST', `/competitions/${competitionId}/entries`, { displayName: '<b>Ada</b>' });
+    await stranger.getByRole('region', { name: 'Leaderboard' }).getByText('<b>Ada</b>').waitFor(SOON);
+    await stranger.context().close();
+  }, 60_000);
 }

@@ -108,7 +108,8 @@ export class Drawing {
     if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
-    if (isNew || this.#isToFit) this.#showAll(Math.max(0, ...lines.map(({ points }) => points.length)));
+    if (isNew || this.#isToFit)
+      this.#showAll(new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size);
   }
 
   /** All of it, and room for the dots at both ends; once the scale beside it has its width. */
