@@ -236,7 +236,7 @@ const branchColumns = (simulationId: string): readonly Column<Branch>[] => [
         aria-label={`Compare with ${branch.name}`}
         href={hrefOf('main', 'simulations', { compare: `${simulationId},${branch.simulationId}` })}
       >
-        curves
+        compare
       </a>
     ),
   },
