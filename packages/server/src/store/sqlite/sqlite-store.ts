@@ -16,6 +16,7 @@ import { RegistryQueries } from './registry-tables.js';
 import { ScrubbingThread } from './scrubbing-thread.js';
 import type { ScrubOptions } from './scrubbing-thread.js';
 import { SimulationKeys } from './simulation-keys.js';
+import { hasForks } from './fork-origin.js';
 import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteRegistry } from './sqlite-registry.js';
@@ -96,7 +97,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const files = new CheckpointFiles(directory, blocks);
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) => {
     history.forget(key);
-    files.remove(key);
+    // Forks start from their ancestors' checkpoints: those go with the next start of the server after the last fork.
+    if (!hasForks(statements, key)) files.remove(key);
   });
   const configOf = (id: string) => {
     const key = keys.find(id)?.key;
@@ -106,7 +108,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     recovery === undefined ? undefined : new CheckpointMaker(directory, recovery, files, configOf);
   const checkpoints = maker ?? NO_CHECKPOINTS;
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
-  files.tidy((key) => one(live, key) !== undefined);
+  files.tidy((key) => one(live, key) !== undefined || hasForks(statements, key));
   const webhooks = new SqliteWebhooks(directory);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
