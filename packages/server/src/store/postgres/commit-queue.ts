@@ -235,8 +235,8 @@ export class CommitQueue {
 
   /** Resolves when everything of a batch is decided: durable, or refused for good. */
   async #commit(batch: Batch): Promise<void> {
-    let left: Batch | undefined = batch;
-    while (left !== undefined) {
+    let left = batch;
+    for (;;) {
       const sent = await this.#preparedOnce(left);
       if (sent === undefined) break;
       left = (await this.#send(sent)) ?? (await this.#inDoubt(sent));
@@ -334,7 +334,7 @@ export class CommitQueue {
         timer = setTimeout(() => reject(new Error('no answer')), SILENT_MS);
       });
       const { rows } = await Promise.race([answered, silent]);
-      return this.#answered(sent, new Set(rows.map(({ cell }) => cell)));
+      return await this.#answered(sent, new Set(rows.map(({ cell }) => cell)));
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string };
       // Deadlock, serialization: nothing was done, and it is sent again.

@@ -38,7 +38,7 @@ describe('the fence of a cell', () => {
     );
   });
   afterEach(async () => {
-    for (const { close } of [owner, taker, looker]) await close().catch(() => undefined);
+    for (const one of [owner, taker, looker]) await one.close().catch(() => undefined);
   });
 
   /** Resolves when a statement of this connection waits for a lock. */

@@ -187,7 +187,6 @@ export class HistoryProjector {
         this.#events.onFailing(error instanceof Error ? error.message : String(error));
         // What was written is not known: everything is asked again.
         for (const projected of this.#dirty) this.#reset(projected);
-        if (this.#isClosed) break;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

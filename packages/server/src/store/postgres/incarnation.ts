@@ -90,8 +90,8 @@ export class Incarnation {
       'UPDATE incarnation SET counter = counter + 1 WHERE id = $1 AND NOT struck_out RETURNING counter',
       [this.id],
     );
-    if (rows.length === 0) return this.#struckOut();
-    this.#sent = sent;
+    if (rows.length === 0) this.#struckOut();
+    else this.#sent = sent;
   }
 
   #struckOut(): void {

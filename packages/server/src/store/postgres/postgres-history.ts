@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { BracketPart, OrderTerms, Price } from '@sandpit/core';
+import type { OrderTerms, Price } from '@sandpit/core';
 import type {
   ClosedPortfolioRow,
   History,
@@ -255,7 +255,7 @@ export class PostgresHistory implements History {
   async #fetchExits(key: number, rows: readonly OrderRow[]): Promise<void> {
     const wanted = rows.flatMap(({ terms }) => {
       if (!terms.includes('"bracket"')) return [];
-      const bracket = (JSON.parse(terms) as OrderTerms).bracket as BracketPart | undefined;
+      const bracket = (JSON.parse(terms) as OrderTerms).bracket;
       if (bracket?.part === 'ENTRY') return bracket.exits;
       return bracket?.part === 'OCO_LIMIT' ? [bracket.sibling] : [];
     });

@@ -88,7 +88,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         connection,
         incarnation,
         registry: state,
-        reloadRegistry: async () => void (await reloadRegistry()),
+        reloadRegistry: async () => {
+          await reloadRegistry();
+        },
         blocks,
         events: {
           onFatal,
@@ -235,7 +237,8 @@ async function* damageIn(
   for (const { id, key, origin, head } of cells.values()) {
     if (key === undefined) continue;
     try {
-      for await (const _ of blocks.blocks({ id, key, origin }, 0, head));
+      const all = blocks.blocks({ id, key, origin }, 0, head);
+      while ((await all.next()).done !== true);
     } catch (error) {
       if (!(error instanceof DamagedJournal)) throw error;
       yield error;

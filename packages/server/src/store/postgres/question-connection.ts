@@ -104,7 +104,7 @@ export class QuestionConnection {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.then(
-      ({ close }) => void close().catch(() => undefined),
+      (one) => void one.close().catch(() => undefined),
       () => undefined,
     );
   }
@@ -114,7 +114,7 @@ export class QuestionConnection {
     const connection = this.#connection;
     this.#connection = undefined;
     await connection?.then(
-      ({ close }) => close(),
+      (one) => one.close(),
       () => undefined,
     );
   }

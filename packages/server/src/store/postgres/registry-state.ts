@@ -80,15 +80,17 @@ export class RegistryState {
     }
     switch (kind) {
       case 'setting':
-        return void (value === null ? this.settings.delete(name) : this.settings.set(name, value));
+        if (value === null) this.settings.delete(name);
+        else this.settings.set(name, value);
+        return;
       case 'tenant':
-        return void (value === null
-          ? this.tenants.delete(name)
-          : this.tenants.set(name, JSON.parse(value) as Tenant));
+        if (value === null) this.tenants.delete(name);
+        else this.tenants.set(name, JSON.parse(value) as Tenant);
+        return;
       case 'api-key':
-        return void (value === null
-          ? this.apiKeys.delete(name)
-          : this.apiKeys.set(name, JSON.parse(value) as ApiKey));
+        if (value === null) this.apiKeys.delete(name);
+        else this.apiKeys.set(name, JSON.parse(value) as ApiKey);
+        return;
       case 'simulation': {
         const earlier = this.cells.get(name);
         if (earlier !== undefined) this.#cellsOf.get(earlier.tenantId)?.delete(name);
