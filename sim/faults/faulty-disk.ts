@@ -3,17 +3,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Kinds of calls, as bits. */
-const OPERATIONS = {
-  open: 1,
-  write: 2,
-  sync: 4,
-  truncate: 8,
-  rename: 16,
-  unlink: 32,
-  read: 64,
-} as const;
-/** Everything that changes something. */
+/** Kinds of calls that change something: open 1, write 2, sync 4, truncate 8, rename 16, unlink 32. */
 const CHANGES = 63;
 
 const ACTIONS = { EIO: 1, ENOSPC: 2, short: 3, killBefore: 4, killAfter: 5 } as const;
@@ -26,7 +16,7 @@ export interface Fault {
   readonly action: FaultAction;
   /** To all after it, too. */
   readonly forever?: boolean;
-  /** Bits of `OPERATIONS`; `CHANGES` unless given. */
+  /** Kinds of calls, as bits; `CHANGES` unless given. A read is 64. */
   readonly operations?: number;
   /** What a path must contain to count. */
   readonly match?: string;
