@@ -83,7 +83,11 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
       );
       await timed(`trades, one page of ${trades}`, own, `${path(large)}/trades?limit=50`);
       await timed(`report, ${reported} trades`, reporter, `${path(small)}/report.html`, 1000);
-      await timed(`execution quality, ${trades} trades`, `${path(large)}/execution-quality?groupBy=symbol`);
+      await timed(
+        `execution quality, ${trades} trades`,
+        own,
+        `${path(large)}/execution-quality?groupBy=symbol`,
+      );
       await timed(`taxes, ${reported} trades`, reporter, `${path(small)}/realized-gains?limit=50`);
       const token = await tokenOf(env, BY.tenantId);
       rows.push(...(await csvRows(url, token, `${path(large)}/ledger`, server.pid, beside)));
