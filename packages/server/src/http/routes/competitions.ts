@@ -1,7 +1,8 @@
 import type { CompetitionBody } from '@sandpit/protocol';
 import type { CompetitionRefused as Refused } from '../../competitions/errors.js';
 import { CompetitionRefused } from '../../competitions/errors.js';
-import type { Competitions, KeptCompetition, Viewer } from '../../competitions/competitions.js';
+import type { Competitions, KeptCompetition, Status, Viewer } from '../../competitions/competitions.js';
+import type { Board } from '../../competitions/running-competition.js';
 import { NoLiveSource, NotRecorded } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
@@ -237,30 +238,30 @@ export function competitionHandlers(
     async streamLeaderboard({ principal, params, request, reply }) {
       const opened = await refusing(async () => {
         const kept = competitions.find(params.competitionId, viewerOf(principal));
-        const first = leaderboardOf(kept, await competitions.statusOf(kept), await competitions.board(kept));
-        return { kept, first };
+        const status = await competitions.statusOf(kept);
+        return { kept, status, board: await competitions.board(kept) };
       });
       if (opened instanceof Answer) return opened;
-      const { kept, first } = opened;
+      const { kept } = opened;
       const simulation = request.simulation ?? simulations.market;
       return streams.openPublic({ request, reply, principal, simulation }, (connection) => {
-        let number = 0;
-        const presentId = (): string => String(number);
-        let told = '';
-        const tell = (board: typeof first): void => {
-          const text = JSON.stringify(board);
-          if (text === told) return;
-          told = text;
-          number += 1;
-          connection.write(frameOf('leaderboard', presentId(), board), presentId);
+        let id = '0';
+        const presentId = (): string => id;
+        let told: Buffer | undefined;
+        const tell = (board: Board, status: Status): void => {
+          const frame = frameFor(kept, board, status);
+          if (told?.equals(frame) === true) return;
+          told = frame;
+          id = String(board.at);
+          connection.write(frame, presentId);
         };
-        tell(first);
-        if (first.status === 'FINISHED' || first.status === 'CANCELED') {
+        tell(opened.board, opened.status);
+        if (opened.status === 'FINISHED' || opened.status === 'CANCELED') {
           connection.finish();
           return presentId;
         }
         const stop = competitions.follow(kept, (board, status) => {
-          tell(leaderboardOf(kept, status, board));
+          tell(board, status);
           if (status === 'FINISHED' || status === 'CANCELED') connection.finish();
         });
         connection.onClose(stop);
@@ -268,6 +269,18 @@ export function competitionHandlers(
       });
     },
   };
+}
+
+/** The event of each leaderboard, made once for all who follow it. */
+const FRAMES = new WeakMap<Board, { readonly status: Status; readonly frame: Buffer }>();
+
+function frameFor(kept: KeptCompetition, board: Board, status: Status): Buffer {
+  const known = FRAMES.get(board);
+  if (known?.status === status) return known.frame;
+  const text = frameOf('leaderboard', String(board.at), leaderboardOf(kept, status, board));
+  const frame = Buffer.from(text);
+  FRAMES.set(board, { status, frame });
+  return frame;
 }
 
 const NOT_FOUND = refuse(404, 'Competition not found');
