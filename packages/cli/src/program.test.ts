@@ -124,6 +124,15 @@ describe('the command line', () => {
       now: '2026-01-06T14:30:00.000Z',
     });
     expect((await type('clock advance')).code).toBe(EXIT.usage);
+    expect(json((await type('clock advance --to next-bar')).out)).toMatchObject({
+      now: '2026-01-06T14:31:00.000Z',
+    });
+    expect(json((await type('sim step --until next-bar')).out)).toMatchObject({
+      now: '2026-01-06T14:32:00.000Z',
+      hasMore: false,
+    });
+    expect((await type('sim step {')).code).not.toBe(0);
+    expect((await type('sim step --until noon')).code).toBe(1);
     expect(json((await type('doctor')).out)).toMatchObject({ status: 'ok', clock: 'manual' });
   });
 

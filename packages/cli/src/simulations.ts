@@ -1,13 +1,16 @@
 import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as later } from 'node:timers/promises';
-import type { FixtureBody } from '@sandpit/protocol';
+import type { AdvanceClockBody, FixtureBody, StepBody } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
 
 const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 'regulatoryFees', 'interest'];
+
+/** What a clock can be advanced to. */
+const UNTIL = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 
 /** Between two looks at an import, ms. */
 const POLL_MS = 200;
@@ -132,6 +135,16 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       printRows(out, data, ['name', 'description']);
     });
   simulations
+    .command('step [step]')
+    .description(
+      'Place orders, cancel, push quotes and advance the clock in one request, in the simulation of the token: a step as JSON.',
+    )
+    .option('--until <when>', `advance to ${UNTIL.join(', ')} or an ISO 8601 time`)
+    .action(async (text: string | undefined, { until }: { until?: string }) => {
+      const body = { ...(text === undefined ? {} : stepOf(text)), ...(until && { advance: goalOf(until) }) };
+      printFields(out, await (await client()).step(body));
+    });
+  simulations
     .command('delete <simulationId>')
     .alias('rm')
     .description('Delete a simulation with everything in it.')
@@ -148,7 +161,7 @@ export function addSimulations(program: Command, client: Client, out: Output): v
   clock
     .command('advance [by]')
     .description('Advance a manual clock by 30s, 5m, 2h, 1d or an ISO 8601 duration (PT5M).')
-    .option('--to <when>', 'advance to next-open, next-close or an ISO 8601 time')
+    .option('--to <when>', `advance to ${UNTIL.join(', ')} or an ISO 8601 time`)
     .action(async (by: string | undefined, { to }: { to?: string }, command: Command) => {
       const when = to ?? (by?.startsWith('next-') === true ? by : undefined);
       if ((by === undefined && when === undefined) || (by !== undefined && to !== undefined))
@@ -158,10 +171,23 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       const asked = await client();
       if (when === undefined)
         return printFields(out, await asked.call('advanceClock', { body: { by: durationOf(by ?? '') } }));
-      const { nextOpen, nextClose } = await asked.call('getMarketHours');
-      const now = when === 'next-open' ? nextOpen : when === 'next-close' ? nextClose : when;
-      printFields(out, await asked.call('setClock', { body: { now } }));
+      printFields(out, await asked.call('advanceClock', { body: goalOf(when) }));
     });
+}
+
+/** One of the words for what comes next, or a time. */
+function goalOf(when: string): AdvanceClockBody {
+  const until = UNTIL.find((word) => word === when);
+  return until === undefined ? { to: when } : { until };
+}
+
+/** The server checks names and values. */
+function stepOf(text: string): StepBody {
+  try {
+    return JSON.parse(text) as StepBody;
+  } catch {
+    throw new Refused(`The step must be JSON, such as '{"advance":{"until":"next-bar"}}': ${text}`);
+  }
 }
 
 /** `5m` → `PT5M`; ISO 8601 durations stay unchanged. */
