@@ -2,18 +2,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { calendarById } from '@sandpit/core';
 import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
+import { compareQuotes } from './engine/recorded-quotes.js';
 import { verifyJournal } from './engine/verify.js';
+import { ReplayArchive } from './feeds/replay/archive.js';
+import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { projectRecord } from './store/projection.js';
 import { compareHistory } from './store/sqlite/compare-history.js';
 import { JOURNAL_FILE } from './store/sqlite/journal-schema.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 
-const USAGE = `usage: npm run verify [-- --data DIR]
+const USAGE = `usage: npm run verify [-- --data DIR] [--recording DIR]
 
-Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. With DATABASE_URL those of that database. No server may be using them.`;
+Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. With DATABASE_URL those of that database. No server may be using them.
+Quotes of live simulations are in their records; with a recording (default: RECORD_DIR) they are compared with that as well.`;
 
 const LOOK_MS = 20;
 
@@ -22,7 +27,7 @@ const LOOK_MS = 20;
  * checks every invariant, and compares history row by row with what the journal says. Exits 0 when all is well, 1 with what is not.
  */
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { data: { type: 'string' } } });
+  const { values } = parseArgs({ options: { data: { type: 'string' }, recording: { type: 'string' } } });
   const settings = readSettings({
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
@@ -45,6 +50,8 @@ async function main(): Promise<number> {
         `${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`,
       );
       sound &&= report.problems.length === 0;
+      if ((JSON.parse(entry.config) as { readonly feed?: unknown }).feed === 'live')
+        sound = (await isAsRecorded(store, entry.id, values.recording ?? settings.recordDir)) && sound;
     }
     const differences = (await isHistoryComplete(store))
       ? settings.databaseUrl === undefined
@@ -66,6 +73,21 @@ async function main(): Promise<number> {
   }
 }
 
+/** Compares the quotes of a live simulation's records with the recording of its feed, where there is one; says what it finds. */
+async function isAsRecorded(store: Store, id: string, path: string | undefined): Promise<boolean> {
+  if (path === undefined) {
+    console.log(`${id}: no recording (--recording DIR): the quotes of its records are compared with nothing`);
+    return true;
+  }
+  const archive = await ReplayArchive.open({ path, calendar: calendarById('XNYS') });
+  const found = await compareQuotes(store.journal.read(id, 0), new ReplayFeed({ archive }));
+  for (const difference of found.differences) console.error(`${id}: ${difference}`);
+  console.log(
+    `${id}: ${found.matching} quotes of its records are in the recording, ${found.outside} are outside of it`,
+  );
+  return found.differences.length === 0;
+}
+
 /** Resolves once history has caught up with the journal; false = it cannot. */
 async function isHistoryComplete({ history }: Store): Promise<boolean> {
   for (;;) {
@@ -81,7 +103,7 @@ try {
 } catch (error) {
   const known =
     error instanceof BadSetting ||
-    (error instanceof Error && /Journal|Store|Directory|Database/.test(error.name));
+    (error instanceof Error && /Journal|Store|Directory|Database|ReplayFile/.test(error.name));
   console.error(known ? error.message : error);
   process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Instrument } from '../instruments/instrument.js';
 import { instrumentNamed } from '../instruments/symbols.js';
-import { isUsable } from '../market/quote.js';
+import { isUsable, isWithoutMarket } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
 import { wakeConcerned } from '../matching/multi-leg-index.js';
@@ -31,7 +31,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
   }
   const told = new Set<Quote>();
   for (const quote of quotes) {
-    if (!isUsable(quote)) continue;
+    if (!isUsable(quote) && !isWithoutMarket(quote)) continue;
     const book = bookOf(d.state, quote.symbol);
     told.add(quote);
     if (book.quote !== undefined && book.quoteRecorded && told.has(book.quote)) {

@@ -60,6 +60,10 @@ export function isUsable(quote: Quote): boolean {
   return quote.bid === undefined || quote.ask === undefined || quote.bid <= quote.ask;
 }
 
+/** Whether a live source tells that there is neither bid nor offer, and no trade is known: what was quoted before is in force no longer. */
+export const isWithoutMarket = ({ bid, ask, last, freshUntil }: Quote): boolean =>
+  freshUntil !== undefined && bid === undefined && ask === undefined && last === undefined;
+
 /**
  * The price a position is marked at (D56): `last` where it lies within bid and ask, else the nearer of the two.
  * With one side only, `last` if known, else that side. `undefined` without any price.

@@ -6,6 +6,7 @@ import { onStreams, type StreamNote, streamNotes } from '../live/stream.ts';
 import { PerFrame, useEvery } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Figure } from '../parts/figure.tsx';
+import { LiveSource } from '../parts/live-source.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import type { Column } from '../parts/column.ts';
@@ -40,6 +41,7 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
         <a href="/docs/api/">API reference</a>
         <a href="/openapi.json">openapi.json</a>
       </p>
+      <LiveSource />
       <h2>Scopes</h2>
       <Scopes />
       <h2>Keys</h2>

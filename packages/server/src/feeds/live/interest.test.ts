@@ -55,3 +55,14 @@ it('Interest: holds itself to the limit that a source enforces', () => {
   interest.lower(4);
   expect(interest.limit).toBe(2);
 });
+
+it('Interest: what is ordered no longer, and of a stream that ended, counts as asked about after seconds', () => {
+  const interest = new Interest(1);
+  interest.ask('CANCELED', 'ORDER', 0);
+  interest.stand([['CANCELED', 'ORDER']]);
+  interest.stand([]);
+  expect(interest.ask('NEXT', 'ORDER', 4_000)).toBe(false);
+  interest.chosen(5_001);
+  expect(interest.ask('NEXT', 'ORDER', 5_002)).toBe(true);
+  expect([...interest.chosen(5_003)]).toEqual(['NEXT']);
+});

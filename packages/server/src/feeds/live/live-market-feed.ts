@@ -118,6 +118,7 @@ export class LiveMarketFeed implements LiveFeed {
     const { calendar, note, recorder } = this.#options;
     const source = this.#source;
     const onActions = recorder && ((actions: readonly CorporateAction[]) => recorder.noteActions(actions));
+    if (recorder !== undefined) this.#tape.continueAfter(recorder.lastReceived(host.now()));
     this.#hosted = {
       host,
       actions: new ActionReader({ source, calendar, host, note, onActions }),

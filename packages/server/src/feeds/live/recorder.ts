@@ -31,6 +31,7 @@ const HEADER = `${TICK_COLUMNS.join(',')}\n`;
 const NAME = /^ticks_(\d{4}-\d{2}-\d{2}_\d{2})\.csv$/;
 const TAIL_BYTES = 64 * 1024;
 const HOUR_MS = 3_600_000;
+const RESUMED_WITHIN_MS = 60_000;
 
 const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
   timeZone: 'America/New_York',
@@ -67,6 +68,7 @@ export class TickRecorder {
   /** Since the epoch. */
   #hour = -1;
   #seqAtStart = 0;
+  #receivedAtStart: Instant = Instant.earliest;
   #isFailing = false;
   #packing: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
@@ -86,6 +88,12 @@ export class TickRecorder {
   /** The running number of the last tick that is there already. */
   get seq(): number {
     return this.#seqAtStart;
+  }
+
+  /** When it was received, where the recording goes on within a minute: a clock that resumes after a crash may be a little behind. */
+  lastReceived(now: Instant): Instant {
+    const last = this.#receivedAtStart;
+    return last > now && last - now < RESUMED_WITHIN_MS ? last : Instant.earliest;
   }
 
   /** Adds corporate actions to those of the recording, so that a replay has them on their days. */
@@ -208,6 +216,7 @@ export class TickRecorder {
         const [seq = '', received = ''] = (lines.at(-1) ?? '').split(',');
         if (/^\d+$/.test(seq)) {
           this.#seqAtStart = Math.max(this.#seqAtStart, Number(seq) + 1);
+          this.#receivedAtStart = Instant.max(this.#receivedAtStart, Instant.ofMs(Number(received)));
           const mark = [Number(seq) + 1, received, received, '*', 'G', '', '', '', '', '', '', ''].join(',');
           writeSync(file, `${mark}\n`, size - tail.length + end);
         }

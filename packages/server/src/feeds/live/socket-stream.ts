@@ -9,7 +9,7 @@ export interface StreamTimings {
   readonly pingMs: number;
   /** Without a pong for so long the connection is taken for dead (D183). */
   readonly silentMs: number;
-  /** The first wait before another attempt, and the longest; it doubles. */
+  /** The first wait before another attempt, and the longest; it doubles until a connection has lived as long as the longest. */
   readonly backoffMs: number;
   readonly longestBackoffMs: number;
   /** Where another connection is open. */
@@ -52,6 +52,8 @@ export class SocketStream {
   #timer: NodeJS.Timeout | undefined;
   #heart: NodeJS.Timeout | undefined;
   #aliveAt = 0;
+  /** When symbols could be subscribed, on the monotonic clock. */
+  #readyAt = 0;
   /** On the real clock, ms. */
   lastMessageAtMs: number | undefined;
 
@@ -153,8 +155,7 @@ export class SocketStream {
   #ready(): void {
     clearTimeout(this.#timer);
     this.#isReady = true;
-    this.#attempts = 0;
-    this.#aliveAt = performance.now();
+    this.#aliveAt = this.#readyAt = performance.now();
     clearInterval(this.#heart);
     this.#heart = setInterval(() => this.#beat(), this.#timings.pingMs).unref();
     this.#listener.ready();
@@ -176,6 +177,8 @@ export class SocketStream {
       return;
     }
     const wasReady = this.#isReady;
+    // A source that hangs up on every new connection is not stormed.
+    if (wasReady && performance.now() - this.#readyAt >= this.#timings.longestBackoffMs) this.#attempts = 0;
     const aliveAt = this.#aliveAt;
     this.#end();
     if (wasReady) this.#listener.lost(aliveAt);

@@ -8,20 +8,12 @@ import { verifyJournal } from '../../engine/verify.js';
 import { MONDAY_TEN } from '../../testing/simulations.js';
 import { openPortfolio, TestApp, type TestClient } from '../../testing/test-app.js';
 import type { FakeSource } from './testing/fake-vendor.js';
+import type { Vendor } from './testing/vendors.js';
 
-/** What a source must show to run the suite that every source passes. */
-export interface SourceCase<Fake extends FakeSource> {
-  readonly name: string;
-  readonly start: () => Promise<Fake>;
-  /** Settings of a server on the fake; `isKnown` = with the right key. */
-  readonly settings: (source: Fake, isKnown: boolean) => Readonly<Record<string, string>>;
-  /** What no log, answer or journal may contain. */
-  readonly secrets: readonly string[];
+/** The suite that every source passes runs with a vendor and its plan. */
+export interface SourceCase<Fake extends FakeSource> extends Vendor<Fake> {
   /** Makes the fake refuse the plan of the key, and what the operator reads then; absent = the source has no such answer. */
   readonly withoutPlan?: { readonly prepare: (source: Fake) => void; readonly says: RegExp };
-  /** What the operator reads of a wrong key. */
-  readonly refusal: RegExp;
-  readonly halts: 'full' | 'nasdaq' | 'none';
 }
 
 const WAIT = { timeout: 8000, interval: 10 };
@@ -41,7 +33,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
         MARKET_CLOCK: 'scaled',
         CLOCK_SPEED: '1',
         CLOCK_START: new Date(MONDAY_TEN).toISOString(),
-        ...sourceCase.settings(source, isKnown),
+        ...sourceCase.settings(source, isKnown ? undefined : 'wrong-key'),
         ...more,
       },
       config: { feed: 'live', clock: 'scaled', speed: 1, start: MONDAY_TEN },
@@ -247,6 +239,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
         client.get('/v1/health'),
         client.get('/v1/market-data/bars/AAPL?timeframe=1Min'),
         client.get('/v1/simulation/corporate-actions'),
+        client.get('/metrics'),
       ]);
       const records = [
         ...(await allOf(app!.store.journal.read(app!.main.id, 0))),

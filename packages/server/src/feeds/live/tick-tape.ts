@@ -38,9 +38,15 @@ export class TickTape {
   /** Everything received after this is on the tape. */
   #since: Instant = Instant.earliest;
 
+  /** `seq`: of the last tick of a recording that goes on. */
   constructor(now: () => Instant, seq = 0) {
     this.#now = now;
     this.#seq = seq;
+  }
+
+  /** Dates no tick before this: a recording that goes on has told as far. */
+  continueAfter(received: Instant): void {
+    this.#latest = Instant.max(this.#latest, received);
   }
 
   /** `received`: what `nextInstant` has just said. */

@@ -1,25 +1,14 @@
 import { expect, it } from 'vitest';
 import { sourceContract } from '../source.contract.js';
-import { FakeMassive, MASSIVE_KEY } from '../testing/fake-massive.js';
+import { MASSIVE } from '../testing/vendors.js';
 import { quoteFrom, tradeFrom } from './messages.js';
 
 sourceContract({
-  name: 'massive',
-  start: () => new FakeMassive().start(),
-  settings: ({ url, origin }, isKnown) => ({
-    LIVE_SOURCE: 'massive',
-    LIVE_URL: url,
-    LIVE_OPTIONS: 'none',
-    LIVE_REST_URL: origin,
-    MASSIVE_API_KEY: isKnown ? MASSIVE_KEY : 'wrong-key',
-  }),
-  secrets: [MASSIVE_KEY],
+  ...MASSIVE,
   withoutPlan: {
     prepare: (source) => void (source.hasQuotes = false),
     says: /has no quotes/,
   },
-  refusal: /Massive refuses/,
-  halts: 'nasdaq',
 });
 
 it('Massive: sizes are lots until November 2025, and shares since; of options contracts', () => {

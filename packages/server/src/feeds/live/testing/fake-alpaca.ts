@@ -40,7 +40,6 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
     name: `${symbol} Inc.`,
   }));
   actions: Record<string, readonly object[]> = {};
-  bars: Record<string, readonly object[]> = {};
   /** Symbols at once; what the vendor enforces. */
   symbolLimit = Infinity;
   /** The plan of the key has the feed. */
@@ -178,7 +177,8 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
     session: Session,
     { key, secret }: { key?: string; secret?: string },
   ): void {
-    if (key !== ALPACA_KEY || secret !== ALPACA_SECRET) this.#error(connection, 402, 'auth failed');
+    if (key !== ALPACA_KEY || secret !== ALPACA_SECRET || this.isExpired)
+      this.#error(connection, 402, 'auth failed');
     else if (!this.hasPlan) this.#error(connection, 409, 'insufficient subscription');
     else {
       const path = this.connections.get(connection);
@@ -189,6 +189,7 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
       else {
         session.isAuthenticated = true;
         this.#control(connection, { T: 'success', msg: 'authenticated' });
+        if (this.hangsUp) connection.close();
       }
     }
   }
@@ -205,8 +206,9 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
 
   protected answer(url: URL, request: IncomingMessage): FakeAnswer {
     const { headers } = request;
-    if (headers['apca-api-key-id'] !== ALPACA_KEY || headers['apca-api-secret-key'] !== ALPACA_SECRET)
-      return { status: 403, body: { message: 'forbidden.' } };
+    const isRight =
+      headers['apca-api-key-id'] === ALPACA_KEY && headers['apca-api-secret-key'] === ALPACA_SECRET;
+    if (!isRight || this.isExpired) return { status: 403, body: { message: 'forbidden.' } };
     const symbols = (url.searchParams.get('symbols') ?? '').split(',');
     switch (url.pathname) {
       case '/v2/assets':
@@ -227,7 +229,12 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
       case '/v2/stocks/bars':
         return {
           body: {
-            bars: Object.fromEntries(symbols.map((one) => [one, this.bars[one] ?? []])),
+            bars: Object.fromEntries(
+              symbols.map((one) => [
+                one,
+                (this.toldBars.get(one) ?? []).map(({ atMs, ...bar }) => ({ t: isoOf(atMs), ...bar })),
+              ]),
+            ),
             next_page_token: null,
           },
         };

@@ -94,7 +94,7 @@ export class FakeMassive extends FakeVendor implements FakeSource {
     if (session === undefined) return;
     const { action, params } = JSON.parse(data.toString()) as { action: string; params: string };
     if (action === 'auth') {
-      if (params !== MASSIVE_KEY) {
+      if (params !== MASSIVE_KEY || this.isExpired) {
         this.#status(connection, 'auth_failed', 'authentication failed');
         connection.close();
       } else if ([...this.#sessions.values()].some(({ isAuthenticated }) => isAuthenticated)) {
@@ -103,6 +103,7 @@ export class FakeMassive extends FakeVendor implements FakeSource {
       } else {
         session.isAuthenticated = true;
         this.#status(connection, 'auth_success', 'authenticated');
+        if (this.hangsUp) connection.close();
       }
       return;
     }
@@ -123,7 +124,7 @@ export class FakeMassive extends FakeVendor implements FakeSource {
   }
 
   protected answer(url: URL, { headers }: IncomingMessage): FakeAnswer {
-    if (headers.authorization !== `Bearer ${MASSIVE_KEY}`)
+    if (headers.authorization !== `Bearer ${MASSIVE_KEY}` || this.isExpired)
       return { status: 401, body: { status: 'ERROR', error: 'Unknown API Key' } };
     const symbol = decodeURIComponent(/^\/v3\/quotes\/(.+)$/.exec(url.pathname)?.[1] ?? '');
     if (symbol !== '') {
@@ -144,15 +145,26 @@ export class FakeMassive extends FakeVendor implements FakeSource {
       return { body: { status: 'OK', results: quote === undefined ? [] : [told] } };
     }
     if (url.pathname === '/v3/reference/tickers') return this.#page(url);
+    const barred = /^\/v2\/aggs\/ticker\/([^/]+)\/range\//.exec(url.pathname)?.[1];
+    if (barred !== undefined)
+      return {
+        body: {
+          status: 'OK',
+          results: (this.toldBars.get(barred) ?? []).map(({ atMs, ...bar }) => ({ t: atMs, ...bar })),
+        },
+      };
     return { body: { status: 'OK', results: [], tickers: [] } };
   }
 
   /** Two tickers a page. */
   #page(url: URL): FakeAnswer {
     const from = Number(url.searchParams.get('cursor') ?? 0);
-    const results = this.tickers
-      .slice(from, from + 2)
-      .map((ticker) => ({ ticker, name: `${ticker} Inc.`, active: true }));
+    const results = this.tickers.slice(from, from + 2).map((ticker) => ({
+      ticker,
+      name: `${ticker} Inc.`,
+      active: true,
+      primary_exchange: ticker === 'BRK.B' ? 'XNYS' : 'XNAS',
+    }));
     const next = `https://api.massive.com/v3/reference/tickers?cursor=${from + 2}`;
     return { body: { status: 'OK', results, ...(from + 2 < this.tickers.length && { next_url: next }) } };
   }

@@ -68,8 +68,9 @@ export class FakeTradier extends FakeVendor implements FakeSource {
       if (symbols.has(theirs(symbol))) connection.send(`${JSON.stringify(message)}\n`);
   }
 
-  protected connected(): void {
-    // No greeting.
+  /** No greeting. */
+  protected connected(connection: WebSocket): void {
+    if (this.hangsUp) connection.close();
   }
 
   protected heard(connection: WebSocket, data: Buffer): void {
@@ -84,7 +85,7 @@ export class FakeTradier extends FakeVendor implements FakeSource {
   }
 
   protected answer(url: URL, { headers }: IncomingMessage): FakeAnswer {
-    if (headers.authorization !== `Bearer ${TRADIER_TOKEN}`)
+    if (headers.authorization !== `Bearer ${TRADIER_TOKEN}` || this.isExpired)
       return { status: 401, body: 'Invalid Access Token' };
     if (headers.accept !== 'application/json') return { body: '<xml/>' };
     switch (url.pathname) {
@@ -118,6 +119,21 @@ export class FakeTradier extends FakeVendor implements FakeSource {
           body: { quotes: found.length === 0 ? {} : { quote: found.length === 1 ? found[0] : found } },
         };
       }
+      case '/v1/markets/timesales': {
+        const data = (this.toldBars.get(ours(url.searchParams.get('symbol') ?? '')) ?? []).map(
+          ({ atMs, o, h, l, c, v }) => ({
+            timestamp: atMs / 1000,
+            open: o,
+            high: h,
+            low: l,
+            close: c,
+            volume: v,
+          }),
+        );
+        return { body: { series: data.length === 0 ? null : { data: data.length === 1 ? data[0] : data } } };
+      }
+      case '/v1/markets/clock':
+        return { body: { clock: { state: 'open' } } };
       default:
         return { body: {} };
     }

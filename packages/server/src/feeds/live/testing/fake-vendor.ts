@@ -21,6 +21,12 @@ export abstract class FakeVendor {
   readonly prepared = new Map<string, FakeAnswer[]>();
   /** Takes connections, or refuses them as a server that is down does. */
   isDown = false;
+  /** The key of the server is not good any more. */
+  isExpired = false;
+  /** Hangs up as soon as a connection could be used. */
+  hangsUp = false;
+  /** Bars by symbol, whatever span and size is asked for. */
+  readonly toldBars = new Map<string, readonly ToldBar[]>();
   /** Answers pings. */
   answersPings = true;
   /** Keeps REST answers back until it is called. */
@@ -97,6 +103,16 @@ export abstract class FakeVendor {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
+}
+
+/** A bar as a fake answers it. */
+export interface ToldBar {
+  readonly atMs: number;
+  readonly o: number;
+  readonly h: number;
+  readonly l: number;
+  readonly c: number;
+  readonly v: number;
 }
 
 /** What a test tells a fake vendor to send, whoever it is. */

@@ -34,6 +34,8 @@ export interface LiveDayOptions {
   /** Epoch ms; absent = Monday, 10:00 New York. */
   readonly at?: number;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Absent = it moves when told. */
+  readonly clock?: 'wall';
   /** Before the server starts. */
   readonly prepare?: () => void;
 }
@@ -57,7 +59,7 @@ export class LiveDay<Fake extends FakeSource = FakeSource> {
   /** AAPL, MSFT and BRK.B are quoted 100.00 to 100.02. */
   static async open<Fake extends FakeSource>(
     vendor: Vendor<Fake>,
-    { at = MONDAY_TEN, settings = {}, prepare, fake }: LiveDayOptions & { readonly fake?: Fake } = {},
+    { at = MONDAY_TEN, settings = {}, clock, prepare, fake }: LiveDayOptions & { readonly fake?: Fake } = {},
   ): Promise<LiveDay<Fake>> {
     const source = fake ?? (await vendor.start());
     for (const symbol of ['AAPL', 'MSFT', 'BRK.B'])
@@ -76,7 +78,7 @@ export class LiveDay<Fake extends FakeSource = FakeSource> {
         ...vendor.settings(source),
         ...settings,
       },
-      config: { feed: 'live', clock: 'manual', start: at },
+      config: { feed: 'live', clock: clock ?? 'manual', start: at },
       log: pino({ level: 'info' }, { write: (line: string) => void log.push(line) }),
       isAccessLogged: true,
     });

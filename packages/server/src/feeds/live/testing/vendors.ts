@@ -9,6 +9,13 @@ export interface Vendor<Fake extends FakeSource = FakeSource> {
   readonly start: () => Promise<Fake>;
   /** `key`: where not the right one. */
   readonly settings: (source: Fake, key?: string) => Readonly<Record<string, string>>;
+  /** Where snapshots are asked for. */
+  readonly snapshotPath: (symbol: string) => string;
+  /** What the operator reads of a key that is refused. */
+  readonly refusal: RegExp;
+  /** The plan that is 15 minutes late. */
+  readonly delayedPlan: string;
+  readonly halts: 'full' | 'nasdaq' | 'none';
   /** What no log, answer, metric or journal may contain. */
   readonly secrets: readonly string[];
 }
@@ -25,6 +32,10 @@ export const ALPACA: Vendor<FakeAlpaca> = {
     APCA_API_KEY_ID: ALPACA_KEY,
     APCA_API_SECRET_KEY: key,
   }),
+  snapshotPath: () => '/v2/stocks/snapshots',
+  refusal: /Alpaca.* refuses/,
+  delayedPlan: 'delayed_sip',
+  halts: 'full',
   secrets: [ALPACA_KEY, ALPACA_SECRET],
 };
 
@@ -38,6 +49,10 @@ export const MASSIVE: Vendor<FakeMassive> = {
     LIVE_REST_URL: origin,
     MASSIVE_API_KEY: key,
   }),
+  snapshotPath: (symbol) => `/v3/quotes/${symbol}`,
+  refusal: /Massive refuses/,
+  delayedPlan: 'delayed',
+  halts: 'nasdaq',
   secrets: [MASSIVE_KEY],
 };
 
@@ -50,5 +65,9 @@ export const TRADIER: Vendor<FakeTradier> = {
     LIVE_REST_URL: origin,
     TRADIER_TOKEN: key,
   }),
+  snapshotPath: () => '/v1/markets/quotes',
+  refusal: /Tradier refuses TRADIER_TOKEN/,
+  delayedPlan: 'sandbox',
+  halts: 'none',
   secrets: [TRADIER_TOKEN],
 };

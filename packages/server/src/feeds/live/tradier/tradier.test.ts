@@ -1,23 +1,11 @@
 import { Price, TradingDate } from '@sandpit/core';
 import { expect, it } from 'vitest';
 import { sourceContract } from '../source.contract.js';
-import { FakeTradier, TRADIER_TOKEN } from '../testing/fake-tradier.js';
+import { TRADIER } from '../testing/vendors.js';
 import { type FoundActions, takeDividends, takeSplits } from './fundamentals.js';
 import { quoteFrom, snapshotFrom } from './messages.js';
 
-sourceContract({
-  name: 'tradier',
-  start: () => new FakeTradier().start(),
-  settings: ({ url, origin }, isKnown) => ({
-    LIVE_SOURCE: 'tradier',
-    LIVE_URL: url,
-    LIVE_REST_URL: origin,
-    TRADIER_TOKEN: isKnown ? TRADIER_TOKEN : 'wrong-key',
-  }),
-  secrets: [TRADIER_TOKEN],
-  refusal: /Tradier refuses TRADIER_TOKEN/,
-  halts: 'none',
-});
+sourceContract(TRADIER);
 
 it('Tradier: sizes of the REST service are hundreds of shares, those of options contracts', () => {
   const told = { bid: 1, ask: 2, bidsize: 3, asksize: 4, bid_date: 5, ask_date: 6 };
