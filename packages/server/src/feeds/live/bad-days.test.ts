@@ -137,8 +137,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(status).toBe(503);
     expect(body.reasons[0]).toMatch(vendor.refusal);
     const metrics = await day.client.get('/metrics');
-    await day.app.main.durable();
-    const records = JSON.stringify([...day.app.store.journal.read(day.app.main.id, 0)]);
+    const records = await day.journal();
     for (const secret of vendor.secrets)
       for (const written of [text, metrics.text, day.log, records]) expect(written).not.toContain(secret);
     expect((await day.verify()).problems).toEqual([]);

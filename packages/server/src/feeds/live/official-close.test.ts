@@ -56,13 +56,13 @@ it('a live day with an official close and a split overnight is recorded, and its
   const { body, text } = await day.client.get(`/v1/accounts/portfolios/${portfolioId}/equities`);
   expect(body, text).toMatchObject([{ symbol: 'AAPL', settledQuantity: 28, pendingQuantity: 4 }]);
   expect((await day.verify()).problems).toEqual([]);
-  const [expected, acceptedAt, end] = [executionsOf(day.app), acceptancesOf(day.app), day.now];
+  const [expected, acceptedAt, end] = [await executionsOf(day.app), await acceptancesOf(day.app), day.now];
   await day.close();
   expect(await readFile(join(recording, 'corporate_actions.csv'), 'utf8')).toBe(
     'ex_date,symbol,type,split_new_for_old,cash_per_share\n2026-01-06,AAPL,split,4:1,\n',
   );
   const replay = await replayed(recording, [ON_CLOSE, NEXT_DAY], acceptedAt, end, QUARTER_TO_FOUR);
-  expect(executionsOf(replay)).toEqual(expected);
+  expect(await executionsOf(replay)).toEqual(expected);
   expect(expected).toHaveLength(2);
   await replay.close();
 });

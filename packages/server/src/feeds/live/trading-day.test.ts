@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ServerProcess } from '../../testing/server-process.js';
 import { MONDAY_TEN } from '../../testing/simulations.js';
 import { orderBody, signToken } from '../../testing/test-app.js';
+import { FakeAlpaca } from './testing/fake-alpaca.js';
+import { FakeMassive } from './testing/fake-massive.js';
 import type { FakeSource, ToldQuote } from './testing/fake-vendor.js';
 import { replayed, WAIT } from './testing/live-day.js';
 import { ALPACA, MASSIVE, TRADIER, type Vendor } from './testing/vendors.js';
@@ -89,16 +91,15 @@ async function recorded(): Promise<string> {
 }
 
 /** Halts AAPL and lets it trade again, where the vendor tells of that. */
-function halts(vendor: Vendor, fake: FakeSource): { halt(): void; resume(): void } | undefined {
-  const alpaca = fake as Awaited<ReturnType<typeof ALPACA.start>>;
-  const massive = fake as Awaited<ReturnType<typeof MASSIVE.start>>;
-  if (vendor.name === 'alpaca')
+function halts(fake: FakeSource): { halt(): void; resume(): void } | undefined {
+  const status = { T: 's', S: 'AAPL', z: 'C' };
+  if (fake instanceof FakeAlpaca)
     return {
-      halt: () => alpaca.tell({ T: 's', S: 'AAPL', sc: 'H', rc: 'LUDP', z: 'C' }),
-      resume: () => alpaca.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' }),
+      halt: () => fake.tell({ ...status, sc: 'H', rc: 'LUDP' }),
+      resume: () => fake.tell({ ...status, sc: 'T', rc: 'R4' }),
     };
-  return vendor.name === 'massive'
-    ? { halt: () => massive.luld('AAPL', 17), resume: () => massive.luld('AAPL', 18) }
+  return fake instanceof FakeMassive
+    ? { halt: () => fake.luld('AAPL', 17), resume: () => fake.luld('AAPL', 18) }
     : undefined;
 }
 
@@ -164,7 +165,7 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
       await place({ limitPrice: 91, quantity: 10 }),
     ];
 
-    const trading = halts(vendor, fake);
+    const trading = halts(fake);
     if (trading !== undefined) {
       trading.halt();
       await bot.until(afterHalt, {

@@ -9,6 +9,7 @@ import { verifyJournal, type Verification } from '../../../engine/verify.js';
 import { MONDAY_TEN } from '../../../testing/simulations.js';
 import { type Body, openPortfolio, orderBody, TestApp, type TestClient } from '../../../testing/test-app.js';
 import { isLive, type LiveFeed } from '../../live-feed.js';
+import { allOf } from '../../../store/fixtures.contract.js';
 import type { HaltCoverage } from '../../live-feed.js';
 import type { FakeSource, ToldQuote } from './fake-vendor.js';
 import type { Vendor } from './vendors.js';
@@ -170,15 +171,23 @@ export class LiveDay<Fake extends FakeSource = FakeSource> {
     return (reply.body as { readonly orderId: string }).orderId;
   }
 
+  /** The journal of the main simulation, as text. */
+  async journal(): Promise<string> {
+    await this.app.main.durable();
+    return JSON.stringify(await recordsOf(this.app));
+  }
+
   async verify(): Promise<Verification> {
     await this.app.main.durable();
     return verifyJournal(this.app.store, this.app.main.id);
   }
 }
 
-/** An execution, by what two runs have in common. */
-export const executionsOf = (app: TestApp) =>
-  [...app.store.journal.read(app.main.id, 0)].flatMap((record) =>
+const recordsOf = (app: TestApp) => allOf(app.store.journal.read(app.main.id, 0));
+
+/** Executions, by what two runs have in common. */
+export const executionsOf = async (app: TestApp) =>
+  (await recordsOf(app)).flatMap((record) =>
     payloadOf(record).events.flatMap((event) =>
       event.type === 'OrderExecuted'
         ? event.executions.map(({ price, quantity }) => ({
@@ -192,8 +201,8 @@ export const executionsOf = (app: TestApp) =>
   );
 
 /** The instants at which orders were accepted, in order. */
-export const acceptancesOf = (app: TestApp): readonly number[] =>
-  [...app.store.journal.read(app.main.id, 0)].flatMap((record) =>
+export const acceptancesOf = async (app: TestApp): Promise<readonly number[]> =>
+  (await recordsOf(app)).flatMap((record) =>
     payloadOf(record).events[0]?.type === 'OrderAccepted' ? [record.at] : [],
   );
 

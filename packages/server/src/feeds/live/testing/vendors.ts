@@ -8,7 +8,7 @@ export interface Vendor<Fake extends FakeSource = FakeSource> {
   readonly name: string;
   readonly start: () => Promise<Fake>;
   /** `key`: where not the right one. */
-  readonly settings: (source: Fake, key?: string) => Readonly<Record<string, string>>;
+  settings(source: Fake, key?: string): Readonly<Record<string, string>>;
   /** Where snapshots are asked for. */
   readonly snapshotPath: (symbol: string) => string;
   /** What the operator reads of a key that is refused. */
