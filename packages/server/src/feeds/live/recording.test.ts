@@ -149,7 +149,14 @@ it('a recorded session, compared or replayed with the same commands at the same 
     if (i % 5 === 0) fake.trade({ symbol: 'AAPL', atMs: now(), price: ask });
     if (i === 60) fake.tell({ T: 's', S: 'AAPL', sc: 'H', rc: 'T1', z: 'C' });
     if (i === 90) fake.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' });
-    if (i === 120) fake.cut();
+    if (i === 120) {
+      // A cut loses what is on its way: what was told before must be in.
+      await vi.waitFor(
+        async () => expect((await client.get('/v1/market-data/quote/AAPL')).body.ask).toBe(ask),
+        WAIT,
+      );
+      fake.cut();
+    }
     await vi.waitFor(() => expect(now()).toBeGreaterThan(MONDAY_TEN), WAIT);
     if (i % 10 === 0) await client.get('/v1/market-data/quote/AAPL');
   }
