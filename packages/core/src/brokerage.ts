@@ -433,7 +433,8 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'SetCompetitionPhase':
       return setCompetitionPhase(d, command);
     case 'JudgeEntry':
-      return judgeEntry(d);
+      judgeEntry(d);
+      return undefined;
     case 'RemoveEntry':
       return removeEntry(d, command);
     case 'UpdateMarket':

@@ -49,7 +49,7 @@ const dateOnly = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 
 /** `10:00:00 AM ET`. */
 export const time = (at: string | number): string => `${clockTime(at)} ET`;
 /** `10:00:00 AM`, for columns whose title names the zone. */
-export const clockTime = (at: string | number): string => timeOf.format(new Date(at)).replace('\u202f', ' ');
+const clockTime = (at: string | number): string => timeOf.format(new Date(at)).replace('\u202f', ' ');
 /** `Jan 5, 2026`: the day in New York. */
 export const day = (at: string | number): string => dateOf.format(new Date(at));
 /** `2026-01-05`: the day in New York, for comparisons and addresses. */

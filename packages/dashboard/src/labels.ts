@@ -39,6 +39,7 @@ export const ENDS: Readonly<Record<CancelReason, string>> = {
   STALE_MARKET_DATA: 'the quote was too old',
   TRADING_HALTED: 'trading was halted',
   SCRIPTED: 'as its script says',
+  COMPETITION: 'by the rules of its competition',
 };
 
 /** What an open order waits for; why one that is over ended. */

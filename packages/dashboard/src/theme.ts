@@ -2,7 +2,7 @@
 const KEY = 'sandpit-theme';
 export type Theme = 'system' | 'light' | 'dark';
 
-export const chosenTheme = (): Theme => {
+const chosenTheme = (): Theme => {
   const kept = localStorage.getItem(KEY);
   return kept === 'light' || kept === 'dark' ? kept : 'system';
 };
@@ -18,8 +18,3 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme;
   dispatchEvent(new Event('theme'));
 }
-
-export const isDark = (): boolean => {
-  const theme = chosenTheme();
-  return theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
-};

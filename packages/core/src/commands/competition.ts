@@ -208,7 +208,7 @@ function closeOut(d: Decision, portfolio: Portfolio): void {
 }
 
 /** Sets the timers of a competition, as far as they are missing: after a decision, or after a recovery. */
-export function scheduleCompetition(d: Decision): void {
+function scheduleCompetition(d: Decision): void {
   const { state, at } = d;
   const { competition, competitionTimers: timers } = state;
   if (competition === undefined || isOver(competition.phase)) return;

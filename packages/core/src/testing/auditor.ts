@@ -178,6 +178,11 @@ export class Auditor {
       case 'RulesChanged':
       case 'ClockMoved':
       case 'ForkBegun':
+      case 'CompetitionBegun':
+      case 'CompetitionPhaseChanged':
+      case 'CompetitionMarked':
+      case 'CompetitionHigh':
+      case 'EntryRemoved':
         return;
     }
   }

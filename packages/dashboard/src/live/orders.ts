@@ -31,7 +31,7 @@ export const isOpenOrder = ({ status }: Pick<Order, 'status'>): boolean =>
   (OPEN as readonly string[]).includes(status);
 
 /** Loads pages as they are wanted and merges what the stream tells. Nothing comes twice: rows are by order id. */
-export class LiveOrders {
+class LiveOrders {
   readonly #broker: Broker;
   readonly #filter: OrderFilter;
   readonly #onChange: (rows: OrderRows) => void;

@@ -20,7 +20,7 @@ export const PORTFOLIOS_AT_ONCE = 24;
 /** New portfolios are seen within this time. */
 const LIST_MS = 5000;
 
-export const NO_PORTFOLIOS: PortfolioRows = { portfolios: [], total: 0, isLoaded: false, error: undefined };
+const NO_PORTFOLIOS: PortfolioRows = { portfolios: [], total: 0, isLoaded: false, error: undefined };
 
 type PortfolioBroker = Pick<Broker, 'call' | 'portfolioEvents'>;
 

@@ -94,26 +94,27 @@ function useLeaderboard(
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let source: EventSource | undefined;
-    let isOver = false;
+    const ended = new AbortController();
+    const isOver = (): boolean => ended.signal.aborted;
     const follow = async (): Promise<void> => {
       const value = await ask<Leaderboard>(`/competitions/${competitionId}/leaderboard`, token);
-      if (isOver) return;
+      if (isOver()) return;
       setState({ value });
       const ticket =
         token === undefined
           ? ''
           : `?ticket=${encodeURIComponent((await ask<{ readonly ticket: string }>('/stream/ticket', token, 'POST')).ticket)}`;
-      if (isOver) return;
+      if (isOver()) return;
       source = new EventSource(`/v1/competitions/${competitionId}/leaderboard/stream${ticket}`);
       source.addEventListener('leaderboard', ({ data }: MessageEvent<string>) =>
         setState({ value: JSON.parse(data) as Leaderboard }),
       );
     };
     follow().catch((error: unknown) => {
-      if (!isOver) setState((old) => ({ ...old, error: errorFrom(error) }));
+      if (!isOver()) setState((old) => ({ ...old, error: errorFrom(error) }));
     });
     return () => {
-      isOver = true;
+      ended.abort();
       source?.close();
     };
   }, [competitionId, token, attempt]);

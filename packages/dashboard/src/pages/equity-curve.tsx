@@ -148,7 +148,7 @@ function drawnOf({ points, fills, sinceMs }: History): {
 }
 
 /** How far each point is below the highest one before it, as a fraction of that: 0 or negative. */
-export function drawdownOf(points: readonly Point[]): readonly Point[] {
+function drawdownOf(points: readonly Point[]): readonly Point[] {
   let peak = -Infinity;
   return points.map(({ atMs, value }) => {
     peak = Math.max(peak, value);

@@ -40,7 +40,7 @@ function faultOf(kind: string, figure: string): FaultBody['fault'] {
   }
 }
 
-export function faultText({ status, retryAfter, delay, drop, stream, after }: Fault['fault']): string {
+function faultText({ status, retryAfter, delay, drop, stream, after }: Fault['fault']): string {
   if (status !== undefined)
     return `Answers ${status}${retryAfter === undefined ? '' : `, Retry-After ${retryAfter} s`}`;
   if (delay !== undefined) return `Waits ${delay}`;

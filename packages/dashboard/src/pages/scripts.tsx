@@ -66,7 +66,7 @@ export function piecesOf(text: string): NonNullable<OutcomeBody['outcome']['fill
 }
 
 /** An outcome in words. */
-export function outcomeText({
+function outcomeText({
   reject,
   rejectLater,
   fill,

@@ -41,7 +41,7 @@ export const kindOfTicket = (query: URLSearchParams, symbol: string): TicketKind
   legsOf(query.get('legs') ?? '').length > 1 ? 'SPREAD' : kindOfSymbol(symbol);
 
 /** The strategy that the legs are, or the one that the address names. */
-export function strategyOfTicket(query: URLSearchParams): Strategy {
+function strategyOfTicket(query: URLSearchParams): Strategy {
   const asked = query.get('strategy');
   return (
     nameOf(legsOf(query.get('legs') ?? ''))?.strategy ??

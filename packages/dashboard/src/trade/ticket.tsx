@@ -251,7 +251,7 @@ export function Ticket(props: TicketProps) {
 }
 
 /** `Buy 10 AAPL, limit 187.50`. */
-export function sentenceOfOrder(order: CreateOrderBody): string {
+function sentenceOfOrder(order: CreateOrderBody): string {
   const { legs, limitPrice, stopPrice, orderType, positionIntent } = order;
   const count = order.notional === undefined ? quantity(order.quantity) : money(order.notional);
   const at = [

@@ -24,7 +24,7 @@ export const RULES = {
 
 export type RuleName = keyof typeof RULES;
 
-export const openRule = (name: RuleName): void => {
+const openRule = (name: RuleName): void => {
   dispatchEvent(new CustomEvent('rule', { detail: name }));
 };
 

@@ -32,7 +32,7 @@ interface FiledEntry {
   readonly equity: readonly { readonly at: string; readonly equity: number }[];
 }
 
-export interface CompetitionHeader {
+interface CompetitionHeader {
   readonly type: 'competition';
   readonly format: typeof FORMAT;
   readonly competitionId: string;

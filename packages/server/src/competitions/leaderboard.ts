@@ -4,7 +4,7 @@ import type { CompetitionFigures } from '@sandpit/analytics';
 /** What a competition is ranked by (D194). */
 export type Scoring = 'TOTAL_RETURN' | 'SHARPE' | 'SORTINO' | 'CALMAR';
 
-export type EntryStatus = 'ACTIVE' | 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
+type EntryStatus = 'ACTIVE' | 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
 
 /** An entry with what it is ranked by. */
 export interface Standing {

@@ -105,7 +105,7 @@ export const storedOrder = (row: OrderRow): OrderSnapshot => ({
 });
 
 /** What never changes of an order, open or closed. */
-export async function termsOf({ history, id }: PastOfSimulation, number: number): Promise<OrderTerms> {
+async function termsOf({ history, id }: PastOfSimulation, number: number): Promise<OrderTerms> {
   const row = await history.order(id, number);
   if (row === undefined) throw new Error(`The history has no order ${number}`);
   return JSON.parse(row.terms) as OrderTerms;

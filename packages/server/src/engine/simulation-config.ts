@@ -51,7 +51,7 @@ export interface SimulationConfig {
 }
 
 /** What a simulation is in a competition: its market, or an entry that follows that. */
-export type CompetitionRole =
+type CompetitionRole =
   | { readonly id: string; readonly role: 'MARKET' }
   | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string };
 

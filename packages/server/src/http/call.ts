@@ -36,7 +36,7 @@ type OptionalId = {
 }[OperationId];
 
 /** A request of somebody, or of a visitor. */
-export interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<Id> {
+interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<Id> {
   readonly principal: Principal | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

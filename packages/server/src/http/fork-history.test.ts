@@ -209,7 +209,7 @@ it('forks show what their ancestors had at any point, whatever these have done s
   const { store } = test;
   for (const fork of forked) {
     expect((await verifyJournal(store, fork.id)).problems).toEqual([]);
-    await store.history.reached(fork.id, await store.journal.lastSeq(fork.id));
+    await store.history.reached(fork.id, store.journal.lastSeq(fork.id));
   }
   expect(compareHistory(directory, projectRecord)).toEqual([]);
 

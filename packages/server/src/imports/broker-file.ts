@@ -1,7 +1,6 @@
 /** Position files of brokers, read into one form (D206). Pure: text in, rows out. */
 
-const FILE_FORMATS = ['sandpit', 'alpaca', 'fidelity', 'schwab', 'ibkr'] as const;
-export type FileFormat = (typeof FILE_FORMATS)[number];
+export type FileFormat = 'sandpit' | 'alpaca' | 'fidelity' | 'schwab' | 'ibkr';
 
 /** A lot or a position as a file has it. Numbers are decimal text without signs of currency. */
 export interface FileRow {

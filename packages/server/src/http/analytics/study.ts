@@ -88,7 +88,7 @@ export interface PortfolioPerformance {
   readonly periodsPerYear: number;
 }
 
-export interface ReportWords {
+interface ReportWords {
   readonly title: string;
   readonly about: readonly string[];
   readonly madeAt: string;
@@ -103,7 +103,7 @@ export interface TripFilter {
 }
 
 /** What is asked and answered, by the name of the study. All of it can be sent between threads. */
-export interface Studies {
+interface Studies {
   outline: { question: { readonly portfolioId: string }; answer: Outline };
   performance: { question: PeriodInput; answer: Performance };
   report: { question: PeriodInput & ReportWords; answer: string };

@@ -11,7 +11,7 @@ const NAME_BYTES = 12;
 const REMOVED_AT_ONCE = 1_000;
 
 /** What the lookups of a tenant's answers begin with. */
-export const answersOf = (tenantId: string): string =>
+const answersOf = (tenantId: string): string =>
   hash('sha256', tenantId, 'buffer').subarray(0, TENANT_BYTES).toString('base64url');
 
 /** One value for the four that name an answer. */

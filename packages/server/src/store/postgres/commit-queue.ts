@@ -88,7 +88,7 @@ export interface CommitQueueParts {
   readonly events: CommitEvents;
 }
 
-export interface CommitEvents {
+interface CommitEvents {
   /** The store has failed for good. Called once. */
   readonly onFatal: (error: Error) => void;
   /** Another incarnation owns the cell: what is in memory of it is worth nothing. */

@@ -5,12 +5,12 @@ import type { DatabaseAddress } from './database.js';
 /** The counter is raised so often. */
 const RENEW_MS = 1_000;
 /** An owner decides and answers nothing once so much time has passed since it sent the last renewal that succeeded. */
-export const LEASE_MS = 4_000;
+const LEASE_MS = 4_000;
 /** An incarnation whose counter has not moved for so long may be struck out. */
-export const SILENCE_MS = 5_000;
+const SILENCE_MS = 5_000;
 
 /** Who this node is among those that share the database. */
-export interface NodeIdentity {
+interface NodeIdentity {
   /** A label for people. */
   readonly node: string;
   readonly url?: string;

@@ -7,7 +7,7 @@ import type { ForkOrigin } from './fork-origin.js';
 import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../journal-chain.js';
 import type { RecordLine } from '../journal-chain.js';
 
-export { blockHash, chainStart, forkStart, recordLine } from '../journal-chain.js';
+export { blockHash, chainStart, recordLine } from '../journal-chain.js';
 export type { RecordLine } from '../journal-chain.js';
 
 /** Consecutive records of one simulation that were committed together. */
