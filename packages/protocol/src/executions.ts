@@ -95,9 +95,17 @@ function everyDetail(): TProperties {
     for (const [name, schema] of Object.entries<TSchema>(entry.details)) {
       const known = details.get(name);
       const isNew = known !== undefined && JSON.stringify(known) !== JSON.stringify(schema);
-      details.set(name, isNew ? Type.Union([known, schema]) : schema);
+      details.set(name, isNew ? either(known, schema) : schema);
     }
   return Object.fromEntries([...details].map(([name, schema]) => [name, optional(schema)]));
+}
+
+/** Two lists of words become one: generators of clients cannot name a word twice. */
+function either(one: TSchema, other: TSchema): TSchema {
+  const words = [one, other].map((schema) => (schema as { readonly enum?: readonly string[] }).enum);
+  return words.every((list) => list !== undefined)
+    ? Type.Unsafe<string>({ type: 'string', enum: [...new Set(words.flat())] })
+    : Type.Union([one, other]);
 }
 
 /** What placing an order would do (D42). Money that would be received is negative. */

