@@ -142,8 +142,9 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   useEffect(() => {
     const title = MENU.find(({ path }) => path === (isTrade(name) ? 'trade' : name))?.title ?? name;
     document.title = `${title} · Sandpit`;
-    // A screen reader goes on at the new page, a keyboard at its first control.
-    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    // A screen reader goes on at the new page, a keyboard at its first control, unless the page has put it somewhere already.
+    const isInPage = main.current?.contains(document.activeElement) === true;
+    if (!isFirst.current && !isInPage) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [isTrade(name) ? 'trade' : name]);
   return (
