@@ -3,7 +3,7 @@ import { projectRecord } from './store/projection.js';
 import { makePrivateDirectory } from './store/sqlite/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
-import { recoveryUrl } from './store/sqlite/worker-url.js';
+import { recoveryUrl } from './store/worker-url.js';
 import type { Store } from './store/store.js';
 
 /** Before anything else is written there: the data directory is its owner's alone. */
@@ -27,6 +27,7 @@ export async function openStore(
     return openPostgresStore({
       url: databaseUrl,
       projection: projectRecord,
+      recovery: recoveryUrl().href,
       ...(onFatal !== undefined && { onFatal }),
       ...(more.note !== undefined && { note: more.note }),
       ...(onLost !== undefined && { onLost }),

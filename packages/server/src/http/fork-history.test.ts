@@ -7,7 +7,7 @@ import { verifyJournal } from '../engine/verify.js';
 import { projectRecord } from '../store/projection.js';
 import { compareHistory } from '../store/sqlite/compare-history.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
-import { recoveryUrl } from '../store/sqlite/worker-url.js';
+import { recoveryUrl } from '../store/worker-url.js';
 import type { Store } from '../store/store.js';
 import {
   ACCOUNT,

@@ -7,6 +7,12 @@ export interface Checkpoint {
   readonly lines: Iterable<string>;
 }
 
+/** Grows with each change of what a state says: a checkpoint of any other format is not used. */
+export const CHECKPOINT_FORMAT = 4;
+
+/** The latest of a simulation, and the one before it in case the latest is damaged. */
+export const CHECKPOINTS_KEPT = 2;
+
 export interface Checkpoints {
   /**
    * The latest that is intact and fits the journal, of a record up to `upTo`: two are kept, and those of snapshots. A fork has those of its

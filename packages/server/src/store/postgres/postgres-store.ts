@@ -1,11 +1,16 @@
 import { hostname } from 'node:os';
+import { CheckpointMaker } from '../checkpoint-maker.js';
+import type { CheckpointedSimulation } from '../checkpoint-work.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { Projection } from '../projection.js';
 import type { Store } from '../store.js';
+import { workerUrl } from '../worker-url.js';
 import { removeExpiredAnswers } from './answers.js';
 import { BlockReader } from './block-reader.js';
-import type { Cell } from './cells.js';
+import type { Cell, Origin } from './cells.js';
+import { CheckpointTable } from './checkpoint-table.js';
+import type { CellReading } from './checkpoint-thread.js';
 import { CommitQueue } from './commit-queue.js';
 import { DatabaseAddress, sentenceOf } from './database.js';
 import { HistoryProjector } from './history-projector.js';
@@ -30,6 +35,8 @@ export interface PostgresStoreOptions {
   /** `DATABASE_URL`. */
   readonly url: string;
   readonly projection: Projection;
+  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
+  readonly recovery?: string;
   /** A label of this node, for people. */
   readonly node?: string;
   /** Called once, when the store has failed for good: the process should end. */
@@ -112,6 +119,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     };
     const registry = new PostgresRegistry(queue, state, cells, purge);
     const webhooks = new PostgresWebhooks(address);
+    const table = new CheckpointTable(database, blocks, (key) => state.originOf(key));
+    const { recovery } = options;
+    const maker =
+      recovery === undefined
+        ? undefined
+        : new CheckpointMaker(
+            { url: workerUrl('postgres/checkpoint-thread'), recovery, data: { url } },
+            table,
+            (id) => checkpointed(id, cells, state),
+          );
     await ownPositions(database, cells, projector);
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
     const expire = setInterval(
@@ -122,6 +139,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const close = async (): Promise<void> => {
       clearInterval(follow);
       clearInterval(expire);
+      await maker?.close();
       await queue.close();
       await projector.close();
       await webhooks.close();
@@ -131,7 +149,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     isOpen = true;
     return {
       journal,
-      checkpoints: NO_CHECKPOINTS,
+      checkpoints: maker ?? NO_CHECKPOINTS,
       history,
       registry,
       webhooks,
@@ -143,6 +161,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   } finally {
     if (!isOpen) for (const one of opened.reverse()) await one.close().catch(() => undefined);
   }
+}
+
+/** A cell as the thread that makes checkpoints is told of it; undefined = this node does not own it. */
+function checkpointed(
+  id: string,
+  cells: ReadonlyMap<string, Cell>,
+  state: RegistryState,
+): CheckpointedSimulation | undefined {
+  const cell = cells.get(id);
+  const config = state.cells.get(id)?.config;
+  if (cell?.key === undefined || cell.isLost || config === undefined) return undefined;
+  const { key, head } = cell;
+  const origins: [number, Origin][] = [];
+  for (let at = key, origin = state.originOf(at); origin !== undefined; origin = state.originOf(at)) {
+    origins.push([at, origin]);
+    at = origin.parent;
+  }
+  const reading: CellReading = { end: { seq: head.seq, hash: head.hash }, origins };
+  return { key, config, reading };
 }
 
 /** Takes over what was changed in the registry since. Returns the digest that it should have. */
@@ -213,7 +250,10 @@ async function ownPositions(
 
 /** Removes the rows of a deleted cell little by little; blocks that forks rest on stay. */
 async function purgeCell(database: QuestionConnection, state: RegistryState, key: number): Promise<void> {
-  for (const table of TABLES_OF_CELLS)
+  const held = state.heldByForks(key);
+  // Forks start from checkpoints of their ancestors, too.
+  const tables = held > 0 ? TABLES_OF_CELLS.filter((name) => !name.startsWith('checkpoint')) : TABLES_OF_CELLS;
+  for (const table of tables)
     for (;;) {
       const removed = await database.ask(
         `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE cell = $1 LIMIT ${PURGED_AT_ONCE}) RETURNING 1`,
@@ -222,11 +262,7 @@ async function purgeCell(database: QuestionConnection, state: RegistryState, key
       );
       if (removed.length < PURGED_AT_ONCE) break;
     }
-  await database.ask(
-    'DELETE FROM block WHERE cell = $1 AND first > $2',
-    [key, state.heldByForks(key)],
-    PAGE_MS,
-  );
+  await database.ask('DELETE FROM block WHERE cell = $1 AND first > $2', [key, held], PAGE_MS);
 }
 
 /** Reads every block, and says which chains are not as they were written. */

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { CHECKPOINT_FORMAT, CHECKPOINTS_KEPT } from '../checkpoints.js';
 import type { Checkpoint } from '../checkpoints.js';
 import { DamagedJournal } from '../journal.js';
 import type { JournalBlocks } from './journal-blocks.js';
@@ -20,10 +21,6 @@ import type { JournalBlocks } from './journal-blocks.js';
 /** The folder of a data directory that checkpoints are in. */
 export const CHECKPOINT_FOLDER = 'checkpoints';
 
-/** Grows with each change of what a state says; a file of any other format is not used. */
-const FORMAT = 4;
-/** The latest, and the one before it in case the latest is damaged. */
-const KEPT = 2;
 /** Lines are written so many bytes at a time. */
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
@@ -76,7 +73,7 @@ export class CheckpointFiles {
   save(simulation: number, { seq, lines }: Checkpoint, isKept = false): void {
     const block = this.#blocks.holding(simulation, seq);
     const head: Head = {
-      format: FORMAT,
+      format: CHECKPOINT_FORMAT,
       journal: this.#blocks.journalId(),
       simulation,
       seq,
@@ -88,7 +85,7 @@ export class CheckpointFiles {
     renameSync(`${path}.new`, path);
     syncFolder(this.#folder);
     const passing = this.#filesOf(simulation).filter((file) => !file.isKept);
-    for (const old of passing.slice(KEPT)) rmSync(this.#pathOf(simulation, old), { force: true });
+    for (const old of passing.slice(CHECKPOINTS_KEPT)) rmSync(this.#pathOf(simulation, old), { force: true });
   }
 
   letGo(simulation: number, seq: number): void {
@@ -140,7 +137,7 @@ export class CheckpointFiles {
     if (whole === undefined) return undefined;
     const { head, lines } = whole;
     const isOurs =
-      head.format === FORMAT &&
+      head.format === CHECKPOINT_FORMAT &&
       head.simulation === simulation &&
       head.seq === seq &&
       head.journal === this.#blocks.journalId() &&

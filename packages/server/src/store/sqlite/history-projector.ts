@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads';
 import type { Projection } from '../projection.js';
 import { all, one, openConnection, Statements } from './connection.js';
-import { lowerPriority } from './lower-priority.js';
+import { lowerPriority } from '../lower-priority.js';
 import { hasForks, heldByForks } from './fork-origin.js';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';

@@ -12,7 +12,7 @@ import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 import { alteredSums, digestOf, readMeta } from './meta.js';
 import type { ScrubData, ScrubReport } from './scrubbing-thread.js';
-import { isRaised, sleep } from './stop-flag.js';
+import { isRaised, sleep } from '../stop-flag.js';
 
 function compareSums(database: Database): void {
   database.exec('BEGIN');

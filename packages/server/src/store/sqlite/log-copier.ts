@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 export interface CopyData {
   /** Of the database. */
@@ -40,7 +40,7 @@ export class LogCopier {
 
   #start(): Worker {
     const workerData: CopyData = { path: this.#path, state: this.#state };
-    const worker = new Worker(workerUrl('log-copying'), {
+    const worker = new Worker(workerUrl('sqlite/log-copying'), {
       workerData,
       name: 'log-copier',
       ...WORKER_OPTIONS,

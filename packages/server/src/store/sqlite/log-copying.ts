@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.js';
 import type { Database } from './connection.js';
-import { lowerPriority } from './lower-priority.js';
+import { lowerPriority } from '../lower-priority.js';
 import { CopyState } from './log-copier.js';
 import type { CopyData } from './log-copier.js';
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistorySignal } from './history-signal.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 const RESTART_MS = 1_000;
 
@@ -26,7 +26,7 @@ export class ProjectingThread {
 
   #start(fresh: string | undefined): Worker {
     const workerData: ProjectorData = { ...this.#data, fresh };
-    const worker = new Worker(workerUrl('history-projector'), {
+    const worker = new Worker(workerUrl('sqlite/history-projector'), {
       workerData,
       name: 'history-projector',
       ...WORKER_OPTIONS,

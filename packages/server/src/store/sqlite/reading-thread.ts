@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../journal.js';
 import type { AnyPage, ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
 import type { HistoryFailure } from './history-failure.js';
-import { raise, stopFlag } from './stop-flag.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { raise, stopFlag } from '../stop-flag.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 /** Queries that may wait for the reader; more means that it does not keep up. */
 const MOST_WAITING = 1_000;
@@ -49,7 +49,7 @@ export class ReadingThread {
   #start(): Running {
     const isStopping = stopFlag();
     const workerData: ReaderData = { directory: this.#directory, isStopping };
-    const worker = new Worker(workerUrl('history-reader'), {
+    const worker = new Worker(workerUrl('sqlite/history-reader'), {
       workerData,
       name: 'history-reader',
       ...WORKER_OPTIONS,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { raise, stopFlag } from './stop-flag.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { raise, stopFlag } from '../stop-flag.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 export interface ScrubData {
   readonly directory: string;
@@ -46,7 +46,7 @@ export class ScrubbingThread {
   ) {
     this.#timer = setTimeout(() => {
       const workerData: ScrubData = { directory, pace, stop: this.#stop };
-      const worker = new Worker(workerUrl('journal-scrub'), {
+      const worker = new Worker(workerUrl('sqlite/journal-scrub'), {
         workerData,
         name: 'journal-scrub',
         ...WORKER_OPTIONS,

@@ -28,7 +28,7 @@ import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import { ProjectionWaiters } from '../projection-waiters.js';
-import { pastUrl } from './worker-url.js';
+import { workerUrl } from '../worker-url.js';
 
 type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;
 /** What the reader can be asked about a simulation. */
@@ -329,7 +329,7 @@ export class SqliteHistory implements History {
   /** How other threads read the same tables. */
   get past(): PastAccess {
     return {
-      module: pastUrl().href,
+      module: workerUrl('sqlite/past-source').href,
       data: { directory: this.#directory },
       errorOf: (failure) => this.#errorOf(failure as HistoryFailure),
       onReplace: (letGo) => void this.#readers.push(letGo),

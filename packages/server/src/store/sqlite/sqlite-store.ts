@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { CheckpointMaker } from '../checkpoint-maker.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
 import { CheckpointFiles } from './checkpoint-files.js';
-import { CheckpointMaker } from './checkpoint-maker.js';
 import { one, openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
@@ -21,7 +21,7 @@ import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteRegistry } from './sqlite-registry.js';
 import { SqliteWebhooks } from './sqlite-webhooks.js';
-import { projectionUrl } from './worker-url.js';
+import { projectionUrl, workerUrl } from '../worker-url.js';
 import { WriteQueue } from './write-queue.js';
 
 export interface SqliteStoreOptions {
@@ -105,7 +105,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     return key === undefined ? undefined : { key, config: registry.simulation(id)?.config ?? '' };
   };
   const maker =
-    recovery === undefined ? undefined : new CheckpointMaker(directory, recovery, files, configOf);
+    recovery === undefined
+      ? undefined
+      : new CheckpointMaker(
+          { url: workerUrl('sqlite/checkpoint-thread'), recovery, data: { directory } },
+          files,
+          configOf,
+        );
   const checkpoints = maker ?? NO_CHECKPOINTS;
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   files.tidy((key) => one(live, key) !== undefined || hasForks(statements, key));

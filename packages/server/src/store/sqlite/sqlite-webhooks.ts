@@ -13,7 +13,7 @@ import type {
 } from '../webhooks.js';
 import { WEBHOOK_FILE } from './webhook-tables.js';
 import type { FromWebhookThread, ToWebhookThread, WebhookRequest } from './webhook-thread.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;
@@ -70,7 +70,7 @@ export class SqliteWebhooks implements WebhookStore {
   }
 
   #start(): Worker {
-    const worker = new Worker(workerUrl('webhook-thread'), {
+    const worker = new Worker(workerUrl('sqlite/webhook-thread'), {
       workerData: { directory: this.#directory },
       name: 'webhooks',
       ...WORKER_OPTIONS,

@@ -4,7 +4,7 @@ import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { StoreHealth } from '../store.js';
 import type { FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from './batch.js';
 import { OutgoingBatch } from './outgoing-batch.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from '../worker-url.js';
 
 /** Nobody waits longer than this for a disk without room. */
 const PATIENCE_MS = 1_000;
@@ -44,7 +44,7 @@ export class WriteQueue {
 
   /** Rejects with what keeps the database from being opened. */
   static async start(data: WriterData, events: WriteQueueEvents): Promise<WriteQueue> {
-    const worker = new Worker(workerUrl('journal-writer'), {
+    const worker = new Worker(workerUrl('sqlite/journal-writer'), {
       workerData: data,
       name: 'journal-writer',
       ...WORKER_OPTIONS,

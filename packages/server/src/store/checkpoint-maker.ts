@@ -1,57 +1,62 @@
 import { Worker } from 'node:worker_threads';
-import type { Checkpoint, Checkpoints } from '../checkpoints.js';
-import { StoreUnavailable } from '../journal.js';
-import type { CheckpointFiles } from './checkpoint-files.js';
 import type {
-  CheckpointData,
+  CheckpointedSimulation,
   CheckpointRequest,
+  CheckpointThreadData,
   FromCheckpointThread,
   KeepRequest,
   MadeCheckpoint,
   ToCheckpointThread,
-} from './checkpoint-thread.js';
+} from './checkpoint-work.js';
+import type { Checkpoint, Checkpoints } from './checkpoints.js';
+import { StoreUnavailable } from './journal.js';
+import type { ValueOrPromise } from './journal.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS } from './worker-url.js';
 
-interface Simulation {
-  readonly key: number;
-  readonly config: string;
+/** Checkpoints as they are stored, for the main thread. */
+export interface StoredCheckpoints {
+  load(key: number, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
+  letGo(key: number, seq: number): ValueOrPromise<void>;
+  /** Of a simulation that was deleted. */
+  remove(key: number): ValueOrPromise<void>;
 }
 
-type AskedOf<Request> = Request extends unknown
-  ? Omit<Request, 'simulation'> & { readonly key: number }
-  : never;
+/** The module of a store's thread that makes checkpoints, and what it is started with. */
+export interface CheckpointThread {
+  readonly url: URL;
+  /** URL of a module that is a `CheckpointMaking`. */
+  readonly recovery: string;
+  /** What the thread opens the store with; can be sent to a thread. */
+  readonly data: object;
+}
 
 /** A thread that nobody needs for so long ends: it holds the whole state of a simulation. */
 const IDLE_MS = 60_000;
 
 /** The main thread's side of checkpoints: one is made at a time, by a thread of their own. */
 export class CheckpointMaker implements Checkpoints {
-  readonly #directory: string;
-  readonly #recovery: string;
-  readonly #files: CheckpointFiles;
-  readonly #find: (simulationId: string) => Simulation | undefined;
+  readonly #thread: CheckpointThread;
+  readonly #stored: StoredCheckpoints;
+  readonly #find: (simulationId: string) => CheckpointedSimulation | undefined;
   readonly #stop = stopFlag();
   #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** `recovery`: URL of a module that is a `CheckpointMaking`. */
   constructor(
-    directory: string,
-    recovery: string,
-    files: CheckpointFiles,
-    find: (simulationId: string) => Simulation | undefined,
+    thread: CheckpointThread,
+    stored: StoredCheckpoints,
+    find: (simulationId: string) => CheckpointedSimulation | undefined,
   ) {
-    this.#directory = directory;
-    this.#recovery = recovery;
-    this.#files = files;
+    this.#thread = thread;
+    this.#stored = stored;
     this.#find = find;
   }
 
-  load(simulationId: string, upTo?: number): Checkpoint | undefined {
+  load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined> {
     const simulation = this.#find(simulationId);
-    return simulation === undefined ? undefined : this.#files.load(simulation.key, upTo);
+    return simulation === undefined ? undefined : this.#stored.load(simulation.key, upTo);
   }
 
   keep(simulationId: string, seq: number): Promise<string | undefined> {
@@ -67,10 +72,12 @@ export class CheckpointMaker implements Checkpoints {
 
   letGo(simulationId: string, seq: number): void {
     // Behind one that is being made.
-    this.#last = this.#last.then(() => {
-      const simulation = this.#find(simulationId);
-      if (simulation !== undefined) this.#files.letGo(simulation.key, seq);
-    });
+    this.#last = this.#last
+      .then(async () => {
+        const simulation = this.#find(simulationId);
+        if (simulation !== undefined) await this.#stored.letGo(simulation.key, seq);
+      })
+      .catch(() => undefined);
   }
 
   make(simulationId: string): Promise<number> {
@@ -80,14 +87,10 @@ export class CheckpointMaker implements Checkpoints {
   }
 
   readAhead(simulationId: string): void {
-    const key = this.#find(simulationId)?.key;
-    if (key === undefined || this.#worker === undefined) return;
+    const simulation = this.#worker === undefined ? undefined : this.#find(simulationId);
+    if (simulation === undefined) return;
     this.#endWhenIdle();
-    this.#worker.postMessage({
-      kind: 'read-ahead',
-      simulation: key,
-      simulationId,
-    } satisfies ToCheckpointThread);
+    this.#worker?.postMessage({ kind: 'read-ahead', simulationId, ...simulation } satisfies ToCheckpointThread);
   }
 
   /** What has been read ahead is of use only as long as the thread is there. */
@@ -104,12 +107,12 @@ export class CheckpointMaker implements Checkpoints {
     return (await this.#do({ kind: 'make', simulationId, ...simulation })).seq;
   }
 
-  async #do({ key, ...request }: AskedOf<CheckpointRequest | KeepRequest>): Promise<MadeCheckpoint> {
+  async #do(request: CheckpointRequest | KeepRequest): Promise<MadeCheckpoint> {
     clearTimeout(this.#idle);
-    const made = await this.#ask({ ...request, simulation: key });
+    const made = await this.#ask(request);
     this.#endWhenIdle();
     // Deleted meanwhile.
-    if (this.#find(request.simulationId) === undefined) this.#files.remove(key);
+    if (this.#find(request.simulationId) === undefined) await this.#stored.remove(request.key);
     return made;
   }
 
@@ -136,12 +139,9 @@ export class CheckpointMaker implements Checkpoints {
   }
 
   #start(): Worker {
-    const workerData: CheckpointData = {
-      directory: this.#directory,
-      recovery: this.#recovery,
-      stop: this.#stop,
-    };
-    const worker = new Worker(workerUrl('checkpoint-thread'), {
+    const { url, recovery, data } = this.#thread;
+    const workerData: CheckpointThreadData = { ...data, recovery, stop: this.#stop };
+    const worker = new Worker(url, {
       workerData,
       name: 'checkpoint',
       ...WORKER_OPTIONS,

@@ -1,0 +1,174 @@
+/**
+ * The work of a thread that makes checkpoints. It keeps the state that the last one was made of: the next, of the same simulation, costs the
+ * records between the two. The main thread ends it when it is not needed for a while, and what it holds is free again.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { Checkpoint, CheckpointMaking, Standby } from './checkpoints.js';
+import type { JournalRecord, ValueOrPromise } from './journal.js';
+import { lowerPriority } from './lower-priority.js';
+import { isRaised } from './stop-flag.js';
+
+/** What a thread of any store is started with. */
+export interface CheckpointThreadData {
+  /** URL of a module that is a `CheckpointMaking`. */
+  readonly recovery: string;
+  /** Ends what is under way, without a checkpoint. */
+  readonly stop: Int32Array;
+}
+
+/** A simulation as a thread is told of it. */
+export interface CheckpointedSimulation {
+  readonly key: number;
+  readonly config: string;
+  /** What else the store's thread has to know to read its journal; can be sent to a thread. */
+  readonly reading?: unknown;
+}
+
+export interface CheckpointRequest extends CheckpointedSimulation {
+  readonly kind: 'make';
+  readonly simulationId: string;
+}
+
+/** Of this very record, to be kept. */
+export interface KeepRequest extends CheckpointedSimulation {
+  readonly kind: 'keep';
+  readonly simulationId: string;
+  readonly seq: number;
+}
+
+interface ReadAheadRequest extends CheckpointedSimulation {
+  readonly kind: 'read-ahead';
+  readonly simulationId: string;
+}
+
+export interface MadeCheckpoint {
+  /** Of its record. */
+  readonly seq: number;
+  /** Of one that is kept. */
+  readonly stateHash?: string;
+}
+
+export type ToCheckpointThread =
+  CheckpointRequest | KeepRequest | ReadAheadRequest | { readonly kind: 'end' };
+export type FromCheckpointThread = MadeCheckpoint | { readonly failed: string };
+
+type Request = CheckpointRequest | KeepRequest | ReadAheadRequest;
+
+/** A store as the thread that makes its checkpoints reads and writes it. */
+export interface CheckpointStore {
+  load(request: Request, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
+  save(request: Request, checkpoint: Checkpoint, isKept: boolean): ValueOrPromise<void>;
+  /** Records behind `afterSeq` in order, some at a time. */
+  read(
+    request: Request,
+    afterSeq: number,
+  ): Iterable<Iterable<JournalRecord>> | AsyncIterable<Iterable<JournalRecord>>;
+  close(): ValueOrPromise<void>;
+}
+
+class CheckpointWork {
+  readonly #making: CheckpointMaking;
+  readonly #store: CheckpointStore;
+  readonly #stop: Int32Array;
+  #kept: { readonly key: number; readonly standby: Standby } | undefined;
+  /** The record that the newest checkpoint of what is kept is of. */
+  #saved = 0;
+
+  constructor(store: CheckpointStore, { stop }: CheckpointThreadData, making: CheckpointMaking) {
+    this.#making = making;
+    this.#store = store;
+    this.#stop = stop;
+  }
+
+  /** Returns the number of the record that the newest checkpoint is of. */
+  async make(request: CheckpointRequest): Promise<number> {
+    const { key } = request;
+    const standby = this.#kept?.key === key ? this.#kept.standby : await this.#begin(request);
+    await this.#catchUp(standby, request);
+    if (standby.seq > this.#saved) await this.#store.save(request, standby.checkpoint(), false);
+    this.#saved = standby.seq;
+    this.#kept = { key, standby };
+    return standby.seq;
+  }
+
+  /** Returns the hash of the state as of the record. */
+  async keep(request: KeepRequest): Promise<string> {
+    const { key, seq } = request;
+    const kept = this.#kept?.key === key ? this.#kept.standby : undefined;
+    const standby = kept !== undefined && kept.seq <= seq ? kept : await this.#begin(request, seq);
+    await this.#catchUp(standby, request, seq);
+    if (standby.seq > 0) await this.#store.save(request, standby.checkpoint(), true);
+    this.#kept = { key, standby };
+    return standby.stateHash();
+  }
+
+  /** Of the simulation that it has; of another there is nothing to go on from. */
+  async readAhead(request: ReadAheadRequest): Promise<void> {
+    const { key, standby } = this.#kept ?? {};
+    if (key !== request.key || standby === undefined) return;
+    await this.#catchUp(standby, request);
+    this.#kept = { key, standby };
+  }
+
+  async #catchUp(standby: Standby, request: Request, upTo = Infinity): Promise<void> {
+    // Kept only where it goes well.
+    this.#kept = undefined;
+    if (standby.seq >= upTo) return;
+    for await (const records of this.#store.read(request, standby.seq)) {
+      standby.apply(this.#unlessStopped(records, upTo));
+      if (standby.seq >= upTo) return;
+    }
+  }
+
+  async #begin(request: CheckpointRequest | KeepRequest, upTo?: number): Promise<Standby> {
+    this.#kept = undefined;
+    const standby = this.#making.standbyFrom(request.config, await this.#store.load(request, upTo));
+    this.#saved = standby.seq;
+    return standby;
+  }
+
+  *#unlessStopped<T extends { readonly seq: number }>(records: Iterable<T>, upTo: number): Generator<T> {
+    for (const record of records) {
+      if (record.seq > upTo) return;
+      if (isRaised(this.#stop)) throw new Error('the store is closing');
+      yield record;
+    }
+  }
+}
+
+/** Does what the main thread asks for, one after the other, until it says that this is the end. */
+export async function workOn(
+  port: MessagePort,
+  data: CheckpointThreadData,
+  store: CheckpointStore,
+): Promise<void> {
+  lowerPriority();
+  const making = (await import(data.recovery)) as CheckpointMaking;
+  const work = new CheckpointWork(store, data, making);
+  const answer = (message: FromCheckpointThread): void => port.postMessage(message);
+  const receive = async (message: ToCheckpointThread): Promise<void> => {
+    if (message.kind === 'end') {
+      await store.close();
+      port.close();
+      return;
+    }
+    if (message.kind === 'read-ahead') {
+      // Where it fails, the next checkpoint begins anew, and says what is wrong.
+      await work.readAhead(message).catch(() => undefined);
+      return;
+    }
+    try {
+      answer(
+        message.kind === 'keep'
+          ? { seq: message.seq, stateHash: await work.keep(message) }
+          : { seq: await work.make(message) },
+      );
+    } catch (error) {
+      answer({ failed: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  let last: Promise<void> = Promise.resolve();
+  port.on('message', (message: ToCheckpointThread) => {
+    last = last.then(() => receive(message));
+  });
+}

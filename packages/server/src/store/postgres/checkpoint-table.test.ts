@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { newDatabase } from '../../testing/test-database.js';
+import { checkpointContract } from '../checkpoints.contract.js';
+import { projectRecord } from '../projection.js';
+import type { Store } from '../store.js';
+import { recoveryUrl } from '../worker-url.js';
+import { openPostgresStore } from './postgres-store.js';
+
+const urls = new WeakMap<Store, string>();
+
+async function openAt(url: string): Promise<Store> {
+  const store = await openPostgresStore({ url, projection: projectRecord, recovery: recoveryUrl().href });
+  urls.set(store, url);
+  return store;
+}
+
+const urlOf = (store: Store): string => urls.get(store) ?? '';
+
+checkpointContract('The PostgreSQL store', {
+  open: async () => openAt(await newDatabase()),
+  openAgain: (store) => openAt(urlOf(store)),
+  flipBit: async (store, seq) => {
+    const client = new pg.Client({ connectionString: urlOf(store) });
+    await client.connect();
+    await client.query(
+      'UPDATE sandpit.checkpoint_part SET data = set_bit(data, 8 * (length(data) / 2), 1 - get_bit(data, 8 * (length(data) / 2))) WHERE seq = $1',
+      [seq],
+    );
+    await client.end();
+  },
+});

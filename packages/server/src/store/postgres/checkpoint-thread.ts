@@ -1,0 +1,47 @@
+/** The thread that makes checkpoints in PostgreSQL, on a connection of its own. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { workOn } from '../checkpoint-work.js';
+import type { CheckpointedSimulation, CheckpointThreadData } from '../checkpoint-work.js';
+import { recordTexts } from '../journal-chain.js';
+import type { JournalRecord } from '../journal.js';
+import { BlockReader } from './block-reader.js';
+import type { Origin } from './cells.js';
+import { CheckpointTable } from './checkpoint-table.js';
+import { DatabaseAddress } from './database.js';
+import { QuestionConnection } from './question-connection.js';
+
+/** How the journal of a cell is read. */
+export interface CellReading {
+  /** The last record that is durable. */
+  readonly end: { readonly seq: number; readonly hash: Uint8Array };
+  /** Where it and its ancestors begin, by key, where they are forks. */
+  readonly origins: readonly (readonly [key: number, origin: Origin])[];
+}
+
+if (parentPort !== null) {
+  const data = workerData as CheckpointThreadData & { readonly url: string };
+  const database = new QuestionConnection(new DatabaseAddress(data.url));
+  const readerOf = ({ reading }: CheckpointedSimulation) => {
+    const { end, origins } = reading as CellReading;
+    const known = new Map(origins);
+    const originOf = (key: number): Origin | undefined => known.get(key);
+    const blocks = new BlockReader(database, originOf);
+    return { end, originOf, blocks, table: new CheckpointTable(database, blocks, originOf) };
+  };
+  async function* read(
+    simulation: CheckpointedSimulation & { readonly simulationId: string },
+    afterSeq: number,
+  ): AsyncGenerator<Iterable<JournalRecord>> {
+    const { key, simulationId: id } = simulation;
+    const { blocks, end, originOf } = readerOf(simulation);
+    const cell = { id, key, origin: originOf(key) };
+    for await (const { block, after, upTo } of blocks.blocks(cell, afterSeq, end))
+      yield recordTexts(block, id, after, upTo);
+  }
+  await workOn(parentPort, data, {
+    load: (request, upTo) => readerOf(request).table.load(request.key, upTo),
+    save: (request, checkpoint, isKept) => readerOf(request).table.save(request.key, checkpoint, isKept),
+    read,
+    close: () => database.close(),
+  });
+}
