@@ -24,10 +24,7 @@ interface CheckpointsUnderTest {
 }
 
 /** Checkpoints, as every store that makes them keeps them. */
-export function checkpointContract(
-  name: string,
-  { open, openAgain, flipBit }: CheckpointsUnderTest,
-): void {
+export function checkpointContract(name: string, { open, openAgain, flipBit }: CheckpointsUnderTest): void {
   const opened: { store: Store; simulations: Simulations }[] = [];
 
   async function start(store: Store): Promise<{ store: Store; main: Simulation; simulations: Simulations }> {
@@ -44,7 +41,9 @@ export function checkpointContract(
   }
   afterEach(closeAll);
 
-  async function restart(store: Store): Promise<{ store: Store; main: Simulation; simulations: Simulations }> {
+  async function restart(
+    store: Store,
+  ): Promise<{ store: Store; main: Simulation; simulations: Simulations }> {
     await closeAll();
     return start(await openAgain(store));
   }

@@ -252,7 +252,8 @@ async function ownPositions(
 async function purgeCell(database: QuestionConnection, state: RegistryState, key: number): Promise<void> {
   const held = state.heldByForks(key);
   // Forks start from checkpoints of their ancestors, too.
-  const tables = held > 0 ? TABLES_OF_CELLS.filter((name) => !name.startsWith('checkpoint')) : TABLES_OF_CELLS;
+  const tables =
+    held > 0 ? TABLES_OF_CELLS.filter((name) => !name.startsWith('checkpoint')) : TABLES_OF_CELLS;
   for (const table of tables)
     for (;;) {
       const removed = await database.ask(
