@@ -1,6 +1,7 @@
 import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
 import type { DamagedJournal, Journal } from './journal.js';
+import type { Ownership } from './ownership.js';
 import type { PastAccess } from './past.js';
 import type { Registry } from './registry.js';
 import type { WebhookStore } from './webhooks.js';
@@ -14,6 +15,10 @@ export interface Store {
   readonly webhooks: WebhookStore;
   /** How another thread reads journal and history; absent = only this one can. */
   readonly past?: PastAccess;
+  /** Which tenants this node serves; absent = it serves all, for there is no other. */
+  readonly ownership?: Ownership;
+  /** Whether what is in memory may be shown now; absent = always. */
+  mayAnswer?(): boolean;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */

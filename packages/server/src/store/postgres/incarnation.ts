@@ -15,6 +15,19 @@ interface NodeIdentity {
   readonly node: string;
   readonly url?: string;
   readonly version: string;
+  /** Digests of what has to be the same on all nodes; absent = this one runs alone. */
+  readonly facts?: Readonly<Record<string, string>>;
+}
+
+/** A row of an incarnation that is not struck out. */
+export interface LiveIncarnation {
+  readonly id: number;
+  readonly counter: string;
+  readonly node: string;
+  readonly url: string | null;
+  readonly version: string;
+  /** JSON; null = it runs alone. */
+  readonly facts: string | null;
 }
 
 /**
@@ -39,6 +52,7 @@ export class Incarnation {
   #timer: NodeJS.Timeout | undefined;
   #isStruckOut = false;
   #isClosed = false;
+  #skewMs = 0;
 
   private constructor(id: number, database: QuestionConnection, sent: Moment, parts: IncarnationParts) {
     this.id = id;
@@ -51,12 +65,13 @@ export class Incarnation {
   static async begin(address: DatabaseAddress, parts: IncarnationParts): Promise<Incarnation> {
     const database = new QuestionConnection(address);
     const sent = momentOf(parts.clocks ?? MACHINE);
-    const { node, url, version } = parts.identity;
-    const rows = await database.ask<{ id: string }>(
-      'INSERT INTO incarnation (node, url, version, counter) VALUES ($1, $2, $3, 0) RETURNING id',
-      [node, url ?? null, version],
+    const { node, url, version, facts } = parts.identity;
+    const rows = await database.ask<Renewed & { id: string }>(
+      `INSERT INTO incarnation (node, url, version, facts, counter) VALUES ($1, $2, $3, $4, 0) RETURNING id, ${NOW}`,
+      [node, url ?? null, version, facts === undefined ? null : JSON.stringify(facts)],
     );
     const incarnation = new Incarnation(Number(rows[0]?.id), database, sent, parts);
+    incarnation.#measure(sent, rows[0]);
     incarnation.#renewLater();
     return incarnation;
   }
@@ -73,6 +88,19 @@ export class Incarnation {
     return this.#isStruckOut;
   }
 
+  /** Wall clock of this machine minus that of the database, ms; no more than is certain, whichever way the answer took its time. */
+  get skewMs(): number {
+    return this.#skewMs;
+  }
+
+  #measure(sent: Moment, renewed: Renewed | undefined): void {
+    const there = Number(renewed?.now_ms);
+    if (!Number.isFinite(there)) return;
+    const { wall } = momentOf(this.#clocks);
+    // The database looked at its clock between these two.
+    this.#skewMs = there < sent.wall ? sent.wall - there : Math.min(0, wall - there);
+  }
+
   #renewLater(): void {
     if (this.#isClosed || this.#isStruckOut) return;
     this.#timer = setTimeout(() => {
@@ -86,12 +114,16 @@ export class Incarnation {
   /** Raises the counter. Rejects with `StoreUnavailable` where that is not known to have happened. */
   async renew(): Promise<void> {
     const sent = momentOf(this.#clocks);
-    const rows = await this.#database.ask(
-      'UPDATE incarnation SET counter = counter + 1 WHERE id = $1 AND NOT struck_out RETURNING counter',
+    const rows = await this.#database.ask<Renewed>(
+      `UPDATE incarnation SET counter = counter + 1 WHERE id = $1 AND NOT struck_out RETURNING ${NOW}`,
       [this.id],
     );
-    if (rows.length === 0) this.#struckOut();
-    else this.#sent = sent;
+    if (rows.length === 0) {
+      this.#struckOut();
+      return;
+    }
+    this.#sent = sent;
+    this.#measure(sent, rows[0]);
   }
 
   #struckOut(): void {
@@ -101,53 +133,56 @@ export class Incarnation {
   }
 
   /**
-   * Looks at the others, and strikes out those whose counters have stood still for `SILENCE_MS` of this machine's monotonic clock. Returns how many are
-   * alive, or not known to be dead.
+   * Strikes out the others whose counters have stood still for `SILENCE_MS` of this machine's monotonic clock. Returns those that are alive, or
+   * not known to be dead, oldest first; this one is among them unless it is struck out.
    */
-  async strikeOutSilent(): Promise<number> {
-    const rows = await this.#database.ask<{ id: string; counter: string }>(
-      'SELECT id, counter FROM incarnation WHERE NOT struck_out AND id <> $1',
-      [this.id],
+  async look(): Promise<readonly LiveIncarnation[]> {
+    const rows = await this.#database.ask<Omit<LiveIncarnation, 'id'> & { id: string }>(
+      'SELECT id, counter, node, url, version, facts FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
     const now = this.#clocks.monotonicMs();
-    let alive = 0;
-    for (const { id: text, counter } of rows) {
-      const id = Number(text);
-      const watched = this.#watched.get(id);
-      if (watched?.counter !== counter) this.#watched.set(id, { counter, since: now });
-      const isSilent = watched?.counter === counter && now - watched.since >= SILENCE_MS;
-      if (!isSilent || !(await this.strikeOut(id, counter))) alive += 1;
+    const alive: LiveIncarnation[] = [];
+    for (const row of rows) {
+      const one = { ...row, id: Number(row.id) };
+      const isDead = one.id !== this.id && this.#isSilent(one, now) && (await this.strikeOut(one));
+      if (!isDead) alive.push(one);
     }
     return alive;
   }
 
-  /** Strikes another out, where its counter is still this. */
-  async strikeOut(id: number, counter: string): Promise<boolean> {
+  #isSilent({ id, counter }: LiveIncarnation, now: number): boolean {
+    const watched = this.#watched.get(id);
+    if (watched?.counter === counter) return now - watched.since >= SILENCE_MS;
+    this.#watched.set(id, { counter, since: now });
+    return false;
+  }
+
+  /** Strikes another out, where its counter is still this; without one, whatever it is. */
+  async strikeOut({ id, counter }: { readonly id: number; readonly counter?: string }): Promise<boolean> {
     const rows = await this.#database.ask(
-      'UPDATE incarnation SET struck_out = true WHERE id = $1 AND counter = $2 AND NOT struck_out RETURNING id',
-      [id, counter],
+      `UPDATE incarnation SET struck_out = true
+         WHERE id = $1 AND counter = coalesce($2, counter) AND NOT struck_out RETURNING id`,
+      [id, counter ?? null],
     );
     return rows.length === 1;
   }
 
   /**
-   * Resolves when no other incarnation is left: those that are silent are struck out. Rejects with `StoreInUse` once the counter of another
-   * has moved: it is alive.
+   * Resolves when none of the incarnations that `isConcerned` accepts is left beside this one: those that are silent are struck out. Rejects with
+   * `StoreInUse` once the counter of one has moved: it is alive.
    */
-  async alone(): Promise<void> {
-    for (;;) {
-      if ((await this.strikeOutSilent()) === 0) return;
-      const before = new Map([...this.#watched].map(([id, { counter }]) => [id, counter]));
+  async alone(isConcerned: (other: LiveIncarnation) => boolean = () => true): Promise<void> {
+    const others = async (): Promise<readonly LiveIncarnation[]> =>
+      (await this.look()).filter((one) => one.id !== this.id && isConcerned(one));
+    for (let before = await others(); before.length > 0;) {
       await new Promise((resolve) => setTimeout(resolve, RENEW_MS / 2));
-      const rows = await this.#database.ask<{ id: string; counter: string; node: string }>(
-        'SELECT id, counter, node FROM incarnation WHERE NOT struck_out AND id <> $1',
-        [this.id],
-      );
-      const moving = rows.find(
-        ({ id, counter }) => before.has(Number(id)) && before.get(Number(id)) !== counter,
+      const now = await others();
+      const moving = now.find(({ id, counter }) =>
+        before.some((one) => one.id === id && one.counter !== counter),
       );
       if (moving !== undefined)
         throw new StoreInUse(`Another server (${moving.node}) uses the database; stop it first`);
+      before = now;
     }
   }
 
@@ -164,6 +199,13 @@ export class Incarnation {
     await this.#database.close();
   }
 }
+
+/** The database's clock with the answer to a renewal, ms. */
+interface Renewed {
+  readonly now_ms: string;
+}
+
+const NOW = 'extract(epoch FROM clock_timestamp()) * 1000 AS now_ms';
 
 interface IncarnationParts {
   readonly identity: NodeIdentity;

@@ -1,9 +1,11 @@
+import { StoreUnavailable } from '../journal.js';
 import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
 import { answerLookup, findAnswer, newAnswer, removeAnswersOf } from './answers.js';
-import type { BlockReader } from './block-reader.js';
-import type { Cell } from './cells.js';
+import type { BlockReader, ReadCell } from './block-reader.js';
+import type { Cell, Head } from './cells.js';
 import type { CommitQueue } from './commit-queue.js';
 import type { QuestionConnection } from './question-connection.js';
+import type { RegistryState } from './registry-state.js';
 
 /** The journal in PostgreSQL. */
 export class PostgresJournal implements Journal {
@@ -11,13 +13,16 @@ export class PostgresJournal implements Journal {
   readonly #cells: ReadonlyMap<string, Cell>;
   readonly #blocks: BlockReader;
   readonly #database: QuestionConnection;
+  readonly #registered: Pick<RegistryState, 'cells'>;
 
   constructor(
     queue: CommitQueue,
     cells: ReadonlyMap<string, Cell>,
     blocks: BlockReader,
     database: QuestionConnection,
+    registered: Pick<RegistryState, 'cells'>,
   ) {
+    this.#registered = registered;
     this.#queue = queue;
     this.#cells = cells;
     this.#blocks = blocks;
@@ -29,7 +34,15 @@ export class PostgresJournal implements Journal {
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const cell = this.#cells.get(simulationId);
-    if (cell === undefined) return Promise.reject(new Error(`There is no simulation ${simulationId}`));
+    if (cell === undefined) {
+      const registered = this.#registered.cells.get(simulationId);
+      const isElsewhere = registered !== undefined && registered.deletedAt === undefined;
+      return Promise.reject(
+        isElsewhere
+          ? new StoreUnavailable(`${simulationId} is served elsewhere`)
+          : new Error(`There is no simulation ${simulationId}`),
+      );
+    }
     if (seq !== cell.lastSeq + 1)
       return Promise.reject(
         new Error(`Record ${seq} cannot follow record ${cell.lastSeq} of ${simulationId}`),
@@ -74,15 +87,29 @@ export class PostgresJournal implements Journal {
   }
 
   async *read(simulationId: string, afterSeq: number): AsyncGenerator<JournalRecord> {
-    const cell = this.#cells.get(simulationId);
-    if (cell?.key === undefined) return;
-    yield* this.#blocks.read({ id: cell.id, key: cell.key, origin: cell.origin }, afterSeq, cell.head);
+    const cell = await this.#readable(simulationId);
+    if (cell !== undefined) yield* this.#blocks.read(cell, afterSeq, cell.head);
   }
 
-  lastAt(simulationId: string, at: number): Promise<number> {
+  async lastAt(simulationId: string, at: number): Promise<number> {
+    const cell = await this.#readable(simulationId);
+    return cell === undefined ? 0 : this.#blocks.lastAt(cell.key, at, cell.head.seq);
+  }
+
+  /** A cell and where its journal ends: as this node has it, or as the database does where another node owns it. */
+  async #readable(
+    simulationId: string,
+  ): Promise<(ReadCell & { readonly head: Pick<Head, 'seq' | 'hash'> }) | undefined> {
     const cell = this.#cells.get(simulationId);
-    if (cell?.key === undefined) return Promise.resolve(0);
-    return this.#blocks.lastAt(cell.key, at, cell.head.seq);
+    if (cell !== undefined) return cell.key === undefined ? undefined : { ...cell, key: cell.key };
+    const registered = this.#registered.cells.get(simulationId);
+    if (registered === undefined || registered.deletedAt !== undefined) return undefined;
+    const { id, key, origin } = registered;
+    const [row] = await this.#database.ask<{ seq: string; hash: Buffer }>(
+      'SELECT seq, hash FROM head WHERE cell = $1',
+      [key],
+    );
+    return row && { id, key, origin, head: { seq: Number(row.seq), hash: row.hash } };
   }
 
   lastSeq(simulationId: string): number {

@@ -1,3 +1,6 @@
+import { StoreUnavailable } from '../journal.js';
+import { MARKET_TENANT } from '../ownership.js';
+import type { Ownership } from '../ownership.js';
 import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { ApiKey, ForkBeginning, Registry, SimulationEntry, Tenant } from '../registry.js';
 import type { Cell, Origin } from './cells.js';
@@ -13,6 +16,7 @@ export class PostgresRegistry implements Registry {
   readonly #state: RegistryState;
   readonly #cells: Map<string, Cell>;
   readonly #onDeleted: (key: number) => void;
+  readonly #ownership: Pick<Ownership, 'owned'> | undefined;
 
   /** `onDeleted` is told the key of a cell once its deletion is durable. */
   constructor(
@@ -20,7 +24,9 @@ export class PostgresRegistry implements Registry {
     state: RegistryState,
     cells: Map<string, Cell>,
     onDeleted: (key: number) => void,
+    ownership?: Pick<Ownership, 'owned'>,
   ) {
+    this.#ownership = ownership;
     this.#queue = queue;
     this.#state = state;
     this.#cells = cells;
@@ -78,6 +84,8 @@ export class PostgresRegistry implements Registry {
       throw new AlreadyExists(`There is a simulation with the id ${id} already`);
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) throw refusal;
+    if (this.#ownership?.owned.has(simulation.tenantId ?? MARKET_TENANT) === false)
+      throw new StoreUnavailable('the tenant is served elsewhere');
     const origin = begins === undefined ? undefined : this.#originFor(begins);
     const seq = origin?.seq ?? 0;
     // Records may follow at once.

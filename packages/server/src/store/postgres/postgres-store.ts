@@ -4,6 +4,7 @@ import type { CheckpointedSimulation } from '../checkpoint-work.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { Projection } from '../projection.js';
+import type { RegistryNews } from '../ownership.js';
 import type { Store } from '../store.js';
 import { workerUrl } from '../worker-url.js';
 import { removeExpiredAnswers } from './answers.js';
@@ -23,6 +24,7 @@ import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 import type { Entry } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
+import { TenantOwnership } from './tenant-ownership.js';
 
 /** What others change in the registry holds here within this time. */
 const FOLLOW_MS = 400;
@@ -39,12 +41,25 @@ export interface PostgresStoreOptions {
   readonly recovery?: string;
   /** A label of this node, for people. */
   readonly node?: string;
+  /** Shares the database with other nodes; absent = this server has it to itself. */
+  readonly cluster?: ClusterMember;
+  /** Other nodes own everything that this one did: what is in memory is worth nothing. Only in a cluster. */
+  readonly onStruckOut?: () => void;
   /** Called once, when the store has failed for good: the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** What an operator may want to know, in one line. */
   readonly note?: (text: string) => void;
   /** Another node owns this simulation now, or it lacks what was acknowledged: what is in memory is worth nothing. */
   readonly onLost?: (simulationId: string) => void;
+}
+
+/** This server as a node of a cluster. */
+export interface ClusterMember {
+  /** Where other nodes reach it. */
+  readonly url: string;
+  readonly version: string;
+  /** Digests of what has to be the same on all nodes, by name. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 interface RegistryRow extends Entry {
@@ -68,27 +83,38 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
     const database = new QuestionConnection(address);
     opened.push(database);
-    const onStruckOut = (): void =>
+    const { cluster } = options;
+    const onStruckOut = (): void => {
+      if (cluster !== undefined) return options.onStruckOut?.();
       onFatal(new StoreUnavailable('Another node has taken over: this one was silent for too long'));
+    };
     const incarnation = await Incarnation.begin(address, {
-      identity: { node: options.node ?? hostname(), version: '1' },
+      identity: { node: options.node ?? hostname(), version: '1', ...cluster },
       onStruckOut,
     });
     opened.push(incarnation);
-    await incarnation.alone();
+    // A node of a cluster shares the database with nodes, not with a server that takes it for its own.
+    await incarnation.alone(cluster === undefined ? undefined : ({ facts }) => facts === null);
     const state = new RegistryState();
     const cells = new Map<string, Cell>();
-    const reloadRegistry = (): Promise<string> => followRegistry(database, state);
+    let ownership: TenantOwnership | undefined;
+    const reloadRegistry = (): Promise<string> =>
+      followRegistry(database, state, (news) => ownership?.tellNews(news));
     const digest = await reloadRegistry();
     if (digest !== state.digest)
       throw new DamagedJournal(`The registry in ${address.shown} is not as it was written`);
-    await takeCells(database, incarnation.id, state, cells);
+    if (cluster === undefined) await takeCells(database, incarnation.id, state, cells);
     const blocks = new BlockReader(database, (key) => state.originOf(key));
     const projector: HistoryProjector = new HistoryProjector(database, blocks, options.projection, {
       onProjected: (cell, seq) => history.projected(cell, seq),
       onFailing: (reason) => history.failing(reason),
     });
     const history = new PostgresHistory(database, blocks, cells, projector);
+    if (cluster !== undefined) {
+      ownership = new TenantOwnership(address, { incarnation, state, cells, projector, reloadRegistry });
+      opened.push(ownership);
+      await ownership.look();
+    }
     const queue = new CommitQueue(
       {
         address,
@@ -102,13 +128,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         events: {
           onFatal,
           note,
-          onLost: ({ id }) => onLost(id),
+          onLost: (cell) => {
+            ownership?.forget(cell);
+            onLost(cell.id);
+          },
           onCommitted: (cell, written) => projector.committed(cell, written),
         },
       },
       cells,
     );
-    const journal = new PostgresJournal(queue, cells, blocks, database);
+    const journal = new PostgresJournal(queue, cells, blocks, database, state);
     const purge = (key: number): void => {
       projector.forget(key);
       void purgeCell(database, state, key).catch((error: unknown) =>
@@ -117,7 +146,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         ),
       );
     };
-    const registry = new PostgresRegistry(queue, state, cells, purge);
+    const registry = new PostgresRegistry(queue, state, cells, purge, ownership);
     const webhooks = new PostgresWebhooks(address);
     const table = new CheckpointTable(database, blocks, (key) => state.originOf(key));
     const { recovery } = options;
@@ -129,7 +158,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             table,
             (id) => checkpointed(id, cells, state),
           );
-    await ownPositions(database, cells, projector);
+    if (cluster === undefined) await ownPositions(database, cells, projector);
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
     const expire = setInterval(
       () => void removeExpiredAnswers(database, Date.now()).catch(() => undefined),
@@ -143,6 +172,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await queue.close();
       await projector.close();
       await webhooks.close();
+      await ownership?.close();
       await incarnation.close();
       await database.close();
     };
@@ -153,6 +183,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       history,
       registry,
       webhooks,
+      ...(ownership !== undefined && { ownership }),
+      mayAnswer: () => incarnation.mayDecide(),
       probe: () => queue.probe(),
       health: () => queue.health(),
       check: () => damageIn(blocks, cells),
@@ -183,7 +215,11 @@ function checkpointed(
 }
 
 /** Takes over what was changed in the registry since. Returns the digest that it should have. */
-async function followRegistry(database: QuestionConnection, state: RegistryState): Promise<string> {
+async function followRegistry(
+  database: QuestionConnection,
+  state: RegistryState,
+  onNews: (news: readonly RegistryNews[]) => void = () => undefined,
+): Promise<string> {
   // One statement sees one state of both tables.
   const rows = await database.ask<Partial<RegistryRow> & Pick<RegistryRow, 'version' | 'digest'>>(
     `SELECT h.version, h.digest, r.kind, r.name, r.value FROM registry_head h LEFT JOIN registry r ON r.version > $1
@@ -196,10 +232,15 @@ async function followRegistry(database: QuestionConnection, state: RegistryState
   const version = Number(head.version);
   // What was changed here meanwhile is newer.
   if (version <= state.version) return head.digest;
-  for (const { kind, name, value } of rows)
-    if (typeof kind === 'string' && typeof name === 'string')
-      state.apply({ kind, name, value: value ?? null });
+  const news: RegistryNews[] = [];
+  for (const { kind, name, value } of rows) {
+    if (typeof kind !== 'string' || typeof name !== 'string') continue;
+    const before = state.get(kind, name);
+    state.apply({ kind, name, value: value ?? null });
+    if (before !== (value ?? undefined)) news.push({ kind, name });
+  }
   state.version = version;
+  if (news.length > 0) onNews(news);
   return head.digest;
 }
 

@@ -206,6 +206,17 @@ const TABLES = `
   CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
 `;
 
+/** Tables of clusters, made beside those of an installation that has run alone. */
+const CLUSTER_TABLES = `
+  ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS facts text;
+  CREATE TABLE IF NOT EXISTS placement (
+    tenant text PRIMARY KEY,
+    incarnation bigint,
+    epoch bigint NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS placement_by_incarnation ON placement (incarnation);
+`;
+
 /** Tables with rows of a cell, in the order in which they are emptied when it is deleted. */
 export const TABLES_OF_CELLS = [
   'answer',
@@ -257,6 +268,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
       throw new UnusableDatabase(
         `DATABASE_URL: the tables of ${shown} are of format ${meta?.format ?? 'none'}; this version reads format ${FORMAT}`,
       );
+    await client.query(CLUSTER_TABLES);
     await client.query('COMMIT');
     return { installation: meta.installation };
   } catch (error) {

@@ -1,0 +1,80 @@
+import type { ValueOrPromise } from './journal.js';
+
+/** A node of a cluster, as the database knows it. */
+export interface ClusterNode {
+  /** Drawn at each start of the node; the older one is the smaller. */
+  readonly incarnation: number;
+  /** `NODE_ID`. */
+  readonly nodeId: string;
+  /** `NODE_URL`. */
+  readonly url: string;
+  readonly version: string;
+  /** Digests of what has to be the same on all nodes, by name. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** A tenant and the incarnation that owns it. The market of the installation is the tenant `MARKET_TENANT`. */
+export interface Placement {
+  readonly tenantId: string;
+  /** Undefined = no node owns it. */
+  readonly incarnation: number | undefined;
+  /** Grows each time the tenant is taken. */
+  readonly epoch: number;
+  /** The incarnation has been struck out: any node may take the tenant. */
+  readonly isLost: boolean;
+}
+
+/** A cell of a tenant, as its head row has it. */
+export interface CellHead {
+  readonly simulationId: string;
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** A row of the registry that another node has changed. */
+export interface RegistryNews {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Names the market of the installation among tenants; no tenant has an empty id. */
+export const MARKET_TENANT = '';
+
+/**
+ * Ownership of tenants by the nodes that share a database (D199, D201). The database alone decides: a tenant is owned by the incarnation in
+ * its row, and taking it raises the epoch of each of its cells, so that a commit of an earlier owner is refused.
+ */
+export interface Ownership {
+  /** Of this node. */
+  readonly incarnation: number;
+  /** Nodes that are not struck out, oldest first, this one among them; as of the last `look`. */
+  readonly nodes: readonly ClusterNode[];
+  /** Tenants that this node owns. */
+  readonly owned: ReadonlySet<string>;
+  /** Wall clock of this machine minus that of the database, ms; as of the last renewal. */
+  readonly skewMs: number;
+  /** Whether this node may answer for what it owns: less than 4 s have passed since it sent the last renewal that succeeded. */
+  mayDecide(): boolean;
+  /** Reads the nodes, and strikes out those that have been silent for too long. */
+  look(): Promise<void>;
+  /** Strikes out a node that does not do its part. */
+  strikeOut(incarnation: number): Promise<void>;
+  placementOf(tenantId: string): Promise<Placement | undefined>;
+  placements(): Promise<readonly Placement[]>;
+  /** Takes tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
+  take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Makes sure that a cell of an owned tenant is owned too: one that was lost, or created by an earlier owner. */
+  takeCell(simulationId: string): ValueOrPromise<void>;
+  /** Hands tenants over; they must have nothing in memory any more. Undefined = any node may take them. */
+  give(tenantIds: readonly string[], to: number | undefined): Promise<void>;
+  /** Cells of a tenant by their head rows. */
+  headsOf(tenantId: string): Promise<readonly CellHead[]>;
+  /** Cells that this node owns. */
+  cellCount(): number;
+  /** Last record of the market's journal, as the database has it. */
+  marketSequence(): Promise<number>;
+  /** Whether a commit waits for a synchronous standby. */
+  isReplicated(): Promise<boolean>;
+  /** Hears of what other nodes have changed in the registry. */
+  onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void;
+}

@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newDatabase } from '../../testing/test-database.js';
+import { allOf, answerOf, recordOf, START, testProjection } from '../fixtures.contract.js';
+import { StoreInUse, StoreUnavailable } from '../journal.js';
+import type { Ownership } from '../ownership.js';
+import type { Store } from '../store.js';
+import { openPostgresStore } from './postgres-store.js';
+
+const CELL = 'cell-1';
+const TENANT = 'tenant-1';
+
+interface Node extends Store {
+  readonly ownership: Ownership;
+  readonly lost: string[];
+  /** Resolves when it is struck out. */
+  readonly struckOut: Promise<void>;
+}
+
+describe('nodes that share a database', () => {
+  let url: string;
+  let nodes: Node[] = [];
+
+  async function open(node: string): Promise<Node> {
+    const lost: string[] = [];
+    let onStruckOut: () => void = () => undefined;
+    const struckOut = new Promise<void>((resolve) => (onStruckOut = resolve));
+    const store = await openPostgresStore({
+      url,
+      projection: testProjection,
+      node,
+      cluster: { url: `http://${node}`, version: '1', facts: { rules: 'r' } },
+      onLost: (id) => lost.push(id),
+      onStruckOut,
+    });
+    if (store.ownership === undefined) throw new Error('no cluster');
+    const opened = { ...store, ownership: store.ownership, lost, struckOut };
+    nodes.push(opened);
+    return opened;
+  }
+
+  const create = (store: Store, id = CELL): Promise<void> =>
+    store.registry.createSimulation({ id, tenantId: TENANT, config: '{}', createdAt: START });
+
+  beforeEach(async () => {
+    url = await newDatabase();
+  });
+  afterEach(async () => {
+    for (const node of nodes) await node.close();
+    nodes = [];
+  });
+
+  it('see each other, and own a tenant one at a time', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.ownership.look();
+    expect(a.ownership.nodes.map(({ nodeId, url: at }) => [nodeId, at])).toEqual([
+      ['a', 'http://a'],
+      ['b', 'http://b'],
+    ]);
+    expect([...(await a.ownership.take([TENANT]))]).toEqual([TENANT]);
+    expect([...(await b.ownership.take([TENANT]))]).toEqual([]);
+    await create(a);
+    await a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
+    await expect(create(b, 'cell-2')).rejects.toThrow(StoreUnavailable);
+    // Handed over with what is in it, under the next epoch.
+    await a.ownership.give([TENANT], b.ownership.incarnation);
+    await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
+    expect([...(await b.ownership.take([TENANT]))]).toEqual([TENANT]);
+    await b.journal.append(recordOf(CELL, 2));
+    await b.history.reached(CELL, 2);
+    expect((await allOf(a.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 2 }]);
+    const kept = await b.journal.findAnswer(TENANT, CELL, 'POST /v1/orders', 'k1', START);
+    expect(kept?.statusCode).toBe(201);
+  });
+
+  it('shut out a node that was struck out, which begins under another incarnation', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.ownership.take([TENANT]);
+    await create(a);
+    await a.journal.append(recordOf(CELL, 1));
+    await b.ownership.strikeOut(a.ownership.incarnation);
+    expect((await b.ownership.placementOf(TENANT))?.isLost).toBe(true);
+    await b.ownership.take([TENANT]);
+    await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
+    expect(a.lost).toEqual([CELL]);
+    await a.struckOut;
+    expect(a.mayAnswer?.()).toBe(false);
+    expect([...(await a.ownership.take(['tenant-2']))]).toEqual([]);
+    await b.journal.append(recordOf(CELL, 2));
+    expect((await allOf(b.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2]);
+    const again = await open('a');
+    expect(again.ownership.incarnation).toBeGreaterThan(b.ownership.incarnation);
+    expect((await again.ownership.placementOf(TENANT))?.incarnation).toBe(b.ownership.incarnation);
+  });
+
+  it('take a cell that an earlier owner created while it lost the tenant', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.ownership.take([TENANT]);
+    await b.ownership.strikeOut(a.ownership.incarnation);
+    await b.ownership.take([TENANT]);
+    // The old owner does not know yet: what it creates is there, and it is the new owner's.
+    await create(a);
+    expect(b.journal.lastSeq(CELL)).toBe(0);
+    await b.ownership.takeCell(CELL);
+    await b.journal.append(recordOf(CELL, 1));
+    await expect(a.journal.append(recordOf(CELL, 1))).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('are refused beside a server that runs alone, and refuse one', async () => {
+    await open('a');
+    await expect(openPostgresStore({ url, projection: testProjection, node: 'b' })).rejects.toThrow(
+      StoreInUse,
+    );
+  });
+});

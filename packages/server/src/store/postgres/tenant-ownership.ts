@@ -1,0 +1,261 @@
+import { MARKET_TENANT } from '../ownership.js';
+import type { CellHead, ClusterNode, Ownership, Placement, RegistryNews } from '../ownership.js';
+import { StoreUnavailable } from '../journal.js';
+import type { Cell } from './cells.js';
+import type { DatabaseAddress } from './database.js';
+import type { HistoryProjector } from './history-projector.js';
+import type { Incarnation, LiveIncarnation } from './incarnation.js';
+import { QuestionConnection } from './question-connection.js';
+import type { RegisteredCell, RegistryState } from './registry-state.js';
+
+/** Thousands of heads may change at once when a node is lost. */
+const TAKE_MS = 10_000;
+
+/**
+ * Takes tenants that no live incarnation owns, and cells of theirs with the next epoch. One statement: the row of a tenant is locked before its
+ * heads, so that of two nodes that take a tenant the later one finds it taken and leaves its heads alone.
+ */
+const TAKE = `
+  WITH taken AS (
+    INSERT INTO placement AS p (tenant, incarnation, epoch)
+      SELECT tenant, $2, 1 FROM unnest($1::text[]) AS wanted (tenant)
+        WHERE EXISTS (SELECT 1 FROM incarnation WHERE id = $2 AND NOT struck_out) ORDER BY tenant
+      ON CONFLICT (tenant) DO UPDATE
+        SET incarnation = $2, epoch = p.epoch + CASE WHEN p.incarnation = $2 AND $5 THEN 0 ELSE 1 END
+        WHERE p.incarnation IS NULL OR p.incarnation = $2
+          OR p.incarnation IN (SELECT id FROM incarnation WHERE struck_out)
+      RETURNING tenant
+  ), cells AS (
+    SELECT c.cell, c.tenant FROM unnest($3::integer[], $4::text[]) AS c (cell, tenant) JOIN taken USING (tenant)
+  ), moved AS (
+    UPDATE head SET incarnation = $2, epoch = head.epoch + 1 FROM cells WHERE head.cell = cells.cell
+      RETURNING head.cell, head.epoch, head.seq, head.hash
+  )
+  SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, h.seq AS told
+    FROM taken LEFT JOIN cells ON cells.tenant = taken.tenant LEFT JOIN moved ON moved.cell = cells.cell
+      LEFT JOIN history_position h ON h.cell = cells.cell`;
+
+interface TakenRow {
+  readonly tenant: string;
+  readonly cell: number | null;
+  readonly epoch: string;
+  readonly seq: string;
+  readonly hash: Buffer;
+  /** As far as the history tables tell. */
+  readonly told: string | null;
+}
+
+interface PlacementRow {
+  readonly tenant: string;
+  readonly incarnation: string | null;
+  readonly epoch: string;
+  readonly lost: boolean;
+}
+
+const PLACEMENT = `
+  SELECT p.tenant, p.incarnation, p.epoch, coalesce(i.struck_out, p.incarnation IS NOT NULL) AS lost
+    FROM placement p LEFT JOIN incarnation i ON i.id = p.incarnation`;
+
+const tenantOf = ({ tenantId }: Pick<RegisteredCell, 'tenantId'>): string => tenantId ?? MARKET_TENANT;
+
+/** Ownership of tenants, in PostgreSQL. */
+export class TenantOwnership implements Ownership {
+  readonly #database: QuestionConnection;
+  readonly #incarnation: Incarnation;
+  readonly #state: RegistryState;
+  readonly #cells: Map<string, Cell>;
+  readonly #projector: HistoryProjector;
+  readonly #reloadRegistry: () => Promise<unknown>;
+  readonly #owned = new Set<string>();
+  readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
+  #nodes: readonly ClusterNode[] = [];
+
+  constructor(
+    address: DatabaseAddress,
+    parts: {
+      readonly incarnation: Incarnation;
+      readonly state: RegistryState;
+      readonly cells: Map<string, Cell>;
+      readonly projector: HistoryProjector;
+      readonly reloadRegistry: () => Promise<unknown>;
+    },
+  ) {
+    this.#database = new QuestionConnection(address);
+    this.#incarnation = parts.incarnation;
+    this.#state = parts.state;
+    this.#cells = parts.cells;
+    this.#projector = parts.projector;
+    this.#reloadRegistry = parts.reloadRegistry;
+  }
+
+  get incarnation(): number {
+    return this.#incarnation.id;
+  }
+
+  get nodes(): readonly ClusterNode[] {
+    return this.#nodes;
+  }
+
+  get owned(): ReadonlySet<string> {
+    return this.#owned;
+  }
+
+  get skewMs(): number {
+    return this.#incarnation.skewMs;
+  }
+
+  mayDecide(): boolean {
+    return this.#incarnation.mayDecide();
+  }
+
+  async look(): Promise<void> {
+    this.#nodes = (await this.#incarnation.look()).map(nodeOf);
+  }
+
+  async strikeOut(incarnation: number): Promise<void> {
+    await this.#incarnation.strikeOut({ id: incarnation });
+    await this.look();
+  }
+
+  async placementOf(tenantId: string): Promise<Placement | undefined> {
+    const [row] = await this.#database.ask<PlacementRow>(`${PLACEMENT} WHERE p.tenant = $1`, [tenantId]);
+    return row && placementOf(row);
+  }
+
+  async placements(): Promise<readonly Placement[]> {
+    const rows = await this.#database.ask<PlacementRow>(PLACEMENT, [], TAKE_MS);
+    return rows.map(placementOf);
+  }
+
+  async take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    await this.#reloadRegistry();
+    const wanted = new Set(tenantIds);
+    const cells = [...this.#state.cells.values()].filter(
+      (cell) => cell.deletedAt === undefined && wanted.has(tenantOf(cell)) && !this.#cells.has(cell.id),
+    );
+    return this.#takeWith(tenantIds, cells, false);
+  }
+
+  async #takeWith(
+    tenantIds: readonly string[],
+    cells: readonly RegisteredCell[],
+    isOwner: boolean,
+  ): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.ask<TakenRow>(
+      TAKE,
+      [tenantIds, this.incarnation, cells.map(({ key }) => key), cells.map(tenantOf), isOwner],
+      TAKE_MS,
+    );
+    const byKey = new Map(cells.map((cell) => [cell.key, cell]));
+    for (const { cell: key, epoch, seq: last, hash, told } of rows) {
+      const registered = key === null ? undefined : byKey.get(key);
+      if (registered === undefined || this.#cells.has(registered.id)) continue;
+      const { id, origin } = registered;
+      const seq = Number(last);
+      const cell: Cell = {
+        id,
+        key: registered.key,
+        head: { epoch: Number(epoch), seq, hash },
+        lastSeq: seq,
+        origin,
+        isLost: false,
+      };
+      this.#cells.set(id, cell);
+      this.#projector.own(cell, Number(told ?? 0));
+    }
+    const taken = new Set(rows.map(({ tenant }) => tenant));
+    for (const tenant of taken) this.#owned.add(tenant);
+    return taken;
+  }
+
+  takeCell(simulationId: string): void | Promise<void> {
+    if (this.#cells.has(simulationId)) return undefined;
+    return this.#takeCell(simulationId);
+  }
+
+  async #takeCell(simulationId: string): Promise<void> {
+    await this.#reloadRegistry();
+    const registered = this.#state.cells.get(simulationId);
+    if (registered === undefined || registered.deletedAt !== undefined) return;
+    const tenant = tenantOf(registered);
+    if (this.#owned.has(tenant)) await this.#takeWith([tenant], [registered], true);
+    if (!this.#cells.has(simulationId)) throw new StoreUnavailable(`${simulationId} is served elsewhere`);
+  }
+
+  async give(tenantIds: readonly string[], to: number | undefined): Promise<void> {
+    for (const cell of [...this.#cells.values()]) {
+      const registered = this.#state.cells.get(cell.id);
+      if (registered !== undefined && tenantIds.includes(tenantOf(registered))) this.forget(cell);
+    }
+    for (const tenant of tenantIds) this.#owned.delete(tenant);
+    await this.#database.ask(
+      'UPDATE placement SET incarnation = $3 WHERE tenant = ANY($1) AND incarnation = $2',
+      [tenantIds, this.incarnation, to ?? null],
+    );
+  }
+
+  /** A cell that another may have: nothing of it is committed any more. */
+  forget(cell: Cell): void {
+    cell.isLost = true;
+    if (this.#cells.get(cell.id) === cell) this.#cells.delete(cell.id);
+    if (cell.key !== undefined) this.#projector.forget(cell.key);
+  }
+
+  async headsOf(tenantId: string): Promise<readonly CellHead[]> {
+    const cells = [...this.#state.cellsOf(tenantId === MARKET_TENANT ? null : tenantId)];
+    const rows = await this.#database.ask<{ cell: number; epoch: string; seq: string }>(
+      'SELECT cell, epoch, seq FROM head WHERE cell = ANY($1::integer[]) ORDER BY cell',
+      [cells.map(({ key }) => key)],
+    );
+    const ids = new Map(cells.map(({ key, id }) => [key, id]));
+    return rows.map(({ cell, epoch, seq }) => ({
+      simulationId: ids.get(cell) ?? String(cell),
+      epoch: Number(epoch),
+      sequence: Number(seq),
+    }));
+  }
+
+  cellCount(): number {
+    return this.#cells.size;
+  }
+
+  async marketSequence(): Promise<number> {
+    const [market] = this.#state.cellsOf(null);
+    const [row] = await this.#database.ask<{ seq: string }>('SELECT seq FROM head WHERE cell = $1', [
+      market?.key ?? 0,
+    ]);
+    return Number(row?.seq ?? 0);
+  }
+
+  async isReplicated(): Promise<boolean> {
+    const [row] = await this.#database.ask<{ n: number }>(
+      `SELECT count(*)::integer AS n FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')`,
+    );
+    return (row?.n ?? 0) > 0;
+  }
+
+  onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The registry has changed. */
+  tellNews(news: readonly RegistryNews[]): void {
+    for (const listener of this.#listeners) listener(news);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+function nodeOf({ id, node, url, version, facts }: LiveIncarnation): ClusterNode {
+  const known = facts === null ? {} : (JSON.parse(facts) as ClusterNode['facts']);
+  return { incarnation: id, nodeId: node, url: url ?? '', version, facts: known };
+}
+
+const placementOf = ({ tenant, incarnation, epoch, lost }: PlacementRow): Placement => ({
+  tenantId: tenant,
+  incarnation: incarnation === null ? undefined : Number(incarnation),
+  epoch: Number(epoch),
+  isLost: lost,
+});
