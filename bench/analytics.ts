@@ -5,15 +5,16 @@
  *
  * The first answer after a start reads the history from disk; later ones read what came since. Leaves out: TLS, the network.
  *
- *   npx tsc -b && npx tsx bench/analytics.ts      BENCH_TRADES
+ *   npx tsc -b && npx tsx bench/analytics.ts      BENCH_TRADES; BENCH_DIRECTORY keeps the journal for the next run
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { Quantity } from '@sandpit/core';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { cpuMsOf, median, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
+import { cpuMsOf, median, quantile, runAlone, sizeOf, inKeptDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import { BY, openPortfolio, submitOrder, symbolOf } from './orders.js';
 import { startBrokerage, stop } from './served.js';
@@ -30,8 +31,10 @@ const LEAVES_OUT = 'TLS, the network';
 export async function measureAnalytics(): Promise<readonly Row[]> {
   const trades = sizeOf('TRADES', 100_000);
   const reported = Math.min(trades, REPORTED);
-  return withDirectory(async (directory) => {
-    const [large = '', small = ''] = await place(directory, [trades, reported]);
+  return inKeptDirectory(async (directory) => {
+    const note = join(directory, 'bench.json');
+    if (!existsSync(note)) writeFileSync(note, JSON.stringify(await place(directory, [trades, reported])));
+    const [large = '', small = ''] = JSON.parse(readFileSync(note, 'utf8')) as readonly string[];
     const env = {
       ...SETTINGS,
       DATA_DIR: directory,

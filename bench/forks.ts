@@ -8,14 +8,23 @@
  *   BENCH_RECORDS, BENCH_OPEN_ORDERS, BENCH_FORKS, BENCH_COMPARED_ORDERS; BENCH_DIRECTORY keeps the journal for the next run
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { Instant } from '../packages/core/dist/index.js';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
-import { cpuMsOf, keepFull, median, quantile, runAlone, sizeOf } from './measure.js';
+import { ServerProcess } from '../packages/server/src/testing/server-process.js';
+import {
+  cpuMsOf,
+  inKeptDirectory,
+  keepFull,
+  mainCpuMsOf,
+  median,
+  quantile,
+  runAlone,
+  sizeOf,
+} from './measure.js';
 import type { Row } from './measure.js';
 import { BY, fillingOrder, MONDAY_TEN, restingOrder, submitOrder, symbolOf } from './orders.js';
 import { openPortfolios, pushQuotes, SETTINGS, withServerParts } from './simulation.js';
@@ -32,9 +41,7 @@ interface Journals {
 }
 
 export async function measureForks(): Promise<readonly Row[]> {
-  const kept = process.env['BENCH_DIRECTORY'];
-  if (kept !== undefined) mkdirSync(kept, { recursive: true });
-  return kept === undefined ? inDirectory(measureIn) : measureIn(kept);
+  return inKeptDirectory(measureIn);
 }
 
 async function measureIn(directory: string): Promise<readonly Row[]> {
@@ -61,7 +68,13 @@ async function measureIn(directory: string): Promise<readonly Row[]> {
     });
     const many = await measureMany(call, server.child.pid, journals.parent, openOrders);
     const neighbour = await callerFor(url, env, 'neighbour');
-    const compared = await measureComparison(call, neighbour, journals.compared, comparedOrders);
+    const compared = await measureComparison(
+      call,
+      neighbour,
+      server.child.pid,
+      journals.compared,
+      comparedOrders,
+    );
     return [...forks, ...many, ...compared];
   } finally {
     await server.end('SIGTERM');
@@ -189,12 +202,14 @@ async function measureMany(
 async function measureComparison(
   call: Caller,
   neighbour: Caller,
+  pid: number | undefined,
   simulationId: string,
   orders: number,
 ): Promise<readonly Row[]> {
   const read = (): Promise<unknown> => neighbour('GET', '/v1/orders?limit=1');
   for (let index = 0; index < 50; index++) await read();
   const began = performance.now();
+  const cpu = [cpuMsOf(pid), mainCpuMsOf(pid)] as const;
   const started = (await call('POST', `/v1/simulations/${simulationId}/comparisons`, {
     variants: 'all-brokers',
   })) as { comparisonId: string };
@@ -219,6 +234,7 @@ async function measureComparison(
   }
   const { baseMatches } = await done;
   const seconds = (performance.now() - began) / 1000;
+  const [all, main] = [cpuMsOf(pid) - cpu[0], mainCpuMsOf(pid) - cpu[1]].map((ms) => (ms / 1000).toFixed(1));
   times.sort((a, b) => a - b);
   return [
     {
@@ -226,7 +242,7 @@ async function measureComparison(
       value: seconds,
       unit: 's',
       aim: { atMost: 60 },
-      details: `in a thread of its own; the base ${baseMatches === true ? 'matches' : 'does not match'} the journal`,
+      details: `in threads of its own; ${all} s of CPU, ${main} s of them the main thread with the reads; the base ${baseMatches === true ? 'matches' : 'does not match'} the journal`,
       leavesOut: LEAVES_OUT,
     },
     {

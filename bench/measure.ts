@@ -1,5 +1,5 @@
 /** What all measurements share: their rows, their figures, and how they are started. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -71,12 +71,15 @@ export function startFlags(): readonly string[] {
 }
 
 /** CPU time of another process with all of its threads, where the system tells (Linux). */
-export function cpuMsOf(pid: number | undefined): number {
+export const cpuMsOf = (pid: number | undefined): number => cpuMsIn(`/proc/${pid ?? 'self'}/stat`);
+
+/** That of its main thread alone. */
+export const mainCpuMsOf = (pid: number | undefined): number =>
+  cpuMsIn(`/proc/${pid ?? 'self'}/task/${pid ?? process.pid}/stat`);
+
+function cpuMsIn(path: string): number {
   try {
-    const fields =
-      readFileSync(`/proc/${pid ?? 'self'}/stat`, 'utf8')
-        .split(') ')[1]
-        ?.split(' ') ?? [];
+    const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? [];
     const CLOCK_TICK_MS = 10;
     return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
   } catch {
@@ -105,6 +108,14 @@ export async function withDirectory<T>(use: (directory: string) => Promise<T>): 
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** The directory that BENCH_DIRECTORY names, which stays for the next run; else one that is gone afterwards. */
+export async function inKeptDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
+  const kept = process.env['BENCH_DIRECTORY'];
+  if (kept === undefined || kept === '') return withDirectory(use);
+  mkdirSync(kept, { recursive: true });
+  return use(kept);
 }
 
 export function numberText(value: number): string {

@@ -1,14 +1,17 @@
-/** The thread of one comparison: its records come from the main thread, which reads them when this one asks. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** A thread of a comparison. It reads the journals by itself; where the store does not allow that, the main thread reads them when this one asks. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { calendarById } from '@sandpit/core';
-import { lowerPriority, unconnectedFeedOpener } from './compose.js';
+import { lowerPriority, NICE_OF_BATCHES, unconnectedFeedOpener } from './compose.js';
 import { ComparisonRun } from './engine/comparison-run.js';
 import type {
-  ComparisonTask,
+  ComparedPast,
+  ComparisonThreadData,
   FromComparisonThread,
+  JournalPart,
   RecordLine,
   ToComparisonThread,
 } from './engine/comparison.js';
+import type { PastJournal, PastModule } from './store/past.js';
 
 const port = parentPort;
 
@@ -56,16 +59,42 @@ class Incoming implements AsyncIterator<RecordLine, undefined> {
   }
 }
 
-if (port !== null) {
-  lowerPriority();
-  const task = workerData as ComparisonTask;
+type Journals = Readonly<Record<'own' | 'market', AsyncIterator<RecordLine, undefined>>>;
+
+async function* recordsOf(
+  journal: PastJournal,
+  part: JournalPart | undefined,
+): AsyncGenerator<RecordLine, undefined> {
+  if (part === undefined) return undefined;
+  for await (const record of journal.read(part.id, 0)) {
+    if (record.seq > part.until) return undefined;
+    yield record;
+  }
+  return undefined;
+}
+
+async function openJournals({ module, data, own, market }: ComparedPast): Promise<Journals> {
+  const { openPastJournal } = (await import(module)) as PastModule;
+  const journal = openPastJournal(data);
+  return { own: recordsOf(journal, own), market: recordsOf(journal, market) };
+}
+
+/** Journals whose records the main thread sends. */
+function receiveJournals(from: MessagePort): Journals {
   const incoming = { own: new Incoming('own'), market: new Incoming('market') };
-  port.on('message', (message: ToComparisonThread) => incoming[message.journal].receive(message));
+  from.on('message', (message: ToComparisonThread) => incoming[message.journal].receive(message));
+  return incoming;
+}
+
+if (port !== null) {
+  lowerPriority(NICE_OF_BATCHES);
+  const { task, past } = workerData as ComparisonThreadData;
   const { riskFreeRate, recordings } = task;
   const openFeed = unconnectedFeedOpener({ riskFreeRate, replayPath: recordings });
   try {
+    const journals = past === undefined ? receiveJournals(port) : await openJournals(past);
     const run = new ComparisonRun(task, {
-      ...incoming,
+      ...journals,
       openFeed: () => openFeed(task.feed, calendarById(task.feed.calendar)),
       onProgress: (progress) => tell({ kind: 'progress', progress }),
     });

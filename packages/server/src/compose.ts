@@ -24,7 +24,7 @@ import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
 import type { Store } from './store/store.js';
 
-export { lowerPriority } from './store/lower-priority.js';
+export { lowerPriority, NICE_OF_BATCHES } from './store/lower-priority.js';
 
 /** The parts of a running server. */
 export interface Composition {

@@ -54,12 +54,19 @@ export class HouseOrders {
   }
 }
 
+/** The command of the base that was made ready last, for all variants that change no order. */
+interface ReadySubmit {
+  readonly from: Submit;
+  readonly command: Submit;
+}
+
 /** What all rows of a comparison share. */
 export interface RowSurroundings {
   readonly config: KeptConfig;
   /** The highest number that an order of the base has. */
   readonly lastOrder: number;
   readonly houseOrders: HouseOrders;
+  ready?: ReadySubmit;
 }
 
 /** A variant cannot begin: why. */
@@ -277,15 +284,26 @@ export class ComparisonRow implements Recorder {
       case 'SwitchBroker':
         return this.#brokerOf(command.portfolioId) === undefined ? command : undefined;
       case 'SubmitOrder':
-        return {
-          ...command,
-          ...(first?.type === 'OrderAccepted' && { number: first.number }),
-          by: variant === undefined ? command.by : unbound(command.by),
-          order: this.#orderOf(command.order),
-        };
+        return this.#ownSubmit(command, first);
       default:
         return command;
     }
+  }
+
+  #ownSubmit(command: Submit, first: Event | undefined): Submit {
+    const { variant } = this;
+    const surroundings = this.#surroundings;
+    const isPlain = variant?.latencyProfile === undefined && variant?.latencyMs === undefined;
+    if (variant !== undefined && isPlain && surroundings.ready?.from === command)
+      return surroundings.ready.command;
+    const own: Submit = {
+      ...command,
+      ...(first?.type === 'OrderAccepted' && { number: first.number }),
+      by: variant === undefined ? command.by : unbound(command.by),
+      order: this.#orderOf(command.order),
+    };
+    if (variant !== undefined && isPlain) surroundings.ready = { from: command, command: own };
+    return own;
   }
 
   #orderOf(order: OrderRequest): OrderRequest {

@@ -16,7 +16,7 @@ import { marketChangeOf } from './market-change.js';
 import type { MarketChange } from './market-change.js';
 import { commandOf, payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
-import { applyRecord } from './recovery.js';
+import { applyPayload } from './recovery.js';
 import { rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
 
@@ -80,7 +80,7 @@ export class ComparisonRun {
     let lastAt: number = originOf(this.#task.config).start;
     for (line = await next(); line !== undefined && isWithin(line, from); line = await next()) {
       this.#stretch = stretchAt(this.#task, line.seq);
-      this.#apply(line);
+      this.#apply(line, payloadOf(line));
       began = line.seq;
       lastAt = line.at;
     }
@@ -88,8 +88,9 @@ export class ComparisonRun {
     const total = Math.max(1, Math.min(until.sequence, this.#task.lastSequence) - began);
     for (; line !== undefined && isWithin(line, until); line = await next()) {
       await this.#enter(stretchAt(this.#task, line.seq), lastAt);
-      await this.#repeat(line);
-      this.#apply(line);
+      const payload = payloadOf(line);
+      await this.#repeat(line.at, payload);
+      this.#apply(line, payload);
       lastAt = line.at;
       if (line.seq % REPORT_EVERY === 0) onProgress((line.seq - began) / total);
     }
@@ -106,14 +107,14 @@ export class ComparisonRun {
     this.#stretch = stretch;
   }
 
-  #apply(line: RecordLine): void {
-    const { command } = payloadOf(line);
+  #apply(line: RecordLine, payload: Payload): void {
+    const { command } = payload;
     if (command.type === 'ChangeRules') {
       this.#rules = rulesNamed(listsOf(this.#task), command.rules);
       if (line.seq > 1) this.#applied = Brokerage.restore(this.#rules, saveState(this.#applied.state));
       else this.#applied = beginOf(this.#rules, this.#task.config);
     }
-    applyRecord(this.#applied, line);
+    applyPayload(this.#applied, line.at, payload);
   }
 
   /** Makes the rows, at the beginning of the journal or as it stood at `from`. */
@@ -149,9 +150,8 @@ export class ComparisonRun {
     }
   }
 
-  async #repeat(line: RecordLine): Promise<void> {
-    const payload = payloadOf(line);
-    const at = Instant.ofMs(line.at);
+  async #repeat(recordedAt: number, payload: Payload): Promise<void> {
+    const at = Instant.ofMs(recordedAt);
     if (payload.command.type === 'ChangeRules') {
       const command = payload.command;
       const rules = rulesNamed(listsOf(this.#task), command.rules);

@@ -54,6 +54,29 @@ export interface ComparisonTask {
   readonly recordings?: string;
 }
 
+/** How a thread of a comparison gets its records. */
+export interface ComparisonThreadData {
+  readonly task: ComparisonTask;
+  /** Absent = the main thread reads the journals and sends their records. */
+  readonly past?: ComparedPast;
+}
+
+/** The journals of a comparison, which its thread reads by itself. */
+export interface ComparedPast {
+  /** URL of a `PastModule`, and its data. */
+  readonly module: string;
+  readonly data: unknown;
+  readonly own: JournalPart;
+  readonly market?: JournalPart;
+}
+
+/** A journal up to a record. */
+export interface JournalPart {
+  readonly id: string;
+  /** The last record. */
+  readonly until: number;
+}
+
 /** A record without the name of its simulation. */
 export type RecordLine = Pick<JournalRecord, 'seq' | 'at' | 'payload'>;
 
@@ -68,6 +91,23 @@ export type FromComparisonThread =
   | { readonly kind: 'progress'; readonly progress: number }
   | { readonly kind: 'done'; readonly result: ComparisonResult }
   | { readonly kind: 'failed'; readonly reason: string };
+
+/** The variants of a comparison dealt out to so many threads, one after the other. */
+export const dealt = (variants: readonly Variant[], threads: number): readonly (readonly Variant[])[] =>
+  Array.from({ length: threads }, (_, thread) => variants.filter((_, i) => i % threads === thread));
+
+/** The result of a comparison whose variants were dealt out. Each part has executed the same base. */
+export function gathered(parts: readonly ComparisonResult[]): ComparisonResult {
+  const [first] = parts;
+  if (first === undefined) throw new RangeError('A comparison has no parts');
+  const count = parts.reduce((sum, { variants }) => sum + variants.length, 0);
+  const variants = Array.from({ length: count }, (_, i) => {
+    const row = parts[i % parts.length]?.variants[Math.floor(i / parts.length)];
+    if (row === undefined) throw new RangeError(`Variant ${i} is in no part`);
+    return row;
+  });
+  return { ...first, variants };
+}
 
 /** The first order of the base that went otherwise. */
 export interface Difference {

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import { dealt, gathered } from './comparison.js';
 import type {
   ComparisonResult,
   ComparisonTask,
+  ComparisonThreadData,
   FromComparisonThread,
   RecordLine,
   ToComparisonThread,
@@ -16,10 +19,16 @@ import { Slice } from './slice.js';
 const KEPT_MS = 86_400_000;
 /** Comparisons of a tenant that wait. */
 const MOST_WAITING = 10;
-/** Threads at once, of all tenants together. */
+/** Comparisons at once, of all tenants together. */
 const MOST_RUNNING = 2;
+/** Threads of one comparison, where it is the only one. Each executes the base and some of the variants. */
+const MOST_THREADS = Math.min(2, availableParallelism());
+/** Records to be executed, of all rows together, from which on a second thread saves more than it takes to start. */
+const WORTH_A_THREAD = 20_000;
 /** Memory of a thread. */
 const MOST_MEGABYTES = 1024;
+/** Part of it for what lives briefly. */
+const YOUNG_MEGABYTES = 96;
 const RECORDS_AT_ONCE = 1000;
 const CHARACTERS_AT_ONCE = 1_048_576;
 
@@ -64,7 +73,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 interface Entry {
   comparison: Mutable<Comparison>;
   readonly wanted: WantedComparison;
-  worker: Worker | undefined;
+  workers: readonly Worker[];
   readonly waiters: Set<() => void>;
 }
 
@@ -95,7 +104,7 @@ export class Comparisons {
       progress: 0,
       keptUntil: this.#clockMs() + KEPT_MS,
     };
-    this.#entries.set(comparison.id, { comparison, wanted, worker: undefined, waiters: new Set() });
+    this.#entries.set(comparison.id, { comparison, wanted, workers: [], waiters: new Set() });
     this.#forgetOld();
     this.#startNext();
     return { ...comparison };
@@ -144,10 +153,10 @@ export class Comparisons {
   async close(): Promise<void> {
     await Promise.all(
       [...this.#entries.values()].map(async (entry) => {
-        const { worker } = entry;
-        entry.worker = undefined;
+        const { workers } = entry;
+        entry.workers = [];
         for (const waiter of entry.waiters) waiter();
-        await worker?.terminate();
+        await Promise.all(workers.map((worker) => worker.terminate()));
       }),
     );
     this.#entries.clear();
@@ -161,52 +170,85 @@ export class Comparisons {
 
   #startNext(): void {
     for (const entry of this.#entries.values()) {
-      const running = [...this.#entries.values()].filter(({ worker }) => worker !== undefined).length;
+      const running = [...this.#entries.values()].filter(({ workers }) => workers.length > 0).length;
       if (running >= MOST_RUNNING) return;
       const { comparison } = entry;
       if (comparison.status !== 'QUEUED' || this.#of(comparison.tenantId, 'RUNNING').length > 0) continue;
       comparison.status = 'RUNNING';
-      this.#run(entry);
+      this.#run(entry, running === 0 ? threadsFor(entry.wanted.task) : 1);
     }
   }
 
-  #run(entry: Entry): void {
+  #run(entry: Entry, threads: number): void {
     const { wanted, comparison } = entry;
     const lists = this.#store.registry.settings('rules/');
+    const parts = dealt(wanted.task.variants, threads).map((variants) => ({
+      task: { ...wanted.task, variants, lists } satisfies ComparisonTask,
+      progress: 0,
+      result: undefined as ComparisonResult | undefined,
+    }));
+    entry.workers = parts.map((part) =>
+      this.#start(entry, part.task, (message) => {
+        switch (message.kind) {
+          case 'progress':
+            part.progress = message.progress;
+            comparison.progress = Math.min(1, ...parts.map(({ progress }) => progress));
+            return;
+          case 'done': {
+            part.progress = 1;
+            part.result = message.result;
+            const results = parts.flatMap(({ result }) => result ?? []);
+            if (results.length === parts.length)
+              this.#end(entry, { status: 'DONE', result: gathered(results) });
+            return;
+          }
+          case 'failed':
+            return this.#end(entry, { status: 'FAILED', reason: message.reason });
+        }
+      }),
+    );
+  }
+
+  /** Starts a thread that executes some of the variants. */
+  #start(
+    entry: Entry,
+    task: ComparisonTask,
+    onMessage: (message: Exclude<FromComparisonThread, { kind: 'more' }>) => void,
+  ): Worker {
+    const { market, storeId: id } = entry.wanted;
+    const own = { id, until: task.until.sequence };
+    const { past } = this.#store;
     const worker = new Worker(this.#threadUrl, {
-      workerData: { ...wanted.task, lists } satisfies ComparisonTask,
+      workerData: {
+        task,
+        ...(past !== undefined && {
+          past: { module: past.module, data: past.data, own, ...(market !== undefined && { market }) },
+        }),
+      } satisfies ComparisonThreadData,
       name: 'comparison',
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES },
+      resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
     });
     worker.unref();
-    entry.worker = worker;
-    const { market, storeId, task } = wanted;
     const journals = {
-      own: this.#chunks(storeId, task.until.sequence),
+      own: this.#chunks(own.id, own.until),
       market: market === undefined ? undefined : this.#chunks(market.id, market.until),
     };
-    const fail = (reason: string): void => this.#end(entry, { status: 'FAILED', reason });
+    let isDone = false;
+    const failed = (reason: string): void => {
+      if (entry.workers.includes(worker)) onMessage({ kind: 'failed', reason });
+    };
     worker.on('message', (message: FromComparisonThread) => {
-      if (entry.worker !== worker) return;
-      switch (message.kind) {
-        case 'more':
-          this.#send(worker, message.journal, journals[message.journal]).catch((error: unknown) =>
-            fail(error instanceof Error ? error.message : String(error)),
-          );
-          return;
-        case 'progress':
-          comparison.progress = Math.min(1, Math.max(comparison.progress, message.progress));
-          return;
-        case 'done':
-          return this.#end(entry, { status: 'DONE', result: message.result });
-        case 'failed':
-          return fail(message.reason);
-      }
+      if (!entry.workers.includes(worker)) return;
+      if (message.kind === 'done') isDone = true;
+      if (message.kind !== 'more') return onMessage(message);
+      this.#send(worker, message.journal, journals[message.journal]).catch((error: unknown) =>
+        failed(error instanceof Error ? error.message : String(error)),
+      );
     });
     worker.on('error', (error: unknown) => {
       const isFull = (error as { readonly code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-      fail(
+      failed(
         isFull
           ? 'It takes more memory than there is'
           : error instanceof Error
@@ -214,7 +256,10 @@ export class Comparisons {
             : String(error),
       );
     });
-    worker.on('exit', () => fail('Its thread has ended'));
+    worker.on('exit', () => {
+      if (!isDone) failed('Its thread has ended');
+    });
+    return worker;
   }
 
   async #send(
@@ -250,12 +295,12 @@ export class Comparisons {
   }
 
   #end(entry: Entry, end: Partial<Pick<Comparison, 'status' | 'result' | 'reason'>>): void {
-    const { comparison, worker, waiters } = entry;
+    const { comparison, workers, waiters } = entry;
     if (isOver(comparison)) return;
-    entry.worker = undefined;
+    entry.workers = [];
     Object.assign(comparison, end, { keptUntil: this.#clockMs() + KEPT_MS });
     if (comparison.status === 'DONE') comparison.progress = 1;
-    void worker?.terminate();
+    for (const worker of workers) void worker.terminate();
     for (const waiter of waiters) waiter();
     const { registry } = this.#store;
     registry
@@ -278,6 +323,9 @@ export class Comparisons {
         registry.saveSetting(name, '').catch(() => undefined);
   }
 }
+
+const threadsFor = ({ variants, lastSequence }: Omit<ComparisonTask, 'lists'>): number =>
+  variants.length * lastSequence < WORTH_A_THREAD ? 1 : Math.min(MOST_THREADS, variants.length);
 
 const isOver = ({ status }: Pick<Comparison, 'status'>): boolean =>
   status !== 'QUEUED' && status !== 'RUNNING';

@@ -3,6 +3,7 @@ import type { Rules, SavedState } from '@sandpit/core';
 import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
+import type { Payload } from './record-text.js';
 import { Slice } from './slice.js';
 import { savedFrom } from './state-lines.js';
 import type { Store } from '../store/store.js';
@@ -80,10 +81,18 @@ export function startFrom(
 
 /** What the record's decision knew of the market, then what it decided. */
 export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'at' | 'payload'>): void {
-  const { command, quotes, market, events } = payloadOf(record);
+  applyPayload(brokerage, record.at, payloadOf(record));
+}
+
+/** The same for a record that is parsed already; `at` in simulated ms. */
+export function applyPayload(
+  brokerage: Brokerage,
+  at: number,
+  { command, quotes, market, events }: Payload,
+): void {
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);
-  brokerage.apply(events, Instant.ofMs(record.at));
+  brokerage.apply(events, Instant.ofMs(at));
   if (market !== undefined) brokerage.follow(market);
 }
 

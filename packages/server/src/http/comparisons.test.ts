@@ -1,5 +1,10 @@
 /** Comparisons of simulations under other rules, over HTTP (D173). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Quantity } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import {
   type Body,
   NOWHERE,
@@ -311,6 +316,49 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(body).toMatchObject({ status: 'DONE', baseMatches: true, simulationId: 'main' });
     expect(body.base).toMatchObject({ orders: { accepted: 2, filled: 2 }, realizedPnl: 990 });
     expect(body.variants[0]).toMatchObject({ difference: 0 });
+  });
+
+  it('executes many variants in two threads that read the journal by themselves, with the same figures in both', async () => {
+    await test.close();
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-compared-'));
+    try {
+      test = await TestApp.open({ store: await openSqliteStore({ directory }) });
+      owner = test.as({ tier: 'ENTERPRISE' });
+      const sim = await simulation();
+      await trade(sim);
+      const by = { tenantId: 'tenant-1', tier: 'ENTERPRISE' } as const;
+      const opened = await test.simulations.find(sim.id, by.tenantId);
+      const order = {
+        portfolioId: sim.portfolioId,
+        symbol: 'AAPL',
+        assetClass: 'EQUITY',
+        orderType: 'MARKET',
+        positionIntent: 'BUY_TO_OPEN',
+        quantity: Quantity.of(1),
+        timeInForce: 'DAY',
+      } as const;
+      const orders = Array.from({ length: 400 }, () => ({ type: 'SubmitOrder', by, order }) as const);
+      await opened?.submitAll<'SubmitOrder'>(orders);
+      const brokers = (await owner.get('/v1/brokers')).body.data as Body[];
+      // The two of a pair are dealt to different threads.
+      const pairs = Array.from({ length: 25 }, (_, i) => brokers[i % brokers.length]?.brokerId as string);
+      const variants = pairs.flatMap((brokerId, i) => [
+        { name: `${i} one`, brokerId },
+        { name: `${i} two`, brokerId },
+      ]);
+      const body = await compared(sim.id, { variants });
+      expect(body, JSON.stringify(body.reason)).toMatchObject({ status: 'DONE', baseMatches: true });
+      expect(body.base).toMatchObject({ orders: { accepted: 404 }, totalEquity: await equityOf(sim) });
+      const rows = body.variants as Body[];
+      expect(rows.map(({ name }) => name as string)).toEqual(variants.map(({ name }) => name));
+      for (let i = 0; i < rows.length; i += 2)
+        expect(rows[i]).toEqual({ ...rows[i + 1], name: `${i / 2} one` });
+      expect(new Set(rows.map((row) => row.totalEquity as number)).size).toBeGreaterThan(1);
+    } finally {
+      await test.close();
+      test = await TestApp.open();
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 
   it('refuses what is not there, later than now, or unknown', async () => {

@@ -6,10 +6,12 @@ export interface PastSource {
   readonly history: Pick<History, 'list' | 'order'>;
   /** Orders with numbers in a range; absent = only one by one. */
   readonly ordersBetween?: (simulationId: string, first: number, last: number) => readonly OrderRow[];
-  readonly journal: Pick<Journal, 'read' | 'lastSeq'>;
+  readonly journal: PastJournal;
   /** A name that no other simulation has, had or will have, even where one is made again under the same id; undefined = it is gone. */
   nameOf(simulationId: string): string | undefined;
 }
+
+export type PastJournal = Pick<Journal, 'read' | 'lastSeq'>;
 
 /** Why something could not be read, in a form that can be sent from one thread to another. */
 export interface PastFailure {
@@ -20,6 +22,8 @@ export interface PastFailure {
 /** A module that opens the past of a store in another thread. */
 export interface PastModule {
   readonly openPast: (data: unknown) => PastSource;
+  /** The journal alone: it stays open while the history is replaced. */
+  readonly openPastJournal: (data: unknown) => PastJournal;
   readonly failureOf: (error: unknown) => PastFailure;
 }
 

@@ -1,7 +1,7 @@
 /** The past of a data directory, for walks in a thread of their own. Connections are read-only and end with the thread. */
 import { join } from 'node:path';
 import type { ListItem, Page } from '../history.js';
-import type { PastModule } from '../past.js';
+import type { PastJournal, PastModule } from '../past.js';
 import { one, openConnection, Statements } from './connection.js';
 import { historyFailureOf } from './history-failure.js';
 import { HistoryQueries } from './history-queries.js';
@@ -19,12 +19,8 @@ export const openPast: PastModule['openPast'] = (data) => {
   const { directory } = data as { readonly directory: string };
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
   database.exec('PRAGMA cache_size = -16384');
-  const statements = new Statements(openConnection(join(directory, JOURNAL_FILE), { readOnly: true }));
-  const blocks = new JournalBlocks(statements);
+  const { blocks, keyOf, journal } = openJournal(directory);
   const queries = new HistoryQueries(new Statements(database), blocks);
-  const keyOf = (id: string): number | undefined =>
-    one<{ key: number }>(statements.of('SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL'), id)
-      ?.key;
   /** Several rows are read: they must be of the same moment. */
   const look = <Found>(id: string, read: (simulation: number) => Found): Found | undefined => {
     const simulation = keyOf(id);
@@ -56,6 +52,27 @@ export const openPast: PastModule['openPast'] = (data) => {
     },
     ordersBetween: (id, first, last) =>
       look(id, (simulation) => queries.ordersBetween(simulation, first, last)) ?? [],
+    journal,
+  };
+};
+
+export const openPastJournal: PastModule['openPastJournal'] = (data) =>
+  openJournal((data as { readonly directory: string }).directory).journal;
+
+/** The journal of a data directory on a connection of its own. */
+function openJournal(directory: string): {
+  readonly blocks: JournalBlocks;
+  readonly keyOf: (id: string) => number | undefined;
+  readonly journal: PastJournal;
+} {
+  const statements = new Statements(openConnection(join(directory, JOURNAL_FILE), { readOnly: true }));
+  const blocks = new JournalBlocks(statements);
+  const keyOf = (id: string): number | undefined =>
+    one<{ key: number }>(statements.of('SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL'), id)
+      ?.key;
+  return {
+    blocks,
+    keyOf,
     journal: {
       lastSeq(id) {
         const simulation = keyOf(id);
@@ -67,6 +84,6 @@ export const openPast: PastModule['openPast'] = (data) => {
       },
     },
   };
-};
+}
 
 export const failureOf: PastModule['failureOf'] = historyFailureOf;
