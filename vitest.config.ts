@@ -6,13 +6,17 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 export default defineConfig({
   resolve: {
     // Tests read the sources of the inner packages; only worker threads and spawned servers use dist/.
-    alias: {
-      '@sandpit/analytics': source('./packages/analytics/src/index.ts'),
-      '@sandpit/core': source('./packages/core/src/index.ts'),
-      '@sandpit/client/testing': source('./packages/client/src/sandbox/index.ts'),
-      '@sandpit/client': source('./packages/client/src/index.ts'),
-      '@sandpit/protocol': source('./packages/protocol/src/index.ts'),
-    },
+    alias: [
+      { find: '@sandpit/analytics', replacement: source('./packages/analytics/src/index.ts') },
+      { find: '@sandpit/core', replacement: source('./packages/core/src/index.ts') },
+      { find: '@sandpit/client/testing', replacement: source('./packages/client/src/sandbox/index.ts') },
+      { find: '@sandpit/client', replacement: source('./packages/client/src/index.ts') },
+      { find: '@sandpit/protocol', replacement: source('./packages/protocol/src/index.ts') },
+      {
+        find: /^.*\/threads\/compiled-url\.js$/,
+        replacement: source('./packages/server/src/testing/compiled-url.ts'),
+      },
+    ],
   },
   test: {
     include: [

@@ -8,15 +8,21 @@ import { JOINED, STAMP, stampOfBuild } from '../packages/server/src/testing/join
 /** Read by the server at the places where they are in a checkout. */
 const READ = ['samples', 'docs', 'packages/dashboard/dist', 'packages/site/dist', 'packages/python'];
 
+const SQLITE = '@photostructure/sqlite/prebuilds';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = stampOfBuild();
 if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== stamp) {
   rmSync(JOINED, { recursive: true, force: true });
   await bundle(root, JOINED);
-  for (const path of READ) {
-    mkdirSync(dirname(join(JOINED, path)), { recursive: true });
-    symlinkSync(join(root, path), join(JOINED, path), 'junction');
-  }
+  const link = (place: string, path: string): void => {
+    rmSync(join(JOINED, place), { recursive: true, force: true });
+    mkdirSync(dirname(join(JOINED, place)), { recursive: true });
+    symlinkSync(join(root, path), join(JOINED, place), 'junction');
+  };
+  for (const path of READ) link(path, path);
+  // Threads of the tests share a process with the sources. Two copies of SQLite in one process would break each other's file locks.
+  link(`libraries/${SQLITE}`, `node_modules/${SQLITE}`);
   writeFileSync(join(JOINED, 'package.json'), '{ "type": "module" }\n');
   writeFileSync(STAMP, stamp);
 }

@@ -14,6 +14,7 @@ import type {
   ToComparisonThread,
 } from './comparison.js';
 import { Slice } from './slice.js';
+import { compiledUrl } from '../threads/compiled-url.js';
 
 /** Results are kept so long (real time). */
 const KEPT_MS = 86_400_000;
@@ -84,7 +85,7 @@ export class Comparisons {
   readonly #threadUrl: URL;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(store: Store, clockMs: () => number, threadUrl = threadOf(import.meta.url)) {
+  constructor(store: Store, clockMs: () => number, threadUrl = compiledUrl('comparison-thread.js')) {
     this.#store = store;
     this.#clockMs = clockMs;
     this.#threadUrl = threadUrl;
@@ -334,9 +335,3 @@ function keptIn(registry: Registry, id: string): Comparison | undefined {
   const text = registry.setting(`${NAME}${id}`);
   return text === undefined || text === '' ? undefined : (JSON.parse(text) as Comparison);
 }
-
-/** Threads run compiled code: beside sources the one of the last build. */
-const threadOf = (here: string): URL =>
-  here.endsWith('.ts')
-    ? new URL('../../dist/comparison-thread.js', here)
-    : new URL('../comparison-thread.js', here);

@@ -13,6 +13,7 @@ import { listName } from './rules-in-force.js';
 import { ImportRefused, LineCutter, linesOfFile, SimulationFileReader } from './simulation-file.js';
 import type { FileLine, FiledSimulation } from './simulation-file.js';
 import { Slice } from './slice.js';
+import { compiledUrl } from '../threads/compiled-url.js';
 
 /** Characters of records that wait to become durable while a file is entered. */
 const MOST_WAITING = 1024 * 1024;
@@ -245,7 +246,7 @@ export class Imports {
 
   async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {
     const data: ImportThreadData = { path: this.pathOf(name) };
-    const worker = new Worker(threadUrl(), {
+    const worker = new Worker(compiledUrl('engine/import-thread.js'), {
       name: 'import',
       workerData: data,
       execArgv: [],
@@ -391,12 +392,4 @@ function syncFolder(folder: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-/** Threads run compiled code: the sources' own is the one that the last build left. */
-function threadUrl(): URL {
-  const here = import.meta.url;
-  return here.endsWith('.ts')
-    ? new URL('../../dist/engine/import-thread.js', here)
-    : new URL('./import-thread.js', here);
 }

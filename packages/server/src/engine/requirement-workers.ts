@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { requirementOfHypothetical } from '@sandpit/core';
 import type { HypotheticalBook, Requirement } from '@sandpit/core';
 import type { RequirementAnswer, RequirementQuestion } from './requirement-thread.js';
+import { compiledUrl } from '../threads/compiled-url.js';
 
 /** Books with more options than this are worked out beside the event loop: few take more than a millisecond or two. */
 const MOST_OPTIONS_HERE = 8;
@@ -37,7 +38,7 @@ export class RequirementWorkers {
   }
 
   #start(): Worker {
-    const worker = new Worker(workerUrl(), {
+    const worker = new Worker(compiledUrl('engine/requirement-thread.js'), {
       name: 'requirements',
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
@@ -70,12 +71,4 @@ export class RequirementWorkers {
     this.#lost(worker, new Error('the server is stopping'));
     await worker.terminate();
   }
-}
-
-/** Threads run compiled code: beside sources the one of the last build. */
-function workerUrl(): URL {
-  const here = import.meta.url;
-  return here.endsWith('.ts')
-    ? new URL('../../dist/engine/requirement-thread.js', here)
-    : new URL('./requirement-thread.js', here);
 }

@@ -1,22 +1,13 @@
-/**
- * Where the module of a store's worker is, by its path under `store/`. Threads run compiled code: when the sources themselves are running
- * (tests, tools that strip types), the worker is the one that the last build left in dist/.
- */
-export function workerUrl(path: string): URL {
-  const here = import.meta.url;
-  if (!here.endsWith('.ts')) return new URL(`./${path}.js`, here);
-  return new URL(`../../dist/store/${path}.js`, here);
-}
+import { compiledUrl } from '../threads/compiled-url.js';
 
-/** The projection that records are written with, for the same two ways of running. */
-export function projectionUrl(): URL {
-  return workerUrl('projection');
-}
+/** The module of a store's worker, by its path under `store/`. */
+export const workerUrl = (path: string): URL => compiledUrl(`store/${path}.js`);
+
+/** The projection that records are written with. */
+export const projectionUrl = (): URL => workerUrl('projection');
 
 /** Recovery, for the thread that makes checkpoints. */
-export function recoveryUrl(): URL {
-  return workerUrl('../engine/checkpoint');
-}
+export const recoveryUrl = (): URL => compiledUrl('engine/checkpoint.js');
 
 /**
  * Loaders that the process was started with are for sources; compiled code needs none. Without a bound of its own a thread takes the

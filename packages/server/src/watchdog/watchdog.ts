@@ -1,5 +1,6 @@
 import { url as inspectorUrl } from 'node:inspector';
 import { isMainThread, Worker } from 'node:worker_threads';
+import { compiledUrl } from '../threads/compiled-url.js';
 
 export interface WatchdogOptions {
   /** A main thread that has done nothing for so long is stuck. */
@@ -29,7 +30,7 @@ export function watchMainThread(options: WatchdogOptions): () => void {
   const view = new Int32Array(beats);
   const beating = setInterval(() => Atomics.add(view, 0, 1), options.limitMs / BEATS);
   beating.unref();
-  const worker = new Worker(threadUrl(), {
+  const worker = new Worker(compiledUrl('watchdog/watchdog-thread.js'), {
     name: 'watchdog',
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
@@ -42,12 +43,4 @@ export function watchMainThread(options: WatchdogOptions): () => void {
     clearInterval(beating);
     void worker.terminate();
   };
-}
-
-/** Threads run compiled code: beside sources the one of the last build. */
-function threadUrl(): URL {
-  const here = import.meta.url;
-  return here.endsWith('.ts')
-    ? new URL('../../dist/watchdog/watchdog-thread.js', here)
-    : new URL('./watchdog-thread.js', here);
 }

@@ -9,6 +9,7 @@ import { quoteIn } from '../listed.js';
 import { runStudy } from './run-study.js';
 import type { FromStudyThread, StudyThreadData, ToStudyThread } from './study-messages.js';
 import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions } from './study.js';
+import { compiledUrl } from '../../threads/compiled-url.js';
 
 /** Studies that may wait for the thread; with more it does not keep up. */
 const MOST_WAITING = 200;
@@ -30,7 +31,7 @@ export class Analytics {
   #worker: Worker | undefined;
   #studies = 0;
 
-  constructor(store: Store, simulations: Simulations, threadUrl = threadOf(import.meta.url)) {
+  constructor(store: Store, simulations: Simulations, threadUrl = compiledUrl('analytics-thread.js')) {
     this.#store = store;
     this.#simulations = simulations;
     this.#threadUrl = threadUrl;
@@ -189,9 +190,3 @@ const answersOf = (simulation: Simulation): StudyQuestions => ({
       symbols.map((symbol) => quoteIn(simulation, simulation.brokerage, symbol, simulation.now())),
     ),
 });
-
-/** Threads run compiled code: beside sources the one of the last build. */
-const threadOf = (here: string): URL =>
-  here.endsWith('.ts')
-    ? new URL('../../../dist/analytics-thread.js', here)
-    : new URL('../../analytics-thread.js', here);
