@@ -49,14 +49,12 @@ export function whyOf(order: Order): string {
   return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
 }
 
-/** `Margin, Reg t`. */
+/** `Margin, Reg T`. */
 export const shortKindOf = ({ portfolioType, marginType }: PortfolioDetail): string =>
   [words(portfolioType), ...(marginType === undefined ? [] : [MARGIN[marginType]])].join(', ');
 
 const MARGIN = { REG_T: 'Reg T', PORTFOLIO: 'by risk' } as const;
 
-/** `MARGIN · REG_T · INDIVIDUAL · broker default`. */
-export const kindOf = ({ portfolioType, marginType, accountType, brokerId }: PortfolioDetail): string =>
-  [portfolioType, marginType, accountType, `broker ${brokerId}`]
-    .filter((part) => part !== undefined)
-    .join(' · ');
+/** `Margin, Reg T · Individual · broker default`. */
+export const kindOf = (portfolio: PortfolioDetail): string =>
+  `${shortKindOf(portfolio)} · ${words(portfolio.accountType)} · broker ${portfolio.brokerId}`;

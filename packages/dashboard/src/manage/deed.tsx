@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { errorFrom } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
-import { type RuleName, Rule } from '../why/rule.tsx';
+import { Rule } from '../why/rule.tsx';
+import type { RuleName } from '../why/rule-pages.ts';
 
 export function Deed({
   title,

@@ -8,6 +8,8 @@ import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
 import { Rule } from '../why/rule.tsx';
+import type { RuleName } from '../why/rule-pages.ts';
+import { ruleOfBuyingPower, ruleOfGroup } from '../why/rules-of-orders.ts';
 import type { Column } from '../parts/column.ts';
 import { MarginCalls } from './margin-calls.tsx';
 import { type Group, keyOfGroup, legsText } from './strategies.tsx';
@@ -21,21 +23,15 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
     <section aria-label="Margin details">
       <p>
         Buying power <strong>{money(portfolio.overnightBuyingPower)}</strong>: {ruleOf(portfolio)}{' '}
-        <Rule
-          name={
-            portfolio.portfolioType === 'CASH'
-              ? 'cash'
-              : portfolio.marginType === 'PORTFOLIO'
-                ? 'portfolioMargin'
-                : 'regT'
-          }
-        />
+        <Rule name={ruleOfBuyingPower(portfolio)} />
       </p>
       <dl class="lines narrow">
         {margin.value !== undefined &&
-          linesOf(portfolio, margin.value).map(([name, value]) => (
+          linesOf(portfolio, margin.value).map(([name, value, rule]) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt>
+                {name} <Rule name={rule} />
+              </dt>
               <dd>{money(value)}</dd>
             </div>
           ))}
@@ -65,25 +61,26 @@ function ruleOf({ portfolioType, marginType, marginCallActive }: PortfolioUpdate
 function linesOf(
   portfolio: PortfolioUpdate,
   margin: PortfolioMargin,
-): readonly (readonly [name: string, dollars: number])[] {
+): readonly (readonly [name: string, dollars: number, rule: RuleName])[] {
   if (portfolio.portfolioType === 'CASH')
     return [
-      ['Settled cash', portfolio.settledCash],
-      ['Unsettled cash (not available for purchases)', portfolio.pendingCash],
-      ['Reserved', portfolio.reservedCash],
+      ['Settled cash', portfolio.settledCash, 'cash'],
+      ['Unsettled cash (not available for purchases)', portfolio.pendingCash, 'settlement'],
+      ['Reserved', portfolio.reservedCash, 'reservations'],
     ];
+  const requirement = ruleOfBuyingPower(portfolio);
   return [
-    ['Margin equity', margin.marginEquity],
-    ['House maintenance requirement', -margin.houseRequirement],
-    ['Excess', margin.maintenanceExcess],
+    ['Margin equity', margin.marginEquity, requirement],
+    ['House maintenance requirement', -margin.houseRequirement, requirement],
+    ['Excess', margin.maintenanceExcess, requirement],
     ...(portfolio.marginType === 'REG_T'
       ? ([
-          ['Regulation T requirement', margin.fedRequirement],
-          ['SMA', margin.smaBalance],
+          ['Regulation T requirement', margin.fedRequirement, 'regT'],
+          ['SMA', margin.smaBalance, 'regT'],
         ] as const)
       : []),
-    ['Accrued interest (not posted yet)', margin.accruedInterest],
-    ['Accrued borrow fees (not posted yet)', margin.accruedBorrowFees],
+    ['Accrued interest (not posted yet)', margin.accruedInterest, 'fees'],
+    ['Accrued borrow fees (not posted yet)', margin.accruedBorrowFees, 'shortSelling'],
   ];
 }
 
@@ -97,7 +94,15 @@ const LINES: readonly Column<Group>[] = [
   },
   { title: 'Initial', isNumber: true, isWide: true, cell: ({ initial }) => money(initial) },
   { title: 'Maintenance', isNumber: true, cell: ({ maintenance }) => money(maintenance) },
-  { title: 'Rule', isLong: true, cell: ({ rule }) => <span class="why">{rule}</span> },
+  {
+    title: 'Rule',
+    isLong: true,
+    cell: ({ rule, strategy }) => (
+      <span class="why">
+        <Rule name={ruleOfGroup(strategy)} /> {rule}
+      </span>
+    ),
+  },
 ];
 
 function Lines({ requirement }: { readonly requirement: Requirements }) {

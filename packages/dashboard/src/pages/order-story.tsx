@@ -12,6 +12,9 @@ import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from '../trade/order-code.ts';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
+import { RefusalText } from '../trade/preview.tsx';
+import { PageButton, Rule } from '../why/rule.tsx';
+import { ruleOfFill, ruleOfOrder } from '../why/rules-of-orders.ts';
 
 interface Story {
   readonly order: Order;
@@ -113,6 +116,7 @@ function OrderEvents({
   const { simulationId } = useBroker();
   const { order, executions, activities, entries } = story;
   const why = whyOf(order);
+  const rule = ruleOfOrder(order);
   const isParent = order.bracketConfig !== undefined || order.ocoConfig !== undefined;
   return (
     <>
@@ -120,11 +124,17 @@ function OrderEvents({
         {words(order.positionIntent)} · {typeOf(order)} ·{' '}
         <span class={`status ${order.status.toLowerCase()}`}>{words(order.status)}</span>
       </p>
-      {why !== '' && (
+      {order.rejectReason !== undefined ? (
         <p class="why">
-          {isOpenOrder(order) ? 'Waiting for: ' : ''}
-          {why}
+          <RefusalText rejection={order.rejectReason} order={order} />
         </p>
+      ) : (
+        why !== '' && (
+          <p class="why">
+            {isOpenOrder(order) ? 'Waiting for: ' : ''}
+            {why} {rule !== undefined && <PageButton page={rule}>Why</PageButton>}
+          </p>
+        )
       )}
       {order.notes !== undefined && <p class="notes">{order.notes}</p>}
       {order.parentOrderId !== undefined && (
@@ -137,7 +147,9 @@ function OrderEvents({
         </p>
       )}
       {isParent && <Bracket order={order} exits={exits} />}
-      <h3>Status history</h3>
+      <h3>
+        Status history <Rule name="orderStatus" />
+      </h3>
       <ol class="states">
         {activities.map((activity) => (
           <li key={activity.activityId}>
@@ -158,7 +170,9 @@ function OrderEvents({
           ))}
         </ol>
       )}
-      <h3>Ledger</h3>
+      <h3>
+        Ledger <Rule name="cash" />
+      </h3>
       {entries.length === 0 ? (
         <p class="dim">No ledger entries.</p>
       ) : (
@@ -203,7 +217,7 @@ function Bracket({
   const stopLoss = (bracketConfig ?? ocoConfig)?.stopLoss;
   return (
     <p>
-      {ocoConfig === undefined ? 'Exits:' : 'Other order:'}{' '}
+      <Rule name="brackets" /> {ocoConfig === undefined ? 'Exits:' : 'Other order:'}{' '}
       {[
         profitTarget === undefined ? undefined : `target ${price(profitTarget.limitPrice)}`,
         stopLoss === undefined ? undefined : `stop ${price(stopLoss.stopPrice)}`,
@@ -256,7 +270,8 @@ function Filled({ execution, isLeg }: { readonly execution: Execution; readonly 
         {explanation.latencyMs !== undefined &&
           explanation.latencyMs > 0 &&
           `, after ${explanation.latencyMs} ms`}
-        {charges !== 0 && `. Charges ${money(charges)}`}
+        {charges !== 0 && `. Charges ${money(charges)}`} <Rule name={ruleOfFill(execution)} />
+        {charges !== 0 && <Rule name="fees" />}
       </span>
     </>
   );

@@ -75,7 +75,7 @@ export function OrderTable({
           />
           <span class="dim" role="status" data-testid="order-count">
             {isLoaded &&
-              `${quantity(show === 'open' && isComplete ? rows.length : Math.max(total, rows.length))} orders`}
+              countText(show === 'open' && isComplete ? rows.length : Math.max(total, rows.length))}
             {isLoaded && orders.stream !== 'live' && ' · not live'}
           </span>
         </div>
@@ -114,6 +114,8 @@ export function OrderTable({
     </div>
   );
 }
+
+const countText = (count: number): string => `${quantity(count)} ${count === 1 ? 'order' : 'orders'}`;
 
 const Why = ({ text }: { readonly text: string }) => (
   <span class="why" title={text}>

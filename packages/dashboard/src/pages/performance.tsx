@@ -2,7 +2,7 @@
 import type { Performance } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, day, money, percent, percentChange, tone } from '../format.ts';
+import { change, day, money, percent, percentChange, quantity, tone } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
@@ -78,7 +78,8 @@ function Report({
 }
 
 const fraction = (value: number | undefined): string => (value === undefined ? '–' : percent(value));
-const ratio = (value: number | undefined): string => (value === undefined ? '–' : money(value));
+const ratio = (value: number | undefined): string =>
+  value === undefined ? '–' : quantity(Number(value.toFixed(2)));
 
 function Figures({ performance: p }: { readonly performance: Performance }) {
   const { maxDrawdown: drawdown, benchmark, series = [] } = p;

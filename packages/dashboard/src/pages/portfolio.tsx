@@ -2,7 +2,7 @@
 import type { PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { money } from '../format.ts';
+import { dateText, money } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { usePortfolio } from '../live/portfolio.ts';
 import { Figure } from '../parts/figure.tsx';
@@ -11,6 +11,7 @@ import { Tabs } from '../parts/field.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { ManagePortfolio } from '../manage/manage-portfolio.tsx';
 import { CallNotice } from '../why/call-notice.tsx';
+import { ruleOfBuyingPower } from '../why/rules-of-orders.ts';
 import { BuyingPower } from './buying-power.tsx';
 import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';
@@ -69,7 +70,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   );
 }
 
-/** `Settles on 2026-01-06`, or the first and the last of several dates; undefined while they load. */
+/** `Settles on Jan 6, 2026`, or the first and the last of several dates; undefined while they load. */
 function useSettlementDates({ portfolioId, pendingCash }: PortfolioUpdate): string | undefined {
   const broker = useBroker();
   const due = useLoad(() => broker.call('listSettlements', { params: { portfolioId } }), [portfolioId]);
@@ -77,14 +78,18 @@ function useSettlementDates({ portfolioId, pendingCash }: PortfolioUpdate): stri
   const dates = (due.value ?? []).filter(({ cash }) => cash !== 0).map(({ date }) => date);
   const [first, last] = [dates[0], dates.at(-1)];
   if (first === undefined) return undefined;
-  return first === last ? `Settles on ${first}` : `Settles on ${first} to ${last}`;
+  return first === last || last === undefined
+    ? `Settles on ${dateText(first)}`
+    : `Settles on ${dateText(first)} to ${dateText(last)}`;
 }
 
 function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
   const settles = useSettlementDates(portfolio);
   return (
     <dl class="figures wide">
-      <Figure name="Equity">{money(portfolio.totalEquity)}</Figure>
+      <Figure name="Equity" rule="performance">
+        {money(portfolio.totalEquity)}
+      </Figure>
       <Figure name="Settled cash" rule="cash">
         {money(portfolio.settledCash)}
       </Figure>
@@ -97,26 +102,21 @@ function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
       <Figure name="Long value" rule="positions">
         {money(portfolio.longMarketValue)}
       </Figure>
-      <Figure name="Short value">{money(portfolio.shortMarketValue)}</Figure>
+      <Figure name="Short value" rule="shortSelling">
+        {money(portfolio.shortMarketValue)}
+      </Figure>
       {portfolio.portfolioType === 'MARGIN' && (
         <Figure name="Loan" rule="regT">
           {money(portfolio.marginLoan)}
         </Figure>
       )}
-      <Figure
-        name="Buying power"
-        rule={
-          portfolio.marginType === 'PORTFOLIO'
-            ? 'portfolioMargin'
-            : portfolio.portfolioType === 'CASH'
-              ? 'cash'
-              : 'regT'
-        }
-      >
+      <Figure name="Buying power" rule={ruleOfBuyingPower(portfolio)}>
         {money(portfolio.overnightBuyingPower)}
       </Figure>
       {portfolio.portfolioType === 'MARGIN' && (
-        <Figure name="Day-trade power">{money(portfolio.dayTradeBuyingPower)}</Figure>
+        <Figure name="Day-trade power" rule="dayTrades">
+          {money(portfolio.dayTradeBuyingPower)}
+        </Figure>
       )}
     </dl>
   );

@@ -79,10 +79,9 @@ export function Banner({
           />
         )}
         {simulation.value?.feed === 'live' && <LiveFeed />}
-        <span class="push" />
-        <span class="inline">
+        <span class="inline tools">
           {!broker.may('trade') && <span class="tag">read only</span>}
-          <span class="dim">
+          <span class="dim wide">
             {broker.claims.tenantId} · {broker.claims.tier}
           </span>
           <button type="button" class="find" onClick={onFind} aria-keyshortcuts="Control+K">
@@ -166,9 +165,8 @@ function leave(): void {
 function Facts({ simulation }: { readonly simulation: Simulation }) {
   const { simulationId, name, feed, clock, calendar, seed } = simulation;
   return (
-    <span>
+    <span class="facts" title={seed === undefined ? undefined : `Seed ${seed}`}>
       {simulationId === MAIN ? 'main' : (name ?? simulationId)} · {feed} quotes · {clock} clock · {calendar}
-      {seed !== undefined && <span class="secondary"> · seed {seed}</span>}
     </span>
   );
 }

@@ -12,6 +12,7 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts';
+import { colorOf } from './color-of.ts';
 import { asIfInNewYork, percent, price } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
 
@@ -25,7 +26,8 @@ const LABEL = 0.09;
 const PANE_PX = 90;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
 const FRACTIONS = { type: 'custom', formatter: percent, minMove: 0.0001 } as const;
-const CHOICE = ['--accent', '--warm', '--blue', '--violet', '--down', '--dim'] as const;
+/** Of the lines, in their order: such that neighbors differ in light and dark. */
+const COLORS = ['--accent', '--warm', '--violet', '--teal', '--down', '--dim'] as const;
 
 export class Drawing {
   readonly #chart: IChartApi;
@@ -51,7 +53,7 @@ export class Drawing {
       handleScroll: { vertTouchDrag: false },
       localization: {
         locale: 'en-US',
-        timeFormatter: (at: Time) => textOf(at, 0, 19),
+        timeFormatter: momentOf,
       },
     });
     this.#paint();
@@ -95,7 +97,7 @@ export class Drawing {
     const isNew = this.#begin(`lines ${lines.length} ${below === undefined ? '' : 'below'}`, () => [
       ...lines.map((line, index) =>
         this.#chart.addSeries(LineSeries, {
-          color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent'),
+          color: this.#colour(COLORS[index % COLORS.length] ?? '--accent'),
           lineWidth: 2,
           priceLineVisible: false,
           ...(lines.length > 1 && { title: line.name }),
@@ -195,28 +197,41 @@ export class Drawing {
           bottomFillColor1: 'transparent',
           bottomFillColor2: 'transparent',
         });
-      else series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') });
+      else series.applyOptions({ color: this.#colour(COLORS[index % COLORS.length] ?? '--accent') });
     });
   }
 
   #colour(name: string): string {
-    return getComputedStyle(this.#element).getPropertyValue(name).trim();
+    return colorOf(this.#element, name);
   }
 }
 
 /** In New York, as everything else here. */
 export function tickOf(at: Time, type: TickMarkType): string {
-  if (type === TickMarkType.Time || type === TickMarkType.TimeWithSeconds) return textOf(at, 11, 16);
-  return type === TickMarkType.Year
-    ? textOf(at, 0, 4)
-    : type === TickMarkType.Month
-      ? textOf(at, 0, 7)
-      : textOf(at, 5, 10);
+  const style =
+    type === TickMarkType.Year
+      ? YEAR
+      : type === TickMarkType.Month
+        ? MONTH
+        : type === TickMarkType.DayOfMonth
+          ? DAY
+          : TIME;
+  return textOf(at, style);
 }
 
-/** A part of `2026-01-05 10:00:00`. */
-export const textOf = (at: Time, from: number, to: number): string =>
-  new Date(Number(at) * 1000).toISOString().replace('T', ' ').slice(from, to);
+/** `Jan 5, 2026, 10:00 AM ET`. */
+export const momentOf = (at: Time): string => `${textOf(at, MOMENT)} ET`;
+
+const styleOf = (style: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', { ...style, timeZone: 'UTC' });
+const YEAR = styleOf({ year: 'numeric' });
+const MONTH = styleOf({ month: 'short', year: 'numeric' });
+const DAY = styleOf({ month: 'short', day: 'numeric' });
+const TIME = styleOf({ hour: 'numeric', minute: '2-digit' });
+const MOMENT = styleOf({ dateStyle: 'medium', timeStyle: 'short' });
+
+const textOf = (at: Time, style: Intl.DateTimeFormat): string =>
+  style.format(Number(at) * 1000).replace('\u202f', ' ');
 
 /** The library knows UTC alone: it is given the time in New York for it, so that its days begin when they do there. */
 export const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;

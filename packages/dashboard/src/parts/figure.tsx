@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Rule, type RuleName } from '../why/rule.tsx';
+import { Rule } from '../why/rule.tsx';
+import type { RuleName } from '../why/rule-pages.ts';
 
 /** A figure with its name; a list of them is a `<dl class="figures">`. */
 export function Figure({

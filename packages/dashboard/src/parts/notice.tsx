@@ -1,6 +1,9 @@
 /** What is said where there is nothing to show, or something went wrong: a sentence, and a way on. */
 import type { ComponentChildren } from 'preact';
 import { AnswerError, UnreachableError } from '@sandpit/client';
+import { PageButton } from '../why/rule.tsx';
+import type { RulePage } from '../why/rule-pages.ts';
+import { ruleOfCode } from '../why/rules-of-orders.ts';
 
 export const UNREACHABLE = 'The server does not answer. Is it running?';
 export const REFUSED =
@@ -38,9 +41,10 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <div class="notice">{children}</div>;
 }
 
-/** The sentences of a refusal, figures beside it. */
+/** The sentences of a refusal, with the page of its rule. */
 export function Refusal({ error }: { readonly error: Error }) {
   const messages = error instanceof AnswerError ? error.messages : [sentenceOf(error)];
+  const rule = error instanceof AnswerError ? ruleOfAnswer(error) : undefined;
   return (
     <div class="notice problem" role="alert">
       <ul class="plain">
@@ -48,6 +52,13 @@ export function Refusal({ error }: { readonly error: Error }) {
           <li key={message}>{message}</li>
         ))}
       </ul>
+      {rule !== undefined && <PageButton page={rule}>Why</PageButton>}
     </div>
   );
+}
+
+/** The page of the rule behind the code of an error; undefined of errors without a code. */
+function ruleOfAnswer({ body }: AnswerError): RulePage | undefined {
+  const { error } = (body ?? {}) as { readonly error?: { readonly code?: string } | string };
+  return typeof error === 'object' && error.code !== undefined ? ruleOfCode(error.code, error) : undefined;
 }

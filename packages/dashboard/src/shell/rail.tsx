@@ -1,13 +1,19 @@
-/** The menu of pages: a rail at the left, a bar at the bottom on a phone. */
-import { hrefOf } from '../route.ts';
+/** The menu of pages: a rail at the left; on a phone a bar at the bottom, with the later pages in a menu. */
+import { Ellipsis } from 'lucide-preact';
+import { go, hrefOf } from '../route.ts';
+import { Menu } from '../ui/menu.tsx';
 import { PAGES } from './pages.ts';
 
+/** Pages of the bar on a phone. */
+const FIRST = 4;
+
 export function Rail({ simulationId, current }: { readonly simulationId: string; readonly current: string }) {
+  const later = PAGES.slice(FIRST);
   return (
     <nav class="rail" aria-label="Pages">
       <ul>
-        {PAGES.map(({ path, title, icon: Icon }) => (
-          <li key={path}>
+        {PAGES.map(({ path, title, icon: Icon }, index) => (
+          <li key={path} class={index < FIRST ? '' : 'later'}>
             <a
               href={hrefOf(simulationId, path)}
               aria-current={path === current ? 'page' : undefined}
@@ -18,6 +24,20 @@ export function Rail({ simulationId, current }: { readonly simulationId: string;
             </a>
           </li>
         ))}
+        <li class="more">
+          <Menu
+            label="More pages"
+            class={later.some(({ path }) => path === current) ? 'current' : ''}
+            items={later.map(({ path, title }) => ({
+              id: path,
+              title,
+              act: () => go(hrefOf(simulationId, path)),
+            }))}
+          >
+            <Ellipsis size={18} aria-hidden="true" />
+            <span class="title">More</span>
+          </Menu>
+        </li>
       </ul>
     </nav>
   );

@@ -57,39 +57,11 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
           <table>
             <thead>
               <tr>
-                <th scope="col" class="number secondary">
-                  Call OI
-                </th>
-                <th scope="col" class="number secondary">
-                  Call IV
-                </th>
-                <th scope="col" class="number wide">
-                  Call Δ
-                </th>
-                <th scope="col" class="number">
-                  Call bid
-                </th>
-                <th scope="col" class="number">
-                  Call ask
-                </th>
-                <th scope="col" class="number">
-                  Strike
-                </th>
-                <th scope="col" class="number">
-                  Put bid
-                </th>
-                <th scope="col" class="number">
-                  Put ask
-                </th>
-                <th scope="col" class="number wide">
-                  Put Δ
-                </th>
-                <th scope="col" class="number secondary">
-                  Put IV
-                </th>
-                <th scope="col" class="number secondary">
-                  Put OI
-                </th>
+                {COLUMNS.map(([title, width]) => (
+                  <th key={title} scope="col" class={`number ${width}`}>
+                    {title}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -110,6 +82,21 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
     </section>
   );
 }
+
+/** The titles of the chain; `secondary` and `wide` columns are left out on narrow screens. */
+const COLUMNS = [
+  ['Call OI', 'secondary'],
+  ['Call IV', 'secondary'],
+  ['Call Δ', 'wide'],
+  ['Call bid', ''],
+  ['Call ask', ''],
+  ['Strike', ''],
+  ['Put bid', ''],
+  ['Put ask', ''],
+  ['Put Δ', 'wide'],
+  ['Put IV', 'secondary'],
+  ['Put OI', 'secondary'],
+] as const;
 
 function Strike({
   row: { strike, call, put },

@@ -6,7 +6,10 @@ import { change, dateText, money, price } from '../format.ts';
 import type { QuoteFeed } from '../live/quotes.ts';
 import { errorFrom } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
-import { remedyOf } from './remedy.ts';
+import { PageButton, Rule } from '../why/rule.tsx';
+import type { RuleName } from '../why/rule-pages.ts';
+import { ruleOfCode } from '../why/rules-of-orders.ts';
+import { type Rejection, remedyOf } from './remedy.ts';
 
 /** Nothing was typed for this long: then the preview is asked for. */
 const QUIET_MS = 200;
@@ -99,26 +102,29 @@ export function Preview({
 
 function Result({ preview, order }: { readonly preview: OrderPreview; readonly order: CreateOrderBody }) {
   const { accepted, rejections, dayTrade } = preview;
-  const lines: readonly (readonly [string, string])[] = [
-    ['Estimated price', price(preview.estimatedPrice)],
+  const lines: readonly (readonly [name: string, text: string, rule?: RuleName])[] = [
+    ['Estimated price', price(preview.estimatedPrice), 'fillModels'],
     [
       (preview.estimatedCost ?? 0) < 0 ? 'Estimated proceeds' : 'Estimated cost',
       money(preview.estimatedCost === undefined ? undefined : Math.abs(preview.estimatedCost)),
     ],
-    ['Commission', money(preview.commission)],
+    ['Commission', money(preview.commission), 'fees'],
     ...preview.fees.map(({ name, amount }) => [name, money(amount)] as const),
-    ['Reserved', money(preview.reserves)],
-    ...(preview.settlementDate === undefined ? [] : [['Settles', dateText(preview.settlementDate)] as const]),
+    ['Reserved', money(preview.reserves), 'reservations'],
+    ...(preview.settlementDate === undefined
+      ? []
+      : [['Settles', dateText(preview.settlementDate), 'settlement'] as const]),
     [
       'Day trades in the window',
       `${dayTrade.countInWindow}${dayTrade.wouldCount ? ', this may be one more' : ''}${dayTrade.restricted ? ', restricted' : ''}`,
+      'dayTrades',
     ],
   ];
   const changes = [
-    ['Net cash', preview.cash, 'Settled and pending cash, less the margin loan'],
-    ['Buying power', preview.buyingPower, undefined],
-    ['Initial margin', preview.initialMargin, undefined],
-    ['Maintenance', preview.maintenanceMargin, 'Maintenance margin'],
+    ['Net cash', preview.cash, 'Settled and pending cash, less the margin loan', 'cash'],
+    ['Buying power', preview.buyingPower, undefined, 'regT'],
+    ['Initial margin', preview.initialMargin, undefined, 'regT'],
+    ['Maintenance', preview.maintenanceMargin, 'Maintenance margin', 'regT'],
   ] as const;
   return (
     <>
@@ -130,16 +136,18 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
           <ul>
             {rejections.map((rejection) => (
               <li key={rejection.code}>
-                {rejection.message} <strong>{remedyOf(rejection, order)}</strong>
+                <RefusalText rejection={rejection} order={order} />
               </li>
             ))}
           </ul>
         </div>
       )}
       <dl class="lines">
-        {lines.map(([name, value]) => (
+        {lines.map(([name, value, rule]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>
+              {name} {rule !== undefined && <Rule name={rule} />}
+            </dt>
             <dd>{value}</dd>
           </div>
         ))}
@@ -158,10 +166,10 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
             </tr>
           </thead>
           <tbody>
-            {changes.map(([name, { before, after }, title]) => (
+            {changes.map(([name, { before, after }, title, rule]) => (
               <tr key={name}>
                 <th scope="row" title={title}>
-                  {name}
+                  {name} <Rule name={rule} />
                 </th>
                 <td class="number" title={`Before: ${money(before)}`}>
                   {money(after)}
@@ -172,6 +180,24 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
           </tbody>
         </table>
       </div>
+    </>
+  );
+}
+
+/** A refusal as a sentence, what would make the order pass, and the rule. */
+export function RefusalText({
+  rejection,
+  order,
+}: {
+  readonly rejection: Rejection;
+  readonly order: Pick<CreateOrderBody, 'quantity'>;
+}) {
+  const { code, message } = rejection;
+  const rule = ruleOfCode(code, rejection);
+  return (
+    <>
+      {/[.!?]$/.test(message) ? message : `${message}.`} <strong>{remedyOf(rejection, order)}</strong>{' '}
+      {rule !== undefined && <PageButton page={rule}>Why</PageButton>}
     </>
   );
 }

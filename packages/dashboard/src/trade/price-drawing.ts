@@ -16,7 +16,8 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import { compact, isoDay, price } from '../format.ts';
-import { second, textOf, tickOf } from '../parts/drawing.ts';
+import { colorOf } from '../parts/color-of.ts';
+import { second, momentOf, tickOf } from '../parts/drawing.ts';
 import {
   bollingerBands,
   exponentialAverage,
@@ -50,7 +51,7 @@ interface IndicatorLine {
 }
 
 const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly IndicatorLine[]>> = {
-  'SMA 20': (bars) => [{ values: simpleAverage(bars, 20), color: '--blue' }],
+  'SMA 20': (bars) => [{ values: simpleAverage(bars, 20), color: '--accent' }],
   'SMA 50': (bars) => [{ values: simpleAverage(bars, 50), color: '--violet' }],
   'EMA 20': (bars) => [{ values: exponentialAverage(bars, 20), color: '--warm' }],
   Bollinger: (bars) => {
@@ -61,12 +62,14 @@ const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly Indic
     ];
   },
   VWAP: (bars) => [{ values: volumeWeightedPrice(bars, isoDay), color: '--violet' }],
-  'RSI 14': (bars) => [{ values: relativeStrength(bars), color: '--blue', hasPane: true }],
+  'RSI 14': (bars) => [{ values: relativeStrength(bars), color: '--teal', hasPane: true }],
 };
 
 /** Distance within which a pointer takes a line, px. */
 const GRAB_PX = 7;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
+/** Bars between two fills that both have a text. */
+const TEXT_BARS = 24;
 /** Bars that are shown at first; the rest is to the left. */
 const SHOWN = 120;
 
@@ -107,7 +110,7 @@ export class PriceDrawing {
       timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf, rightOffset: 4 },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
-      localization: { locale: 'en-US', timeFormatter: (at: Time) => `${textOf(at, 0, 16)} ET` },
+      localization: { locale: 'en-US', timeFormatter: momentOf },
     });
     this.#candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false, priceFormat: DOLLARS });
     this.#candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.2 } });
@@ -292,18 +295,25 @@ export class PriceDrawing {
     this.#chart.panes()[1]?.setHeight(90);
   }
 
-  /** Fills stand at the bar that they happened in; those of one side in one bar are one arrow. */
+  /** Fills stand at the bar that they happened in; those of one side in one bar are one arrow. Texts stand only where they do not overlap. */
   #drawFills(): void {
     const arrows = new Map<string, SeriesMarker<Time>>();
-    for (const { atMs, isBuy, text } of this.#fills) {
-      const bar = this.#bars.findLast(({ timestamp }) => timestamp <= atMs);
+    const placed = this.#fills.flatMap((fill) => {
+      const place = this.#bars.findLastIndex(({ timestamp }) => timestamp <= fill.atMs);
+      return place < 0 ? [] : [{ ...fill, place }];
+    });
+    for (const { isBuy, text, place } of placed) {
+      const bar = this.#bars[place];
       if (bar === undefined) continue;
+      const isAlone = placed.every(
+        (other) => other.place === place || Math.abs(other.place - place) > TEXT_BARS,
+      );
       arrows.set(`${bar.timestamp} ${isBuy}`, {
         time: second(bar.timestamp),
         position: isBuy ? 'belowBar' : 'aboveBar',
         shape: isBuy ? 'arrowUp' : 'arrowDown',
         color: this.#color(isBuy ? '--up' : '--down'),
-        text,
+        ...(isAlone && { text }),
         size: 0.8,
       });
     }
@@ -327,7 +337,7 @@ export class PriceDrawing {
   }
 
   #color(name: string): string {
-    return getComputedStyle(this.#element).getPropertyValue(name).trim();
+    return colorOf(this.#element, name);
   }
 }
 

@@ -1,9 +1,18 @@
 /** Refusals in plain words, with what would make the order pass. */
-import type { CreateOrderBody, PreviewRejection } from '@sandpit/protocol';
+import type { CreateOrderBody } from '@sandpit/protocol';
 import { money, moment, quantity } from '../format.ts';
 
+/** The code and the figures of a refusal, of a preview or of an order. */
+export interface Rejection {
+  readonly code: string;
+  readonly message: string;
+  readonly [detail: string]: unknown;
+}
+
+type Sized = Pick<CreateOrderBody, 'quantity'>;
+
 /** One sentence on what to do about a refusal; empty where its own message says it. */
-export function remedyOf(rejection: PreviewRejection, order: CreateOrderBody): string {
+export function remedyOf(rejection: Rejection, order: Sized): string {
   const figure = (name: string): number | undefined => {
     const value = rejection[name];
     return typeof value === 'number' ? value : undefined;
@@ -42,7 +51,7 @@ export function remedyOf(rejection: PreviewRejection, order: CreateOrderBody): s
   }
 }
 
-function fundsRemedy(figure: (name: string) => number | undefined, order: CreateOrderBody): string {
+function fundsRemedy(figure: (name: string) => number | undefined, order: Sized): string {
   const isPower = figure('requiredBuyingPower') !== undefined;
   const required = figure(isPower ? 'requiredBuyingPower' : 'requiredAmount');
   const available = figure(isPower ? 'availableBuyingPower' : 'availableCash');
@@ -56,7 +65,7 @@ function fundsRemedy(figure: (name: string) => number | undefined, order: Create
 }
 
 /** The whole quantity that what is available pays for, at the same cost for each; undefined of an order for an amount. */
-export function affordable(order: CreateOrderBody, required: number, available: number): number | undefined {
+export function affordable(order: Sized, required: number, available: number): number | undefined {
   if (order.quantity === undefined || required <= 0) return undefined;
   return Math.max(0, Math.floor((order.quantity * available) / required));
 }
