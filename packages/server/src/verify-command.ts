@@ -59,6 +59,8 @@ async function main(): Promise<number> {
         : []
       : ['history cannot be written'];
     for (const difference of differences) console.error(difference);
+    if (differences.length > 0 && settings.databaseUrl === undefined)
+      console.error('npm run rebuild-history derives the history from the journal again');
     if (differences.length === 0)
       console.log(
         settings.databaseUrl === undefined

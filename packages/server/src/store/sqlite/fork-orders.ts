@@ -3,7 +3,7 @@ import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import { missingRows } from './history-lineage.js';
 import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js';
-import { orderRow, sound } from './history-rows.js';
+import { orderRow } from './history-rows.js';
 import type { OwnerKind, OwnerRow, StoredOrder } from './history-rows.js';
 import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
 
@@ -119,11 +119,7 @@ class ForkOrders {
         total += one<{ n: number }>(this.#statements.of(count), ...settled.values)?.n ?? 0;
       }
       const sql = `SELECT * FROM orders WHERE ${settled.where} AND ${this.#ordinal} <= ? ORDER BY ${this.#ordinal} DESC LIMIT ?`;
-      rows.push(
-        ...all<StoredOrder>(this.#statements.of(sql), ...settled.values, before, offset + limit + 1).map(
-          (row) => sound('order', row),
-        ),
-      );
+      rows.push(...all<StoredOrder>(this.#statements.of(sql), ...settled.values, before, offset + limit + 1));
       for (const row of this.#changedSince(index)) {
         const was = this.#asOf(row, link);
         if (!matches(was, query)) continue;
@@ -199,7 +195,7 @@ class ForkOrders {
 
   #asOf(row: StoredOrder, { simulation }: OwnerLink): StoredOrder {
     const place = this.#generations.findIndex((generation) => generation.simulation === simulation);
-    return this.#lineage.orderAsOf(sound('order', row), this.#generations.slice(place));
+    return this.#lineage.orderAsOf(row, this.#generations.slice(place));
   }
 }
 

@@ -11,7 +11,9 @@ export interface HistoryFailure {
 
 export function historyFailureOf(error: unknown): HistoryFailure {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof DamagedHistory || isDamageOfTables(error)) return { kind: 'history-damaged', message };
+  // Blocks of the journal are checked before they are parsed: text that is no JSON is a row of the history.
+  if (error instanceof DamagedHistory || isDamageOfTables(error) || error instanceof SyntaxError)
+    return { kind: 'history-damaged', message };
   if (error instanceof DamagedJournal) return { kind: 'journal-damaged', message };
   return { kind: isSqliteError(error) ? 'unreadable' : 'unexpected', message };
 }

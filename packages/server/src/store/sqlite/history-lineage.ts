@@ -2,7 +2,7 @@ import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
 import type { OrderEvent, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
-import { DamagedHistory, LIST_CODE, placesOf, sound } from './history-rows.js';
+import { DamagedHistory, LIST_CODE, placesOf } from './history-rows.js';
 import type {
   CountedList,
   Counts,
@@ -59,8 +59,7 @@ export class HistoryLineage {
   }
 
   simulation(key: number): SimulationRow | undefined {
-    const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
-    return row === undefined ? undefined : sound('simulation', row);
+    return this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
   }
 
   /** A simulation and its ancestors, each as of where the next one begins. */
@@ -84,7 +83,7 @@ export class HistoryLineage {
     return generations.flatMap((generation) => {
       const sql = 'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?';
       const row = this.#one<OwnerRow>(sql, generation.simulation, id, kind);
-      return row === undefined ? [] : [linkOf(sound('owner', row), generation)];
+      return row === undefined ? [] : [linkOf(row, generation)];
     });
   }
 
@@ -156,8 +155,8 @@ export class HistoryLineage {
       k,
       upTo,
     );
-    const before = last === undefined ? base : sound('tenantEvent', last).n;
-    const partly = next === undefined ? [] : eventPlacesOf(sound('tenantEvent', next));
+    const before = last === undefined ? base : last.n;
+    const partly = next === undefined ? [] : eventPlacesOf(next);
     return before + partly.filter(([seq]) => seq <= upTo).length;
   }
 
@@ -175,7 +174,7 @@ export class HistoryLineage {
       const row = this.#one<StoredOrder>(sql, simulation, number);
       if (row === undefined || row.seq > upTo) continue;
       const from = generations.slice(index);
-      return { row: this.orderAsOf(sound('order', row), from), from };
+      return { row: this.orderAsOf(row, from), from };
     }
     return undefined;
   }
@@ -236,8 +235,7 @@ export class HistoryLineage {
           simulation,
           number,
         ).filter((row) => row.seq > seq && row.seq <= upTo),
-      )
-      .map((row) => sound('orderEvent', row));
+      );
     return [{ n: placesOf({ places }).length, seq, places }, ...later];
   }
 
@@ -247,7 +245,7 @@ export class HistoryLineage {
       const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND id = ?';
       const row = this.#one<PortfolioRow>(sql, simulation, id);
       if (row === undefined || row.opened > upTo) continue;
-      const { last, closed, ...rest } = sound('portfolio', row);
+      const { last, closed, ...rest } = row;
       return closed === null || closed > upTo
         ? { ...rest, last: null, closed: null }
         : { ...rest, last, closed };
@@ -270,11 +268,11 @@ export class HistoryLineage {
 
   /** An item with a key, as of a record; undefined where there was none yet. */
   itemAsOf(item: ItemRow, upTo: number): ItemRow | undefined {
-    if (sound('item', item).seq <= upTo) return item;
+    if (item.seq <= upTo) return item;
     const sql =
       'SELECT * FROM past_item WHERE owner = ? AND list = ? AND n = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
     const past = this.#one<Omit<ItemRow, 'key'>>(sql, item.owner, item.list, item.n, upTo);
-    return past === undefined ? undefined : { ...item, ...sound('pastItem', past) };
+    return past === undefined ? undefined : { ...item, ...past };
   }
 
   /** The orders of a simulation by then: how many, and the number of the last. */

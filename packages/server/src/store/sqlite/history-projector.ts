@@ -12,7 +12,8 @@ import { hasForks, heldByForks } from './fork-origin.js';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';
 import { DamagedHistory } from './history-rows.js';
-import { HISTORY_FILE, openHistory, removeHistory, watermarkOf } from './history-schema.js';
+import { HISTORY_FILE, openHistory, refuseMalformed, removeHistory, watermarkOf } from './history-schema.js';
+import { breakSeal, sealHistory } from './history-seal.js';
 import { HistorySignal } from './history-signal.js';
 import { OpenHistory } from './open-history.js';
 import { historyFailureOf } from './history-failure.js';
@@ -29,9 +30,6 @@ const SHORTEST_PAUSE_MS = 20;
 /** Under load transactions are larger, and cost less for each record. Whoever waits ends the pause. */
 const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
-/** Some 6,000 rows a second, of those that take two milliseconds for 300. */
-const SCRUB_PAUSE_MS = 50;
-const SCRUB_ROUND_PAUSE_MS = 600_000;
 const RETRY_MS = 250;
 const UNEXPLAINED_RETRY_MS = 5_000;
 const SECOND_REBUILD_MS = 30_000;
@@ -49,7 +47,6 @@ class Projector {
   #rebuilding: string | undefined;
   #isClosing = false;
   #isFailing = false;
-  #scrubAt = 0;
 
   constructor(data: ProjectorData, port: MessagePort, project: Projection) {
     this.#data = data;
@@ -81,20 +78,10 @@ class Projector {
     this.#close();
   }
 
-  /** What is done while there is nothing to write, a few milliseconds at a time. */
-  #idle({ purge, scrub }: OpenHistory, news: number): void {
-    if (purge.step()) {
-      // Lists that are on their way out have gaps.
-      scrub.restart();
-      this.#signal.pause(SHORTEST_PAUSE_MS);
-      return;
-    }
-    const now = performance.now();
-    if (now < this.#scrubAt) {
-      this.#signal.awaitNews(news, Math.min(IDLE_MS, this.#scrubAt - now));
-      return;
-    }
-    this.#scrubAt = now + (scrub.step() ? SCRUB_PAUSE_MS : SCRUB_ROUND_PAUSE_MS);
+  /** Removes rows of deleted simulations while there is nothing to write, a few milliseconds at a time. */
+  #idle({ purge }: OpenHistory, news: number): void {
+    if (purge.step()) this.#signal.pause(SHORTEST_PAUSE_MS);
+    else this.#signal.awaitNews(news, IDLE_MS);
   }
 
   #takeMessages(): void {
@@ -125,8 +112,11 @@ class Projector {
   }
 
   #openTables(): OpenHistory {
+    const isAsClosed = breakSeal(this.#path);
+    if (isAsClosed === false) throw new DamagedHistory('The history is not the one that was closed');
     const database = openHistory(this.#path, this.#journal.journalId());
     try {
+      if (isAsClosed === undefined) refuseMalformed(database);
       const { k, hash } = watermarkOf(database);
       if (!this.#journal.has(k, hash)) throw new DamagedHistory('The history is ahead of the journal');
       const purge = new HistoryPurge(database, (simulation) => hasForks(this.#registry, simulation));
@@ -225,13 +215,19 @@ class Projector {
   }
 
   #close(): void {
+    if (this.#open !== undefined) this.#closeTables(this.#open);
+    this.#tell({ kind: 'closed' });
+  }
+
+  #closeTables({ database }: OpenHistory): void {
+    let isCopied = false;
     try {
-      this.#open?.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      isCopied = one<{ busy: number }>(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)'))?.busy === 0;
     } catch {
       // No room for it: the log stays as it is.
     }
-    this.#open?.database.close();
-    this.#tell({ kind: 'closed' });
+    database.close();
+    if (isCopied) sealHistory(this.#path);
   }
 
   #tell(message: FromProjector): void {

@@ -8,8 +8,6 @@ import { StoreUnavailable } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
-import { openConnection } from './connection.js';
-import { HistoryScrub } from './history-scrub.js';
 import type { SqliteStoreOptions } from './sqlite-store.js';
 
 const opened: Store[] = [];
@@ -103,6 +101,9 @@ function alter(directory: string, sql: string): void {
   database.close();
 }
 
+/** A server that is killed leaves no seal. */
+const unseal = (directory: string): void => rmSync(`${historyFile(directory)}.seal`);
+
 /** A file of its own: the process still has the one before it open. */
 function replace(directory: string, content: string | Buffer): void {
   rmSync(historyFile(directory));
@@ -173,6 +174,7 @@ describe('History at the start', () => {
     const later = await everything(store, LAST + 20);
     await store.close();
     replace(directory, older);
+    unseal(directory);
     store = await open(directory);
     await store.history.reached('main', LAST + 20);
     expect(await everything(store, LAST + 20)).toEqual(later);
@@ -192,40 +194,39 @@ describe('History at the start', () => {
   });
 });
 
-describe('A damaged row', () => {
+describe('A damaged history', () => {
   it.each([
-    ['an order that says another status', `UPDATE orders SET status = 'ACTIVE' WHERE number = 7`],
-    [
-      'an order that says other terms',
-      `UPDATE orders SET terms = replace(terms, 'AAPL', 'AAPM') WHERE number = 7`,
-    ],
-    ['an order that is not there', 'DELETE FROM orders WHERE number = 7'],
-    ['a count', `UPDATE owner SET counts = replace(counts, '20', '19') WHERE kind = 'portfolio'`],
-    ['an item that is somewhere else', 'UPDATE item SET seq = seq + 2 WHERE n = 3'],
-    ['an item that is not there', 'DELETE FROM item WHERE list = 1 AND n = 3'],
-    ['a last item that is not there', 'DELETE FROM item WHERE list = 1 AND n = 20'],
-    ['a tag', `UPDATE item SET places = '[[0,0,"SYSTEM"]]' WHERE list = 1 AND n = 4`],
-    ['the events that an order came with', `UPDATE orders SET places = '[]' WHERE number = 9`],
-    ['an event of an order', 'UPDATE order_event SET seq = seq + 1 WHERE number = 9'],
-    ['an event of an order that is not there', 'DELETE FROM order_event WHERE number = 9'],
-    ['an event of a tenant', 'UPDATE tenant_event SET n = n + 1 WHERE seq = 16'],
-    ['an event of a tenant that is not there', 'DELETE FROM tenant_event WHERE seq = 16'],
-    ['a last event of a tenant that is not there', `DELETE FROM tenant_event WHERE seq = ${LAST}`],
-    ['a client order id', 'UPDATE client_order SET number = number + 1 WHERE number = 7'],
-    ['a closed portfolio', `UPDATE portfolio SET last = '{"cash":2}' WHERE id = 'closed-7'`],
-  ])('is not given out: %s', async (_, sql) => {
+    ['an order with another status', `UPDATE orders SET status = 'ACTIVE' WHERE number = 7`],
+    ['a missing item', 'DELETE FROM item WHERE list = 1 AND n = 3'],
+    ['another closed portfolio', `UPDATE portfolio SET last = '{"cash":2}' WHERE id = 'closed-7'`],
+  ])('is derived again at the start when its closed file has changed: %s', async (_, sql) => {
     const { directory, said } = await directoryWithHistory();
     alter(directory, sql);
     const store = await open(directory);
     await expect(everything(store, LAST)).rejects.toThrow(StoreUnavailable);
     await complete(store);
     expect(await everything(store, LAST)).toEqual(said);
-    expect(notes[0]).toMatch(/^The history is derived anew from the journal: .*history/);
+    expect(notes[0]).toBe(
+      'The history is derived anew from the journal: The history is not the one that was closed',
+    );
   });
 
-  it('a damaged row that later records build on: rebuilds history', async () => {
+  it('is derived again after a kill when SQLite finds its pages malformed', async () => {
+    const { directory, said } = await directoryWithHistory();
+    unseal(directory);
+    const whole = readFileSync(historyFile(directory));
+    // Noise on the last page: rows of some table.
+    replace(directory, whole.fill(0xa5, whole.length - 8_192));
+    const store = await open(directory);
+    await complete(store);
+    expect(notes[0]).toMatch(/^The history is derived anew from the journal: .*malformed/);
+    expect(await everything(store, LAST)).toEqual(said);
+  });
+
+  it('is derived again when records do not continue it', async () => {
     const { directory } = await directoryWithHistory();
-    alter(directory, 'UPDATE orders SET events = events + 1 WHERE number = 7');
+    alter(directory, 'UPDATE simulation SET seq = seq - 1');
+    unseal(directory);
     const store = await open(directory);
     await store.journal.append(changing('main', LAST + 1, orderMoved(7, { status: 'FILLED', mark: 1 })));
     await expect.poll(() => notes.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -236,7 +237,7 @@ describe('A damaged row', () => {
   it('is found wherever a bit has flipped, or nothing is different', async () => {
     const { directory, said } = await directoryWithHistory();
     const whole = readFileSync(historyFile(directory));
-    for (let at = 100; at < whole.length; at += Math.floor(whole.length / 15)) {
+    for (let at = 100; at < whole.length; at += Math.floor(whole.length / 5)) {
       const bytes = Buffer.from(whole);
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (at % 8)), at);
       replace(directory, bytes);
@@ -249,38 +250,6 @@ describe('A damaged row', () => {
       }
       await store.close();
     }
-  });
-});
-
-describe('A damaged row that is never read', () => {
-  it.each([
-    ['a client order id', 'DELETE FROM client_order WHERE number = 7'],
-    ['a whole list', 'DELETE FROM item WHERE list = 1'],
-    ['an item', 'DELETE FROM item WHERE list = 1 AND n = 3'],
-    ['everything of an account', `DELETE FROM owner WHERE kind = 'account'`],
-    ['an event of an order', 'DELETE FROM order_event WHERE number = 9'],
-    ['an event of a tenant', 'DELETE FROM tenant_event WHERE seq = 16'],
-    ['the last order', `DELETE FROM orders WHERE number = ${LAST}`],
-    ['a portfolio', `UPDATE portfolio SET last = '{"cash":2}' WHERE id = 'closed-7'`],
-    ['a status', `UPDATE orders SET status = 'CANCELED' WHERE number = 7`],
-  ])('is found to be wrong after a while: %s', async (_, sql) => {
-    const { directory, said } = await directoryWithHistory();
-    alter(directory, sql);
-    const store = await open(directory);
-    await expect.poll(() => notes.length, { timeout: 10_000 }).toBeGreaterThan(0);
-    await complete(store);
-    expect(await everything(store, LAST)).toEqual(said);
-  });
-
-  it('is left alone where all is well', async () => {
-    const { directory } = await directoryWithHistory();
-    const database = openConnection(historyFile(directory), { readOnly: true });
-    const scrub = new HistoryScrub(database);
-    let steps = 0;
-    while (scrub.step()) steps += 1;
-    expect(steps).toBeGreaterThanOrEqual(7);
-    expect(scrub.step()).toBe(true);
-    database.close();
   });
 });
 

@@ -1,10 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { ListName, OrderRow } from '../history.js';
 
-/**
- * The rows of the history tables. Each carries a checksum over all of its fields: SQLite gives out what is on the page, and a flipped
- * bit in it is not an error to SQLite.
- */
+/** The rows of the history tables. */
 
 /** The tables are not as they were written: they are thrown away and derived anew. */
 export class DamagedHistory extends Error {
@@ -29,7 +26,6 @@ export interface OwnerRow {
   readonly counts: string;
   /** JSON of `Counts`: those where a fork begins. */
   readonly base: string;
-  readonly sum: number;
 }
 
 /** Places are those of one record. `n` is the ordinal of the last of them. */
@@ -41,7 +37,6 @@ export interface ItemRow {
   /** JSON: one `[event, item]` or `[event, item, tag]` each. */
   readonly places: string;
   readonly key: string | null;
-  readonly sum: number;
 }
 
 /** Events of an order in a record after the one that it came with. */
@@ -51,7 +46,6 @@ export interface OrderEventRow {
   readonly n: number;
   readonly seq: number;
   readonly places: string;
-  readonly sum: number;
 }
 
 /** Events of a tenant in a block of the journal: `seq` is the last record, `n` the ordinal of the last event. */
@@ -61,7 +55,6 @@ export interface TenantEventRow {
   readonly n: number;
   /** JSON: one `[seq, event]` each. */
   readonly places: string;
-  readonly sum: number;
 }
 
 export interface StoredOrder {
@@ -87,7 +80,6 @@ export interface StoredOrder {
   readonly changed: number;
   /** How many events it has: the ordinal of the last. */
   readonly events: number;
-  readonly sum: number;
 }
 
 export interface PortfolioRow {
@@ -101,15 +93,12 @@ export interface PortfolioRow {
   readonly last: string | null;
   /** The record that closed it. */
   readonly closed: number | null;
-  readonly sum: number;
 }
 
 export interface SimulationRow {
   readonly key: number;
   /** The last record that the tables tell of. */
   readonly seq: number;
-  /** Rows of owners. */
-  readonly owners: number;
   /** Those of a fork's ancestors among them. */
   readonly orders: number;
   readonly last_order: number;
@@ -119,7 +108,6 @@ export interface SimulationRow {
   readonly begins: number;
   /** Orders of a fork's ancestors. */
   readonly inherited: number;
-  readonly sum: number;
 }
 
 export interface ClientOrderRow {
@@ -127,7 +115,6 @@ export interface ClientOrderRow {
   readonly owner: number;
   readonly id: string;
   readonly number: number;
-  readonly sum: number;
 }
 
 /** What a portfolio had at the end of a minute in which that was changed. */
@@ -145,7 +132,6 @@ export interface StoredSnapshot {
   /** The first record that changed it in the minute, and the last. */
   readonly first: number;
   readonly seq: number;
-  readonly sum: number;
 }
 
 /** What a portfolio had within a minute, after the record `seq` and until before the record `until`. */
@@ -156,7 +142,6 @@ export interface PastSnapshotRow {
   readonly until: number;
   readonly moved: number;
   readonly standing: string;
-  readonly sum: number;
 }
 
 /** What a symbol was marked at by the last quote of a minute that was pushed. */
@@ -168,7 +153,6 @@ export interface MarkRow {
   /** The first record of the minute that marked it, and the last. */
   readonly first: number;
   readonly seq: number;
-  readonly sum: number;
 }
 
 export interface WatermarkRow {
@@ -190,63 +174,9 @@ export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, numbe
   'margin-calls': 6,
 };
 
-type Unsummed<Row> = Omit<Row, 'sum'>;
-
-// Every field, always in this order.
-export const sumOf = {
-  owner: (row: Unsummed<OwnerRow>) => sum(row.k, row.simulation, row.kind, row.id, row.counts, row.base),
-  item: (row: Unsummed<ItemRow>) => sum(row.owner, row.list, row.n, row.seq, row.places, row.key),
-  pastItem: (row: Unsummed<Omit<ItemRow, 'key'>>) => sum(row.owner, row.list, row.n, row.seq, row.places),
-  orderEvent: (row: Unsummed<OrderEventRow>) => sum(row.simulation, row.number, row.n, row.seq, row.places),
-  tenantEvent: (row: Unsummed<TenantEventRow>) => sum(row.owner, row.seq, row.n, row.places),
-  order: (row: Unsummed<StoredOrder>) =>
-    sum(
-      row.simulation,
-      row.number,
-      row.portfolio,
-      row.portfolio_n,
-      row.account,
-      row.account_n,
-      row.tenant,
-      row.symbol,
-      row.asset_class,
-      row.created_at,
-      row.status,
-      row.filled_on,
-      row.terms,
-      row.progress,
-      row.seq,
-      row.places,
-      row.changed,
-      row.events,
-    ),
-  portfolio: (row: Unsummed<PortfolioRow>) =>
-    sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.opened, row.last, row.closed),
-  simulation: (row: Unsummed<SimulationRow>) =>
-    sum(row.key, row.seq, row.owners, row.orders, row.last_order, row.parent, row.begins, row.inherited),
-  clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
-  standing: (row: Unsummed<StoredSnapshot>) =>
-    sum(row.owner, row.minute, row.n, row.holding, row.moved, row.standing, row.first, row.seq),
-  pastStanding: (row: Unsummed<PastSnapshotRow>) =>
-    sum(row.owner, row.minute, row.seq, row.until, row.moved, row.standing),
-  mark: (row: Unsummed<MarkRow>) =>
-    sum(row.simulation, row.symbol, row.minute, row.price, row.first, row.seq),
-  watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
-};
-
-function sum(...fields: readonly (string | number | null)[]): number {
-  return crc32(fields.join('\n'));
-}
-
-/** A row as it was written; throws `DamagedHistory` for any other. */
-export function sound<Kind extends keyof typeof sumOf, Row extends Parameters<(typeof sumOf)[Kind]>[0]>(
-  kind: Kind,
-  row: Row & { readonly sum: number },
-): Row & { readonly sum: number } {
-  if ((sumOf[kind] as (row: Row) => number)(row) !== row.sum)
-    throw new DamagedHistory(`A row of the history is damaged (${kind})`);
-  return row;
-}
+/** Checksum of a watermark: the one row of the history that says something about the journal. */
+export const watermarkSum = ({ journal, k, hash }: Omit<WatermarkRow, 'sum'>): number =>
+  crc32([journal, k, String(hash)].join('\n'));
 
 export type ItemPosition = readonly [event: number, item: number, tag?: string];
 

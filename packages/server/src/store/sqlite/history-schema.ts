@@ -2,8 +2,10 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { all, one, openConnection, pragmaNumber } from './connection.js';
 import type { Database } from './connection.js';
+import { MOST_CHECKED_BYTES } from './history-seal.js';
+import { malformed } from './meta.js';
 import { makePrivate } from './private-files.js';
-import { DamagedHistory, sound, sumOf } from './history-rows.js';
+import { DamagedHistory, watermarkSum } from './history-rows.js';
 import type { WatermarkRow } from './history-rows.js';
 
 export const HISTORY_FILE = 'history.db';
@@ -12,7 +14,7 @@ export const HISTORY_FILE = 'history.db';
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived anew. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -21,8 +23,8 @@ const PAGE_SIZE = 8_192;
 const CHECKPOINT_AFTER_PAGES = 4_096;
 
 /**
- * Rows are in the order in which they are asked for, and have running ordinals, so that a page is one range, a total is the ordinal
- * of the last, and a row that is missing is noticed. history-rows.ts says what is in them.
+ * Rows are in the order in which they are read and have running ordinals: a page is one range, a total is the ordinal of the last row.
+ * history-rows.ts describes their columns.
  */
 const TABLES = `
   CREATE TABLE watermark (
@@ -36,13 +38,11 @@ const TABLES = `
   CREATE TABLE simulation (
     key INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
-    owners INTEGER NOT NULL,
     orders INTEGER NOT NULL,
     last_order INTEGER NOT NULL,
     parent INTEGER,
     begins INTEGER NOT NULL,
-    inherited INTEGER NOT NULL,
-    sum INTEGER NOT NULL
+    inherited INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE owner (
@@ -52,7 +52,6 @@ const TABLES = `
     id TEXT NOT NULL,
     counts TEXT NOT NULL,
     base TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     UNIQUE (simulation, id, kind)
   ) STRICT;
 
@@ -65,7 +64,6 @@ const TABLES = `
     opened INTEGER NOT NULL,
     last TEXT,
     closed INTEGER,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, id)
   ) STRICT, WITHOUT ROWID;
 
@@ -88,7 +86,6 @@ const TABLES = `
     places TEXT NOT NULL,
     changed INTEGER NOT NULL,
     events INTEGER NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, number)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX orders_by_portfolio ON orders (portfolio, portfolio_n);
@@ -99,7 +96,6 @@ const TABLES = `
     owner INTEGER NOT NULL,
     id TEXT NOT NULL,
     number INTEGER NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, id)
   ) STRICT, WITHOUT ROWID;
 
@@ -110,7 +106,6 @@ const TABLES = `
     seq INTEGER NOT NULL,
     places TEXT NOT NULL,
     key TEXT,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, list, n)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX item_by_key ON item (owner, list, key) WHERE key IS NOT NULL;
@@ -121,7 +116,6 @@ const TABLES = `
     n INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     places TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, list, n, seq)
   ) STRICT, WITHOUT ROWID;
 
@@ -134,7 +128,6 @@ const TABLES = `
     standing TEXT NOT NULL,
     first INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, minute)
   ) STRICT, WITHOUT ROWID;
 
@@ -145,7 +138,6 @@ const TABLES = `
     until INTEGER NOT NULL,
     moved INTEGER NOT NULL,
     standing TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, minute, seq)
   ) STRICT, WITHOUT ROWID;
 
@@ -156,7 +148,6 @@ const TABLES = `
     price INTEGER NOT NULL,
     first INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, symbol, minute)
   ) STRICT, WITHOUT ROWID;
 
@@ -166,7 +157,6 @@ const TABLES = `
     n INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     places TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, number, n)
   ) STRICT, WITHOUT ROWID;
 
@@ -175,14 +165,13 @@ const TABLES = `
     seq INTEGER NOT NULL,
     n INTEGER NOT NULL,
     places TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (owner, seq)
   ) STRICT, WITHOUT ROWID;
 `;
 
 /** Removes the tables, whatever state they are in. Nobody may have them open. */
 export function removeHistory(path: string): void {
-  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
+  for (const ending of ['', '.seal', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
 }
 
 /**
@@ -214,7 +203,7 @@ function makeTables(database: Database, journal: string): void {
   database.exec(`BEGIN IMMEDIATE; ${TABLES}`);
   database
     .prepare('INSERT INTO watermark VALUES (1, ?, ?, ?, ?)')
-    .run(journal, watermark.k, watermark.hash, sumOf.watermark(watermark));
+    .run(journal, watermark.k, watermark.hash, watermarkSum(watermark));
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; COMMIT`);
 }
 
@@ -243,6 +232,13 @@ function refuseOther(database: Database, journal: string): void {
     throw new DamagedHistory('The history is of another journal');
 }
 
+/** Throws `DamagedHistory` where SQLite finds a small history malformed; larger ones are left to the reads. */
+export function refuseMalformed(database: Database): void {
+  if (pragmaNumber(database, 'page_count') * PAGE_SIZE > MOST_CHECKED_BYTES) return;
+  const [problem] = malformed(database);
+  if (problem !== undefined) throw new DamagedHistory(`The history is malformed: ${problem}`);
+}
+
 /** How far the tables of a file have come; undefined where there are none, or none that can be believed. */
 export function watermarkAt(path: string): WatermarkRow | undefined {
   if (!existsSync(path)) return undefined;
@@ -262,5 +258,7 @@ export function watermarkAt(path: string): WatermarkRow | undefined {
 export function watermarkOf(database: Database): WatermarkRow {
   const row = one<WatermarkRow>(database.prepare('SELECT journal, k, hash, sum FROM watermark'));
   if (row === undefined) throw new DamagedHistory('The history does not say how far it has come');
-  return sound('watermark', row);
+  if (watermarkSum(row) !== row.sum)
+    throw new DamagedHistory('The history does not say how far it has come as it was written');
+  return row;
 }

@@ -4,7 +4,7 @@ import type { ProjectionSource } from '../projection.js';
 import { BulkInsert } from './bulk-insert.js';
 import { one, Statements } from './connection.js';
 import type { Database } from './connection.js';
-import { DamagedHistory, LIST_CODE, sound, sumOf } from './history-rows.js';
+import { DamagedHistory, LIST_CODE } from './history-rows.js';
 import type { ForkOrigin } from './fork-origin.js';
 import { HistoryLineage } from './history-lineage.js';
 import type { Generation } from './history-lineage.js';
@@ -28,7 +28,6 @@ import type { SnapshotOwner } from './snapshot-tables.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
-/** Rows get their checksums when they are written. */
 type RowDraft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 /** Whoever has lists, as the last record left it. */
@@ -148,14 +147,7 @@ export class HistoryTables {
     this.#standings = new SnapshotTables(database);
     this.#lineage = new HistoryLineage(this.#statements, journal);
     this.#snapshots = new SnapshotLineage(this.#statements, this.#lineage);
-    this.#insertPastItems = new BulkInsert(database, 'past_item', [
-      'owner',
-      'list',
-      'n',
-      'seq',
-      'places',
-      'sum',
-    ]);
+    this.#insertPastItems = new BulkInsert(database, 'past_item', ['owner', 'list', 'n', 'seq', 'places']);
     this.#insertOwners = new BulkInsert(database, 'owner', [
       'k',
       'simulation',
@@ -163,7 +155,6 @@ export class HistoryTables {
       'id',
       'counts',
       'base',
-      'sum',
     ]);
     this.#insertPortfolios = new BulkInsert(database, 'portfolio', [
       'simulation',
@@ -174,7 +165,6 @@ export class HistoryTables {
       'opened',
       'last',
       'closed',
-      'sum',
     ]);
     this.#insertOrders = new BulkInsert(database, 'orders', [
       'simulation',
@@ -195,33 +185,17 @@ export class HistoryTables {
       'places',
       'changed',
       'events',
-      'sum',
     ]);
-    this.#insertClientOrders = new BulkInsert(database, 'client_order', ['owner', 'id', 'number', 'sum']);
-    this.#insertItems = new BulkInsert(database, 'item', [
-      'owner',
-      'list',
-      'n',
-      'seq',
-      'places',
-      'key',
-      'sum',
-    ]);
+    this.#insertClientOrders = new BulkInsert(database, 'client_order', ['owner', 'id', 'number']);
+    this.#insertItems = new BulkInsert(database, 'item', ['owner', 'list', 'n', 'seq', 'places', 'key']);
     this.#insertOrderEvents = new BulkInsert(database, 'order_event', [
       'simulation',
       'number',
       'n',
       'seq',
       'places',
-      'sum',
     ]);
-    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', [
-      'owner',
-      'seq',
-      'n',
-      'places',
-      'sum',
-    ]);
+    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', ['owner', 'seq', 'n', 'places']);
   }
 
   /** Where a simulation stands, with what has been applied and is not written. */
@@ -294,13 +268,11 @@ export class HistoryTables {
       {
         key: simulation,
         seq,
-        owners: 0,
         orders: count,
         last_order: last,
         parent,
         begins: seq,
         inherited: count,
-        sum: 0,
       },
       ancestors,
     );
@@ -348,7 +320,6 @@ export class HistoryTables {
         opened: seq,
         last: null,
         closed: null,
-        sum: 0,
       },
       isNew: true,
     });
@@ -396,13 +367,12 @@ export class HistoryTables {
       places: '',
       changed: seq,
       events: 0,
-      sum: 0,
     };
     draft.orders.set(number, { row, terms, progress, isNew: true });
     draft.row.orders += 1;
     draft.row.last_order = Math.max(draft.row.last_order, number);
     if (clientOrderId !== undefined)
-      this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number, sum: 0 });
+      this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number });
   }
 
   #orderMoved(
@@ -434,7 +404,7 @@ export class HistoryTables {
     if (row.seq === seq) row.places = joined(row.places, place);
     else if (draft.later?.seq === seq) addPlace(draft.later, row.events, place);
     else {
-      draft.later = { simulation: row.simulation, number, n: row.events, seq, places: place, sum: 0 };
+      draft.later = { simulation: row.simulation, number, n: row.events, seq, places: place };
       this.#orderEvents.push(draft.later);
     }
   }
@@ -461,7 +431,7 @@ export class HistoryTables {
     places: string,
     key: string | null,
   ): RowDraft<ItemRow> {
-    const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key, sum: 0 };
+    const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key };
     this.#items.push(item);
     return item;
   }
@@ -485,15 +455,15 @@ export class HistoryTables {
       );
       const inherited = found === undefined ? this.#inheritedItem(draft, owner, list, key) : undefined;
       if (found !== undefined) {
-        row = { ...sound('item', found) };
+        row = { ...found };
         this.#replacedItems.push(row);
       } else if (inherited !== undefined) row = this.#addItem(owner, list, inherited, seq, places, key);
       else row = this.#addItem(owner, list, draft.count(owner, list), seq, places, key);
       this.#keyedItems.set(name, row);
     }
     if (row.seq < seq) {
-      const past = { owner: row.owner, list: row.list, n: row.n, seq: row.seq, places: whole(row.places) };
-      this.#pastItems.push({ ...past, sum: sumOf.pastItem(past) });
+      const { owner, list, n, seq } = row;
+      this.#pastItems.push({ owner, list, n, seq, places: whole(row.places) });
     }
     row.seq = seq;
     row.places = places;
@@ -526,7 +496,7 @@ export class HistoryTables {
       open.row.seq = seq;
       return;
     }
-    const row = { owner: owner.row.k, seq, n, places: place, sum: 0 };
+    const row = { owner: owner.row.k, seq, n, places: place };
     this.#tenantEvents.push(row);
     owner.events = { block, row };
   }
@@ -538,37 +508,30 @@ export class HistoryTables {
       this.#writePortfolios([...portfolios.values()]);
       this.#writeOrders([...orders.values()].sort((a, b) => a.row.number - b.row.number));
       this.#run(
-        'INSERT OR REPLACE INTO simulation (key, seq, owners, orders, last_order, parent, begins, inherited, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO simulation (key, seq, orders, last_order, parent, begins, inherited) VALUES (?, ?, ?, ?, ?, ?, ?)',
         row.key,
         row.seq,
-        row.owners,
         row.orders,
         row.last_order,
         row.parent,
         row.begins,
         row.inherited,
-        sumOf.simulation(row),
       );
     }
     this.#clientOrders.sort((a, b) => a.owner - b.owner || (a.id < b.id ? -1 : 1));
-    for (const row of this.#clientOrders) row.sum = sumOf.clientOrder(row);
     this.#insertClientOrders.run(this.#clientOrders);
     this.#orderEvents.sort((a, b) => a.simulation - b.simulation || a.number - b.number || a.n - b.n);
-    for (const row of this.#orderEvents) row.sum = sumOf.orderEvent(closed(row));
-    this.#insertOrderEvents.run(this.#orderEvents);
+    this.#insertOrderEvents.run(this.#orderEvents.map(closed));
     this.#tenantEvents.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
-    for (const row of this.#tenantEvents) row.sum = sumOf.tenantEvent(closed(row));
-    this.#insertTenantEvents.run(this.#tenantEvents);
+    this.#insertTenantEvents.run(this.#tenantEvents.map(closed));
     this.#items.sort((a, b) => a.owner - b.owner || a.list - b.list || a.n - b.n);
-    for (const row of this.#items) row.sum = sumOf.item(closed(row));
-    this.#insertItems.run(this.#items);
+    this.#insertItems.run(this.#items.map(closed));
     this.#insertPastItems.run(this.#pastItems);
     for (const row of this.#replacedItems) {
       this.#run(
-        'UPDATE item SET seq = ?, places = ?, sum = ? WHERE owner = ? AND list = ? AND n = ?',
+        'UPDATE item SET seq = ?, places = ? WHERE owner = ? AND list = ? AND n = ?',
         closed(row).seq,
         row.places,
-        sumOf.item(row),
         row.owner,
         row.list,
         row.n,
@@ -582,9 +545,8 @@ export class HistoryTables {
     const added: OwnerRow[] = [];
     for (const { row, counts, isNew } of drafts) {
       row.counts = JSON.stringify(counts);
-      row.sum = sumOf.owner(row);
       if (isNew) added.push(row);
-      else this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', row.counts, row.sum, row.k);
+      else this.#run('UPDATE owner SET counts = ? WHERE k = ?', row.counts, row.k);
     }
     this.#insertOwners.run(added);
   }
@@ -592,14 +554,12 @@ export class HistoryTables {
   #writePortfolios(drafts: readonly PortfolioDraft[]): void {
     const added: PortfolioRow[] = [];
     for (const { row, isNew } of drafts) {
-      row.sum = sumOf.portfolio(row);
       if (isNew) added.push(row);
       else
         this.#run(
-          'UPDATE portfolio SET last = ?, closed = ?, sum = ? WHERE simulation = ? AND id = ?',
+          'UPDATE portfolio SET last = ?, closed = ? WHERE simulation = ? AND id = ?',
           row.last,
           row.closed,
-          row.sum,
           row.simulation,
           row.id,
         );
@@ -613,24 +573,12 @@ export class HistoryTables {
     for (const { row, progress, isNew } of drafts) {
       row.progress = JSON.stringify(progress);
       if (isNew) row.places = whole(row.places);
-      row.sum = sumOf.order(row);
       (isNew ? added : moved).push(row);
     }
     this.#insertOrders.run(added);
-    for (const {
-      simulation,
-      number,
-      symbol,
-      terms,
-      status,
-      filled_on,
-      progress,
-      changed,
-      events,
-      sum,
-    } of moved)
+    for (const { simulation, number, symbol, terms, status, filled_on, progress, changed, events } of moved)
       this.#run(
-        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, changed = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, changed = ?, events = ? WHERE simulation = ? AND number = ?',
         symbol,
         terms,
         status,
@@ -638,7 +586,6 @@ export class HistoryTables {
         progress,
         changed,
         events,
-        sum,
         simulation,
         number,
       );
@@ -675,15 +622,13 @@ export class HistoryTables {
           ? {
               key,
               seq: 0,
-              owners: 0,
               orders: 0,
               last_order: 0,
               parent: null,
               begins: 0,
               inherited: 0,
-              sum: 0,
             }
-          : { ...sound('simulation', row) },
+          : { ...row },
         this.#lineage.generations(key).slice(1),
       );
       this.#simulations.set(key, draft);
@@ -702,7 +647,7 @@ export class HistoryTables {
         id,
         kind,
       );
-      draft = found === undefined ? this.#newOwner(simulation, kind, id) : knownOwner(sound('owner', found));
+      draft = found === undefined ? this.#newOwner(simulation, kind, id) : knownOwner(found);
       owners.set(id, draft);
       this.#remembered += 1;
     }
@@ -715,9 +660,8 @@ export class HistoryTables {
     this.#nextOwner ??= (this.#one<{ k: number | null }>('SELECT max(k) AS k FROM owner')?.k ?? 0) + 1;
     const k = this.#nextOwner;
     this.#nextOwner += 1;
-    row.owners += 1;
     const added: OwnerDraft = {
-      row: { k, simulation: row.key, kind, id, counts: '{}', base: JSON.stringify(counts), sum: 0 },
+      row: { k, simulation: row.key, kind, id, counts: '{}', base: JSON.stringify(counts) },
       counts: { ...counts },
       isNew: true,
       isChanged: true,
@@ -739,7 +683,7 @@ export class HistoryTables {
         row === undefined
           ? this.#inheritedOrder(simulation, number)
           : {
-              row: { ...sound('order', row) },
+              row: { ...row },
               terms: JSON.parse(row.terms) as OrderTerms,
               progress: JSON.parse(row.progress) as OrderProgress,
               isNew: false,

@@ -2,9 +2,8 @@ import type { Projection } from '../projection.js';
 import { Statements } from './connection.js';
 import type { Database } from './connection.js';
 import type { HistoryPurge } from './history-purge.js';
-import { DamagedHistory, sumOf } from './history-rows.js';
+import { DamagedHistory, watermarkSum } from './history-rows.js';
 import { watermarkOf } from './history-schema.js';
-import { HistoryScrub } from './history-scrub.js';
 import { HistoryTables } from './history-tables.js';
 import type { Block, JournalBlocks, RecordLine } from './journal-blocks.js';
 
@@ -13,7 +12,6 @@ export class OpenHistory {
   readonly database: Database;
   readonly tables: HistoryTables;
   readonly purge: HistoryPurge;
-  readonly scrub: HistoryScrub;
   readonly #statements: Statements;
   readonly #journal: string;
   readonly #blocks: JournalBlocks;
@@ -24,7 +22,6 @@ export class OpenHistory {
     this.#blocks = blocks;
     this.tables = new HistoryTables(database, blocks);
     this.purge = purge;
-    this.scrub = new HistoryScrub(database);
     this.#statements = new Statements(database);
     const { journal, k } = watermarkOf(database);
     this.#journal = journal;
@@ -57,7 +54,7 @@ export class OpenHistory {
     this.#commit(() => {
       work();
       this.tables.write();
-      const sum = sumOf.watermark({ journal: this.#journal, k, hash });
+      const sum = watermarkSum({ journal: this.#journal, k, hash });
       this.#statements.of('UPDATE watermark SET k = ?, hash = ?, sum = ?').run(k, hash, sum);
     });
     this.#k = k;

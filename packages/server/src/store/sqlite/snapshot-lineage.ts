@@ -14,7 +14,6 @@ import { all, one } from './connection.js';
 import type { Statements } from './connection.js';
 import { missingRows } from './history-lineage.js';
 import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js';
-import { sound } from './history-rows.js';
 import type { MarkRow, PastSnapshotRow, StoredSnapshot } from './history-rows.js';
 import { minuteOf, snapshotAsOf } from './snapshot-tables.js';
 
@@ -55,15 +54,13 @@ export class SnapshotLineage {
         ...all<StoredSnapshot>(this.#statements.of(within), k, from, to),
       ];
       for (const row of rows) {
-        if (sound('standing', row).first > link.upTo || found.has(row.n)) continue;
+        if (row.first > link.upTo || found.has(row.n)) continue;
         found.set(row.n, { row, link });
       }
     }
     const sorted = [...found.values()].sort((a, b) => a.row.n - b.row.n);
     const early = sorted.findLastIndex(({ row }) => row.minute < from);
     const shown = sorted.slice(Math.max(0, early));
-    if (shown.some(({ row }, index) => index > 0 && row.n !== (shown[index - 1]?.row.n ?? 0) + 1))
-      throw missingRows();
     return shown.map(({ row, link }) => this.#asOf(row, generations, links, link));
   }
 
@@ -73,7 +70,7 @@ export class SnapshotLineage {
     links: readonly OwnerLink[],
     link: OwnerLink,
   ): StoredSnapshot {
-    if (sound('standing', row).seq <= link.upTo) return row;
+    if (row.seq <= link.upTo) return row;
     const older = generations.slice(
       generations.findIndex(({ simulation }) => simulation === link.simulation),
     );
@@ -85,8 +82,7 @@ export class SnapshotLineage {
       row.minute,
       link.upTo,
     );
-    const known =
-      past === undefined ? this.#before(row, older, links, link) : versionOf(sound('pastStanding', past));
+    const known = past === undefined ? this.#before(row, older, links, link) : versionOf(past);
     const replayed = known.until > link.upTo ? known : this.#replay(link.row.id, older, known, link.upTo);
     if (replayed.standing === undefined) throw missingRows();
     const { standing, hasMoved } = replayed;
@@ -108,8 +104,7 @@ export class SnapshotLineage {
   ): KnownSnapshot {
     const sql = 'SELECT * FROM standing WHERE owner = ? AND minute < ? ORDER BY minute DESC LIMIT 1';
     const own = one<StoredSnapshot>(this.#statements.of(sql), owner, minute);
-    const row =
-      own === undefined ? this.last(older, links.slice(links.indexOf(link) + 1)) : sound('standing', own);
+    const row = own === undefined ? this.last(older, links.slice(links.indexOf(link) + 1)) : own;
     if (row === undefined) return { standing: undefined, hasMoved: false, until: first };
     const standing = parsed(row.standing);
     if (row.minute < minute) return { standing, hasMoved: false, until: first };
@@ -215,7 +210,7 @@ export class SnapshotLineage {
         ),
       ];
       for (const row of rows)
-        if (sound('mark', row).first <= generation.upTo && !found.has(row.minute))
+        if (row.first <= generation.upTo && !found.has(row.minute))
           found.set(row.minute, { row, generation });
     }
     const sorted = [...found.values()].sort((a, b) => a.row.minute - b.row.minute);

@@ -3,7 +3,6 @@ import type { HistoryChange, SnapshotMinute } from '../history.js';
 import { BulkInsert } from './bulk-insert.js';
 import { all, one, Statements } from './connection.js';
 import type { Database } from './connection.js';
-import { sound, sumOf } from './history-rows.js';
 import type { MarkRow, PastSnapshotRow, StoredSnapshot } from './history-rows.js';
 import type { PastRecords } from './past-records.js';
 
@@ -58,7 +57,6 @@ export class SnapshotTables {
       'until',
       'moved',
       'standing',
-      'sum',
     ]);
     this.#insertStandings = new BulkInsert(database, 'standing', [
       'owner',
@@ -69,7 +67,6 @@ export class SnapshotTables {
       'standing',
       'first',
       'seq',
-      'sum',
     ]);
   }
 
@@ -112,8 +109,8 @@ export class SnapshotTables {
 
   #keepVersion(draft: MinuteDraft, until: number): void {
     const { owner, minute, seq, hasMoved, standing } = draft;
-    const row = { owner, minute, seq, until, moved: hasMoved ? 1 : 0, standing: JSON.stringify(standing) };
-    this.#versions.push({ ...row, sum: sumOf.pastStanding(row) });
+    const standingText = JSON.stringify(standing);
+    this.#versions.push({ owner, minute, seq, until, moved: hasMoved ? 1 : 0, standing: standingText });
     draft.keptUntil = until;
   }
 
@@ -122,7 +119,7 @@ export class SnapshotTables {
     const sql = 'SELECT * FROM mark WHERE simulation = ? AND symbol = ? AND minute = ?';
     const before =
       this.#marks.get(name) ?? one<MarkRow>(this.#statements.of(sql), simulation, symbol, minute);
-    this.#marks.set(name, { simulation, symbol, minute, price, first: before?.first ?? seq, seq, sum: 0 });
+    this.#marks.set(name, { simulation, symbol, minute, price, first: before?.first ?? seq, seq });
   }
 
   #minutesOf({ k: owner, inherited: find }: SnapshotOwner): MinuteDraft[] {
@@ -133,7 +130,7 @@ export class SnapshotTables {
       const inherited = row === undefined ? find() : undefined;
       minutes =
         row !== undefined
-          ? [draftOf(sound('standing', row), true, this.#keptUntil(row))]
+          ? [draftOf(row, true, this.#keptUntil(row))]
           : inherited !== undefined
             ? [draftOf({ ...inherited, owner }, false, inherited.seq)]
             : [];
@@ -164,8 +161,8 @@ export class SnapshotTables {
     for (const row of this.#marks.values()) {
       const { simulation, symbol, minute, price, first, seq } = row;
       const sql =
-        'INSERT OR REPLACE INTO mark (simulation, symbol, minute, price, first, seq, sum) VALUES (?, ?, ?, ?, ?, ?, ?)';
-      this.#statements.of(sql).run(simulation, symbol, minute, price, first, seq, sumOf.mark(row));
+        'INSERT OR REPLACE INTO mark (simulation, symbol, minute, price, first, seq) VALUES (?, ?, ?, ?, ?, ?)';
+      this.#statements.of(sql).run(simulation, symbol, minute, price, first, seq);
     }
     this.#marks.clear();
     this.#keepLast();
@@ -183,10 +180,10 @@ export class SnapshotTables {
     if (this.#minutes.size > MOST_REMEMBERED) this.#minutes.clear();
   }
 
-  #update({ owner, minute, holding, moved, standing, seq, sum }: StoredSnapshot): void {
+  #update({ owner, minute, holding, moved, standing, seq }: StoredSnapshot): void {
     const sql =
-      'UPDATE standing SET holding = ?, moved = ?, standing = ?, seq = ?, sum = ? WHERE owner = ? AND minute = ?';
-    this.#statements.of(sql).run(holding, moved, standing, seq, sum, owner, minute);
+      'UPDATE standing SET holding = ?, moved = ?, standing = ?, seq = ? WHERE owner = ? AND minute = ?';
+    this.#statements.of(sql).run(holding, moved, standing, seq, owner, minute);
   }
 
   /** After a transaction that did not happen. */
@@ -216,7 +213,7 @@ const draftOf = (
 });
 
 function rowOf({ owner, minute, n, hasMoved, standing, first, seq }: MinuteDraft): StoredSnapshot {
-  const row = {
+  return {
     owner,
     minute,
     n,
@@ -226,7 +223,6 @@ function rowOf({ owner, minute, n, hasMoved, standing, first, seq }: MinuteDraft
     first,
     seq,
   };
-  return { ...row, sum: sumOf.standing(row) };
 }
 
 const MINUTE_MS = 60_000;
@@ -244,9 +240,7 @@ export function snapshotAsOf(
   if (upTo === 0) return undefined;
   const sql = 'SELECT * FROM standing WHERE owner = ? AND minute <= ? ORDER BY minute DESC LIMIT 2';
   const minute = upTo === Infinity ? Number.MAX_SAFE_INTEGER : minuteOf(records.at(upTo));
-  return all<StoredSnapshot>(statements.of(sql), owner, minute).find(
-    (row) => sound('standing', row).first <= upTo,
-  );
+  return all<StoredSnapshot>(statements.of(sql), owner, minute).find((row) => row.first <= upTo);
 }
 
 export const shownMinute = ({ minute, holding, moved }: StoredSnapshot): SnapshotMinute => ({

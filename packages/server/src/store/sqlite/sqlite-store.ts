@@ -98,7 +98,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) => {
     history.forget(key);
     // Forks start from their ancestors' checkpoints: those go with the next start of the server after the last fork.
-    if (!hasForks(statements, key)) files.remove(key);
+    if (closing === undefined && !hasForks(statements, key)) files.remove(key);
   });
   const configOf = (id: string) => {
     const key = keys.find(id)?.key;
