@@ -164,6 +164,8 @@ export type Event =
       readonly oldCashBalance: Money;
       readonly newCashBalance: Money;
       readonly realizedPnl: Money;
+      /** Total equity before the reset, which ends an epoch (D186). */
+      readonly equityBefore: Money;
       readonly previousClose: CloseMark;
       readonly at: Instant;
     }
@@ -226,7 +228,13 @@ export type Event =
       readonly interest: number;
       readonly borrowFees: number;
     }
-  | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
+  | {
+      readonly type: 'LedgerPosted';
+      readonly portfolioId: string;
+      readonly entries: readonly LedgerEntry[];
+      /** Total equity before cash came in from outside or went out (D186); absent for other entries. */
+      readonly equityBefore?: Money;
+    }
   /** Cash and positions came from another broker (D206). */
   | {
       readonly type: 'PositionsImported';
@@ -235,6 +243,8 @@ export type Event =
       readonly cash: Money;
       readonly positions: readonly ImportedPosition[];
       readonly entries: readonly LedgerEntry[];
+      /** Total equity before the import (D186). */
+      readonly equityBefore: Money;
     }
   | OrderEvent
   | OrdersRested
@@ -419,6 +429,8 @@ export type Event =
       /** A price that counts, and which trade it is of. */
       readonly price?: Price;
       readonly trade?: string;
+      /** The price is the first of a trade: from here on no middle of a quote counts. */
+      readonly isFirstTrade?: true;
       readonly reference?: Price;
       /** A limit state begins or ends. */
       readonly isLimited?: boolean;

@@ -646,7 +646,7 @@ function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void 
 }
 
 function moveBand(state: State, event: Extract<Event, { type: 'BandMoved' }>): void {
-  const { symbol, date, price, trade, reference, isLimited, isExempt } = event;
+  const { symbol, date, price, trade, isFirstTrade, reference, isLimited, isExempt } = event;
   const known = state.bands.get(symbol);
   const before = known?.date === date ? known : newBand(date);
   const { isAfterHalt: _isAfterHalt, isExempt: _isExempt, limitSince, ...kept } = before;
@@ -656,6 +656,7 @@ function moveBand(state: State, event: Extract<Event, { type: 'BandMoved' }>): v
     ...(before.isAfterHalt === true && reference === undefined && { isAfterHalt: true as const }),
     prices: pricesWith(before.prices, state.now, price),
     ...(trade !== undefined && { trade }),
+    ...(isFirstTrade === true && { hasTrades: true as const }),
     ...(reference !== undefined && { reference, referenceAt: state.now }),
     ...(since !== undefined && { limitSince: since }),
     ...(isExempt !== undefined && { isExempt }),

@@ -5,11 +5,11 @@ import {
   choice,
   closed,
   count,
-  duration,
   expectedChoice,
   integer,
   nonNegative,
   optional,
+  span,
   text,
 } from './fields.js';
 import { paged } from './paging.js';
@@ -65,7 +65,7 @@ export const FaultEffect = ruled(
         }),
       ),
       delay: optional(
-        duration({
+        span({
           description: 'Waits this long in real time, at most 60 seconds, before anything is done.',
           examples: ['PT2S'],
         }),

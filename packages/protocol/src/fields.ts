@@ -141,6 +141,15 @@ export function duration(options: Options = {}): TString {
   });
 }
 
+/** A length of time above zero, at most P10Y. */
+export function span(options: Options = {}): TString {
+  return duration({
+    'x-format': 'span',
+    'x-expected': 'must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M',
+    ...options,
+  });
+}
+
 export function flag(options: Options = {}): TBoolean {
   return Type.Boolean({ 'x-expected': 'must be a boolean', ...options });
 }

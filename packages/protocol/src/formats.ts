@@ -45,6 +45,29 @@ export function isSimulatedTime(value: string): boolean {
   return ms >= FIRST_SIMULATED_MS && ms < END_OF_SIMULATED_MS;
 }
 
+const YEAR_DAYS = 365.25;
+const DAY_MS = 86_400_000;
+/** Length in milliseconds of the units of an ISO 8601 duration, in its order; a month is a twelfth of a year. */
+const UNITS_MS = [
+  YEAR_DAYS * DAY_MS,
+  (YEAR_DAYS / 12) * DAY_MS,
+  7 * DAY_MS,
+  DAY_MS,
+  3_600_000,
+  60_000,
+  1_000,
+] as const;
+const LONGEST_SPAN_YEARS = 10;
+const durationParts =
+  /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
+
+/** Whether a duration is above zero and at most P10Y. */
+export function isSpan(value: string): boolean {
+  const parts = durationParts.exec(value)?.slice(1) ?? [];
+  const ms = UNITS_MS.reduce((sum, unit, index) => sum + unit * Number(parts[index] ?? 0), 0);
+  return ms > 0 && ms <= LONGEST_SPAN_YEARS * YEAR_DAYS * DAY_MS;
+}
+
 /** Blank, or with characters that no terminal, log or database should have to show. */
 export function isUnreadable(value: string, hasLines = false): 'blank' | 'control characters' | undefined {
   if ((hasLines ? UNPRINTABLE_IN_LINES : UNPRINTABLE).test(value)) return 'control characters';

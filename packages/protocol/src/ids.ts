@@ -20,7 +20,7 @@ export const SimulationParams = parameters({
 });
 export const SnapshotParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),
-  snapshotId: text({ maxLength: 64, description: 'The snapshot.' }),
+  snapshotId: uuid({ description: 'The snapshot.' }),
 });
 export const ActionParams = parameters({ actionId: text({ description: 'The corporate action.' }) });
 export const FaultParams = parameters({ faultId: uuid({ description: 'The fault.' }) });

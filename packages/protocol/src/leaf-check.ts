@@ -7,6 +7,7 @@ import {
   isDateTime,
   isInstant,
   isSimulatedTime,
+  isSpan,
   isUnreadable,
   isUuid,
   onDecimals,
@@ -62,6 +63,7 @@ const formats: Readonly<Record<string, (value: string) => boolean>> = {
   'date-time': isInstant,
   'date-or-instant': isDateOrInstant,
   'iso-8601': isDateTime,
+  span: isSpan,
 };
 
 export function stringCheck(keywords: Keywords): Check {

@@ -45,8 +45,9 @@ export class Components {
           if (!('exclusiveMaximum' in schema)) result[keyword] = value as number;
           break;
         case 'x-format':
-          // All of ISO 8601 is more than either format.
-          if (value !== 'iso-8601') result['anyOf'] = [{ format: 'date' }, { format: 'date-time' }];
+          // All of ISO 8601 is more than either format; a span keeps its `duration`.
+          if (value !== 'iso-8601' && value !== 'span')
+            result['anyOf'] = [{ format: 'date' }, { format: 'date-time' }];
           break;
         case 'x-discriminator':
           result['discriminator'] = {

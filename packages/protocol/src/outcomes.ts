@@ -6,7 +6,6 @@ import {
   choice,
   closed,
   count,
-  duration,
   integer,
   list,
   number,
@@ -14,6 +13,7 @@ import {
   positive,
   price,
   quantity,
+  span,
   text,
   uuid,
 } from './fields.js';
@@ -116,7 +116,7 @@ export const OutcomeRejectLater = ruled(
   closed('OutcomeRejectLater', {
     code,
     message,
-    after: optional(duration({ description: 'Delay after acceptance; absent = none.', examples: ['PT2S'] })),
+    after: optional(span({ description: 'Delay after acceptance; absent = none.', examples: ['PT2S'] })),
     ...figures,
   }),
   checkFigures,
@@ -138,7 +138,7 @@ export const OutcomeFill = ruled(
       }),
     ),
     after: optional(
-      duration({ description: 'Open market time since the order reached the market.', examples: ['PT1S'] }),
+      span({ description: 'Open market time since the order reached the market.', examples: ['PT1S'] }),
     ),
   }),
   (body, report) => {
@@ -175,7 +175,7 @@ export const OutcomeEffect = ruled(
       hold: optional(
         closed('OutcomeHold', {
           for: optional(
-            duration({
+            span({
               description: 'Open market time; absent = until the outcome is deleted.',
               examples: ['PT10S'],
             }),

@@ -37,6 +37,7 @@ import {
   signed,
   simulatedDate,
   simulatedTime,
+  span,
   text,
 } from './fields.js';
 import { Instrument } from './market-data.js';
@@ -319,7 +320,7 @@ export const HaltBody = ruled(
       }),
       until: optional(simulatedTime({ description: 'When it ends; after now.' })),
       for: optional(
-        duration({
+        span({
           description:
             'Duration of the halt. Without `until` and `for`: five minutes for LUDP, LUDS and M, unlimited for others.',
         }),

@@ -11,6 +11,7 @@ import {
   positive,
   quantity,
   text,
+  span,
   uuid,
 } from './fields.js';
 import { OrderParams, PortfolioParams } from './ids.js';
@@ -179,6 +180,19 @@ describe('kinds of fields', () => {
     (value) => {
       expect(one(duration(), value)).toEqual([
         'field must be an ISO 8601 duration such as PT1H30M, P1D or P1M',
+      ]);
+    },
+  );
+
+  it.each(['PT1S', 'PT0.001S', 'P10Y', 'P120M', 'P3652D'])('%s is a span', (value) => {
+    expect(one(span(), value)).toEqual([]);
+  });
+
+  it.each(['PT0S', 'P0D', 'P0Y0M0DT0H0M0.000S', 'P10Y1D', 'P11Y', 'P121M', 'PT9999999999S', 'x', 60])(
+    '%j is no span',
+    (value) => {
+      expect(one(span(), value)).toEqual([
+        'field must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M',
       ]);
     },
   );

@@ -113,6 +113,17 @@ describe('limit up, limit down (D179)', () => {
     expect(reference()).toBe('104');
   });
 
+  it('does not count the middle of a quote without a trade once the symbol has traded', () => {
+    const { m, portfolio, at, date } = open('TIER1');
+    at('99.99', '100.01', '100.00');
+    m.advanceTo(date, 9, 31);
+    at('106.00', '106.10');
+    const order = m.place(portfolio, { symbol: 'TIER1' });
+    expect(m.waitingFor(order)).toContain('the price band 95.00 to 105.00');
+    m.advanceMs(15_000);
+    expect(haltOf(m)).toMatchObject({ symbol: 'TIER1', reason: 'LUDP' });
+  });
+
   it('counts a trade once, and the middle of quotes where a feed has no trades', () => {
     const { m, at } = open();
     at('99.00', '101.00');

@@ -1,7 +1,7 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
+import { valuationOf, worthOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { CloseObstacle, Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
@@ -92,6 +92,12 @@ function payOut(d: Decision, portfolio: Portfolio): void {
   const { portfolioId } = portfolio.terms;
   const amount = Money.negate(portfolio.balances.SETTLED_CASH);
   if (amount === 0) return;
-  d.emit({ type: 'LedgerPosted', portfolioId, entries: [d.capitalEntry('WITHDRAWAL', amount)] });
+  const equityBefore = worthOf(portfolio, d).totalEquity;
+  d.emit({
+    type: 'LedgerPosted',
+    portfolioId,
+    entries: [d.capitalEntry('WITHDRAWAL', amount)],
+    equityBefore,
+  });
   changeSma(d, portfolio, 'WITHDRAWAL', amount);
 }

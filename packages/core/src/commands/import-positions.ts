@@ -7,7 +7,7 @@ import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
+import { valuationOf, worthOf } from '../portfolios/valuation.js';
 import type { LotToImport } from '../positions/lot-to-import.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
@@ -88,6 +88,7 @@ export function importPositions(
     cash,
     positions,
     entries: entriesOf(d, cash, positions),
+    equityBefore: worthOf(portfolio, d).totalEquity,
   });
   const { marginEquity, fedRequirement, smaBalance } = valuationOf(portfolio, d, d.broker(portfolio));
   changeSma(

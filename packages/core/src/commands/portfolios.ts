@@ -5,7 +5,7 @@ import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { accountKey } from '../portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
+import { valuationOf, worthOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
@@ -154,6 +154,7 @@ export function resetPortfolio(
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const equityBefore = worthOf(portfolio, d).totalEquity;
   const cost = held.reduce((sum, position) => sum + Position.booked(position), 0);
   const realizedPnl = Money.ofUnits(value.longMarketValue - value.shortMarketValue + value.variation - cost);
   for (const order of open) {
@@ -175,6 +176,7 @@ export function resetPortfolio(
     portfolioId,
     ...summary,
     realizedPnl,
+    equityBefore,
     previousClose: newPortfolioMark(d, initialCash),
     at: d.at,
   });
@@ -215,7 +217,8 @@ export function transferCash(
     amount,
     command.reason === undefined ? undefined : { name: command.reason },
   );
-  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  const equityBefore = worthOf(portfolio, d).totalEquity;
+  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry], equityBefore });
   changeSma(d, portfolio, 'TRANSFER', amount);
   secureShortfall(d, portfolio);
   noteShortfall(d, portfolio, { initial: amount, maintenance: amount }, Money.zero);

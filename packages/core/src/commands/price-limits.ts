@@ -102,6 +102,7 @@ function moveBand(d: Decision, quote: Quote, close: Price): void {
   if (traded !== undefined) {
     moved.price = traded.price;
     moved.trade = traded.trade;
+    if (quote.last !== undefined && band.hasTrades !== true) moved.isFirstTrade = true;
   }
   const reference = referenceWith(d, quote, band, traded?.price);
   if (reference !== undefined && reference !== band.reference) moved.reference = reference;
@@ -117,7 +118,7 @@ function moveBand(d: Decision, quote: Quote, close: Price): void {
   d.emit(moved);
 }
 
-/** A price that counts: a new trade, or the middle of a quote without one. */
+/** A price that counts: a new trade, or the middle of a quote where the symbol has had no trade in the session or since its halt. */
 function priceIn(
   { last, lastSize, at, bid, ask }: Quote,
   band: BandState,
@@ -126,7 +127,7 @@ function priceIn(
     const trade = `${last} ${lastSize ?? ''} ${at}`;
     return trade === band.trade ? undefined : { price: last, trade };
   }
-  if (bid === undefined || ask === undefined) return undefined;
+  if (band.hasTrades === true || bid === undefined || ask === undefined) return undefined;
   return { price: Price.ofUnits(Math.floor((bid + ask) / 2)), trade: `${bid} ${ask} ${at}` };
 }
 

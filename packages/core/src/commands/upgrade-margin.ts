@@ -4,7 +4,7 @@ import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { isRestricting } from '../margin/margin-account.js';
 import type { MarginEngine } from '../margin/margin-type.js';
 import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
+import { valuationOf, worthOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import type { ValuationSource } from '../portfolios/book-sums.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
@@ -116,7 +116,8 @@ export function upgradeMargin(
   if (hasChanged) restartSma(d, portfolio);
   if (promotional > 0) {
     const entry = d.capitalEntry('PROMOTIONAL_CASH', promotional);
-    d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+    const equityBefore = worthOf(portfolio, d).totalEquity;
+    d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry], equityBefore });
     changeSma(d, portfolio, 'PROMOTIONAL_CASH', promotional);
   }
   meetCallsNow(d, portfolio);

@@ -28,6 +28,8 @@ export interface BandState {
   readonly referenceAt?: Instant;
   /** The trade that was counted last: price, size and time as text. */
   readonly trade?: string;
+  /** A trade has counted, so the middle of a quote without one does not. */
+  readonly hasTrades?: true;
   /** Since when the symbol is in a limit state. */
   readonly limitSince?: Instant;
   /** A halt is over and no price has come since. */

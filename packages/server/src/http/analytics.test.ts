@@ -171,6 +171,23 @@ describe('round trips over a portfolio with everything in it', () => {
 });
 
 describe('performance', () => {
+  it('values a flow at its place among the trades and quotes of one instant, and a reset likewise', async () => {
+    await advance('2026-01-05T10:00:00-05:00');
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 500);
+    await quote('AAPL', 110);
+    await client.post(`${path}/transfers`, { amount: 105_000 });
+    await quote('AAPL', 131);
+    // 105,000 before the flow, 210,000 after it, 220,500 at the end: 1.05 × 1.05.
+    const before = await get('performance');
+    expect(before).toMatchObject({ netFlows: 105_000, endEquity: 220_500, pnl: 15_500 });
+    expect(before.timeWeightedReturn).toBeCloseTo(1.05 * 1.05 - 1, 12);
+    await client.post(`${path}/reset`);
+    const after = await get('performance?epoch=1');
+    expect(after).toMatchObject({ endEquity: 220_500, pnl: 15_500 });
+    expect(after.timeWeightedReturn).toBeCloseTo(1.05 * 1.05 - 1, 12);
+  });
+
   it('takes deposits between closes out of the return', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 500);

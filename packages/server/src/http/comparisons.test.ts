@@ -223,6 +223,8 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(base.orders).toMatchObject({ accepted: 1 });
     const unknown = await compare(id, { from: { snapshotId: 'none' }, variants });
     expect(unknown.status).toBe(404);
+    const elsewhere = await compare(id, { variants: [{ name: 'a', brokers: { x: 'default' } }] });
+    expect(elsewhere.body.message).toEqual(['variants.0.brokers.x must name a portfolio of the simulation']);
   });
 
   const forkOf = async (

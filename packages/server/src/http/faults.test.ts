@@ -198,6 +198,10 @@ describe('Faults of answers', () => {
     ],
     [{ fault: { status: 418 } }, 'fault.status must be one of 429, 500, 502, 503, 504'],
     [{ fault: { delay: 'PT61S' } }, 'fault.delay must be at most PT60S'],
+    [
+      { fault: { delay: 'PT0S' } },
+      'fault.delay must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M',
+    ],
     [{ fault: { delay: 'P1M' } }, 'fault.delay must be at most PT60S'],
     [{ fault: { drop: 'after', retryAfter: 1 } }, 'fault.retryAfter should not exist without status'],
     [{ fault: { stream: 'drop' } }, 'fault.after must be given with stream'],

@@ -341,6 +341,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     const path = `/v1/simulations/${parentId}/snapshots/${first.snapshotId as string}`;
     expect((await owner.delete(path)).status).toBe(200);
     expect((await owner.delete(path)).status).toBe(404);
+    expect((await owner.delete(`${path}x`)).body.message).toEqual(['snapshotId must be a UUID']);
     expect(await list()).toEqual([second.snapshotId]);
     await snapshot('one');
     expect(await snapshot('of main', 'main')).toMatchObject({ simulationId: 'main' });

@@ -89,8 +89,15 @@ describe('halts', () => {
       ['for should not exist together with until'],
     ],
     [{ symbol: '*', reason: 'MWC3', for: 'PT1H' }, ['for should not exist for MWC3']],
+    [
+      { symbol: 'AAPL', reason: 'T1', for: 'P11Y' },
+      ['for must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M'],
+    ],
     [{ symbol: 'AAPL', reason: 'T1', until: '2026-01-05T15:00:00Z' }, ['until must be in the future']],
-    [{ symbol: 'AAPL', reason: 'T1', for: 'PT0S' }, ['for must be longer than nothing']],
+    [
+      { symbol: 'AAPL', reason: 'T1', for: 'PT0S' },
+      ['for must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M'],
+    ],
     [{}, ['symbol must be a string', 'reason must be 1 to 8 characters of A-Z and 0-9']],
   ])('refuse %j', async (body, message) => {
     expect((await halt(body)).body).toMatchObject({ statusCode: 400, message });

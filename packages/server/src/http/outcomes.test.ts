@@ -165,6 +165,10 @@ describe('outcomes', () => {
   });
 
   it.each([
+    [
+      { hold: { for: 'PT0S' } },
+      'outcome.hold.for must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M',
+    ],
     [{}, 'outcome must contain exactly one of reject, rejectLater, fill, hold, onCancel, error'],
     [
       { hold: {}, error: {} },

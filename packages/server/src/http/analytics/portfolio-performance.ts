@@ -10,9 +10,9 @@ import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned
 import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber, priceNumber } from '../translate/numbers.js';
 import type { Analytics } from './analytics.js';
-import { cents, laterInMinute, minuteOf } from './equity-points.js';
+import { minuteOf } from './equity-points.js';
 import type { Epoch } from './portfolio-record.js';
-import type { Outline, PeriodInput, Valued, ValuedFlow } from './study.js';
+import type { Outline, PeriodInput, Valued } from './study.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
@@ -95,15 +95,7 @@ async function valuedIn(
   const { history } = simulation;
   const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
     one.epoch === epoch.number && one.at <= to && (from === epoch.beganAt ? one.at >= from : one.at > from);
-  const latest = simulation.now();
-  const flows: ValuedFlow[] = [];
-  for (const { later, ...flow } of laterInMinute(outline.flows.filter(isInside))) {
-    const minute = minuteOf(flow.at);
-    // Of the minute in which an epoch ends, nothing of it is left.
-    const isLastMinute = epoch.endedAt !== undefined && minuteOf(epoch.endedAt) === minute;
-    const after = isLastMinute ? undefined : await valueAfter(call, history, minute, latest);
-    flows.push({ ...flow, after: cents((after ?? epoch.initialCash + flow.amount + later) - later) });
-  }
+  const flows = outline.flows.filter(isInside);
   const start: Valued =
     from === epoch.beganAt
       ? { at: from, equity: epoch.initialCash }
@@ -116,6 +108,7 @@ async function valuedIn(
       // The pay-out is the last point; a portfolio that had nothing to pay ends with nothing.
       return flows.some(({ at }) => at === to) ? undefined : { at: to, equity: 0 };
     }
+    if (to === epoch.endedAt && epoch.endEquity !== undefined) return { at: to, equity: epoch.endEquity };
     const equity = isToNow ? await valueNow(call) : await valueBefore(call, history, to);
     return { at: to, equity: equity ?? start.equity };
   }

@@ -32,6 +32,8 @@ export interface Epoch {
   readonly initialCash: number;
   /** When the next one began; absent = it is the last. */
   readonly endedAt?: number;
+  /** Total equity at its end, dollars. */
+  readonly endEquity?: number;
 }
 
 /** Cash that came in from outside (positive) or went out. */
@@ -41,6 +43,8 @@ export interface Flow {
   readonly epoch: number;
   /** Dollars. */
   readonly amount: number;
+  /** Total equity of the portfolio right before it, dollars. */
+  readonly before: number;
 }
 
 /** Accounts whose sums are reported: what was paid is positive, and of dividends what was received. */
@@ -97,8 +101,6 @@ const dollarsOf = (money: number): number => money / MONEY_UNITS;
 const unitsOf = (quantity: number): number => quantity / QUANTITY_UNITS;
 const priceOf = (price: number): number => price / PRICE_UNITS;
 
-const FLOWS: ReadonlySet<LedgerEntry['type']> = new Set(['TRANSFER', 'WITHDRAWAL', 'PROMOTIONAL_CASH']);
-
 /** Charges and income that entries post, and the sign under which they are reported. */
 const REPORTED: Readonly<Partial<Record<LedgerAccount, { account: ReportedAccount; sign: 1 | -1 }>>> = {
   COMMISSIONS: { account: 'COMMISSIONS', sign: 1 },
@@ -142,7 +144,7 @@ export class PortfolioRecorder {
         this.#begin(item.at, dollarsOf(event.terms.initialCash));
         return;
       case 'PortfolioReset':
-        this.#reset(item, dollarsOf(event.newCashBalance));
+        this.#reset(item, dollarsOf(event.newCashBalance), dollarsOf(event.equityBefore));
         return;
       case 'PortfolioClosed':
         this.#closedAt = item.at;
@@ -193,7 +195,7 @@ export class PortfolioRecorder {
         return;
       case 'LedgerPosted': {
         const entry = event.entries[item.item];
-        if (entry !== undefined) this.#entry(item, entry);
+        if (entry !== undefined) this.#entry(item, entry, event.equityBefore);
         return;
       }
       default:
@@ -247,9 +249,9 @@ export class PortfolioRecorder {
     this.#epochs.push({ number: this.#epochs.length + 1, beganAt: at, initialCash });
   }
 
-  #reset(item: ListItem, cash: number): void {
+  #reset(item: ListItem, cash: number, endEquity: number): void {
     const last = this.#epochs.at(-1);
-    if (last !== undefined) this.#epochs[this.#epochs.length - 1] = { ...last, endedAt: item.at };
+    if (last !== undefined) this.#epochs[this.#epochs.length - 1] = { ...last, endedAt: item.at, endEquity };
     this.#events.push({ type: 'DISCARDED', ...this.#happened(item) });
     this.#held.clear();
     this.#begin(item.at, cash);
@@ -298,8 +300,13 @@ export class PortfolioRecorder {
   #import(item: ListItem, event: Extract<Event, { type: 'PositionsImported' }>): void {
     const position = event.positions[item.item - 1];
     const amount = position === undefined ? event.cash : position.value;
-    if (amount !== 0)
-      this.#flows.push({ seq: item.seq, at: item.at, epoch: this.#epoch, amount: dollarsOf(amount) });
+    const before = event.positions
+      .slice(0, Math.max(0, item.item - 1))
+      .reduce(
+        (sum: number, { value }) => sum + value,
+        event.equityBefore + (position === undefined ? 0 : event.cash),
+      );
+    this.#flow(item, amount, before);
     if (position === undefined) return;
     const { symbol, assetClass, lots } = position;
     const contract = this.#contract(symbol, assetClass, item.at);
@@ -382,7 +389,18 @@ export class PortfolioRecorder {
     this.#move(to, Math.trunc((held * numerator) / denominator));
   }
 
-  #entry(item: ListItem, entry: LedgerEntry): void {
+  #flow({ seq, at }: ListItem, amount: number, before: number): void {
+    if (amount === 0) return;
+    this.#flows.push({
+      seq,
+      at,
+      epoch: this.#epoch,
+      amount: dollarsOf(amount),
+      before: dollarsOf(before),
+    });
+  }
+
+  #entry(item: ListItem, entry: LedgerEntry, equityBefore: number | undefined): void {
     const date = this.#context.calendar.dateOf(Instant.ofMs(item.at));
     for (const { account, amount } of entry.postings) {
       const reported = REPORTED[account];
@@ -390,9 +408,8 @@ export class PortfolioRecorder {
         this.#post(item.at, date, reported.account, reported.sign * dollarsOf(amount));
     }
     const cash = entry.postings.find(({ account }) => account === 'SETTLED_CASH')?.amount ?? 0;
-    if (FLOWS.has(entry.type)) {
-      if (cash !== 0)
-        this.#flows.push({ seq: item.seq, at: item.at, epoch: this.#epoch, amount: dollarsOf(cash) });
+    if (equityBefore !== undefined) {
+      this.#flow(item, cash, equityBefore);
       return;
     }
     const { symbol, quantity = 0 } = entry.about ?? {};

@@ -57,7 +57,7 @@ export interface PeriodInput {
   readonly from: number;
   readonly to: number;
   readonly start: Valued;
-  readonly flows: readonly ValuedFlow[];
+  readonly flows: readonly Flow[];
   readonly end?: Valued;
   readonly periodsPerYear: number;
   readonly riskFreeRate?: number;
@@ -70,11 +70,6 @@ export interface PeriodInput {
 export interface Valued {
   readonly at: number;
   readonly equity: number;
-}
-
-/** A flow with the equity after it, dollars. */
-export interface ValuedFlow extends Flow {
-  readonly after: number;
 }
 
 /** The performance of a period, and what it was computed from. */

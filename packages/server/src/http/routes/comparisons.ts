@@ -169,8 +169,11 @@ function variantsOf(
     const unknown = (id: string | undefined): boolean => id !== undefined && !brokers.includes(id);
     const expected = `must be one of ${brokers.join(', ')}`;
     if (unknown(variant.brokerId)) problems.push(`variants.${i}.brokerId ${expected}`);
-    for (const [portfolioId, id] of Object.entries(variant.brokers ?? {}))
+    for (const [portfolioId, id] of Object.entries(variant.brokers ?? {})) {
+      if (!brokerage.state.portfolios.has(portfolioId))
+        problems.push(`variants.${i}.brokers.${portfolioId} must name a portfolio of the simulation`);
       if (unknown(id)) problems.push(`variants.${i}.brokers.${portfolioId} ${expected}`);
+    }
     if (wanted.findIndex(({ name }) => name === variant.name) < i)
       problems.push(`variants.${i}.name must not be that of another variant`);
     return { ...variant, ...(seed !== undefined && { seed: seedNumber(seed) }) };
