@@ -72,6 +72,8 @@ interface Closing extends Pick<ClosedPiece, 'key' | 'orderId' | 'closedBy' | 'cl
 export class LotBook {
   readonly #method: LotMethod;
   readonly #lots = new Map<string, OpenLot[]>();
+  /** Leading lots of a symbol that are settled. */
+  readonly #settled = new Map<string, number>();
   /** Units held, by symbol, of one side: what trades against them closes them first. */
   readonly #held = new Map<string, number>();
 
@@ -82,6 +84,29 @@ export class LotBook {
   /** Lots that are open, by symbol in order of their first lot, oldest first. */
   open(): readonly OpenLot[] {
     return [...this.#lots.values()].flat();
+  }
+
+  /** Open lots of a symbol, all of one side, oldest first. They change with the book. */
+  lotsOf(symbol: string): readonly OpenLot[] {
+    return this.#lots.get(symbol) ?? [];
+  }
+
+  /** Puts one or two lots, with the same quantity together, in the place of a lot of `lotsOf`. */
+  revise(symbol: string, index: number, [first, rest]: readonly [OpenLot, OpenLot?]): void {
+    const lots = this.#lots.get(symbol);
+    if (lots === undefined) return;
+    lots[index] = first;
+    if (rest !== undefined) lots.splice(index + 1, 0, rest);
+  }
+
+  /** Lots at the beginning of `lotsOf` for which `settle` was called. */
+  settledOf(symbol: string): number {
+    return this.#settled.get(symbol) ?? 0;
+  }
+
+  /** Notes that a search among the lots of a symbol need not look at so many at the beginning again. */
+  settle(symbol: string, count: number): void {
+    this.#settled.set(symbol, count);
   }
 
   /** Takes in an event and returns what it closed. */
@@ -105,6 +130,7 @@ export class LotBook {
    */
   replace(symbol: string, change: (lots: readonly OpenLot[]) => readonly OpenLot[]): void {
     const lots = change(this.#lots.get(symbol) ?? []);
+    this.#settled.delete(symbol);
     this.#held.set(
       symbol,
       lots.reduce((total, { quantity }) => total + quantity, 0),
@@ -209,6 +235,7 @@ export class LotBook {
     const lots = this.#lots.get(symbol);
     if (lots === undefined) return;
     this.#lots.delete(symbol);
+    this.#settled.delete(symbol);
     this.#held.delete(symbol);
     // By the running total, so that the lots add up to the restated position.
     let before = 0;
@@ -284,13 +311,21 @@ export class LotBook {
       commission -= share(commission);
       fees -= share(fees);
       left -= taken;
+      if (taken < lot.quantity) {
+        lots[index] = without(lot, piece);
+        continue;
+      }
       // The first goes without moving the others.
-      if (taken === lot.quantity && index === 0) lots.shift();
-      else if (taken === lot.quantity) lots.splice(index, 1);
-      else lots[index] = without(lot, piece);
+      if (index === 0) lots.shift();
+      else lots.splice(index, 1);
+      const settled = this.settledOf(symbol);
+      if (index < settled) this.settle(symbol, settled - 1);
     }
     this.#held.set(symbol, (this.#held.get(symbol) ?? 0) - (quantity - left));
-    if (lots.length === 0) this.#lots.delete(symbol);
+    if (lots.length === 0) {
+      this.#lots.delete(symbol);
+      this.#settled.delete(symbol);
+    }
     return pieces;
   }
 

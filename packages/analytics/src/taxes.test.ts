@@ -214,6 +214,43 @@ describe('wash sales', () => {
   });
 });
 
+describe('wash sales among thousands of lots', () => {
+  const LOTS = 4_000;
+  const bought = (): BookEvent[] => Array.from({ length: LOTS }, () => traded('2026-01-05', 'BUY', 1, 10));
+  const sold = (date: string): BookEvent[] => Array.from({ length: LOTS }, () => traded(date, 'SELL', 1, 9));
+
+  // With a look at every pair of losses and lots after every sale, these would take hours.
+  it.each<LotMethod>(['FIFO', 'LIFO'])(
+    'sold one by one later than 30 days, all losses count (%s)',
+    (method) => {
+      const { gains, lots } = taxes([...bought(), ...sold('2026-03-05')], { method });
+      expect(gains).toHaveLength(LOTS);
+      expect(gains.every(({ gain, washSale }) => gain === -1 && !washSale)).toBe(true);
+      expect(lots).toEqual([]);
+    },
+  );
+
+  it.each<LotMethod>(['FIFO', 'LIFO'])(
+    'sold one by one the day after, no loss is gone at the end (%s)',
+    (method) => {
+      const { gains } = taxes([...bought(), ...sold('2026-01-06')], { method });
+      expect(gains.filter(({ washSale }) => washSale).length).toBeGreaterThan(LOTS / 4);
+      expect(gains.reduce((sum, { gain }) => sum + gain, 0)).toBe(-LOTS);
+    },
+  );
+
+  it('bought again one by one, every share takes over the loss of one', () => {
+    const { gains, lots } = taxes([
+      traded('2026-01-05', 'BUY', LOTS, 10),
+      ...sold('2026-03-05'),
+      ...Array.from({ length: LOTS }, () => traded('2026-03-06', 'BUY', 1, 9)),
+    ]);
+    expect(gains.every(({ gain, washSaleDisallowed }) => gain === 0 && washSaleDisallowed === 1)).toBe(true);
+    expect(lots).toHaveLength(LOTS);
+    expect(lots.every(({ costBasis }) => costBasis === 10)).toBe(true);
+  });
+});
+
 describe('Section 1256', () => {
   const es = { symbol: 'ESH26', assetClass: 'FUTURE', multiplier: 50, isSection1256: true } as const;
   const yearEnd: YearEnd = {

@@ -99,6 +99,16 @@ interface OpenLoss {
   loss: number;
 }
 
+/** Open losses of one symbol and side, in order of sale. */
+interface OpenLosses {
+  /** Losses of the present event: no lot was looked at for them. */
+  fresh: OpenLoss[];
+  /** Losses that no lot of before their event can take over. */
+  waiting: OpenLoss[];
+  /** Place of the first one in `waiting` that still counts. */
+  first: number;
+}
+
 export function taxBooksOf({ events, method, yearEnds, washSales }: TaxInput): TaxBooks {
   const books = new TaxLedger(method, washSales);
   let next = 0;
@@ -154,8 +164,8 @@ class TaxLedger {
   readonly #book: LotBook;
   readonly #washSales: boolean;
   readonly #sales: Sale[] = [];
-  /** By symbol, in order of sale. */
-  readonly #losses = new Map<string, OpenLoss[]>();
+  /** By symbol and side. */
+  readonly #losses = new Map<string, OpenLosses>();
 
   constructor(method: LotMethod, washSales: boolean) {
     this.#book = new LotBook(method);
@@ -167,8 +177,8 @@ class TaxLedger {
     if (event.type === 'RESTATED') this.#restateLosses(event);
     for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
     if (!this.#washSales) return;
-    if (event.type === 'TRADED') this.#replace(event.symbol, event.date);
-    if (event.type === 'CONVERTED') this.#replace(event.shares.symbol, event.date);
+    if (event.type === 'TRADED') this.#replace(event.symbol, event);
+    if (event.type === 'CONVERTED') this.#replace(event.shares.symbol, event);
   }
 
   /** Treats each Section 1256 contract as sold at its mark, which is its new basis. */
@@ -224,39 +234,94 @@ class TaxLedger {
     const loss = sale.basis - proceeds;
     if (!this.#washSales || loss <= 0 || lot.isSection1256) return;
     const open: OpenLoss = { sale, quantity: lot.quantity, loss };
-    const losses = this.#losses.get(lot.symbol);
-    if (losses === undefined) this.#losses.set(lot.symbol, [open]);
-    else losses.push(open);
+    this.#lossesOf(lot.symbol, lot.side).fresh.push(open);
   }
 
-  /** Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. */
-  #replace(symbol: string, today: string): void {
-    const losses = this.#losses.get(symbol);
-    if (losses === undefined) return;
-    for (const open of losses) {
-      const { side } = open.sale.piece.lot;
-      this.#book.replace(symbol, (lots) =>
-        lots.flatMap((lot) =>
-          lot.side === side && !lot.isReplacement && open.quantity > 0 && isNear(open, lot)
-            ? takeOver(open, lot)
-            : [lot],
-        ),
-      );
+  #lossesOf(symbol: string, side: OpenLot['side']): OpenLosses {
+    const name = lossName(symbol, side);
+    const found = this.#losses.get(name) ?? { fresh: [], waiting: [], first: 0 };
+    this.#losses.set(name, found);
+    return found;
+  }
+
+  /**
+   * Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. An event brings
+   * losses or a lot: all other pairs were looked at before.
+   */
+  #replace(symbol: string, { key, date }: Pick<BookEvent, 'key' | 'date'>): void {
+    for (const side of SIDES) {
+      const losses = this.#losses.get(lossName(symbol, side));
+      if (losses === undefined) continue;
+      if (this.#book.lotsOf(symbol)[0]?.side === side) {
+        this.#offerLatest(symbol, key, losses);
+        for (const open of losses.fresh) this.#offerAll(symbol, open);
+      }
+      for (const open of losses.fresh) losses.waiting.push(open);
+      losses.fresh = [];
+      if (!hasMore(losses, date)) this.#losses.delete(lossName(symbol, side));
     }
-    const still = losses.filter(
-      ({ sale, quantity }) => quantity > 0 && daysBetween(sale.piece.closedDate, today) <= WASH_SALE_DAYS,
-    );
-    if (still.length === 0) this.#losses.delete(symbol);
-    else this.#losses.set(symbol, still);
+  }
+
+  /** Offers the lot that an event has opened, if it has, to the losses of before. */
+  #offerLatest(symbol: string, key: string, { waiting, first }: OpenLosses): void {
+    const lots = this.#book.lotsOf(symbol);
+    let lot = lots.at(-1);
+    for (let i = first; i < waiting.length && lot?.key === key && !lot.isReplacement; i += 1) {
+      const open = waiting[i];
+      if (open === undefined || open.quantity === 0 || !isNear(open, lot)) continue;
+      this.#book.revise(symbol, lots.length - 1, takeOver(open, lot));
+      lot = lots.at(-1);
+    }
+  }
+
+  /** Offers all open lots to a loss. Those at the beginning that can take over nothing are settled. */
+  #offerAll(symbol: string, open: OpenLoss): void {
+    const lots = this.#book.lotsOf(symbol);
+    const { closedDate } = open.sale.piece;
+    const from = addDays(closedDate, -WASH_SALE_DAYS);
+    const to = addDays(closedDate, WASH_SALE_DAYS);
+    let settled = this.#book.settledOf(symbol);
+    for (let i = settled; i < lots.length && open.quantity > 0; i += 1) {
+      const lot = lots[i];
+      if (lot === undefined || lot.isReplacement || lot.openedDate < from || lot.openedDate > to) continue;
+      this.#book.revise(symbol, i, takeOver(open, lot));
+    }
+    for (let lot = lots[settled]; lot !== undefined; lot = lots[(settled += 1)])
+      if (!lot.isReplacement && lot.openedDate >= from) break;
+    this.#book.settle(symbol, settled);
   }
 
   #restateLosses({ symbol, numerator, denominator, to = symbol }: Restated): void {
-    const losses = this.#losses.get(symbol);
-    if (losses === undefined) return;
-    this.#losses.delete(symbol);
-    for (const loss of losses) loss.quantity = shareOf(loss.quantity, numerator, denominator);
-    this.#losses.set(to, losses);
+    for (const side of SIDES) {
+      const losses = this.#losses.get(lossName(symbol, side));
+      if (losses === undefined) continue;
+      for (const loss of losses.waiting) loss.quantity = shareOf(loss.quantity, numerator, denominator);
+      if (to === symbol) continue;
+      this.#losses.delete(lossName(symbol, side));
+      // Lots that had the new symbol before were not looked at.
+      const { fresh } = this.#lossesOf(to, side);
+      for (const loss of losses.waiting.slice(losses.first)) fresh.push(loss);
+    }
   }
+}
+
+const SIDES = ['LONG', 'SHORT'] as const;
+
+const lossName = (symbol: string, side: OpenLot['side']): string => `${symbol} ${side}`;
+
+/** Waiting losses are let go of in pieces of this size. */
+const PASSED_AT_ONCE = 1_000;
+
+/** Passes losses that are replaced or too old. Whether there are others. */
+function hasMore(losses: OpenLosses, today: string): boolean {
+  const { waiting } = losses;
+  for (let open = waiting[losses.first]; open !== undefined; open = waiting[(losses.first += 1)])
+    if (open.quantity > 0 && daysBetween(open.sale.piece.closedDate, today) <= WASH_SALE_DAYS) break;
+  if (losses.first < waiting.length && losses.first >= PASSED_AT_ONCE) {
+    losses.waiting = waiting.slice(losses.first);
+    losses.first = 0;
+  }
+  return losses.first < waiting.length;
 }
 
 /** Charges raise what a purchase costs and lower what a sale brings. */
@@ -276,7 +341,7 @@ const isNear = ({ sale }: OpenLoss, lot: OpenLot): boolean =>
   Math.abs(daysBetween(sale.piece.closedDate, lot.openedDate)) <= WASH_SALE_DAYS;
 
 /** Moves as much of a loss to a lot as it has units; what is left of the lot stays as it was. */
-function takeOver(open: OpenLoss, lot: OpenLot): readonly OpenLot[] {
+function takeOver(open: OpenLoss, lot: OpenLot): readonly [OpenLot, OpenLot?] {
   const quantity = Math.min(open.quantity, lot.quantity);
   const loss = shareOf(open.loss, quantity, open.quantity);
   open.quantity -= quantity;

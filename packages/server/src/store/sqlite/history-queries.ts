@@ -61,6 +61,8 @@ interface Range {
 
 /** Rows read at a time where a filter makes it necessary to look at all. */
 const SCAN_CHUNK = 1_000;
+/** Rows read at a time for a page. */
+const PAGE_CHUNK = 256;
 
 const FROM = 'n >= ? ORDER BY n';
 const UP_TO = 'n <= ? ORDER BY n DESC';
@@ -309,8 +311,8 @@ export class HistoryQueries {
     const total = this.#lineage.count(links, list);
     const pieces = piecesOf(links, list, total);
     const rows = ({ k, first, last }: Piece, end: string, n: number, limit: number): readonly PlacedRow[] =>
-      this.#all<ItemRow>(
-        `SELECT * FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
+      this.#all<PlacedRow>(
+        `SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
         k,
         LIST_CODE[list],
         first,
@@ -365,7 +367,7 @@ export class HistoryQueries {
     if (last < first) return { items: [], total };
     // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
     const items: PlacedItem[] = [];
-    for (const row of from(first, limit)) {
+    for (const row of rowsUpward(from, first, limit)) {
       const places = placedItems(row);
       const begin = row.n - places.length + 1;
       items.push(...places.slice(Math.max(first - begin, 0), Math.max(last - begin + 1, 0)));
@@ -524,6 +526,19 @@ function placedAmong(rows: readonly PlacedRow[]): PlacedList {
         .reverse(),
     total: rows.at(-1)?.n ?? 0,
   };
+}
+
+/** Rows from a place on, at most so many. A row may have several places: few more are read than are looked at. */
+function* rowsUpward(from: PlacedList['from'], first: number, limit: number): Generator<PlacedRow> {
+  for (let n = first, left = limit; left > 0;) {
+    const asked = Math.min(left, PAGE_CHUNK);
+    const rows = from(n, asked);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < asked) return;
+    left -= asked;
+    n = last.n + 1;
+  }
 }
 
 const countOf = ({ counts }: OwnerRow, list: CountedList): number =>

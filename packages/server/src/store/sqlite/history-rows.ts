@@ -180,8 +180,20 @@ export const watermarkSum = ({ journal, k, hash }: Omit<WatermarkRow, 'sum'>): n
 
 export type ItemPosition = readonly [event: number, item: number, tag?: string];
 
-export const placesOf = ({ places }: { readonly places: string }): readonly ItemPosition[] =>
-  JSON.parse(places) as readonly ItemPosition[];
+/** Places by their text: most records list the same kinds of events at the same positions. */
+const knownPlaces = new Map<string, readonly ItemPosition[]>();
+const MOST_KNOWN_PLACES = 1_000;
+const LONGEST_KNOWN_PLACES = 200;
+
+export function placesOf({ places }: { readonly places: string }): readonly ItemPosition[] {
+  let found = knownPlaces.get(places);
+  if (found !== undefined) return found;
+  found = JSON.parse(places) as readonly ItemPosition[];
+  if (places.length > LONGEST_KNOWN_PLACES) return found;
+  if (knownPlaces.size >= MOST_KNOWN_PLACES) knownPlaces.clear();
+  knownPlaces.set(places, found);
+  return found;
+}
 
 /** An order as questions to the history give it out. */
 export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
