@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './scripts/slowest-first.js';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -30,6 +31,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', 'sim/io-faults.test.ts'],
     setupFiles: ['scripts/property-seed.ts'],
     globalSetup: ['scripts/postgres-setup.ts'],
+    sequence: { sequencer: SlowestFirst },
     // Its own choice would leave one of two cores idle.
     maxWorkers: '100%',
     // Modules hold no state between tests; loading them anew for each file took a third of the whole time.

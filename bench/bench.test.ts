@@ -31,6 +31,7 @@ const SIZES = {
   BENCH_SECONDS: '2',
   BENCH_POSITIONS: '60',
   BENCH_GATED: '20',
+  BENCH_BOOK_ORDERS: '3',
 };
 
 it.each<[string, () => Promise<readonly Row[]>]>([

@@ -13,6 +13,7 @@ import type { FaultyDisk } from './faults/faulty-disk.js';
 import { compareStream } from './journal-orders.js';
 import { MarketMaker } from './market-maker.js';
 import { OrderFollower } from './order-follower.js';
+import { FAULT } from './planted/planted-fault.js';
 import { Trader } from './trader.js';
 
 const ENVIRONMENT = {
@@ -72,6 +73,7 @@ export class CrashRound {
     this.environment = {
       ...ENVIRONMENT,
       ...disk?.environment(directory),
+      ...(options.planted?.name !== undefined && { [FAULT]: options.planted.name }),
       DATA_DIR: directory,
       SEED: String(chance.int(0, 1e9)),
     };

@@ -20,6 +20,7 @@ import { Chance } from './chance.js';
 import { CrashRound } from './crash-round.js';
 import { FaultyDisk } from './faults/faulty-disk.js';
 import { withJoinedServer } from './joined-server.js';
+import type { JoinedServer } from './joined-server.js';
 import { checkpointsEvery } from './patches.js';
 import type { PlantedFault } from './planted/planted-fault.js';
 import { newTally } from './tally.js';
@@ -32,8 +33,10 @@ export interface CrashOptions {
   readonly traders?: number;
   /** Longest time under load before a kill, ms. */
   readonly loadMs?: number;
-  /** Something that is wrong on purpose, to see that it is found. */
+  /** A fault that has to be found. Those with a name need a `server` with their patches. */
   readonly planted?: PlantedFault;
+  /** The server to run; absent = one is joined for this run. */
+  readonly server?: JoinedServer;
   /** Whether servers may be killed at calls that touch their files, which needs Linux and a C compiler. */
   readonly atCalls?: boolean;
   readonly onProgress?: (kills: number, tally: Tally) => void;
@@ -51,6 +54,9 @@ export interface CrashReport extends Tally {
   records: number;
   readonly problems: string[];
 }
+
+/** Checkpoints so close to each other that short runs have some. */
+export const SHORT_CHECKPOINTS = checkpointsEvery(60);
 
 /** Kills between two stops in good order: what a journal may grow to. */
 const KILLS_PER_ROUND = 30;
@@ -71,7 +77,6 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
   const chance = new Chance(seed);
   let claimed = 0;
   const built = options.atCalls === true ? FaultyDisk.build() : undefined;
-  const patches = [...checkpointsEvery(60), ...(options.planted?.patches ?? [])];
   const lane = async (index: number, folder: string): Promise<void> => {
     const own = chance.fork();
     const disk = typeof built === 'object' ? built.another() : undefined;
@@ -88,9 +93,10 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
     }
     disk?.remove();
   };
-  await withJoinedServer(patches, (folder) =>
-    Promise.all(Array.from({ length: lanes }, (_, index) => lane(index, folder))),
-  );
+  const run = (folder: string): Promise<unknown> =>
+    Promise.all(Array.from({ length: lanes }, (_, index) => lane(index, folder)));
+  if (options.server === undefined) await withJoinedServer(SHORT_CHECKPOINTS, run);
+  else await run(options.server.folder);
   if (typeof built === 'object') built.remove();
   return report;
 }

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { crash } from '../crash.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { crash, SHORT_CHECKPOINTS } from '../crash.js';
+import { JoinedServer } from '../joined-server.js';
 import {
   acknowledgedTooEarly,
   droppedStreamEvent,
@@ -9,6 +10,12 @@ import {
 } from './planted-fault.js';
 
 describe('The crash rig finds', { timeout: 120_000 }, () => {
+  let server: JoinedServer;
+  beforeAll(async () => {
+    server = await JoinedServer.make([...SHORT_CHECKPOINTS, ...PATCHES]);
+  }, 60_000);
+  afterAll(() => server.remove());
+
   it.each([
     [
       'an acknowledgement that comes before the commit',
@@ -24,7 +31,15 @@ describe('The crash rig finds', { timeout: 120_000 }, () => {
     ['a stream event that was not sent', droppedStreamEvent, /of the order stream was/],
     ['a journal that is whole and shorter than it was', lostTail(), /was acknowledged and/],
   ])('%s', async (_, planted, said) => {
-    const { problems } = await crash({ kills: 4, seed: 7, lanes: 1, traders: 4, loadMs: 250, planted });
+    const { problems } = await crash({
+      kills: 4,
+      seed: 7,
+      lanes: 1,
+      traders: 4,
+      loadMs: 250,
+      planted,
+      server,
+    });
     expect(problems.join('\n')).toMatch(said);
   });
 });

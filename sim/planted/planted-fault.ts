@@ -2,59 +2,62 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import type { Patch } from '../patches.js';
 
 /**
- * Something that is wrong on purpose. A rig that does not find it is blind: its tests plant each of these and look. The server knows
- * nothing of them: either its compiled modules are changed as they are joined for a rig (`joined-server.ts`), or something is
- * done to its data directory.
+ * A fault that a rig has to find: its tests plant each of these and look. The server knows nothing of them: either one of its compiled
+ * modules is changed as it is joined for a rig (`joined-server.ts`), or something is done to its data directory.
  */
 export interface PlantedFault {
-  readonly patches?: readonly Patch[];
+  /** Of a fault in `PATCHES`: its name. */
+  readonly name?: string;
   /** Called before each start. */
   readonly beforeStart?: (directory: string) => void;
 }
 
+/** The environment variable that names the fault of a patched server. */
+export const FAULT = 'PLANTED_FAULT';
+
+const is = (name: string): string => `process.env.${FAULT} === '${name}'`;
 const JOURNAL = 'server/dist/store/sqlite/sqlite-journal.js';
 
 /** Acknowledges 25 ms before anything is written. */
-export const acknowledgedTooEarly: PlantedFault = {
-  patches: [
-    {
-      file: JOURNAL,
-      from: 'append(record, answer) {',
-      to: `append(record, answer) {
-        setTimeout(() => this.appendLate(record, answer), 25);
-        return Promise.resolve();
-      }
-      appendLate(record, answer) {`,
-    },
-  ],
-};
+export const acknowledgedTooEarly: PlantedFault = { name: 'acknowledged-too-early' };
+/** Forgets its answers to idempotency keys. */
+export const forgottenAnswer: PlantedFault = { name: 'forgotten-answer' };
+/** Leaves out every fifth row of a ledger. */
+export const skippedHistoryRow: PlantedFault = { name: 'skipped-history-row' };
+/** Leaves out one event in ten of the order streams. */
+export const droppedStreamEvent: PlantedFault = { name: 'dropped-stream-event' };
 
-/** Does not remember what it answered to an idempotency key. */
-export const forgottenAnswer: PlantedFault = {
-  patches: [{ file: JOURNAL, from: 'findAnswer(', to: 'findAnswer() {}\n    findAnswerNever(' }],
-};
-
-/** Every fifth row of a ledger is not written. */
-export const skippedHistoryRow: PlantedFault = {
-  patches: [
-    {
-      file: 'server/dist/store/projection.js',
-      from: '...rows,',
-      to: `...rows.filter(({ list }, n) => list !== 'ledger' || (record.seq + n) % 5 !== 0),`,
-    },
-  ],
-};
-
-/** One event in ten is not streamed. */
-export const droppedStreamEvent: PlantedFault = {
-  patches: [
-    {
-      file: 'server/dist/http/stream/order-feed.js',
-      from: 'reader.connection.write(text,',
-      to: 'if ((globalThis.told = (globalThis.told ?? 0) + 1) % 10 !== 0) reader.connection.write(text,',
-    },
-  ],
-};
+/** All of these faults in one server, each active only where its name is in the environment: joining a server takes longer than a run. */
+export const PATCHES: readonly Patch[] = [
+  {
+    file: JOURNAL,
+    from: 'append(record, answer) {',
+    to: `append(record, answer) {
+      if (!(${is('acknowledged-too-early')})) return this.appendNow(record, answer);
+      setTimeout(() => this.appendNow(record, answer), 25);
+      return Promise.resolve();
+    }
+    appendNow(record, answer) {`,
+  },
+  {
+    file: JOURNAL,
+    from: 'findAnswer(',
+    to: `findAnswer(...asked) {
+      if (!(${is('forgotten-answer')})) return this.findAnswerKept(...asked);
+    }
+    findAnswerKept(`,
+  },
+  {
+    file: 'server/dist/store/projection.js',
+    from: '...rows,',
+    to: `...rows.filter(({ list }, n) => !(${is('skipped-history-row')}) || list !== 'ledger' || (record.seq + n) % 5 !== 0),`,
+  },
+  {
+    file: 'server/dist/http/stream/order-feed.js',
+    from: 'reader.connection.write(text,',
+    to: `if (!(${is('dropped-stream-event')}) || (globalThis.told = (globalThis.told ?? 0) + 1) % 10 !== 0) reader.connection.write(text,`,
+  },
+];
 
 /** Every other start finds the directory as the start before it found it: whole, consistent, and shorter. */
 export function lostTail(): PlantedFault {
