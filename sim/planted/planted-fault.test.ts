@@ -6,6 +6,7 @@ import {
   droppedStreamEvent,
   forgottenAnswer,
   lostTail,
+  PATCHES,
   skippedHistoryRow,
 } from './planted-fault.js';
 
