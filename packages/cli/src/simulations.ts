@@ -23,17 +23,26 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     .option('--start <time>', 'time at which its clock starts', '2026-01-05T10:00:00-05:00')
     .option('--seed <seed>', 'seed of ids, latencies and synthetic prices')
     .option('--feed <feed>', 'push, synthetic or replay', 'push')
+    .option('--mask', 'hide symbols, dates and prices of the recording (feed replay)')
     .action(
       async ({
         start,
         seed,
         feed,
+        mask,
       }: {
         start: string;
         seed?: string;
         feed: 'push' | 'synthetic' | 'replay';
+        mask?: true;
       }) => {
-        const body = { feed, clock: 'manual' as const, start, ...(seed !== undefined && { seed }) };
+        const body = {
+          feed,
+          clock: 'manual' as const,
+          start,
+          ...(seed !== undefined && { seed }),
+          ...(mask === true && { mask }),
+        };
         printFields(out, await (await client()).call('createSimulation', { body }));
       },
     );
@@ -45,6 +54,18 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       const rows = [];
       for await (const one of (await client()).list('listSimulations')) rows.push(one);
       printRows(out, rows, ['simulationId', 'name', 'feed', 'clock', 'calendar', 'createdAt']);
+    });
+  simulations
+    .command('mask <simulationId>')
+    .description('Print the tickers and price factors behind which a recording is hidden.')
+    .action(async (simulationId: string) => {
+      const mask = await (await client()).call('getSimulationMask', { params: { simulationId } });
+      const weeks = mask.weeks;
+      printRows(
+        out,
+        mask.instruments.map((one) => ({ ...one, weeks })),
+        ['symbol', 'ticker', 'factor', 'weeks'],
+      );
     });
   simulations
     .command('export <simulationId>')

@@ -106,6 +106,7 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   listSimulations: 'GET /v1/simulations',
   getSimulation: 'GET /v1/simulations/:simulationId',
   createSimulationToken: 'POST /v1/simulations/:simulationId/token',
+  getSimulationMask: 'GET /v1/simulations/:simulationId/mask',
   exportSimulation: 'GET /v1/simulations/:simulationId/export',
   importSimulation: 'POST /v1/simulations/import',
   deleteSimulation: 'DELETE /v1/simulations/:simulationId',

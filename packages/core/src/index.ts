@@ -5,7 +5,7 @@ export { Instant } from './values/instant.js';
 export { TradingDate } from './values/trading-date.js';
 export { hash32, seedOf, uniform } from './values/seeded.js';
 export type { Calendar, TradingDay } from './calendar/calendar.js';
-export { calendarById } from './calendar/calendars.js';
+export { calendarById, plainCalendar, weeksMoved } from './calendar/calendars.js';
 export { marketHours } from './calendar/hours.js';
 export type { HoursId, MarketHours, SessionKind, TradingSession } from './calendar/market-hours.js';
 export { plainEquity } from './instruments/equity.js';

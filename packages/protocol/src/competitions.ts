@@ -25,6 +25,7 @@ import {
   uuid,
 } from './fields.js';
 import { AssetClassValue, LatencyProfileValue } from './orders.js';
+import { maskField, reportMaskOnWall } from './masks.js';
 import { pageFields, paged } from './paging.js';
 import { FillModelValue } from './portfolios.js';
 import { ruled } from './rules.js';
@@ -43,21 +44,6 @@ export const ScoringValue = namedChoice('Scoring', scorings, {
   description:
     '`TOTAL_RETURN`: time-weighted return. `SHARPE`, `SORTINO`: of the returns, risk-free rate 0, not annualized. `CALMAR`: total return divided by the maximum drawdown.',
 });
-
-export const MaskParts = closed(
-  'MaskParts',
-  {
-    symbols: optional(flag({ description: 'Whether symbols are replaced by invented ones; absent = true.' })),
-    dates: optional(
-      flag({ description: 'Whether dates are moved by a whole number of weeks; absent = true.' }),
-    ),
-    prices: optional(
-      flag({ description: 'Whether prices are multiplied by a factor for each symbol; absent = true.' }),
-    ),
-  },
-  { description: 'The parts of a recording that are hidden from its users.' },
-);
-export type MaskParts = Static<typeof MaskParts>;
 
 export const CompetitionMarket = ruled(
   closed('CompetitionMarket', {
@@ -79,11 +65,9 @@ export const CompetitionMarket = ruled(
       }),
     ),
     mask: optional(
-      Type.Union([flag(), MaskParts], {
-        description:
-          'For the replay feed: what of the recording is hidden; absent or true = symbols, dates and prices, false = nothing.',
-        'x-expected': 'must be a boolean or an object',
-      }),
+      maskField(
+        'For the replay feed: what of the recording is hidden from entrants; absent or true = symbols, dates and prices, false = nothing. On a wall clock dates stay.',
+      ),
     ),
     luld: optional(flag({ description: 'Limit up, limit down; absent = false.' })),
   }),
@@ -102,6 +86,7 @@ export const CompetitionMarket = ruled(
       if (body.calendar !== undefined && body.calendar !== 'XNYS')
         report.field('calendar', 'must be XNYS for live feeds');
     }
+    reportMaskOnWall(body, report);
     const { start, end } = body;
     if (typeof start === 'string' && typeof end === 'string' && Date.parse(start) >= Date.parse(end))
       report.field('end', 'must be after start');

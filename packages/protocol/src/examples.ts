@@ -1967,6 +1967,17 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       expiresAt: '2026-11-23T20:19:05.000Z',
     },
   },
+  getSimulationMask: {
+    params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
+    reply: {
+      simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20',
+      symbols: true,
+      dates: true,
+      prices: true,
+      weeks: 3021,
+      instruments: [{ symbol: 'AAPL', ticker: 'QKTWB', factor: 1.3417 }],
+    },
+  },
   exportSimulation: {
     params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
     reply: {

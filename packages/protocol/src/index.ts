@@ -10,6 +10,7 @@ export * from './errors.js';
 export * from './executions.js';
 export * from './faults.js';
 export * from './forks.js';
+export * from './masks.js';
 export {
   choice,
   closed,

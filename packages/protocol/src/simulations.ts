@@ -17,6 +17,7 @@ import {
   simulatedTime,
   text,
 } from './fields.js';
+import { maskField, MaskParts, reportMaskOnWall } from './masks.js';
 import { paged } from './paging.js';
 import { ruled } from './rules.js';
 import { ClockModeValue, clockSpeedBounds } from './simulation.js';
@@ -81,6 +82,11 @@ export const CreateSimulationBody = ruled(
           description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
         }),
       ),
+      mask: optional(
+        maskField(
+          'For the replay feed: what of the recording is hidden, equities only; absent or false = nothing, true = symbols, dates and prices.',
+        ),
+      ),
       ttl: optional(ttlField()),
     },
     {
@@ -100,6 +106,9 @@ export const CreateSimulationBody = ruled(
     if (body.replay !== undefined && (feed === 'synthetic' || feed === 'push')) {
       report.field('replay', `should not exist for ${feed} feeds`);
     }
+    if (body.mask !== undefined && typeof feed === 'string' && feed !== 'replay')
+      report.field('mask', `should not exist for ${feed} feeds`);
+    else reportMaskOnWall(body, report);
     if (feed === 'live') {
       if (body.luld === true) report.field('luld', 'should not exist for live feeds');
       if (clock !== undefined && clock !== 'wall') report.field('clock', 'must be wall for live feeds');
@@ -125,6 +134,7 @@ export const simulationFields = {
   speed: optional(number()),
   seed: optional(Type.Union([anyText(), Type.Integer()])),
   replay: optional(anyText()),
+  mask: optional(MaskParts),
   earlyAssignment: choice(earlyAssignments),
   luld: optional(flag({ description: 'Whether limit up, limit down is simulated.' })),
   shortSaleRestriction: optional(flag({ description: 'Whether Rule 201 is simulated.' })),

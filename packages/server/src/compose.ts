@@ -17,7 +17,9 @@ import type { LiveSource } from './feeds/live/source.js';
 import { tradierSource } from './feeds/live/tradier/tradier-source.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
+import { MaskedFeed } from './feeds/replay/masked-feed.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
+import { drawOf } from './feeds/synthetic/chance.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import type { LiveSettings } from './live-settings.js';
 import { beginOpening } from './open-store.js';
@@ -137,7 +139,7 @@ export function unconnectedFeedOpener({
     switch (config.feed) {
       case 'synthetic':
         return new SyntheticFeed({
-          seed: config.pathSeed ?? config.seed,
+          seed: config.draw === undefined ? (config.pathSeed ?? config.seed) : drawOf(config.draw),
           ...(config.reseeded !== undefined && { reseeded: config.reseeded }),
           calendar,
           riskFreeRate,
@@ -150,11 +152,12 @@ export function unconnectedFeedOpener({
         const path = replayPath ?? join(import.meta.dirname, '../../../samples/equities');
         // Recordings were made in the real market's hours, whatever hours the simulation keeps.
         archive ??= ReplayArchive.open({ path, calendar: calendarById('XNYS') });
-        return new ReplayFeed({
+        const feed = new ReplayFeed({
           archive: await archive,
           ...(config.replay?.symbols !== undefined && { symbols: config.replay.symbols }),
           ...(config.replay?.from !== undefined && { from: Instant.ofMs(config.replay.from) }),
         });
+        return config.mask === undefined ? feed : new MaskedFeed(feed, config.mask);
       }
     }
   };

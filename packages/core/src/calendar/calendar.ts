@@ -33,7 +33,13 @@ export interface BusinessDays {
   format(at: Instant): string;
 }
 
+/**
+ * The name of a calendar, as journals have it. `XNYS+2600` is that of the exchange, moved into the future by 2,600 weeks: each date has the
+ * hours of the date so many weeks before it (D209).
+ */
+export type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}`;
+
 /** The business days that a simulation goes by. */
 export interface Calendar extends BusinessDays {
-  readonly id: 'XNYS' | 'always-open';
+  readonly id: CalendarName;
 }

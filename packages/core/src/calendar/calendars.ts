@@ -1,10 +1,31 @@
 import { alwaysOpen } from './always-open.js';
 import type { Calendar } from './calendar.js';
-import { xnys } from './xnys.js';
+import { xnys, xnysMovedBy } from './xnys.js';
 
-const CALENDARS: Readonly<Record<Calendar['id'], Calendar>> = { XNYS: xnys, 'always-open': alwaysOpen };
+const MOVED = /^XNYS\+([1-9]\d{0,3})$/;
 
-/** The calendar of that name. There is one of each, shared by all simulations: it holds nothing but what it worked out. */
+/** Moved calendars that were asked for. Weeks have at most four digits. */
+const moved = new Map<string, Calendar>();
+
+/**
+ * The calendar of that name. There is one of each, shared by all simulations: it holds nothing but what it worked out. Throws `RangeError`
+ * where the name is none.
+ */
 export function calendarById(id: Calendar['id']): Calendar {
-  return CALENDARS[id];
+  if (id === 'XNYS') return xnys;
+  if (id === 'always-open') return alwaysOpen;
+  const known = moved.get(id);
+  if (known !== undefined) return known;
+  const weeks = weeksMoved(id);
+  if (weeks === 0) throw new RangeError(`no such calendar: ${id}`);
+  const calendar = xnysMovedBy(weeks);
+  moved.set(id, calendar);
+  return calendar;
 }
+
+/** Weeks by which a calendar is moved into the future; 0 for one that is not, and for a name that is none. */
+export const weeksMoved = (id: string): number => Number(MOVED.exec(id)?.[1] ?? 0);
+
+/** The calendar that one was moved from, or that itself: the name that users see. */
+export const plainCalendar = (id: Calendar['id']): 'XNYS' | 'always-open' =>
+  id === 'always-open' ? id : 'XNYS';

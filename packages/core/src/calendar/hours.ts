@@ -20,11 +20,13 @@ const regularOnly = (...stretches: Sessions['REGULAR']): Sessions => ({
   EXTENDED: stretches,
 });
 
-/** Sources: docs/rules/trading-calendar.md. */
-const XNYS: Readonly<Record<HoursId, MarketHours>> = {
-  EQUITIES: new DailyHours(xnys, extended),
-  OPTIONS: new DailyHours(xnys, (day) => regularOnly({ from: day.regularOpen, until: day.regularClose })),
-  LATE_OPTIONS: new DailyHours(xnys, (day) =>
+type HoursOfAll = Readonly<Record<HoursId, MarketHours>>;
+
+/** Sources: docs/rules/trading-calendar.md. Futures keep the hours of CME, however the calendar of the exchange is moved. */
+const hoursOnExchange = (exchange: Calendar): HoursOfAll => ({
+  EQUITIES: new DailyHours(exchange, extended),
+  OPTIONS: new DailyHours(exchange, (day) => regularOnly({ from: day.regularOpen, until: day.regularClose })),
+  LATE_OPTIONS: new DailyHours(exchange, (day) =>
     regularOnly({ from: day.regularOpen, until: Instant.plusMs(day.regularClose, LATE_MS) }),
   ),
   FUTURES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('FUTURES', date))),
@@ -33,10 +35,10 @@ const XNYS: Readonly<Record<HoursId, MarketHours>> = {
   CURRENCIES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('CURRENCIES', date))),
   ENERGY: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('ENERGY', date))),
   GRAINS: new DailyHours(cme, ({ date }) => regularOnly(...grainStretches(date))),
-};
+});
 
 const always = new DailyHours(alwaysOpen, extended, true);
-const ALWAYS_OPEN: Readonly<Record<HoursId, MarketHours>> = {
+const ALWAYS_OPEN: HoursOfAll = {
   EQUITIES: always,
   OPTIONS: always,
   LATE_OPTIONS: always,
@@ -48,17 +50,23 @@ const ALWAYS_OPEN: Readonly<Record<HoursId, MarketHours>> = {
   GRAINS: always,
 };
 
-const HOURS: Readonly<Record<Calendar['id'], Readonly<Record<HoursId, MarketHours>>>> = {
-  XNYS,
-  'always-open': ALWAYS_OPEN,
-};
+const hoursByCalendar = new Map<Calendar['id'], HoursOfAll>([
+  ['XNYS', hoursOnExchange(xnys)],
+  ['always-open', ALWAYS_OPEN],
+]);
+
+function hoursOfAll(calendar: Calendar): HoursOfAll {
+  let hours = hoursByCalendar.get(calendar.id);
+  if (hours === undefined) hoursByCalendar.set(calendar.id, (hours = hoursOnExchange(calendar)));
+  return hours;
+}
 
 /** These hours on that calendar. There is one of each, shared by all simulations. */
-export const marketHours = (calendar: Calendar, id: HoursId): MarketHours => HOURS[calendar.id][id];
+export const marketHours = (calendar: Calendar, id: HoursId): MarketHours => hoursOfAll(calendar)[id];
 
 /** The first open of any instrument's session strictly after `at`. */
 export function nextOpenOfAny(calendar: Calendar, at: Instant): Instant {
-  const opens = Object.values(HOURS[calendar.id]).flatMap((hours) => [
+  const opens = Object.values(hoursOfAll(calendar)).flatMap((hours) => [
     hours.nextOpen('REGULAR', at),
     hours.nextOpen('EXTENDED', at),
   ]);

@@ -41,3 +41,13 @@ function hoursOn(day: number): DayHours | undefined {
  * Today's hours are used throughout. See docs/rules/trading-calendar.md.
  */
 export const xnys: Calendar = new NamedCalendar('XNYS', hoursOn, isBankHoliday);
+
+const WEEK_DAYS = 7;
+
+/** The calendar of the exchange moved into the future: each date has the hours of the date `weeks` weeks before it. */
+export const xnysMovedBy = (weeks: number): Calendar =>
+  new NamedCalendar(
+    `XNYS+${weeks}`,
+    (day) => hoursOn(day - weeks * WEEK_DAYS),
+    (day) => isBankHoliday(day - weeks * WEEK_DAYS),
+  );

@@ -32,7 +32,7 @@ const CLOSE_WAIT_MS = 70_000;
 export function auctionProblem(d: Decision, { timeInForce }: OrderRequest): Rejection | undefined {
   if (!isForAuction(timeInForce)) return undefined;
   const { calendar } = d.rules;
-  if (calendar.id !== 'XNYS')
+  if (calendar.id === 'always-open')
     return { code: 'INVALID', messages: [`timeInForce ${timeInForce} is only allowed with calendar XNYS`] };
   const closed = auctionClosed(calendar, timeInForce, d.at);
   if (closed === undefined) return undefined;

@@ -9,6 +9,8 @@ export interface Split {
   readonly symbol: string;
   readonly exDate: TradingDate;
   readonly ratio: { readonly new: number; readonly old: number };
+  /** The date from which users are told of it; absent = at once (D209). */
+  readonly knownFrom?: TradingDate;
 }
 
 /** Dollars per share, owed to (or by, when short) whoever holds at the close before `exDate`. */
@@ -19,6 +21,8 @@ export interface CashDividend {
   /** Absent = paid on the ex-date. */
   readonly payDate?: TradingDate;
   readonly amountPerShare: Price;
+  /** As of a split. */
+  readonly knownFrom?: TradingDate;
 }
 
 export type CorporateAction = Split | CashDividend;

@@ -9,6 +9,7 @@ import {
   SimulationParams,
   SnapshotParams,
 } from '../ids.js';
+import { SimulationMask } from '../masks.js';
 import { DeletedOutcome, DeletedOutcomes, OutcomeBody, OutcomePage, ScriptedOutcome } from '../outcomes.js';
 import { PageQuery } from '../paging.js';
 import {
@@ -418,6 +419,19 @@ export const simulationRoutes = table({
     params: SimulationParams,
     responses: { 201: SimulationToken },
     errors: [404, 409],
+  },
+  getSimulationMask: {
+    method: 'GET',
+    path: '/v1/simulations/:simulationId/mask',
+    tag: 'Simulations',
+    summary: 'Get the mask of a simulation',
+    description:
+      'Returns the key of a masked recording: each recorded symbol with its ticker and price factor, and the weeks by which dates are moved. Only for tokens of the tenant’s `main`, and not for agents; 404 for others, and where the simulation has no mask.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    responses: { 200: SimulationMask },
+    errors: [404],
   },
   exportSimulation: {
     method: 'GET',

@@ -19,6 +19,8 @@ export interface KeyPairGrant {
   readonly origin: Origin;
   /** Wall-clock ms; absent = it does not end by itself. */
   readonly expiresAtMs?: number;
+  /** Made with the token of an entry of a competition. */
+  readonly isEntry?: true;
 }
 
 /** A pair, without its secret. */

@@ -48,10 +48,10 @@ interface CompetitionHeader {
   readonly result: Pick<CompetitionResult, 'at' | 'rows' | 'journalHash'>;
 }
 
-/** The seed, and for an entry the secret of its ids, that follow from the draw of a competition. */
+/** The seed and the secret that follow from the draw of a competition: that of ids and, of the market, of the synthetic path; or of a mask. */
 export function drawnFrom(
   draw: string,
-  role: 'market' | 'entry',
+  role: 'market' | 'entry' | 'mask',
   of: string | number,
 ): { readonly seed: number; readonly secret: string } {
   const digest = createHash('sha256')
@@ -200,6 +200,7 @@ function drawProblems(
     return [`${simulationId}: it is neither the market nor an entry`];
   const drawn =
     entry === undefined ? drawnFrom(draw, 'market', seed) : drawnFrom(draw, 'entry', entry.entryId);
-  const isDrawn = config.seed === drawn.seed && (entry === undefined || config.idSecret === drawn.secret);
+  const path = drawnFrom(draw, 'market', seed).secret;
+  const isDrawn = config.seed === drawn.seed && config.idSecret === drawn.secret && config.draw === path;
   return isDrawn ? [] : [`${simulationId}: its seed does not follow from the draw of the competition`];
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Tier } from '@sandpit/core';
+import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -8,8 +9,8 @@ import { drawnFrom, exportCompetition } from './competition-file.js';
 import { CompetitionRefused } from './errors.js';
 import { journalHashOf } from './journal-hash.js';
 import { COMPETITION_SETTINGS, competitionName, entriesPrefix, entryName } from './notes.js';
-import type { CompetitionNote, CompetitionSettings, EntryNote } from './notes.js';
-import { RunningCompetition, termsOf } from './running-competition.js';
+import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition } from './notes.js';
+import { maskedCompetition, RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
 
 /** How old a leaderboard may be, real time. */
@@ -205,7 +206,7 @@ export class Competitions {
       throw new CompetitionRefused('TOO_MANY', `A tenant has at most ${MOST_AT_ONCE} competitions at once`);
     const id = randomUUID();
     const draw = randomBytes(16).toString('hex');
-    const market = await this.#createMarket(id, tenantId, settings, draw);
+    const { market, masked } = await this.#createMarket(id, tenantId, settings, draw);
     const note: CompetitionNote = {
       id,
       organizer: tenantId,
@@ -216,6 +217,7 @@ export class Competitions {
       draw,
       ...(settings.needsCode && { joinCode: newJoinCode() }),
       marketId: market.id,
+      ...(masked !== undefined && { masked }),
     };
     await this.#save(note);
     const kept = this.#enter(note);
@@ -228,21 +230,33 @@ export class Competitions {
     tenantId: string,
     settings: CompetitionSettings,
     draw: string,
-  ): Promise<Simulation> {
+  ): Promise<{ readonly market: Simulation; readonly masked: MaskedCompetition | undefined }> {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'market', settings.seed ?? '');
+    const { mask: parts } = settings;
+    const wanted =
+      parts === undefined
+        ? settings.market
+        : maskedConfig(settings.market, parts, drawnFrom(draw, 'mask', '').secret);
     const market = await simulations.createCompetitionMarket(tenantId, {
-      ...settings.market,
+      ...wanted,
       seed,
+      idSecret: secret,
       draw: secret,
       competition: { id, role: 'MARKET' },
     });
-    await market.submit<'BeginCompetition'>({
-      type: 'BeginCompetition',
-      terms: termsOf(settings),
-      phase: 'OPEN',
-    });
-    return market;
+    try {
+      const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, market);
+      await market.submit<'BeginCompetition'>({
+        type: 'BeginCompetition',
+        terms: termsOf(settings, masked),
+        phase: 'OPEN',
+      });
+      return { market, masked };
+    } catch (error) {
+      await simulations.remove(market.id, tenantId);
+      throw error;
+    }
   }
 
   /** Edits a competition; market, rules and scoring until the first entry exists. */
@@ -265,25 +279,26 @@ export class Competitions {
         'The competition has more entries than that already',
         settings.capacity,
       );
-    const before = note.marketId;
-    const market = isFixed
-      ? await this.#createMarket(note.id, note.organizer, settings, note.draw)
-      : undefined;
+    const replaced = note.marketId;
+    const made = isFixed ? await this.#createMarket(note.id, note.organizer, settings, note.draw) : undefined;
+    const market = made?.market;
     const joinCode = settings.needsCode ? (note.joinCode ?? newJoinCode()) : undefined;
-    const { joinCode: _, ...rest } = note;
+    const { joinCode: _, masked: before, ...rest } = note;
+    const masked = made === undefined ? before : made.masked;
     await this.#save({
       ...rest,
       settings,
       shown,
       ...(joinCode !== undefined && { joinCode }),
       ...(market !== undefined && { marketId: market.id }),
+      ...(masked !== undefined && { masked }),
     });
     if (market === undefined) return;
-    this.#places.delete(before);
+    this.#places.delete(replaced);
     this.#places.set(market.id, { kept, role: 'MARKET' });
     this.#stopTimers(kept);
     this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
-    await this.#deps.simulations.remove(before, note.organizer);
+    await this.#deps.simulations.remove(replaced, note.organizer);
   }
 
   /** Opens trading, or resumes it. */
@@ -415,7 +430,7 @@ export class Competitions {
 
   async #createEntry(
     { market }: RunningCompetition,
-    { organizer, tier, settings, draw }: CompetitionNote,
+    { organizer, tier, settings, draw, masked }: CompetitionNote,
     entryId: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
@@ -424,7 +439,7 @@ export class Competitions {
     // Nothing can be ordered before its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',
-      terms: termsOf(settings),
+      terms: termsOf(settings, masked),
       phase: market.brokerage.state.competition?.phase ?? 'OPEN',
     });
     const { result } = await simulation.submit<'OpenPortfolio'>({
@@ -711,8 +726,9 @@ const ends = (running: RunningCompetition): readonly number[] => [
 const folded = (displayName: string): string =>
   displayName.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ');
 
-const marketPart = ({ market, seed, startsAt, endsAt }: CompetitionSettings): unknown => [
+const marketPart = ({ market, seed, startsAt, endsAt, mask }: CompetitionSettings): unknown => [
   market,
+  mask ?? null,
   seed ?? null,
   startsAt,
   endsAt,

@@ -10,6 +10,7 @@ export type CompetitionProblem =
   | 'NAME_TAKEN'
   | 'JOIN_CODE'
   | 'TOO_MANY'
+  | 'NOT_RECORDED'
   | 'BROKER';
 
 /** Thrown by `Competitions`; the message is for people. */

@@ -6,7 +6,7 @@ import type {
   PortfolioType,
   Tier,
 } from '@sandpit/core';
-import type { WantedSimulation } from '../engine/simulation-config.js';
+import type { MaskParts, WantedSimulation } from '../engine/simulation-config.js';
 import type { LeaderboardRow, Scoring } from './leaderboard.js';
 
 /** A competition as its organizer wants it. */
@@ -15,6 +15,8 @@ export interface CompetitionSettings {
   /** The simulation of the market, without its seed, which is mixed into the draw. */
   readonly market: Omit<WantedSimulation, 'seed'>;
   readonly seed?: string | number;
+  /** What of the recording is hidden (D209); absent = nothing. `startsAt`, `endsAt` and `rules` are the recorded ones. */
+  readonly mask?: MaskParts;
   readonly startsAt: CompetitionTerms['startsAt'];
   readonly endsAt: CompetitionTerms['endsAt'];
   readonly rules: CompetitionRules;
@@ -53,6 +55,18 @@ export interface Curve {
   readonly points: readonly (readonly [at: number, equity: number])[];
 }
 
+/** The parts of a competition that name the recording, behind its mask. */
+export interface MaskedCompetition {
+  readonly parts: MaskParts;
+  /** Simulated, ms. */
+  readonly startsAt: number;
+  readonly endsAt: number;
+  /** Of the market's `replay`. */
+  readonly replay?: readonly string[];
+  /** Of the rules. */
+  readonly symbols?: readonly string[];
+}
+
 /** A competition as the registry has it. What its phase is, the journal of its market says. */
 export interface CompetitionNote {
   readonly id: string;
@@ -68,6 +82,8 @@ export interface CompetitionNote {
   readonly joinCode?: string;
   /** The simulation of its market. */
   readonly marketId: string;
+  /** Market and rules as entrants see them, where the recording is masked. */
+  readonly masked?: MaskedCompetition;
   /** Whether there ever was an entry. */
   readonly isEntered?: true;
   readonly isCanceled?: true;

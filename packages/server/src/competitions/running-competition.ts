@@ -1,19 +1,20 @@
 import { competitionFigures, type EquityPoint } from '@sandpit/analytics';
-import { calendarById, isOver, marketHours, worthOf } from '@sandpit/core';
+import { calendarById, Instant, isOver, marketHours, worthOf } from '@sandpit/core';
 import type {
   Brokerage,
   Competition,
   CompetitionPhase,
   CompetitionPoint,
   CompetitionTerms,
-  Instant,
   Portfolio,
 } from '@sandpit/core';
+import type { MaskParts } from '../engine/simulation-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import { Slice } from '../engine/slice.js';
+import { CompetitionRefused } from './errors.js';
 import { rankingOf } from './leaderboard.js';
 import type { LeaderboardRow, Standing } from './leaderboard.js';
-import type { CompetitionNote, CompetitionSettings, Curve, EntryNote } from './notes.js';
+import type { CompetitionNote, CompetitionSettings, Curve, EntryNote, MaskedCompetition } from './notes.js';
 
 /** Sessions below which equity counts at every full hour as well (D194). */
 const SHORT_SESSIONS = 20;
@@ -29,13 +30,36 @@ export interface Board {
 }
 
 /** What the simulations of a competition are held to. */
-export function termsOf({ market, startsAt, endsAt, rules }: CompetitionSettings): CompetitionTerms {
+export function termsOf(
+  { market, startsAt, endsAt, rules }: CompetitionSettings,
+  masked: MaskedCompetition | undefined,
+): CompetitionTerms {
   return {
-    startsAt,
-    endsAt,
+    startsAt: masked === undefined ? startsAt : Instant.ofMs(masked.startsAt),
+    endsAt: masked === undefined ? endsAt : Instant.ofMs(masked.endsAt),
     ...(market.clock === 'wall' && { startsByItself: true as const }),
     ...(isShort(market.calendar, startsAt, endsAt) && { isHourly: true as const }),
-    rules,
+    rules: { ...rules, ...(masked?.symbols !== undefined && { symbols: masked.symbols }) },
+  };
+}
+
+/** Market and rules of a competition behind the mask of its market. Throws `CompetitionRefused` where a rule names what is not recorded. */
+export function maskedCompetition(
+  { startsAt, endsAt, market, rules }: CompetitionSettings,
+  parts: MaskParts,
+  { feed: { mask } }: Simulation,
+): MaskedCompetition {
+  if (mask === undefined) throw new Error('The market has no mask');
+  const tickers = (symbols: readonly string[]): readonly string[] => symbols.map((one) => mask.masked(one));
+  const unknown = (rules.symbols ?? []).filter((symbol) => mask.recorded(mask.masked(symbol)) === undefined);
+  if (unknown.length > 0)
+    throw new CompetitionRefused('NOT_RECORDED', `rules.symbols: ${unknown.join(', ')} is not recorded`);
+  return {
+    parts,
+    startsAt: mask.at(startsAt),
+    endsAt: mask.at(endsAt),
+    ...(market.replay?.symbols !== undefined && { replay: tickers(market.replay.symbols) }),
+    ...(rules.symbols !== undefined && { symbols: tickers(rules.symbols) }),
   };
 }
 

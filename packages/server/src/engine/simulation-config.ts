@@ -1,5 +1,9 @@
 import type { Calendar, EarlyAssignment, Instant, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import type { MaskTerms } from '../feeds/replay/mask.js';
+
+export type { MaskParts } from '../feeds/replay/mask.js';
+
 import type { ClockMode } from './clock.js';
 import type { Origin } from './recovery.js';
 
@@ -28,6 +32,8 @@ export interface SimulationConfig {
   readonly idSecret?: string;
   /** What of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
+  /** What hides the recording; `start` and `calendar` are the moved ones (D209). */
+  readonly mask?: MaskTerms;
   /** Which short options are assigned before they expire (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
   /** Client order ids that begin with `~` script their orders (D176). */

@@ -8,6 +8,8 @@
 import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
+import { weeksMoved } from '@sandpit/core';
+import type { MaskTerms } from '../feeds/replay/mask.js';
 import type { JournalRecord } from '../store/journal.js';
 import { MOST_GENERATIONS } from './forks.js';
 import type { ForkTerms, KeptConfig } from './simulation-config.js';
@@ -181,13 +183,14 @@ const FASTEST = 1_000_000;
 function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
   const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } =
     config;
-  const { ttl, pathSeed, reseeded, fork } = config;
+  const { ttl, pathSeed, reseeded, fork, mask } = config;
   const symbols = replay?.symbols;
   const isRight: Readonly<Record<string, boolean>> = {
     name: name === undefined || (typeof name === 'string' && name.length <= LONGEST_NAME),
     feed: FEEDS.has(feed),
     clock: CLOCKS.has(clock),
-    calendar: CALENDARS.has(calendar),
+    calendar: CALENDARS.has(calendar) || isMovedCalendar(calendar, mask),
+    mask: mask === undefined || isMask(mask),
     start: isWhole(start, -LONGEST_MS, LONGEST_MS),
     speed: typeof speed === 'number' && speed >= 0 && speed <= FASTEST,
     seed: isSeed(seed),
@@ -208,6 +211,24 @@ function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
     fork: fork === undefined || isFork(fork),
   };
   return Object.keys(isRight).find((field) => isRight[field] === false);
+}
+
+/** The calendar of a mask that moves dates. */
+const isMovedCalendar = (calendar: unknown, mask: Partial<MaskTerms> | undefined): boolean =>
+  typeof calendar === 'string' && weeksMoved(calendar) > 0 && weeksMoved(calendar) === mask?.weeks;
+
+const MOST_WEEKS = 9999;
+
+function isMask(mask: Partial<MaskTerms> | null): boolean {
+  if (typeof mask !== 'object' || mask === null) return false;
+  const { key, weeks, symbols, prices } = mask;
+  return (
+    key !== undefined &&
+    isSecret(key) &&
+    isWhole(weeks, 0, MOST_WEEKS) &&
+    typeof symbols === 'boolean' &&
+    typeof prices === 'boolean'
+  );
 }
 
 const isSeed = (seed: unknown): boolean => isWhole(seed, 0, 2 ** 32 - 1);

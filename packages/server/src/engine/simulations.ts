@@ -682,7 +682,10 @@ export class Simulations {
   }
 
   /** Creates the market of a competition. It belongs to the organizer and is none of the simulations that the organizer may have. */
-  createCompetitionMarket(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+  createCompetitionMarket(
+    tenantId: string,
+    config: WantedSimulation & Pick<SimulationConfig, 'idSecret'>,
+  ): Promise<Simulation> {
     return this.createNow(tenantId, config);
   }
 
@@ -722,8 +725,10 @@ export class Simulations {
     if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
     const whole = withChance(config);
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
+    const { mask } = furnished.feed;
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
-    const missing = config.replay?.symbols?.filter((symbol) => !listed.has(symbol)) ?? [];
+    const missing =
+      config.replay?.symbols?.filter((symbol) => !listed.has(mask?.masked(symbol) ?? symbol)) ?? [];
     if (missing.length > 0) throw new NotRecorded(missing);
     const of = { id: randomUUID(), tenantId, config: whole };
     const registered = register(this.registry, of, furnished);

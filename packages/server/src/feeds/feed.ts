@@ -1,4 +1,5 @@
 import type { Bar, CorporateAction, Instant, Listing, Quote } from '@sandpit/core';
+import type { Mask } from './replay/mask.js';
 
 /** What a feed tells at one instant, in the order it must be applied. */
 export interface MarketEvent {
@@ -54,6 +55,8 @@ export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
   /** From which age on a quote fills nothing where no setting says (D47), ms; absent = by the kind of feed. */
   readonly maxAgeMs?: number | undefined;
+  /** Of a masked recording (D209). */
+  readonly mask?: Mask;
   /** What the feed lists before anyone adds to it. */
   listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */

@@ -62,6 +62,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'createSimulation',
   'listSimulations',
   'getSimulation',
+  'getSimulationMask',
   'exportSimulation',
   'importSimulation',
   'createSimulationToken',

@@ -46,7 +46,11 @@ export interface Principal {
 }
 
 /** What limits are counted by: the tenant, or an entry of a competition by itself. */
-export const countedAs = ({ tenantId, simulationId, isEntry }: Principal): string =>
+export const countedAs = ({
+  tenantId,
+  simulationId,
+  isEntry,
+}: Pick<Principal, 'tenantId' | 'simulationId' | 'isEntry'>): string =>
   isEntry === true ? simulationId : tenantId;
 
 /** What a new token says. */

@@ -70,6 +70,9 @@ const OF_ENTRIES: ReadonlySet<OperationId> = new Set([
   'getOrderExecutionQuality',
   'listTaxLots',
   'listRealizedGains',
+  'createKeyPair',
+  'listKeyPairs',
+  'revokeKeyPair',
   'streamOrders',
   'streamPortfolios',
 ] satisfies OperationId[]);

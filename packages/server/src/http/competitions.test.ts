@@ -292,7 +292,6 @@ describe('competitions', () => {
       ['GET', '/v1/simulations', undefined],
       ['POST', `/v1/accounts/portfolios/${ann.portfolioId}/reset`, {}],
       ['POST', `/v1/accounts/portfolios/${ann.portfolioId}/import`, { cash: 1 }],
-      ['POST', `/v1/accounts/portfolios/${ann.portfolioId}/key-pairs`, {}],
       ['PUT', `/v1/accounts/portfolios/${ann.portfolioId}/broker`, { brokerId: 'default' }],
       ['POST', '/v1/accounts/portfolios', {}],
       ['POST', '/v1/accounts', {}],

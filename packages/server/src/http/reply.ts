@@ -118,6 +118,7 @@ const AUDITED: ReadonlySet<OperationId> = new Set([
   'rotateWebhookSecret',
   'createSimulation',
   'createSimulationToken',
+  'getSimulationMask',
   'exportSimulation',
   'importSimulation',
   'deleteSimulation',

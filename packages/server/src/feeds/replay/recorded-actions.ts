@@ -1,4 +1,4 @@
-import { Price } from '@sandpit/core';
+import { Price, TradingDate } from '@sandpit/core';
 import type { CorporateAction } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { rowBatches } from './recorded-file.js';
@@ -18,8 +18,9 @@ export async function recordedActions(file: RecordedFile): Promise<readonly Corp
 }
 
 function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
-  const [, , type, ratio = '', cash = ''] = row.cells;
-  const common = { symbol: symbolOf(row), exDate: dateOf(file, row) };
+  const [, , type, ratio = '', cash = '', declared = ''] = row.cells;
+  const exDate = dateOf(file, row);
+  const common = { symbol: symbolOf(row), exDate, knownFrom: knownFrom(file, row, exDate, declared) };
   switch (type) {
     case 'split': {
       const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);
@@ -36,6 +37,17 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
     default:
       return undefined;
   }
+}
+
+/** Days before its ex-date on which an action is told of where the recording does not say when it was declared (D209). */
+const TOLD_DAYS_BEFORE = 14;
+
+function knownFrom(file: RecordedFile, row: Row, exDate: TradingDate, declared: string): TradingDate {
+  if (declared === '') return TradingDate.plusDays(exDate, -TOLD_DAYS_BEFORE);
+  const date = TradingDate.parse(declared);
+  if (date === undefined)
+    throw new BadReplayFile(file.path, row.line, `not a date (YYYY-MM-DD): "${declared}"`);
+  return date;
 }
 
 function compare(a: string, b: string): number {

@@ -78,7 +78,7 @@ const SESSIONS = ['AM', 'PM'] as const;
 
 export interface RecordedListing {
   readonly instruments: readonly Instrument[];
-  /** Contracts are listed from the day on which they were first seen. */
+  /** Instruments are listed from the day of their first row, contracts from the day on which they were first seen. */
   readonly since: Readonly<Record<string, TradingDate>>;
 }
 
@@ -99,6 +99,8 @@ export function recordedListing(
     const contract = optionNamed(symbol, said, isIndex) ?? futureNamed(symbol, said);
     if (contract === undefined) {
       found.set(symbol, one.isIndex ? { assetClass: 'INDEX', symbol, name: symbol } : one.equity(symbol));
+      const began = one.firstDate === undefined ? undefined : TradingDate.parse(one.firstDate);
+      if (began !== undefined) since[symbol] = began;
       continue;
     }
     found.set(symbol, contract);

@@ -120,18 +120,21 @@ describe('the shipped recording', () => {
       type: 'SPLIT',
       symbol: 'AAPL',
       exDate: '2014-06-09',
+      knownFrom: '2014-05-26',
       ratio: { new: 7, old: 1 },
     });
     expect(actions).toContainEqual({
       type: 'CASH_DIVIDEND',
       symbol: 'GE',
       exDate: '2000-03-06',
+      knownFrom: '2000-02-21',
       amountPerShare: Price.of('0.41'),
     });
     expect(actions).toContainEqual({
       type: 'SPLIT',
       symbol: 'AIG',
       exDate: '2009-07-01',
+      knownFrom: '2009-06-17',
       ratio: { new: 1, old: 20 },
     });
     expect(
@@ -357,7 +360,7 @@ describe('recorded minutes', () => {
       ['SPY', 'EQUITY'],
       ['SPY240315C00500000', 'OPTION'],
     ]);
-    expect(since).toEqual({ ESH24: '2024-03-04', SPY240315C00500000: '2024-03-04' });
+    expect(since).toEqual({ ESH24: '2024-03-04', SPY: '2024-03-04', SPY240315C00500000: '2024-03-04' });
     await feed.close();
   });
 

@@ -1,6 +1,8 @@
-import { hash32, seedOf } from '@sandpit/core';
+import { seedOf } from '@sandpit/core';
 import { catalogueEntry } from '../catalogue.js';
 import type { CatalogueEntry } from '../catalogue.js';
+import { chanceOf } from './chance.js';
+import type { Seed } from './chance.js';
 import type { Draws } from './brownian-path.js';
 
 /** Daily volatility of the market factor. */
@@ -24,7 +26,7 @@ const LARGEST_DRAW = 510 / DEVIATION;
  * What moves an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are
  * linear, so the three paths are one path whose draws are added up. The path is the logarithm of the price.
  */
-export function factorDraws(seed: number, entry: CatalogueEntry): Draws {
+export function factorDraws(seed: Seed, entry: CatalogueEntry): Draws {
   const { market, sector, own, ownSymbol } = exposures(entry);
   const marketStream = seedOf('market');
   const sectorStream = seedOf(`sector ${entry.sector}`);
@@ -32,9 +34,9 @@ export function factorDraws(seed: number, entry: CatalogueEntry): Draws {
   return {
     bound: (Math.abs(market) + Math.abs(sector) + Math.abs(own)) * LARGEST_DRAW,
     of: (second) =>
-      market * drawOf(hash32(seed, marketStream, second)) +
-      (sector === 0 ? 0 : sector * drawOf(hash32(seed, sectorStream, second))) +
-      own * drawOf(hash32(seed, ownStream, second)),
+      market * drawOf(chanceOf(seed, marketStream, second)) +
+      (sector === 0 ? 0 : sector * drawOf(chanceOf(seed, sectorStream, second))) +
+      own * drawOf(chanceOf(seed, ownStream, second)),
   };
 }
 

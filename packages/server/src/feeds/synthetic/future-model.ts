@@ -1,16 +1,8 @@
-import {
-  exp,
-  hash32,
-  hoursOf,
-  Instant,
-  marketHours,
-  Price,
-  Quantity,
-  seedOf,
-  tradingEndsAt,
-} from '@sandpit/core';
+import { exp, hoursOf, Instant, marketHours, Price, Quantity, seedOf, tradingEndsAt } from '@sandpit/core';
 import type { Calendar, FutureContract, MarketHours, Quote } from '@sandpit/core';
 import { SECOND_MS } from '../open-hours.js';
+import { chanceOf } from './chance.js';
+import type { Seed } from './chance.js';
 import { futureDailyVolume } from './levels.js';
 import type { Level } from './levels.js';
 import type { PriceModel } from './price-model.js';
@@ -36,7 +28,7 @@ export class FutureModel implements Quoted, TradedPath {
   private readonly factor: number;
   private readonly tick: number;
   private readonly rate: number;
-  private readonly seed: number;
+  private readonly seed: Seed;
   private readonly stream: number;
   /** Of the second last computed. */
   private carry = 1;
@@ -45,7 +37,7 @@ export class FutureModel implements Quoted, TradedPath {
     contract: FutureContract,
     { factor }: Level,
     model: PriceModel,
-    terms: { readonly seed: number; readonly calendar: Calendar; readonly riskFreeRate: number },
+    terms: { readonly seed: Seed; readonly calendar: Calendar; readonly riskFreeRate: number },
   ) {
     this.symbol = contract.symbol;
     this.hours = marketHours(terms.calendar, hoursOf(contract));
@@ -94,7 +86,7 @@ export class FutureModel implements Quoted, TradedPath {
     const years = Math.max(0, (this.endsAt - second * SECOND_MS) / MS_A_YEAR);
     this.carry = exp(this.rate * years);
     const middle = this.model.middleOf(pathValue) * this.factor * this.carry * UNITS_PER_POINT;
-    const chance = hash32(this.seed, this.stream, second);
+    const chance = chanceOf(this.seed, this.stream, second);
     const bid = Math.max(1, Math.floor(middle / this.tick)) * this.tick;
     const ask = bid + ((chance & 7) === 0 ? WIDEST_TICKS : 1) * this.tick;
     return { bid, ask, last: (chance & 8) === 0 ? bid : ask, chance };

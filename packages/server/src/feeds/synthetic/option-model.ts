@@ -1,6 +1,5 @@
 import {
   conditionsAt,
-  hash32,
   hoursOf,
   Instant,
   marketHours,
@@ -15,6 +14,8 @@ import {
 } from '@sandpit/core';
 import type { Calendar, Conditions, MarketHours, OptionContract, OptionSeries, Quote } from '@sandpit/core';
 import { SECOND_MS } from '../open-hours.js';
+import { chanceOf } from './chance.js';
+import type { Seed } from './chance.js';
 import type { Quoted } from './quoted.js';
 import { strikeVolatility, termVolatility } from './volatility-surface.js';
 
@@ -40,7 +41,7 @@ export interface UnderlyingLevel {
 }
 
 export interface OptionTrade {
-  readonly seed: number;
+  readonly seed: Seed;
   readonly calendar: Calendar;
   readonly riskFreeRate: number;
   levelOf(underlying: string, second: number): UnderlyingLevel;
@@ -98,10 +99,10 @@ export class OptionModel implements Quoted {
   readonly endsAt: Instant;
   private readonly contract: OptionContract;
   private readonly series: SeriesModel;
-  private readonly seed: number;
+  private readonly seed: Seed;
   private readonly stream: number;
 
-  constructor(contract: OptionContract, series: SeriesModel, seed: number) {
+  constructor(contract: OptionContract, series: SeriesModel, seed: Seed) {
     this.symbol = contract.symbol;
     this.hours = series.hours;
     this.endsAt = series.endsAt;
@@ -119,7 +120,7 @@ export class OptionModel implements Quoted {
     const bid = toTick(contract, units - half, Math.floor);
     const ask = toTick(contract, units + half, Math.ceil);
     const last = toTick(contract, units, Math.round);
-    const chance = hash32(this.seed, this.stream, second);
+    const chance = chanceOf(this.seed, this.stream, second);
     return {
       symbol: this.symbol,
       ...(bid > 0 && { bid, bidSize: contracts(chance) }),

@@ -1,6 +1,7 @@
-import { Instant, Price, Quantity, hash32, seedOf } from '@sandpit/core';
+import { Instant, Price, Quantity, seedOf } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import type { CatalogueEntry } from '../catalogue.js';
+import { chanceOf } from './chance.js';
 import { factorDraws } from './factor-draws.js';
 import { pathOf, seedAt } from './reseeded-path.js';
 import type { PricePath, Seeds } from './reseeded-path.js';
@@ -93,7 +94,7 @@ export class PriceModel {
     const middle = this.middleOf(pathValue);
     const tick = middle >= 1 ? CENT : SMALL_TICK;
     const ticksPerDollar = middle >= 1 ? 100 : 10_000;
-    const chance = hash32(seedAt(this.seeds, second), this.stream, second);
+    const chance = chanceOf(seedAt(this.seeds, second), this.stream, second);
     const spread = spreadTicks(usualTicks(this.entry.typicalSpread, tick), chance & 7);
     const bid = Math.max(1, Math.floor(middle * ticksPerDollar - (spread - 1) / 2));
     // An offer of a dollar or more has to stand on a whole cent.

@@ -1,6 +1,7 @@
 import type { Instant } from '@sandpit/core';
 import { BrownianPath } from './brownian-path.js';
 import type { Draws } from './brownian-path.js';
+import type { Seed } from './chance.js';
 
 /** A new seed for what is behind an instant. */
 interface Reseeding {
@@ -11,13 +12,12 @@ interface Reseeding {
 
 /** The seed of a market, and those that took its place, oldest first. */
 export interface Seeds {
-  /** A 32-bit integer. */
-  readonly seed: number;
+  readonly seed: Seed;
   readonly reseeded?: readonly Reseeding[];
 }
 
 /** The seed in force at a whole second. */
-export function seedAt({ seed, reseeded = [] }: Seeds, second: number): number {
+export function seedAt({ seed, reseeded = [] }: Seeds, second: number): Seed {
   return reseeded.findLast(({ after }) => second > secondOf(after))?.seed ?? seed;
 }
 
@@ -37,7 +37,7 @@ interface Stretch {
 class ReseededPath {
   readonly #stretches: readonly Stretch[];
 
-  constructor(seeds: Seeds, drawsOf: (seed: number) => Draws) {
+  constructor(seeds: Seeds, drawsOf: (seed: Seed) => Draws) {
     const stretches: Stretch[] = [
       { path: new BrownianPath(drawsOf(seeds.seed)), after: Number.NEGATIVE_INFINITY, shift: 0 },
     ];
@@ -84,7 +84,7 @@ class ReseededPath {
 export type PricePath = Pick<BrownianPath, 'at' | 'explore'>;
 
 /** The path of a market's instrument. */
-export const pathOf = (seeds: Seeds, drawsOf: (seed: number) => Draws): PricePath =>
+export const pathOf = (seeds: Seeds, drawsOf: (seed: Seed) => Draws): PricePath =>
   (seeds.reseeded ?? []).length === 0
     ? new BrownianPath(drawsOf(seeds.seed))
     : new ReseededPath(seeds, drawsOf);

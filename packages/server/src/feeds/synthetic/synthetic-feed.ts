@@ -15,7 +15,6 @@ import type { MarketTerms } from './synthetic-market.js';
 import { VolumeProfile } from './volume-profile.js';
 
 export interface SyntheticFeedOptions {
-  /** A 32-bit integer. */
   readonly seed: MarketTerms['seed'];
   /** Where prices go on by another one: of forks. */
   readonly reseeded?: MarketTerms['reseeded'];
@@ -40,7 +39,12 @@ export class SyntheticFeed implements Feed {
   private market: SyntheticMarket;
 
   constructor({ seed, reseeded, calendar, riskFreeRate }: SyntheticFeedOptions) {
-    this.terms = { seed: seed | 0, ...(reseeded !== undefined && { reseeded }), calendar, riskFreeRate };
+    this.terms = {
+      seed: typeof seed === 'number' ? seed | 0 : seed,
+      ...(reseeded !== undefined && { reseeded }),
+      calendar,
+      riskFreeRate,
+    };
     this.market = new SyntheticMarket(this.terms);
   }
 

@@ -1,6 +1,8 @@
-import { hash32, seedOf, uniform } from '@sandpit/core';
+import { seedOf } from '@sandpit/core';
 import type { Instant, TradingDay } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
+import { chanceOf } from './chance.js';
+import type { Seed } from './chance.js';
 
 /** An ordinary session; a shorter one trades proportionally less. */
 const USUAL_MINUTES = 390;
@@ -9,12 +11,12 @@ const EXTENDED_MINUTE_SHARE = 0.0001;
 
 /** Shares traded per minute: a pure function of seed, symbol and minute. Busy at the open and the close, quiet at noon. */
 export class VolumeProfile {
-  private readonly seed: number;
+  private readonly seed: Seed;
   private readonly minuteStream: number;
   private readonly dayStream: number;
   private readonly averageDailyVolume: number;
 
-  constructor(seed: number, symbol: string, averageDailyVolume: number) {
+  constructor(seed: Seed, symbol: string, averageDailyVolume: number) {
     this.seed = seed;
     this.minuteStream = seedOf(`volume ${symbol}`);
     this.dayStream = seedOf(`volume of the day ${symbol}`);
@@ -25,7 +27,7 @@ export class VolumeProfile {
   ofMinute(minute: Instant, day: TradingDay): number {
     const expected = this.averageDailyVolume * this.dayFactor(day) * shareOfDay(minute, day);
     return Math.round(
-      expected * (0.5 + uniform(this.seed, this.minuteStream, Math.floor(minute / MINUTE_MS))),
+      expected * (0.5 + chanceOf(this.seed, this.minuteStream, Math.floor(minute / MINUTE_MS)) / 0x100000000),
     );
   }
 
@@ -40,7 +42,7 @@ export class VolumeProfile {
 
   /** Some days are twice as busy as others: 0.6 … 1.4, mostly near 1. */
   private dayFactor(day: TradingDay): number {
-    const hash = hash32(this.seed, this.dayStream, day.regularOpen);
+    const hash = chanceOf(this.seed, this.dayStream, day.regularOpen);
     return 0.6 + ((hash & 0xffff) + (hash >>> 16)) / 163_840;
   }
 }

@@ -98,6 +98,7 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'createSimulationToken',
   'listSimulations',
   'getSimulation',
+  'getSimulationMask',
   'exportSimulation',
   'importSimulation',
   'deleteSimulation',

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
-import { MAIN, type Simulations } from '../../engine/simulations.js';
+import { MAIN, MARKET, type Simulations } from '../../engine/simulations.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import type { Store } from '../../store/store.js';
 import { quoteIn } from '../listed.js';
@@ -69,7 +69,7 @@ export class Analytics {
     const opening =
       feed.kind === 'push' || feed.kind === 'live' || tenantId === null
         ? undefined
-        : this.#simulations.comparedAs(market.id === id ? id : MAIN, tenantId);
+        : this.#simulations.comparedAs(market.id === MARKET ? MAIN : market.id, tenantId);
     return {
       id,
       marketId: market.id,

@@ -4,6 +4,7 @@ import { CompetitionRefused } from '../../competitions/errors.js';
 import type { Competitions, KeptCompetition, Status, Viewer } from '../../competitions/competitions.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { NoLiveSource, NotRecorded } from '../../engine/simulations.js';
+import { NotMaskable } from '../../feeds/replay/masked-feed.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
@@ -303,6 +304,7 @@ async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
         400,
         error.symbols.map((symbol) => `market.replay: ${symbol} is not recorded`),
       );
+    if (error instanceof NotMaskable) return refuse(400, [`market.mask: ${error.message}`]);
     if (error instanceof NoLiveSource)
       return refuse(400, ['market.feed must not be live: this server has no live source']);
     throw error;
@@ -325,6 +327,8 @@ function answerTo({ problem, message, figures }: Refused): Answer {
       return refuseCoded('ALREADY_ENTERED', message, { entriesPerTenant: figures ?? 1 });
     case 'JOIN_CODE':
       return refuseCoded('JOIN_CODE', message, {});
+    case 'NOT_RECORDED':
+      return refuse(400, [message]);
     case 'WALL_CLOCK':
     case 'NAME_TAKEN':
     case 'TOO_MANY':

@@ -59,7 +59,7 @@ export function keyPairHandlers(
 /** Makes the pair: the secret is in this one answer, and in nothing that is kept of it. */
 export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> => ({
   async createKeyPair({ principal }, { portfolioId }) {
-    const { tenantId, tier, scopes, origin, expiresAtMs } = principal;
+    const { tenantId, tier, scopes, origin, expiresAtMs, isEntry } = principal;
     try {
       const { pair, secretKey } = await pairs.create({
         tenantId,
@@ -70,6 +70,7 @@ export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> =
         origin,
         // A right that ends is not made to last by passing it on; that of an API key does not.
         ...(origin.keyId === undefined && { expiresAtMs }),
+        ...(isEntry === true && { isEntry }),
       });
       return { ...shown(pair), secretKey };
     } catch (error) {

@@ -1,4 +1,11 @@
-import { type Brokerage, type HoursId, Instant, type Instrument, TradingDate } from '@sandpit/core';
+import {
+  type Brokerage,
+  type HoursId,
+  Instant,
+  type Instrument,
+  plainCalendar,
+  TradingDate,
+} from '@sandpit/core';
 import type { Quote } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
@@ -100,12 +107,12 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   getMarketHours({ simulation }) {
     const { calendar } = simulation.brokerage.rules;
-    return marketHoursOf(calendar.id, 'EQUITIES', calendar, simulation.now());
+    return marketHoursOf(plainCalendar(calendar.id), 'EQUITIES', calendar, simulation.now());
   },
 
   getExchangeHours({ simulation, params: { exchange } }) {
     const { calendar } = simulation.brokerage.rules;
-    const hours = exchange === calendar.id ? 'EQUITIES' : EXCHANGES.get(exchange);
+    const hours = exchange === plainCalendar(calendar.id) ? 'EQUITIES' : EXCHANGES.get(exchange);
     return hours === undefined
       ? EXCHANGE_NOT_FOUND
       : marketHoursOf(exchange, hours, calendar, simulation.now());
@@ -173,7 +180,7 @@ export const marketDataHandlers: MarketDataHandlers = {
       calendar.tradingDay(TradingDate.plusDays(from, i)),
     );
     return {
-      calendar: calendar.id,
+      calendar: plainCalendar(calendar.id),
       days: days.filter((day) => day !== undefined).map((day) => tradingDayOf(day, calendar)),
     };
   },

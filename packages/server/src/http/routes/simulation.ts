@@ -109,13 +109,13 @@ export const simulationHandlers: SimulationHandlers = {
     return execute<'AnnounceActions'>(call, { type: 'AnnounceActions', actions }, ({ result }) =>
       'code' in result
         ? answerTo(result)
-        : { actions: shownActions(result, call.simulation.brokerage.rules.calendar) },
+        : { actions: shownActions(result, call.simulation.brokerage.rules.calendar, today) },
     );
   },
 
   listCorporateActions: ({ simulation: { market } }) =>
-    market.read([], ({ state, rules }) => ({
-      actions: shownActions(state.actions.values(), rules.calendar),
+    market.read([], ({ state, rules, at }) => ({
+      actions: shownActions(state.actions.values(), rules.calendar, rules.calendar.dateOf(at)),
       ...(isLive(market.feed) && { unsupported: [...market.feed.unsupportedActions()] }),
     })),
 

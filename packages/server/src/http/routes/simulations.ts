@@ -17,6 +17,7 @@ import {
   TooDeep,
   TooManySimulations,
 } from '../../engine/simulations.js';
+import { NotMaskable } from '../../feeds/replay/masked-feed.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
@@ -39,6 +40,7 @@ type SimulationsHandlers = Pick<
   | 'createSimulationToken'
   | 'listSimulations'
   | 'getSimulation'
+  | 'getSimulationMask'
   | 'exportSimulation'
   | 'importSimulation'
   | 'deleteSimulation'
@@ -93,7 +95,7 @@ export function simulationsHandlers(
       if (simulation instanceof Answer) return simulation;
       const info = simulations.info(simulation.id, tenantId);
       if (info === undefined) return SIMULATION_NOT_FOUND;
-      return simulationOf(info, simulation.now());
+      return simulationOf(info, { now: simulation.now(), isOwner: isOwner(principal) });
     },
 
     createSimulationToken({ principal, params }) {
@@ -115,7 +117,7 @@ export function simulationsHandlers(
           .toReversed(),
         query,
         ({ id }) => id,
-        (info) => simulationOf(info),
+        (info) => simulationOf(info, { isOwner: isOwner(principal) }),
       ),
 
     async getSimulation({ principal, params }) {
@@ -132,7 +134,19 @@ export function simulationsHandlers(
         return undefined;
       });
       const info = look();
-      return info === undefined ? SIMULATION_NOT_FOUND : simulationOf(info, simulation?.now());
+      return info === undefined
+        ? SIMULATION_NOT_FOUND
+        : simulationOf(info, { now: simulation?.now(), isOwner: isOwner(principal) });
+    },
+
+    async getSimulationMask({ principal, params: { simulationId } }) {
+      const { tenantId } = principal;
+      const config = seenBy(principal, simulations.info(simulationId, tenantId))?.config;
+      if (config?.mask === undefined || !isOwner(principal)) return SIMULATION_NOT_FOUND;
+      const { weeks, symbols, prices } = config.mask;
+      const key = (await simulations.find(simulationId, tenantId))?.feed.mask?.key;
+      if (key === undefined) return SIMULATION_NOT_FOUND;
+      return { simulationId, symbols, dates: weeks > 0, prices, weeks, instruments: [...key] };
     },
 
     async exportSimulation(call) {
@@ -140,6 +154,7 @@ export function simulationsHandlers(
       const { tenantId } = call.principal;
       if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
       const info = seenBy(call.principal, simulations.info(simulationId, tenantId));
+      if (info?.config.mask !== undefined && !isOwner(call.principal)) return SIMULATION_NOT_FOUND;
       if (info !== undefined && isRunning(simulationId)) return NOT_OVER_YET;
       const pieces = info === undefined ? undefined : await simulations.export(simulationId, tenantId);
       return pieces === undefined ? SIMULATION_NOT_FOUND : sendPieces(call, pieces);
@@ -157,7 +172,9 @@ export function simulationsHandlers(
         allowed,
       );
       if (imported instanceof Answer) return imported;
-      return imported === undefined ? SIMULATION_NOT_FOUND : simulationOf(imported);
+      return imported === undefined
+        ? SIMULATION_NOT_FOUND
+        : simulationOf(imported, { isOwner: isOwner(principal) });
     },
 
     async deleteSimulation({ principal, params }) {
@@ -234,7 +251,8 @@ export function simulationsHandlers(
         if (forked instanceof Answer) return forked;
         const info = forked && simulations.info(forked.simulation.id, tenantId);
         if (info === undefined) return SIMULATION_NOT_FOUND;
-        return { ...simulationOf(info, forked?.simulation.now()), stateHash: forked?.stateHash ?? '' };
+        const shown = simulationOf(info, { now: forked?.simulation.now(), isOwner: isOwner(principal) });
+        return { ...shown, stateHash: forked?.stateHash ?? '' };
       } catch (error) {
         if (error instanceof TooDeep) return TOO_DEEP;
         if (!(error instanceof NoSuchPoint)) throw error;
@@ -275,6 +293,9 @@ function forkedBy(principal: Principal, info: SimulationInfo | undefined): Simul
 function seenBy({ agent }: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
   return agent === undefined || info?.config.madeBy === agent.agentId ? info : undefined;
 }
+
+/** Masks are shown to the tenant alone: neither to its agents nor to a token that lives in a simulation, which may be someone else's by now. */
+const isOwner = ({ agent, simulationId }: Principal): boolean => agent === undefined && simulationId === MAIN;
 
 /** Tokens for simulations: what the caller may do, in there. */
 export function simulationIssuer({
@@ -391,6 +412,7 @@ async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: numbe
     if (error instanceof ImportRefused) return refuse(400, `The file cannot be imported: ${error.message}`);
     if (error instanceof ImportTooLarge) return refuse(413, sentence(error.message));
     if (error instanceof TooManyImports) return refuse(409, sentence(error.message));
+    if (error instanceof NotMaskable) return refuse(400, [`mask: ${error.message}`]);
     if (error instanceof NoLiveSource)
       return refuse(400, ['feed live is only allowed where MARKET_FEED is live']);
     if (!(error instanceof NotRecorded)) throw error;

@@ -9,12 +9,13 @@ import type {
   UpdateCompetitionBody,
 } from '@sandpit/protocol';
 import type { KeptCompetition, Status } from '../../competitions/competitions.js';
-import type { CompetitionSettings, EntryNote } from '../../competitions/notes.js';
+import type { CompetitionSettings, EntryNote, MaskedCompetition } from '../../competitions/notes.js';
+import type { MaskParts } from '../../engine/simulation-config.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { plainSymbol } from './instruments.js';
 import { endOf, instantOf, isoOfMs } from './instants.js';
 import { moneyNumber, moneyOf, priceOf } from './numbers.js';
-import { simulationConfigOf } from './simulations.js';
+import { maskPartsOf, simulationConfigOf } from './simulations.js';
 
 const MOST_ENTRANTS = 10_000;
 /** Percentages of rules are in 1/10,000 of a percent. */
@@ -27,7 +28,8 @@ export function settingsOf(
   brokers: ReadonlyMap<string, BrokerConfiguration>,
 ): CompetitionSettings | readonly string[] {
   const { market, rules } = body;
-  const { start, end, seed, mask, replay, luld, ...simulated } = market;
+  const { start, end, seed, mask: _, replay, luld, ...simulated } = market;
+  const mask = maskOf(market);
   const wanted = simulationConfigOf(
     {
       ...simulated,
@@ -57,6 +59,7 @@ export function settingsOf(
       start: market.clock === 'wall' ? Instant.min(startsAt, Instant.ofMs(nowMs)) : startsAt,
     },
     ...(seed !== undefined && { seed }),
+    ...(mask !== undefined && { mask }),
     startsAt,
     endsAt,
     rules: rulesOf(rules, (symbol) => plainSymbol(symbol, today)),
@@ -73,6 +76,13 @@ export function settingsOf(
     capacity: body.capacity ?? MOST_ENTRANTS,
     isPublic: body.visibility === 'PUBLIC',
   };
+}
+
+/** A recording is masked unless the organizer shows it. By a clock on the wall its dates cannot be moved. */
+function maskOf({ feed, clock, mask }: CompetitionBody['market']): MaskParts | undefined {
+  if (feed !== 'replay') return undefined;
+  const parts = maskPartsOf(mask ?? true);
+  return parts && (clock === 'wall' && mask === undefined ? { ...parts, dates: false } : parts);
 }
 
 function rulesOf(rules: CompetitionBody['rules'], symbolOf: (symbol: string) => string): CompetitionRules {
@@ -111,8 +121,9 @@ export function competitionOf(
     name,
     status,
     paused: isPaused,
-    market,
-    rules,
+    ...(isOrganizer || note.masked === undefined
+      ? { market, rules }
+      : maskedTerms(market, rules, note.masked)),
     scoring,
     entry,
     ...(capacity !== undefined && { capacity }),
@@ -126,6 +137,22 @@ export function competitionOf(
     createdAt: isoOfMs(note.createdAt),
   };
 }
+
+/** Market and rules without a symbol or date of the recording. */
+const maskedTerms = (
+  { replay: _, ...market }: CompetitionBody['market'],
+  rules: CompetitionBody['rules'],
+  { parts, startsAt, endsAt, replay, symbols }: MaskedCompetition,
+): Pick<Competition, 'market' | 'rules'> => ({
+  market: {
+    ...market,
+    start: isoOfMs(startsAt),
+    end: isoOfMs(endsAt),
+    ...(replay !== undefined && { replay: replay.join(',') }),
+    mask: parts,
+  },
+  rules: { ...rules, ...(symbols !== undefined && { symbols: [...symbols] }) },
+});
 
 export function entryOf(
   { id, competitionId, displayName, portfolioId, simulationId, createdAt }: EntryNote,

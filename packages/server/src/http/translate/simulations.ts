@@ -4,6 +4,7 @@ import {
   type CorporateAction as CoreAction,
   effectiveAt,
   Instant,
+  plainCalendar,
   seedOf,
   TradingDate,
 } from '@sandpit/core';
@@ -17,6 +18,10 @@ import type {
   Simulation as ShownSimulation,
   Snapshot as ShownSnapshot,
 } from '@sandpit/protocol';
+import { randomBytes } from 'node:crypto';
+import { maskedConfig } from '../../engine/masked-config.js';
+import type { MaskParts } from '../../engine/simulation-config.js';
+import { DateShift } from '../../feeds/replay/date-shift.js';
 import { defaultCalendar } from '../../engine/default-calendar.js';
 import type { WantedFork } from '../../engine/forks.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -36,7 +41,8 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
   const begins = start === undefined ? Instant.ofMs(nowMs) : instantOf(start, calendarById(calendar));
   // One digit of a future's year is one of these years.
   const today = calendarById(calendar).dateOf(begins);
-  return {
+  const parts = body.mask === undefined ? undefined : maskPartsOf(body.mask);
+  const config: WantedSimulation = {
     ...(name !== undefined && { name }),
     feed,
     clock,
@@ -54,6 +60,14 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
     }),
   };
+  // Not from the seed, which may be known.
+  return parts === undefined ? config : maskedConfig(config, parts, randomBytes(16).toString('hex'));
+}
+
+/** The parts that a mask hides: all that are not named; undefined where it hides nothing. */
+export function maskPartsOf(mask: NonNullable<CreateSimulationBody['mask']>): MaskParts | undefined {
+  const { symbols = true, dates = true, prices = true } = typeof mask === 'boolean' ? {} : mask;
+  return mask === false || !(symbols || dates || prices) ? undefined : { symbols, dates, prices };
 }
 
 /** A 32-bit number as it is, anything else by its text. */
@@ -97,22 +111,30 @@ export const snapshotOf = (
   createdAt: isoOfMs(createdAt),
 });
 
+/** A simulation as it travels. `isOwner`: whoever asks may see what a mask hides. */
 export function simulationOf(
   { id, config, createdAt, brokenBy, imported }: SimulationInfo,
-  now?: Instant,
+  { now, isOwner }: { readonly now?: Instant | undefined; readonly isOwner: boolean },
 ): ShownSimulation {
   const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment, fork, ttl } = config;
+  const { mask } = config;
+  const begins =
+    mask !== undefined && isOwner ? new DateShift(mask.weeks).recorded(Instant.ofMs(start)) : start;
   return {
     simulationId: id,
     ...(name !== undefined && { name }),
     feed,
     clock,
-    calendar,
-    ...(clock !== 'wall' && { start: isoOfMs(start) }),
+    calendar: plainCalendar(calendar),
+    ...(clock !== 'wall' && { start: isoOfMs(begins) }),
     ...(clock === 'scaled' && { speed }),
     // That of a competition is drawn, and shown in its export.
     ...(config.competition === undefined && { seed }),
-    ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
+    ...(replay?.symbols !== undefined &&
+      (isOwner || mask?.symbols !== true) && { replay: replay.symbols.join(',') }),
+    ...(mask !== undefined && {
+      mask: { symbols: mask.symbols, dates: mask.weeks > 0, prices: mask.prices },
+    }),
     earlyAssignment: earlyAssignment ?? 'OFF',
     scripts: config.scripts === true,
     luld: config.luld === true,
@@ -166,9 +188,17 @@ function shownAction(
   };
 }
 
-/** Dividends and splits in the order in which they take effect; what was withdrawn is not there. */
-export const shownActions = (actions: Iterable<AnnouncedAction>, calendar: Calendar): ShownAction[] =>
+/**
+ * Dividends and splits in the order in which they take effect, without those that were withdrawn and those of a recording that are not known
+ * by `today` (D209).
+ */
+export const shownActions = (
+  actions: Iterable<AnnouncedAction>,
+  calendar: Calendar,
+  today: TradingDate,
+): ShownAction[] =>
   [...actions]
+    .filter(({ action: { knownFrom } }) => knownFrom === undefined || knownFrom <= today)
     .sort((a, b) => effectiveAt(calendar, a.action) - effectiveAt(calendar, b.action) || a.number - b.number)
     .flatMap((announced) =>
       announced.status === 'WITHDRAWN' ? [] : [shownAction(announced, announced.status, calendar)],

@@ -15,7 +15,9 @@ const isKnown = (date: (typeof DATES)[number]): date is KnownDate =>
 const LONGEST_MS = 90 * 86_400_000;
 
 const actionsOf = ({ simulation }: AlpacaCall): Promise<readonly AnnouncedAction[]> =>
-  simulation.read([], ({ state, rules }) => shownActions(state.actions.values(), rules.calendar));
+  simulation.read([], ({ state, rules, at }) =>
+    shownActions(state.actions.values(), rules.calendar, rules.calendar.dateOf(at)),
+  );
 
 const kindOf = ({ type }: AnnouncedAction): string => (type === 'SPLIT' ? 'split' : 'dividend');
 

@@ -4,7 +4,7 @@ import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
 import type { Simulation } from '../../../engine/simulation.js';
 import { MAIN } from '../../../engine/simulations.js';
 import type { Scope } from '@sandpit/protocol';
-import type { Principal } from '../../auth.js';
+import { countedAs, type Principal } from '../../auth.js';
 import { RateLimits, type SlidingWindow } from '../../rate-limit.js';
 import { ownPortfolio } from '../../routes/owned.js';
 import type { HttpDeps } from '../../settings.js';
@@ -44,14 +44,23 @@ export class Entry {
       this.#take(request, this.#limits.ofAddress('alpaca', request.ip, limit));
       throw unauthorized();
     }
-    this.#take(request, this.#limits.ofTenant(routeOf(request), pair.tenantId, limit));
+    this.#take(request, this.#limits.ofTenant(routeOf(request), countedAs(pair), limit));
     return this.open(pair);
   }
 
   /** What a good pair opens. Throws where it is not there any more. */
   async open(pair: KeyPair): Promise<Admitted> {
     const { simulations } = this.#deps;
-    const { simulationId, tenantId, tier, scope, portfolioId, origin, expiresAtMs = Infinity } = pair;
+    const {
+      simulationId,
+      tenantId,
+      tier,
+      scope,
+      portfolioId,
+      origin,
+      expiresAtMs = Infinity,
+      isEntry,
+    } = pair;
     const isMain = simulationId === MAIN;
     const simulation =
       (isMain ? simulations.openMain(tenantId) : undefined) ??
@@ -69,6 +78,7 @@ export class Entry {
       expiresAtMs,
       origin,
       by: { tenantId, tier },
+      ...(isEntry === true && { isEntry }),
     };
     return { pair, principal, simulation, portfolioId };
   }

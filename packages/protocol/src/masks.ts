@@ -1,0 +1,52 @@
+/** Masks of recordings (D209). */
+import { type Static, Type } from 'typebox';
+import { anyText, closed, flag, integer, number, optional } from './fields.js';
+import type { Report } from './rules.js';
+
+export const MaskParts = closed(
+  'MaskParts',
+  {
+    symbols: optional(flag({ description: 'Whether symbols are replaced by invented ones; absent = true.' })),
+    dates: optional(
+      flag({ description: 'Whether dates are moved by a whole number of weeks; absent = true.' }),
+    ),
+    prices: optional(
+      flag({ description: 'Whether prices are multiplied by a factor for each symbol; absent = true.' }),
+    ),
+  },
+  { description: 'The parts of a recording that are hidden from its users.' },
+);
+export type MaskParts = Static<typeof MaskParts>;
+
+/** A recording is hidden as a whole, in parts, or not at all (D209). */
+export const maskField = (description: string) =>
+  Type.Union([flag(), MaskParts], { description, 'x-expected': 'must be a boolean or an object' });
+
+/** A clock on the wall shows the present date: that cannot be moved. */
+export function reportMaskOnWall(
+  { clock, mask }: { readonly clock?: unknown; readonly mask?: unknown },
+  report: Report<'mask'>,
+): void {
+  const movesDates = mask === true || (typeof mask === 'object' && (mask as MaskParts).dates !== false);
+  if (clock === 'wall' && movesDates) report.field('mask', 'must not move dates on wall clocks');
+}
+
+export const MaskedInstrument = closed('MaskedInstrument', {
+  symbol: anyText({ description: 'As recorded.' }),
+  ticker: anyText({ description: 'As the simulation shows it.' }),
+  factor: number({ description: 'Prices are multiplied by it, sizes divided, 0.2 to 5; 1 = not masked.' }),
+});
+
+export const SimulationMask = closed(
+  'SimulationMask',
+  {
+    simulationId: anyText(),
+    symbols: flag({ description: 'Whether symbols are replaced.' }),
+    dates: flag({ description: 'Whether dates are moved.' }),
+    prices: flag({ description: 'Whether prices are multiplied.' }),
+    weeks: integer(0, 9999, { description: 'Weeks by which dates are moved into the future.' }),
+    instruments: Type.Array(MaskedInstrument, { description: 'The recorded instruments, by symbol.' }),
+  },
+  { description: 'The key of a masked recording.' },
+);
+export type SimulationMask = Static<typeof SimulationMask>;

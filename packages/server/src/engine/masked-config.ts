@@ -1,0 +1,17 @@
+import { Instant } from '@sandpit/core';
+import { DateShift } from '../feeds/replay/date-shift.js';
+import { maskTerms } from '../feeds/replay/mask.js';
+import type { MaskParts } from '../feeds/replay/mask.js';
+import type { WantedSimulation } from './simulation-config.js';
+
+/** A simulation of a recording behind a mask: it begins at the moved instant, and goes by the moved calendar. `key`: 128 bits, hexadecimal. */
+export function maskedConfig(config: WantedSimulation, parts: MaskParts, key: string): WantedSimulation {
+  const start = Instant.ofMs(config.start);
+  const mask = maskTerms(parts, key, start);
+  return {
+    ...config,
+    mask,
+    start: new DateShift(mask.weeks).moved(start),
+    ...(mask.weeks > 0 && config.calendar === 'XNYS' && { calendar: `XNYS+${mask.weeks}` as const }),
+  };
+}
