@@ -350,8 +350,7 @@ describe('masked recordings', () => {
       mask: true,
       replay: undefined,
     });
-    const second = (await owner.get(`/v1/simulations/${other.body.simulationId as string}/mask`))
-      .body;
+    const second = (await owner.get(`/v1/simulations/${other.body.simulationId as string}/mask`)).body;
     expect(second.instruments).not.toEqual(key.instruments);
   });
 

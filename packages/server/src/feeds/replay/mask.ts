@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Price, Quantity } from '@sandpit/core';
-import type { CorporateAction, Equity, TradingDate , Instant} from '@sandpit/core';
+import type { CorporateAction, Equity, TradingDate, Instant } from '@sandpit/core';
 import { DateShift } from './date-shift.js';
 
 /** The mask of a recording (D209), as the configuration of a simulation has it. */
