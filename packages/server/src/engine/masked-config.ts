@@ -1,7 +1,7 @@
 import { Instant } from '@sandpit/core';
-import { DateShift } from '../feeds/replay/date-shift.js';
-import { maskTerms } from '../feeds/replay/mask.js';
-import type { MaskParts } from '../feeds/replay/mask.js';
+import { DateShift } from '../feeds/date-shift.js';
+import { maskTerms } from '../feeds/mask.js';
+import type { MaskParts } from '../feeds/mask.js';
 import type { WantedSimulation } from './simulation-config.js';
 
 /** A simulation of a recording behind a mask: it begins at the moved instant, and goes by the moved calendar. `key`: 128 bits, hexadecimal. */

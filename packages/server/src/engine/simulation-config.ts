@@ -1,8 +1,8 @@
 import type { Calendar, EarlyAssignment, Instant, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
-import type { MaskTerms } from '../feeds/replay/mask.js';
+import type { MaskTerms } from '../feeds/mask.js';
 
-export type { MaskParts } from '../feeds/replay/mask.js';
+export type { MaskParts } from '../feeds/mask.js';
 
 import type { ClockMode } from './clock.js';
 import type { Origin } from './recovery.js';

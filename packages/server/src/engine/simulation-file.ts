@@ -9,7 +9,7 @@ import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { weeksMoved } from '@sandpit/core';
-import type { MaskTerms } from '../feeds/replay/mask.js';
+import type { MaskTerms } from '../feeds/mask.js';
 import type { JournalRecord } from '../store/journal.js';
 import { MOST_GENERATIONS } from './forks.js';
 import type { ForkTerms, KeptConfig } from './simulation-config.js';

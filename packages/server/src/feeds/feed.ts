@@ -1,5 +1,5 @@
 import type { Bar, CorporateAction, Instant, Listing, Quote } from '@sandpit/core';
-import type { Mask } from './replay/mask.js';
+import type { Mask } from './mask.js';
 
 /** What a feed tells at one instant, in the order it must be applied. */
 export interface MarketEvent {

@@ -1,17 +1,8 @@
 import type { Bar, CorporateAction, Equity, Instant, Listing, Quote } from '@sandpit/core';
 import type { BarQuery, Feed, HaltNews, MarketEvent } from '../feed.js';
-import { Mask } from './mask.js';
-import type { MaskTerms } from './mask.js';
+import { Mask, NotMaskable } from '../mask.js';
+import type { MaskTerms } from '../mask.js';
 import type { ReplayFeed } from './replay-feed.js';
-
-/** Only shares can be masked: the recording has other instruments. */
-export class NotMaskable extends Error {
-  override readonly name = 'NotMaskable';
-
-  constructor() {
-    super('Only a recording of equities can be masked');
-  }
-}
 
 /** A recording behind a mask (D209): whatever it answers, no byte is a recorded ticker, date or price. */
 export class MaskedFeed implements Feed {

@@ -4,7 +4,7 @@ import { CompetitionRefused } from '../../competitions/errors.js';
 import type { Competitions, KeptCompetition, Status, Viewer } from '../../competitions/competitions.js';
 import type { Board } from '../../competitions/running-competition.js';
 import { NoLiveSource, NotRecorded } from '../../engine/simulations.js';
-import { NotMaskable } from '../../feeds/replay/masked-feed.js';
+import { NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';

@@ -17,7 +17,7 @@ import {
   TooDeep,
   TooManySimulations,
 } from '../../engine/simulations.js';
-import { NotMaskable } from '../../feeds/replay/masked-feed.js';
+import { NotMaskable } from '../../feeds/mask.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';

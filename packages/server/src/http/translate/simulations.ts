@@ -21,7 +21,7 @@ import type {
 import { randomBytes } from 'node:crypto';
 import { maskedConfig } from '../../engine/masked-config.js';
 import type { MaskParts } from '../../engine/simulation-config.js';
-import { DateShift } from '../../feeds/replay/date-shift.js';
+import { DateShift } from '../../feeds/date-shift.js';
 import { defaultCalendar } from '../../engine/default-calendar.js';
 import type { WantedFork } from '../../engine/forks.js';
 import type { Simulation } from '../../engine/simulation.js';

@@ -3,6 +3,15 @@ import { Price, Quantity } from '@sandpit/core';
 import type { CorporateAction, Equity, TradingDate, Instant } from '@sandpit/core';
 import { DateShift } from './date-shift.js';
 
+/** Only shares can be masked: the recording has other instruments. */
+export class NotMaskable extends Error {
+  override readonly name = 'NotMaskable';
+
+  constructor() {
+    super('Only a recording of equities can be masked');
+  }
+}
+
 /** The mask of a recording (D209), as the configuration of a simulation has it. */
 export interface MaskTerms {
   /** 128 bits, hexadecimal: the origin of tickers, factors and weeks. */
