@@ -273,6 +273,23 @@ describe('the order stream', () => {
     expect(transitions(missed)).toEqual(lasting.slice(1));
   });
 
+  it('tells the latest price of a trailing stop that moves twice within a second, a second later (D215)', async () => {
+    const reader = await follow('/v1/stream/orders');
+    await placeOrder(client, portfolioId, {
+      orderType: 'TRAILING_STOP',
+      limitPrice: undefined,
+      trailingAmount: 1,
+      timeInForce: 'GTC',
+    });
+    await pushQuote(client, { bid: 98, ask: 98.1, last: 98 });
+    await pushQuote(client, { bid: 97.5, ask: 97.6, last: 97.5 });
+    test.time.nowMs += 1000;
+    const events = await reader.until(
+      (told) => transitions(told).filter((one) => one === 'TRAILED').length === 2,
+    );
+    expect(events.at(-1)?.data.stopPrice).toBe(98.5);
+  });
+
   it('tells of an open order for which a margin upgrade sets other amounts aside (D215)', async () => {
     const cash = (await openPortfolio(client, { portfolioType: 'CASH' })) as { portfolioId: string };
     await placeOrder(client, cash.portfolioId, { limitPrice: 90, timeInForce: 'GTC' });

@@ -210,6 +210,9 @@ describe('sandpit tenant', () => {
     expect((await run(again.settings, 'delete', 'alice')).out.join()).toMatch(
       /^deleted \{"tenantId":"alice"/,
     );
+    for (const name of ['journal.db', 'history.db'])
+      for (const text of [main, 'alice'])
+        expect(readFileSync(join(folder, 'to', name)).includes(text), `${text} in ${name}`).toBe(false);
     expect((await run(again.settings, 'import', join(folder, 'again.ndjson'))).err).toEqual([]);
     const third = await Server.start('to', '2026-01-05T11:00:00-05:00');
     const back = await third.login(await newKey(third.settings, 'alice'));

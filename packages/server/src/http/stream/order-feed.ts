@@ -24,6 +24,8 @@ interface OrderReader {
 
 /** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
 const MOST_HELD = 500;
+/** Delay of a trailing stop that the rate limit held back. */
+const LATE_MS = 1000;
 
 /**
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
@@ -41,6 +43,9 @@ export class OrderFeed {
   readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<OrderReader>>();
   readonly #trails = new TrailRate();
+  /** Trailing stops by order number whose latest price was held back by the rate limit. */
+  readonly #late = new Map<number, OrderSnapshot>();
+  #lateTimer: NodeJS.Timeout | undefined;
   readonly #ids: EventIds;
   #unsubscribe: (() => void) | undefined;
 
@@ -141,6 +146,7 @@ export class OrderFeed {
       if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
       if (happened.type === 'OrderMoved' && happened.transition === 'TRAILED')
         return this.#tellTrailed(readers, order);
+      this.#late.delete(order.terms.number);
       try {
         const told = this.#told({ seq, event }, happened, order, at);
         for (const reader of readers) this.#tellOrHold(reader, told);
@@ -167,12 +173,28 @@ export class OrderFeed {
    * are being told what they missed are left out.
    */
   #tellTrailed(readers: ReadonlySet<OrderReader>, order: OrderSnapshot): void {
-    if (!this.#trails.admit(order.terms, this.#clockMs())) return;
+    if (!this.#trails.admit(order.terms, this.#clockMs())) {
+      this.#late.set(order.terms.number, order);
+      this.#lateTimer ??= setTimeout(() => this.#tellLate(), LATE_MS).unref();
+      return;
+    }
+    this.#late.delete(order.terms.number);
     const { ids } = this.#simulation.brokerage.state;
     const update = trailedUpdateOf(ids, order, (exit) => orderAtHand(this.#simulation, exit));
     for (const { connection, filter, held, position } of readers) {
       if (held !== undefined || !isAskedFor(filter, { order })) continue;
       connection.write(frameOf('order-update', this.#ids.of(position), update), () => this.#ids.of(position));
+    }
+  }
+
+  /** Sends the price that the rate limit held back, so that a stop that stands still again is not shown at an old one. */
+  #tellLate(): void {
+    this.#lateTimer = undefined;
+    const late = [...this.#late.values()];
+    this.#late.clear();
+    for (const order of late) {
+      const readers = this.#readers.get(order.terms.tenantId);
+      if (readers !== undefined) this.#tellTrailed(readers, order);
     }
   }
 

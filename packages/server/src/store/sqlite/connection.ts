@@ -20,6 +20,8 @@ export function openConnection(path: string, options: { readonly readOnly: boole
   const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
   // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
   database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
+  // Deleted rows are overwritten: the erasure of a tenant leaves nothing of it in free pages (D170).
+  database.exec('PRAGMA secure_delete = ON');
   return database;
 }
 

@@ -30,6 +30,8 @@ const SHORTEST_PAUSE_MS = 20;
 /** Under load transactions are larger, and cost less for each record. Whoever waits ends the pause. */
 const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
+/** Time that the end of the server gives to the rows of deleted simulations. */
+const LONGEST_PURGE_MS = 3000;
 const RETRY_MS = 250;
 const UNEXPLAINED_RETRY_MS = 5_000;
 const SECOND_REBUILD_MS = 30_000;
@@ -75,7 +77,18 @@ class Projector {
         this.#failed(error);
       }
     }
+    this.#finishPurge();
     this.#close();
+  }
+
+  /** Removes the rows of deleted simulations that are left, for a few seconds at most; the next start removes the others. */
+  #finishPurge(): void {
+    const until = performance.now() + LONGEST_PURGE_MS;
+    try {
+      while (this.#open?.purge.step() === true && performance.now() < until);
+    } catch {
+      // They are found again when the history is opened.
+    }
   }
 
   /** Removes rows of deleted simulations while there is nothing to write, a few milliseconds at a time. */
