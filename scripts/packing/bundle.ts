@@ -13,7 +13,7 @@ const PROGRAMS = ['packages/cli/dist/main.js', 'packages/server/dist/main.js'];
 const IMPORTED_BY_THREADS = [
   'packages/server/dist/store/projection.js',
   'packages/server/dist/engine/checkpoint.js',
-  'packages/server/dist/store/sqlite/past-source.js',
+  'packages/server/dist/store/sqlite/history/past-source.js',
 ];
 
 const posix = (path: string): string => path.split(sep).join('/');

@@ -16,7 +16,7 @@ export interface PlantedFault {
 export const FAULT = 'PLANTED_FAULT';
 
 const is = (name: string): string => `process.env.${FAULT} === '${name}'`;
-const JOURNAL = 'server/dist/store/sqlite/sqlite-journal.js';
+const JOURNAL = 'server/dist/store/sqlite/journal/sqlite-journal.js';
 
 /** Acknowledges 25 ms before anything is written. */
 export const acknowledgedTooEarly: PlantedFault = { name: 'acknowledged-too-early' };

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { BadSetting, readSettings } from './config.js';
-import { backUp } from './store/sqlite/backup.js';
+import { backUp } from './store/sqlite/checks/backup.js';
 import { printUsage } from './usage.js';
 
 const USAGE = `usage: npm run backup -- --to DIR [--data DIR]

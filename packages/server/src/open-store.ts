@@ -1,6 +1,6 @@
 import type { Settings } from './config.js';
 import { projectRecord } from './store/projection.js';
-import { makePrivateDirectory } from './store/sqlite/private-files.js';
+import { makePrivateDirectory } from './store/sqlite/database/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
 import { recoveryUrl } from './store/worker-url.js';

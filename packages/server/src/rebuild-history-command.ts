@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { BadSetting, readSettings } from './config.js';
-import { JOURNAL_FILE } from './store/sqlite/journal-schema.js';
+import { JOURNAL_FILE } from './store/sqlite/journal/journal-schema.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 
 const LOOK_MS = 50;

@@ -10,8 +10,8 @@ import { verifyJournal } from './engine/verify.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { projectRecord } from './store/projection.js';
-import { compareHistory } from './store/sqlite/compare-history.js';
-import { JOURNAL_FILE } from './store/sqlite/journal-schema.js';
+import { compareHistory } from './store/sqlite/checks/compare-history.js';
+import { JOURNAL_FILE } from './store/sqlite/journal/journal-schema.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 

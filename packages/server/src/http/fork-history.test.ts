@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { verifyJournal } from '../engine/verify.js';
 import { projectRecord } from '../store/projection.js';
-import { compareHistory } from '../store/sqlite/compare-history.js';
+import { compareHistory } from '../store/sqlite/checks/compare-history.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import { recoveryUrl } from '../store/worker-url.js';
 import type { Store } from '../store/store.js';

@@ -8,7 +8,7 @@ import { mainOf } from '../engine/simulations.js';
 import { verifyJournal } from '../engine/verify.js';
 import { openMemoryStore } from '../store/memory/memory-store.js';
 import { projectRecord } from '../store/projection.js';
-import { compareHistory } from '../store/sqlite/compare-history.js';
+import { compareHistory } from '../store/sqlite/checks/compare-history.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import { recoveryUrl } from '../store/worker-url.js';
 import type { Store } from '../store/store.js';

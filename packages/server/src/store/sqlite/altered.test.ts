@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerOf, recordOf, START, withSimulation } from '../fixtures.contract.js';
-import { answerLookup } from './answer-table.js';
+import { answerLookup } from './journal/answer-table.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 import { examine } from './directory-image.contract.js';
 import type { Image } from './directory-image.contract.js';

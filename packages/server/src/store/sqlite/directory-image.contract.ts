@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { DamagedJournal } from '../journal.js';
-import { answerLookup, AnswerTable, findAnswer } from './answer-table.js';
-import { BlockTable } from './block-table.js';
-import { CommitLog } from './commit-log.js';
-import { all, asDamage, openConnection, Statements } from './connection.js';
-import { JournalBlocks, recordLine } from './journal-blocks.js';
-import { JOURNAL_FILE } from './journal-schema.js';
-import { RegistryQueries, RegistryTables } from './registry-tables.js';
-import { tailHash } from './row-sums.js';
+import { answerLookup, AnswerTable, findAnswer } from './journal/answer-table.js';
+import { BlockTable } from './journal/block-table.js';
+import { CommitLog } from './writer/commit-log.js';
+import { all, asDamage, openConnection, Statements } from './database/connection.js';
+import { JournalBlocks, recordLine } from './journal/journal-blocks.js';
+import { JOURNAL_FILE } from './journal/journal-schema.js';
+import { RegistryQueries, RegistryTables } from './registry/registry-tables.js';
+import { tailHash } from './journal/row-sums.js';
 
 /** Everything that a data directory's journal says, as text that can be compared. */
 export type Image = readonly string[];

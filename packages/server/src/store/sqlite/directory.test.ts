@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { recordOf, withSimulation } from '../fixtures.contract.js';
 import { UnusableDirectory } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
-import { unusable } from './private-files.js';
+import { unusable } from './database/private-files.js';
 
 afterAll(removeDirectories);
 

@@ -3,26 +3,26 @@ import { CheckpointMaker } from '../checkpoint-maker.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
-import { CheckpointFiles } from './checkpoint-files.js';
-import { one, openConnection, Statements } from './connection.js';
-import type { Database } from './connection.js';
-import { DirectoryLock } from './directory-lock.js';
-import { altered } from './journal-check.js';
-import { JournalBlocks } from './journal-blocks.js';
-import { JOURNAL_FILE } from './journal-schema.js';
-import { makePrivateDirectory, unusable } from './private-files.js';
-import { ProjectingThread } from './projecting-thread.js';
-import { RegistryQueries } from './registry-tables.js';
-import { ScrubbingThread } from './scrubbing-thread.js';
-import type { ScrubOptions } from './scrubbing-thread.js';
-import { SimulationKeys } from './simulation-keys.js';
-import { hasForks } from './fork-origin.js';
-import { SqliteHistory } from './sqlite-history.js';
-import { SqliteJournal } from './sqlite-journal.js';
-import { SqliteRegistry } from './sqlite-registry.js';
-import { SqliteWebhooks } from './sqlite-webhooks.js';
+import { CheckpointFiles } from './checkpoints/checkpoint-files.js';
+import { one, openConnection, Statements } from './database/connection.js';
+import type { Database } from './database/connection.js';
+import { DirectoryLock } from './database/directory-lock.js';
+import { altered } from './checks/journal-check.js';
+import { JournalBlocks } from './journal/journal-blocks.js';
+import { JOURNAL_FILE } from './journal/journal-schema.js';
+import { makePrivateDirectory, unusable } from './database/private-files.js';
+import { ProjectingThread } from './history/projecting-thread.js';
+import { RegistryQueries } from './registry/registry-tables.js';
+import { ScrubbingThread } from './checks/scrubbing-thread.js';
+import type { ScrubOptions } from './checks/scrubbing-thread.js';
+import { SimulationKeys } from './journal/simulation-keys.js';
+import { hasForks } from './journal/fork-origin.js';
+import { SqliteHistory } from './history/sqlite-history.js';
+import { SqliteJournal } from './journal/sqlite-journal.js';
+import { SqliteRegistry } from './registry/sqlite-registry.js';
+import { SqliteWebhooks } from './webhooks/sqlite-webhooks.js';
 import { projectionUrl, workerUrl } from '../worker-url.js';
-import { WriteQueue } from './write-queue.js';
+import { WriteQueue } from './journal/write-queue.js';
 
 export interface SqliteStoreOptions {
   /** Created when it is not there. */
@@ -108,7 +108,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     recovery === undefined
       ? undefined
       : new CheckpointMaker(
-          { url: workerUrl('sqlite/checkpoint-thread'), recovery, data: { directory } },
+          { url: workerUrl('sqlite/checkpoints/checkpoint-thread'), recovery, data: { directory } },
           files,
           configOf,
         );

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stateHash } from '@sandpit/core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Simulation } from '../../../engine/simulation.js';
+import { mainOf } from '../../../engine/simulations.js';
+import type { Simulations } from '../../../engine/simulations.js';
+import {
+  BY,
+  openTestPortfolio,
+  placeTestOrder,
+  pushTestQuote,
+  startSimulations,
+} from '../../../testing/simulations.js';
+import { checkpointContract } from '../../checkpoints.contract.js';
+import type { Store } from '../../store.js';
+import { newDirectory, removeDirectories } from '../data-directory.contract.js';
+import { openSqliteStore } from '../sqlite-store.js';
+import { recoveryUrl } from '../../worker-url.js';
+
+const MAIN = mainOf(BY.tenantId);
+
+const opened: { store: Store; simulations: Simulations }[] = [];
+
+async function start(
+  directory: string,
+): Promise<{ store: Store; main: Simulation; simulations: Simulations }> {
+  const store = await openSqliteStore({ directory, recovery: recoveryUrl().href });
+  const { main, simulations } = await startSimulations({}, store);
+  opened.push({ store, simulations });
+  return { store, main, simulations };
+}
+
+async function closeAll(): Promise<void> {
+  for (const { store, simulations } of opened.splice(0)) {
+    await simulations.close();
+    await store.close();
+  }
+}
+afterEach(closeAll);
+afterAll(removeDirectories);
+
+/** A simulation with a portfolio, a filled order and one that rests; three checkpoints of it, and a record behind them. */
+async function withCheckpoints() {
+  const directory = newDirectory();
+  const { store, main } = await start(directory);
+  const portfolio = await openTestPortfolio(main);
+  await openTestPortfolio(main);
+  await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+  const seqs: number[] = [];
+  for (let made = 0; made < 3; made++) {
+    await placeTestOrder(
+      main,
+      portfolio,
+      made === 1 ? { orderType: 'LIMIT', limitPrice: 100_00000000 as never } : {},
+    );
+    seqs.push(await store.checkpoints.make(MAIN));
+  }
+  await placeTestOrder(main, portfolio);
+  const hash = stateHash(main.brokerage.state);
+  return { directory, store, main, seqs, hash };
+}
+
+const folderOf = (directory: string): string => join(directory, 'checkpoints');
+const fileOf = (directory: string, seq: number): string => join(folderOf(directory), `2-${seq}.jsonl`);
+
+const directories = new WeakMap<Store, string>();
+
+const openIn = async (directory: string): Promise<Store> => {
+  const store = await openSqliteStore({ directory, recovery: recoveryUrl().href });
+  directories.set(store, directory);
+  return store;
+};
+
+checkpointContract('The SQLite store', {
+  open: () => openIn(newDirectory()),
+  openAgain: (store) => openIn(directories.get(store) ?? ''),
+  flipBit: (store, seq) => {
+    flipBit(fileOf(directories.get(store) ?? '', seq), 0.5);
+    return Promise.resolve();
+  },
+});
+
+describe('Checkpoints of the embedded store', () => {
+  it('are files; two are kept', async () => {
+    const { directory } = await withCheckpoints();
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
+  });
+
+  it.each([
+    ['with a flipped bit in its head', (path: string) => flipBit(path, 0.01)],
+    ['with a flipped bit in its sum', (path: string) => flipBit(path, 0.999)],
+    ['that is cut off', (path: string) => truncateSync(path, readFileSync(path).length >> 1)],
+    ['that is empty', (path: string) => truncateSync(path, 0)],
+    ['that is of another record', becomeAnother],
+  ])('are not used: one %s', async (_, damage) => {
+    const { directory, hash } = await withCheckpoints();
+    await closeAll();
+    damage(fileOf(directory, 5));
+    const { store, main } = await start(directory);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(4);
+    expect(stateHash(main.brokerage.state)).toBe(hash);
+    await closeAll();
+    damage(fileOf(directory, 4));
+    const again = await start(directory);
+    expect(await again.store.checkpoints.load(MAIN)).toBeUndefined();
+    expect(stateHash(again.main.brokerage.state)).toBe(hash);
+  });
+
+  it('are not used: those whose state this version cannot read', async () => {
+    const { directory, hash } = await withCheckpoints();
+    await closeAll();
+    for (const seq of [4, 5]) losePortfolios(fileOf(directory, seq));
+    const { store, main } = await start(directory);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(5);
+    expect(stateHash(main.brokerage.state)).toBe(hash);
+    await placeTestOrder(main, main.brokerage.state.portfolios.keys().next().value ?? '');
+    expect(await store.checkpoints.make(MAIN)).toBe(7);
+  });
+
+  it('are a reason not to start: those of another journal, until they are deleted', async () => {
+    const [one, other] = [await withCheckpoints(), await withCheckpoints()];
+    await closeAll();
+    writeFileSync(fileOf(other.directory, 5), readFileSync(fileOf(one.directory, 5)));
+    await expect(start(other.directory)).rejects.toThrow(/2-5\.jsonl was made of another journal/);
+    rmSync(fileOf(other.directory, 5));
+    const { store, main } = await start(other.directory);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(4);
+    expect(stateHash(main.brokerage.state)).toBe(other.hash);
+  });
+
+  it('are a reason not to start: those of more records than the journal has', async () => {
+    const { directory } = await withCheckpoints();
+    await closeAll();
+    const [head = '', ...lines] = readFileSync(fileOf(directory, 5), 'utf8').split('\n').slice(0, -2);
+    const later = [head.replace('"seq":5', '"seq":60'), ...lines, ''].join('\n');
+    const sum = createHash('sha256').update(later).digest('hex');
+    writeFileSync(fileOf(directory, 60), `${later}${sum}\n`);
+    await expect(start(directory)).rejects.toThrow(/2-60\.jsonl knows more than journal\.db/);
+  });
+
+  it('are left at a stop where there is something to read', async () => {
+    const directory = newDirectory();
+    const { main } = await start(directory);
+    const quotes = Array.from({ length: 1200 }, (_, i) =>
+      pushTestQuote(main, 'AAPL', '187.40', `188.${10 + (i % 80)}`),
+    );
+    await Promise.all(quotes);
+    await closeAll();
+    expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
+    await start(directory);
+    await closeAll();
+    expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
+  });
+
+  it('go with their simulation, also when it is deleted while one is made, and half of one goes at a start', async () => {
+    const { directory, store } = await withCheckpoints();
+    writeFileSync(join(folderOf(directory), '2-6.jsonl.new'), '{');
+    writeFileSync(join(folderOf(directory), '99-6.jsonl'), '{');
+    const { simulations } = opened.at(-1)!;
+    const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
+    const mine = await simulations.create('tenant-1', wanted);
+    await openTestPortfolio(mine);
+    await store.checkpoints.make(mine.id);
+    expect(readdirSync(folderOf(directory))).toContain('3-1.jsonl');
+    await openTestPortfolio(mine);
+    const making = store.checkpoints.make(mine.id);
+    await simulations.remove(mine.id, 'tenant-1');
+    await making.catch(() => 0);
+    await closeAll();
+    await start(directory);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
+  });
+});
+
+/** As a version with another state would have left it: whole, with its sum. */
+function losePortfolios(path: string): void {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -2);
+  const left = lines.filter((line) => !line.startsWith('portfolios')).join('\n') + '\n';
+  writeFileSync(path, `${left}${createHash('sha256').update(left).digest('hex')}\n`);
+}
+
+function becomeAnother(path: string): void {
+  if (path.endsWith('-5.jsonl')) writeFileSync(path, readFileSync(path.replace('-5.', '-4.')));
+  else writeFileSync(path, readFileSync(path, 'utf8').replace('"seq":4', '"seq":5'));
+}
+
+function flipBit(path: string, where: number): void {
+  const data = readFileSync(path);
+  const at = Math.floor(data.length * where);
+  data[at] = (data[at] ?? 0) ^ 1;
+  writeFileSync(path, data);
+}

@@ -1,0 +1,153 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import { DamagedJournal } from '../../journal.js';
+
+export type Database = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
+export type SqlValue = string | number | null | Uint8Array;
+
+/** Earlier versions can lose commits when a WAL is reset while another connection reads it. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** A statement waits this long for a lock of another process (a backup, a curious shell) before it fails. */
+const LOCK_TIMEOUT_MS = 5_000;
+
+/**
+ * A connection. Once closed it stays open behind the scenes until its statements are garbage or its thread has ended: the binding does not
+ * let go of them before. A writing one removes its log by name then, so nobody may have put another file in its place.
+ */
+export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
+  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
+  // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
+  // Deleted rows are overwritten: the erasure of a tenant leaves nothing of it in free pages (D170).
+  database.exec('PRAGMA secure_delete = ON');
+  return database;
+}
+
+export function requireSqliteVersion(database: Database): void {
+  const version =
+    one<{ version: string }>(database.prepare('SELECT sqlite_version() AS version'))?.version ?? '0';
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest)
+      throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or later is needed`);
+  }
+}
+
+/** A pragma that answers with one number. */
+export function pragmaNumber(database: Database, name: string): number {
+  const row = one<Record<string, number>>(database.prepare(`PRAGMA ${name}`));
+  return Object.values(row ?? {})[0] ?? Number.NaN;
+}
+
+/* The type parameter says at the call what the statement there selects; SQLite cannot. */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters */
+export function one<Row>(statement: Statement, ...values: readonly SqlValue[]): Row | undefined {
+  return statement.get(...values) as Row | undefined;
+}
+
+export function all<Row>(statement: Statement, ...values: readonly SqlValue[]): readonly Row[] {
+  return statement.all(...values) as readonly Row[];
+}
+/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
+
+/** Prepares each statement once, when it is first needed. */
+export class Statements {
+  readonly #database: Database;
+  readonly #prepared = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  of(sql: string): Statement {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const SQLITE_ERROR = 1;
+const SQLITE_PERM = 3;
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+const SQLITE_NOTADB = 26;
+
+/** The binding gives some errors without their number; the texts are SQLite's own. */
+const NUMBERS: Readonly<Record<string, number>> = {
+  'access permission denied': SQLITE_PERM,
+  'attempt to write a readonly database': SQLITE_READONLY,
+  'database is locked': SQLITE_BUSY,
+  'disk I/O error': SQLITE_IOERR,
+  'database disk image is malformed': SQLITE_CORRUPT,
+  'database or disk is full': SQLITE_FULL,
+  'file is not a database': SQLITE_NOTADB,
+  'unable to open database file': SQLITE_CANTOPEN,
+};
+
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  const text = Object.keys(NUMBERS).find((text) => error.message.endsWith(text));
+  return text === undefined ? undefined : NUMBERS[text];
+}
+
+export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
+
+/** No space left: the one error after which the same commit may be tried again. */
+export function isDiskFull(error: unknown): boolean {
+  if (sqliteCode(error) === SQLITE_FULL) return true;
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** Somebody else holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+/** The file or its directory may not be written. */
+export function isForbidden(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
+}
+
+/** The disk itself fails: no bug, and nothing that trying again mends. */
+export function isDiskFailure(error: unknown): boolean {
+  return (
+    sqliteCode(error) === SQLITE_IOERR || (error instanceof Error && 'code' in error && error.code === 'EIO')
+  );
+}
+
+/** Runs a read, and names what it finds broken. */
+export function readingIntact<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw asDamage(error);
+  }
+}
+
+export function asDamage(error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (code !== SQLITE_CORRUPT && code !== SQLITE_NOTADB) return error;
+  return new DamagedJournal(`The database is damaged: ${(error as Error).message}`, { cause: error });
+}
+
+/** Errors that tables give only when they are not as they were made: malformed pages, tables that are gone, rows that cannot be. */
+export function isDamageOfTables(error: unknown): boolean {
+  const code = sqliteCode(error);
+  const signs = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_NOTADB];
+  return code !== undefined && signs.includes(code);
+}

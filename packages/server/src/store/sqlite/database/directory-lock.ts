@@ -1,0 +1,44 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { join } from 'node:path';
+import { StoreInUse, UnusableDirectory } from '../../journal.js';
+import { isBusy } from './connection.js';
+import { makePrivate, unusable } from './private-files.js';
+
+/**
+ * Holds a data directory for the life of this process. The operating system lets go of it when the process ends,
+ * however it ends; a lock file with a process id in it would have to be cleaned up by hand.
+ */
+export class DirectoryLock {
+  readonly #database: InstanceType<typeof DatabaseSync>;
+
+  /** Throws `StoreInUse` or `UnusableDirectory`. */
+  constructor(directory: string) {
+    const path = join(directory, 'lock.db');
+    let database: InstanceType<typeof DatabaseSync> | undefined;
+    try {
+      makePrivate(path);
+      database = new DatabaseSync(path, { timeout: 0 });
+      database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    } catch (error) {
+      database?.close();
+      throw refusal(directory, path, error);
+    }
+    this.#database = database;
+  }
+
+  release(): void {
+    this.#database.close();
+  }
+}
+
+function refusal(directory: string, path: string, error: unknown): unknown {
+  if (isBusy(error))
+    return new StoreInUse(`Another process uses the data directory ${directory}`, { cause: error });
+  const forbidden = unusable(directory, error);
+  if (forbidden !== error) return forbidden;
+  // It never holds anything, so nothing is lost with it; but while it is damaged nobody can tell who else is there.
+  return new UnusableDirectory(
+    `${path} is damaged (${(error as Error).message}): make sure that no other process uses the directory, and remove this file`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,43 @@
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { UnusableDirectory } from '../../journal.js';
+import { isDiskFailure, isForbidden } from './connection.js';
+
+/** What a data directory and its files are for others than their owner: nothing. */
+const OTHERS = 0o077;
+
+/** Makes a data directory, or makes one that is there its owner's alone. Throws `UnusableDirectory`. */
+export function makePrivateDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if ((statSync(directory).mode & OTHERS) !== 0) chmodSync(directory, 0o700);
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+}
+
+/** Makes an empty file that only its owner reads, or one that is there so. What SQLite puts beside it is like it. */
+export function makePrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
+  if ((statSync(path).mode & OTHERS) !== 0) chmodSync(path, 0o600);
+}
+
+const REFUSALS = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'EEXIST',
+  'ENOENT',
+  'ELOOP',
+  'ENAMETOOLONG',
+]);
+
+/** The same error, or one that says what is wrong with the directory. */
+export function unusable(directory: string, error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (!REFUSALS.has(code ?? '') && !isForbidden(error) && !isDiskFailure(error)) return error;
+  return new UnusableDirectory(`The data directory ${directory} cannot be used: ${message}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,217 @@
+import type { OrderQuery, OrderRow, Page } from '../../history.js';
+import { all, one } from '../database/connection.js';
+import type { SqlValue, Statements } from '../database/connection.js';
+import { missingRows } from './history-lineage.js';
+import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js';
+import { orderRow } from './history-rows.js';
+import type { OwnerKind, OwnerRow, StoredOrder } from './history-rows.js';
+import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
+
+type Ordinal = 'portfolio_n' | 'account_n' | 'number';
+
+/** A page of a fork's orders: its own and, as they were, those of its ancestors that it has not changed. */
+export function forkOrders(
+  statements: Statements,
+  lineage: HistoryLineage,
+  generations: readonly Generation[],
+  query: OrderQuery,
+): Page<OrderRow> {
+  const { scope } = query;
+  const [kind, id]: [OwnerKind, string] =
+    'portfolioId' in scope
+      ? ['portfolio', scope.portfolioId]
+      : 'accountId' in scope
+        ? ['account', accountOwner(scope.tenantId, scope.accountId)]
+        : ['tenant', scope.tenantId];
+  const links = lineage.owners(generations, kind, id);
+  if (links.length === 0) return { items: [], total: 0 };
+  const found = new ForkOrders(statements, lineage, generations, links, kind);
+  const isFiltered =
+    query.status !== undefined ||
+    query.symbol !== undefined ||
+    query.assetClass !== undefined ||
+    query.from !== undefined ||
+    query.to !== undefined ||
+    'filledOn' in scope;
+  if (isFiltered) return found.filtered(query);
+  return kind === 'tenant'
+    ? found.filtered(query, tenantTotal(statements, lineage, generations, id))
+    : found.page(query);
+}
+
+/** How many orders a tenant has: those of its accounts. */
+function tenantTotal(
+  statements: Statements,
+  lineage: HistoryLineage,
+  generations: readonly Generation[],
+  tenantId: string,
+): number {
+  const { first, end } = accountsOf(tenantId);
+  const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
+  const ids = new Set(
+    generations.flatMap(({ simulation }) =>
+      all<OwnerRow>(statements.of(sql), simulation, first, end)
+        .filter((row) => isAccountOf(tenantId, row.id))
+        .map((row) => row.id),
+    ),
+  );
+  return [...ids].reduce(
+    (sum, account) => sum + lineage.count(lineage.owners(generations, 'account', account), 'orders'),
+    0,
+  );
+}
+
+class ForkOrders {
+  readonly #statements: Statements;
+  readonly #lineage: HistoryLineage;
+  readonly #generations: readonly Generation[];
+  readonly #links: readonly OwnerLink[];
+  readonly #kind: OwnerKind;
+  readonly #ordinal: Ordinal;
+
+  constructor(
+    statements: Statements,
+    lineage: HistoryLineage,
+    generations: readonly Generation[],
+    links: readonly OwnerLink[],
+    kind: OwnerKind,
+  ) {
+    this.#statements = statements;
+    this.#lineage = lineage;
+    this.#generations = generations;
+    this.#links = links;
+    this.#kind = kind;
+    this.#ordinal = kind === 'tenant' ? 'number' : `${kind}_n`;
+  }
+
+  /** Of a portfolio or an account: its ordinals have no gaps. */
+  page({ offset, limit, before }: OrderQuery): Page<OrderRow> {
+    const total = this.#lineage.count(this.#links, 'orders');
+    const last = Math.min(total, before ?? total) - offset;
+    const first = Math.max(1, last - limit + 1);
+    const found = new Map<number, StoredOrder>();
+    if (last >= first)
+      for (const link of this.#links) {
+        const sql = `SELECT * FROM orders WHERE ${this.#kind} = ? AND ${this.#ordinal} BETWEEN ? AND ?`;
+        for (const row of all<StoredOrder>(this.#statements.of(sql), link.row.k, first, last)) {
+          const ordinal = row[this.#ordinal];
+          if (row.seq <= link.upTo && !found.has(ordinal)) found.set(ordinal, this.#asOf(row, link));
+        }
+      }
+    const items: OrderRow[] = [];
+    for (let n = last; n >= first; n -= 1) {
+      const row = found.get(n);
+      if (row === undefined) throw missingRows();
+      items.push(orderRow(row));
+    }
+    return { items, total, ...(first > 1 && items.length > 0 && { next: first - 1 }) };
+  }
+
+  /** `known`: the total, where nothing is filtered. */
+  filtered(query: OrderQuery, known?: number): Page<OrderRow> {
+    const { offset, limit, before = Number.MAX_SAFE_INTEGER } = query;
+    const rows: StoredOrder[] = [];
+    let total = 0;
+    for (const [index, link] of this.#links.entries()) {
+      const settled = this.#settled(index, query);
+      if (known === undefined && query.isUncounted !== true) {
+        const count = `SELECT count(*) AS n FROM orders WHERE ${settled.where}`;
+        total += one<{ n: number }>(this.#statements.of(count), ...settled.values)?.n ?? 0;
+      }
+      const sql = `SELECT * FROM orders WHERE ${settled.where} AND ${this.#ordinal} <= ? ORDER BY ${this.#ordinal} DESC LIMIT ?`;
+      rows.push(...all<StoredOrder>(this.#statements.of(sql), ...settled.values, before, offset + limit + 1));
+      for (const row of this.#changedSince(index)) {
+        const was = this.#asOf(row, link);
+        if (!matches(was, query)) continue;
+        total += 1;
+        if (was[this.#ordinal] <= before) rows.push(was);
+      }
+    }
+    rows.sort((a, b) => b[this.#ordinal] - a[this.#ordinal]);
+    const shown = rows.slice(offset, offset + limit);
+    const last = shown.at(-1);
+    const isMore = last !== undefined && rows.length > offset + limit;
+    return {
+      items: shown.map(orderRow),
+      total: known ?? total,
+      ...(isMore && { next: last[this.#ordinal] - 1 }),
+    };
+  }
+
+  /** The orders of a generation that match, and are as they were. */
+  #settled(index: number, query: OrderQuery): Condition {
+    const own = this.#visible(index);
+    const { upTo } = this.#links[index] ?? { upTo: 0 };
+    const parts = [own.where];
+    const values = [...own.values];
+    const and = (condition: string, ...more: readonly SqlValue[]): void => {
+      parts.push(condition);
+      values.push(...more);
+    };
+    if (upTo !== Infinity) and('changed <= ?', upTo);
+    if ('filledOn' in query.scope) and('filled_on = ?', query.scope.filledOn);
+    if (query.status !== undefined)
+      and(`status IN (${query.status.map(() => '?').join(', ')})`, ...query.status);
+    if (query.symbol !== undefined) and('symbol = ?', query.symbol);
+    if (query.assetClass !== undefined) and('asset_class = ?', query.assetClass);
+    if (query.from !== undefined) and('created_at >= ?', query.from);
+    if (query.to !== undefined) and('created_at < ?', query.to);
+    return { where: parts.join(' AND '), values };
+  }
+
+  /** Those that have changed since: what they were is in the journal. */
+  #changedSince(index: number): readonly StoredOrder[] {
+    const { upTo } = this.#links[index] ?? { upTo: Infinity };
+    if (upTo === Infinity) return [];
+    const { where, values } = this.#visible(index);
+    const sql = `SELECT * FROM orders WHERE ${where} AND changed > ?`;
+    return all<StoredOrder>(this.#statements.of(sql), ...values, upTo);
+  }
+
+  /** The orders of a generation that were there, and that no newer one has made its own. */
+  #visible(index: number): Condition {
+    const link = this.#links[index];
+    if (link === undefined) throw new RangeError('no such generation');
+    const { row, simulation, upTo } = link;
+    const parts = [`${this.#kind} = ?`];
+    const values: SqlValue[] = [row.k];
+    if (this.#kind === 'tenant') {
+      parts.unshift('simulation = ?');
+      values.unshift(simulation);
+    }
+    if (upTo !== Infinity) {
+      parts.push('seq <= ?');
+      values.push(upTo);
+    }
+    const place = this.#generations.findIndex((generation) => generation.simulation === simulation);
+    for (const newer of this.#generations.slice(0, place)) {
+      parts.push(
+        'NOT EXISTS (SELECT 1 FROM orders AS own WHERE own.simulation = ? AND own.number = orders.number AND own.seq <= ?)',
+      );
+      values.push(newer.simulation, upTo);
+    }
+    return { where: parts.join(' AND '), values };
+  }
+
+  #asOf(row: StoredOrder, { simulation }: OwnerLink): StoredOrder {
+    const place = this.#generations.findIndex((generation) => generation.simulation === simulation);
+    return this.#lineage.orderAsOf(row, this.#generations.slice(place));
+  }
+}
+
+interface Condition {
+  readonly where: string;
+  readonly values: readonly SqlValue[];
+}
+
+function matches(row: StoredOrder, query: OrderQuery): boolean {
+  return (
+    // Nothing that is filled changes any more.
+    !('filledOn' in query.scope) &&
+    (query.status?.includes(row.status) ?? true) &&
+    (query.symbol === undefined || query.symbol === row.symbol) &&
+    (query.assetClass === undefined || query.assetClass === row.asset_class) &&
+    (query.from === undefined || row.created_at >= query.from) &&
+    (query.to === undefined || row.created_at < query.to)
+  );
+}

@@ -1,0 +1,549 @@
+import type {
+  ClosedPortfolioRow,
+  ListItem,
+  ListQuery,
+  MinuteMark,
+  OrderQuery,
+  OrderRow,
+  Page,
+  SnapshotMinute,
+  SnapshotRow,
+} from '../../history.js';
+import { all, one } from '../database/connection.js';
+import type { SqlValue, Statements } from '../database/connection.js';
+import { LIST_CODE, orderRow, placesOf } from './history-rows.js';
+import type {
+  ClientOrderRow,
+  CountedList,
+  Counts,
+  ItemRow,
+  OrderEventRow,
+  OwnerKind,
+  OwnerRow,
+  PortfolioRow,
+  StoredOrder,
+  TenantEventRow,
+} from './history-rows.js';
+import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
+import { forkOrders } from './fork-orders.js';
+import { eventPlacesOf, HistoryLineage, KEYED_LISTS, missingRows } from './history-lineage.js';
+import type { OwnerLink } from './history-lineage.js';
+import type { PastRecords } from './past-records.js';
+import { SnapshotLineage } from './snapshot-lineage.js';
+import { shownMinute } from './snapshot-tables.js';
+import type { StoredItem } from './past-records.js';
+import type { JournalBlocks } from '../journal/journal-blocks.js';
+
+interface PlacedItem {
+  readonly seq: number;
+  readonly event: number;
+  readonly item: number;
+  readonly tag: string | undefined;
+}
+
+/** Places of one record, filed under the ordinal of the last of them. */
+type PlacedRow = Pick<ItemRow, 'n' | 'seq' | 'places'>;
+
+/** A list of places: its rows, of which no field is wrong, and how many places it has. */
+interface PlacedList {
+  /** Upwards from a place. */
+  readonly from: (n: number, limit: number) => readonly PlacedRow[];
+  /** Downwards from a place. */
+  readonly upTo: (n: number, limit: number) => readonly PlacedRow[];
+  readonly total: number;
+}
+
+/** The ordinals that a question is about: none where `last` is before `first`. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Rows read at a time where a filter makes it necessary to look at all. */
+const SCAN_CHUNK = 1_000;
+/** Rows read at a time for a page. */
+const PAGE_CHUNK = 256;
+
+const FROM = 'n >= ? ORDER BY n';
+const UP_TO = 'n <= ? ORDER BY n DESC';
+
+/**
+ * Queries of the history tables, in any thread. Simulations are named by their keys. Events are read from the journal and checked against
+ * the hash of their block. Throws `DamagedHistory` and `DamagedJournal`. A query reads several rows: run it inside a transaction.
+ */
+export class HistoryQueries {
+  readonly #statements: Statements;
+  readonly #lineage: HistoryLineage;
+  readonly #snapshots: SnapshotLineage;
+
+  constructor(statements: Statements, journal: JournalBlocks) {
+    this.#statements = statements;
+    this.#lineage = new HistoryLineage(statements, journal);
+    this.#snapshots = new SnapshotLineage(statements, this.#lineage);
+  }
+
+  position(simulation: number): number {
+    return this.#lineage.simulation(simulation)?.seq ?? 0;
+  }
+
+  order(simulation: number, number: number): OrderRow | undefined {
+    const found = this.#order(simulation, number);
+    return found === undefined ? undefined : orderRow(found.row);
+  }
+
+  #order(simulation: number, number: number): ReturnType<HistoryLineage['order']> {
+    return this.#lineage.order(this.#lineage.generations(simulation), number);
+  }
+
+  closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
+    const row = this.#lineage.portfolio(this.#lineage.generations(simulation), portfolioId);
+    if (row === undefined || row.last === null) return undefined;
+    const { tenant, terms, last } = row;
+    return { tenantId: tenant, terms, last };
+  }
+
+  closedPortfolios(simulation: number, tenantId: string): readonly ClosedPortfolioRow[] {
+    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND tenant = ? AND last IS NOT NULL';
+    return this.#lineage.generations(simulation).flatMap((generation) =>
+      this.#all<PortfolioRow>(sql, generation.simulation, tenantId)
+        .filter(({ closed }) => closed !== null && closed <= generation.upTo)
+        .map((row) => {
+          const { tenant, terms, last } = row;
+          return { tenantId: tenant, terms, last: last ?? '' };
+        }),
+    );
+  }
+
+  orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {
+    const generations = this.#lineage.generations(simulation);
+    for (const { row, upTo, simulation: of } of this.#lineage.owners(generations, 'portfolio', portfolioId)) {
+      const sql = 'SELECT * FROM client_order WHERE owner = ? AND id = ?';
+      const found = this.#one<ClientOrderRow>(sql, row.k, clientOrderId);
+      if (found === undefined) continue;
+      const { number } = found;
+      if (upTo === Infinity || this.#lineage.order([{ simulation: of, upTo }], number) !== undefined)
+        return number;
+    }
+    return undefined;
+  }
+
+  orders(simulation: number, query: OrderQuery): Page<OrderRow> {
+    const generations = this.#lineage.generations(simulation);
+    if (generations.length > 1) return forkOrders(this.#statements, this.#lineage, generations, query);
+    const scope = this.#scopeOf(simulation, query.scope);
+    if (scope === undefined) return { items: [], total: 0 };
+    const conditions = [...scope.conditions];
+    const values = [...scope.values];
+    const filter = (condition: string, value: SqlValue | undefined): void => {
+      if (value === undefined) return;
+      conditions.push(condition);
+      values.push(value);
+    };
+    if (query.status !== undefined) {
+      conditions.push(`status IN (${query.status.map(() => '?').join(', ')})`);
+      values.push(...query.status);
+    }
+    filter('symbol = ?', query.symbol);
+    filter('asset_class = ?', query.assetClass);
+    filter('created_at >= ?', query.from);
+    filter('created_at < ?', query.to);
+
+    const where = conditions.join(' AND ');
+    const { ordinal, isRanged } = scope;
+    const { offset, limit, before } = query;
+    const isFiltered = conditions.length > scope.conditions.length;
+    const total =
+      query.isUncounted === true && isFiltered
+        ? 0
+        : isFiltered || scope.total === undefined
+          ? (this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0)
+          : scope.total;
+    if (isFiltered || !isRanged) {
+      const upTo = before === undefined ? '' : `AND ${ordinal} <= ?`;
+      const sql = `SELECT * FROM orders WHERE ${where} ${upTo} ORDER BY ${ordinal} DESC LIMIT ? OFFSET ?`;
+      const asked = before === undefined ? values : [...values, before];
+      const rows = this.#all<StoredOrder>(sql, ...asked, limit + 1, offset);
+      const shown = rows.slice(0, limit);
+      const last = shown.at(-1);
+      const isMore = last !== undefined && rows.length > limit;
+      return { items: shown.map(orderRow), total, ...(isMore && { next: last[ordinal] - 1 }) };
+    }
+    const last = Math.min(total, before ?? total) - offset;
+    const sql = `SELECT * FROM orders WHERE ${where} AND ${ordinal} <= ? ORDER BY ${ordinal} DESC LIMIT ?`;
+    const rows = last < 1 ? [] : this.#all<StoredOrder>(sql, ...values, last, limit);
+    const next = last - rows.length;
+    return { items: rows.map(orderRow), total, ...(next >= 1 && rows.length > 0 && { next }) };
+  }
+
+  #scopeOf(
+    simulation: number,
+    scope: OrderQuery['scope'],
+  ):
+    | {
+        readonly conditions: readonly string[];
+        readonly values: readonly SqlValue[];
+        /** What they are ordered by. */
+        readonly ordinal: 'portfolio_n' | 'account_n' | 'number';
+        /** Whether the ordinals of the scope have no gaps. */
+        readonly isRanged: boolean;
+        /** Undefined = to be counted. */
+        readonly total: number | undefined;
+      }
+    | undefined {
+    const [kind, id]: [OwnerKind, string] =
+      'portfolioId' in scope
+        ? ['portfolio', scope.portfolioId]
+        : 'accountId' in scope
+          ? ['account', accountOwner(scope.tenantId, scope.accountId)]
+          : ['tenant', scope.tenantId];
+    const owner = this.#owner(simulation, kind, id);
+    if (owner === undefined) return undefined;
+    if ('filledOn' in scope)
+      return {
+        conditions: ['tenant = ?', 'filled_on = ?'],
+        values: [owner.k, scope.filledOn],
+        ordinal: 'number',
+        isRanged: false,
+        total: undefined,
+      };
+    if (kind === 'tenant')
+      return {
+        // Backwards through all orders, of which those of one tenant are never far.
+        conditions: ['simulation = ?', 'tenant = ?'],
+        values: [simulation, owner.k],
+        ordinal: 'number',
+        isRanged: false,
+        total: this.#ordersOf(simulation, id),
+      };
+    const total = countOf(owner, 'orders');
+    return kind === 'portfolio'
+      ? { conditions: ['portfolio = ?'], values: [owner.k], ordinal: 'portfolio_n', isRanged: true, total }
+      : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', isRanged: true, total };
+  }
+
+  /** How many orders a tenant has: those of its accounts. */
+  #ordersOf(simulation: number, tenantId: string): number {
+    const { first, end } = accountsOf(tenantId);
+    const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
+    return this.#all<OwnerRow>(sql, simulation, first, end)
+      .filter(({ id }) => isAccountOf(tenantId, id))
+      .reduce((total, row) => total + countOf(row, 'orders'), 0);
+  }
+
+  list(simulation: number, query: Omit<ListQuery, 'simulationId'>): Page<StoredItem> {
+    return this.#listed(simulation, query, (records, item) => records.stored(item));
+  }
+
+  /** The same with the events as they are, for readers in this thread. They keep `records` for a moment: one page follows the other. */
+  items(simulation: number, query: Omit<ListQuery, 'simulationId'>, records: PastRecords): Page<ListItem> {
+    return this.#listed(simulation, query, (_, item) => records.item(item), records);
+  }
+
+  /** Records of a simulation, for as long as a reader keeps them. */
+  records(simulation: number): PastRecords {
+    return this.#lineage.records(simulation);
+  }
+
+  /** Orders with numbers in a range, in no order. */
+  ordersBetween(simulation: number, first: number, last: number): readonly OrderRow[] {
+    const sql = 'SELECT * FROM orders WHERE simulation = ? AND number BETWEEN ? AND ?';
+    const generations = this.#lineage.generations(simulation);
+    const found = new Map<number, OrderRow>();
+    for (const [index, generation] of generations.entries())
+      for (const row of this.#all<StoredOrder>(sql, generation.simulation, first, last)) {
+        if (row.seq > generation.upTo || found.has(row.number)) continue;
+        const was = this.#lineage.orderAsOf(row, generations.slice(index));
+        found.set(row.number, orderRow(was));
+      }
+    return [...found.values()];
+  }
+
+  #listed<Item>(
+    simulation: number,
+    query: Omit<ListQuery, 'simulationId'>,
+    show: (records: PastRecords, item: PlacedItem) => Item,
+    records = this.records(simulation),
+  ): Page<Item> {
+    const placed = this.#placed(simulation, query);
+    if (placed === undefined) return { items: [], total: 0 };
+    const range = this.#rangeOf(placed, query, records);
+    const { items, ...rest } =
+      query.tag === undefined
+        ? this.#page(placed, range, query)
+        : this.#taggedPage(placed, range, query, query.tag);
+    return { ...rest, items: items.map((item) => show(records, item)) };
+  }
+
+  #rangeOf(placed: PlacedList, { from, to }: Pick<ListQuery, 'from' | 'to'>, records: PastRecords): Range {
+    return {
+      first: from === undefined ? 1 : this.#firstFrom(placed, from, records),
+      last: to === undefined ? placed.total : this.#firstFrom(placed, to, records) - 1,
+    };
+  }
+
+  /** The first place of a record at or after an instant; one behind the last where there is none. Records are in the order of time. */
+  #firstFrom({ from, total }: PlacedList, at: number, records: PastRecords): number {
+    let low = 1;
+    let high = total + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [row] = from(middle, 1);
+      if (row === undefined) throw missingRows();
+      if (records.at(row.seq) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): PlacedList | undefined {
+    if (list === 'order-events') {
+      const order = this.#order(simulation, Number(owner));
+      if (order === undefined) return undefined;
+      const { row, from } = order;
+      return from.length === 1 ? this.#placedEvents(row) : placedAmong(this.#lineage.orderEvents(row, from));
+    }
+    const generations = this.#lineage.generations(simulation);
+    const links = this.#lineage.owners(generations, 'portfolio', owner);
+    const [link] = links;
+    if (link === undefined) return undefined;
+    if (generations.length > 1 && KEYED_LISTS.has(list))
+      return placedAmong(this.#lineage.keyedItems(links, list));
+    const total = this.#lineage.count(links, list);
+    const pieces = piecesOf(links, list, total);
+    const rows = ({ k, first, last }: Piece, end: string, n: number, limit: number): readonly PlacedRow[] =>
+      this.#all<PlacedRow>(
+        `SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
+        k,
+        LIST_CODE[list],
+        first,
+        last,
+        n,
+        limit,
+      );
+    const through = (from: readonly Piece[], end: string, n: number, limit: number): readonly PlacedRow[] => {
+      const found: PlacedRow[] = [];
+      for (const piece of from) {
+        if (found.length >= limit) break;
+        found.push(...rows(piece, end, n, limit - found.length));
+      }
+      return found;
+    };
+    return {
+      from: (n, limit) => through(pieces.toReversed(), FROM, n, limit),
+      upTo: (n, limit) => through(pieces, UP_TO, n, limit),
+      total,
+    };
+  }
+
+  /** The first row of an order's events is the order itself. */
+  #placedEvents({ simulation, number, seq, places, events }: StoredOrder): PlacedList {
+    const first = { n: placesOf({ places }).length, seq, places };
+    const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
+      this.#all<OrderEventRow>(
+        `SELECT * FROM order_event WHERE simulation = ? AND number = ? AND ${end} LIMIT ?`,
+        simulation,
+        number,
+        n,
+        limit,
+      );
+    return {
+      from: (n, limit) => (n > first.n ? rows(FROM, n, limit) : [first, ...rows(FROM, n, limit - 1)]),
+      upTo: (n, limit) => {
+        const later = rows(UP_TO, n, limit);
+        return n < first.n || later.length === limit ? later : [...later, first];
+      },
+      total: events,
+    };
+  }
+
+  #page(
+    { from }: PlacedList,
+    range: Range,
+    { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
+  ): Page<PlacedItem> {
+    const total = Math.max(range.last - range.first + 1, 0);
+    const last = Math.min(range.last, before) - offset;
+    const first = Math.max(last - limit + 1, range.first);
+    if (last < first) return { items: [], total };
+    // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
+    const items: PlacedItem[] = [];
+    for (const row of rowsUpward(from, first, limit)) {
+      const places = placedItems(row);
+      const begin = row.n - places.length + 1;
+      items.push(...places.slice(Math.max(first - begin, 0), Math.max(last - begin + 1, 0)));
+      if (row.n >= last) break;
+    }
+    if (items.length !== last - first + 1) throw missingRows();
+    return { items: items.reverse(), total, ...(first > range.first && { next: first - 1 }) };
+  }
+
+  #taggedPage(
+    { from, upTo, total: all }: PlacedList,
+    range: Range,
+    {
+      offset,
+      limit,
+      before = range.last,
+      isUncounted,
+    }: Pick<ListQuery, 'offset' | 'limit' | 'before' | 'isUncounted'>,
+    tag: string,
+  ): Page<PlacedItem> {
+    const items: PlacedItem[] = [];
+    let total = 0;
+    let passed = 0;
+    let following: number | undefined;
+    // Without a total nothing in front of the page is looked at: it begins in the row that holds its first place.
+    let next = isUncounted === true && before >= 1 && before < all ? (from(before, 1)[0]?.n ?? all) : all;
+    while (next >= range.first && next > 0) {
+      if (isUncounted === true && following !== undefined) break;
+      const chunk = upTo(next, SCAN_CHUNK);
+      if (chunk.length === 0) throw missingRows();
+      for (const row of chunk) {
+        const places = placedItems(row);
+        next = row.n - places.length;
+        for (const [i, item] of places.reverse().entries()) {
+          const n = row.n - i;
+          if (item.tag !== tag || n < range.first || n > range.last) continue;
+          total += 1;
+          if (n > before) continue;
+          if (passed < offset) passed += 1;
+          else if (items.length < limit) items.push(item);
+          else following ??= n;
+        }
+      }
+    }
+    return { items, total, ...(following !== undefined && { next: following }) };
+  }
+
+  tenantEvents(
+    simulation: number,
+    tenantId: string,
+    after: { readonly seq: number; readonly event: number },
+    limit: number,
+  ): readonly StoredItem[] {
+    const links = this.#lineage.owners(this.#lineage.generations(simulation), 'tenant', tenantId);
+    const records = this.#lineage.records(simulation);
+    const items: StoredItem[] = [];
+    for (const link of links.toReversed()) {
+      if (link.upTo < after.seq) continue;
+      for (const [seq, event] of this.#tenantPlaces(link, after, limit - items.length))
+        items.push(records.stored({ seq, event, item: 0 }));
+      if (items.length >= limit) break;
+    }
+    return items;
+  }
+
+  /** Those of one generation. */
+  #tenantPlaces(
+    { row: { k }, upTo }: OwnerLink,
+    after: { readonly seq: number; readonly event: number },
+    limit: number,
+  ): readonly (readonly [seq: number, event: number])[] {
+    const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
+    const rows = this.#all<TenantEventRow>(sql, k, after.seq, limit + 1);
+    const found: (readonly [seq: number, event: number])[] = [];
+    for (const row of rows) {
+      for (const place of eventPlacesOf(row)) {
+        const [seq, event] = place;
+        if (seq > upTo) return found;
+        if (seq < after.seq || (seq === after.seq && event <= after.event)) continue;
+        found.push(place);
+        if (found.length === limit) return found;
+      }
+    }
+    return found;
+  }
+
+  standingMinutes(simulation: number, portfolioId: string): readonly SnapshotMinute[] {
+    const rows = this.#snapshotsOf(simulation, portfolioId, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    return rows.map(shownMinute);
+  }
+
+  standings(simulation: number, portfolioId: string, from: number, to: number): readonly SnapshotRow[] {
+    return this.#snapshotsOf(simulation, portfolioId, from, to).map((row) => ({
+      ...shownMinute(row),
+      standing: row.standing,
+    }));
+  }
+
+  #snapshotsOf(
+    simulation: number,
+    portfolioId: string,
+    from: number,
+    to: number,
+  ): ReturnType<SnapshotLineage['between']> {
+    const generations = this.#lineage.generations(simulation);
+    const links = this.#lineage.owners(generations, 'portfolio', portfolioId);
+    return this.#snapshots.between(generations, links, from, to);
+  }
+
+  marks(simulation: number, symbol: string, from: number, to: number): readonly MinuteMark[] {
+    return this.#snapshots.marks(this.#lineage.generations(simulation), symbol, from, to);
+  }
+
+  #owner(simulation: number, kind: OwnerKind, id: string): OwnerRow | undefined {
+    const sql = 'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?';
+    return this.#one<OwnerRow>(sql, simulation, id, kind);
+  }
+
+  /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts */
+  #one<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return one<Row>(this.#statements.of(sql), ...values);
+  }
+
+  #all<Row>(sql: string, ...values: readonly SqlValue[]): readonly Row[] {
+    return all<Row>(this.#statements.of(sql), ...values);
+  }
+  /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
+}
+
+/** The ordinals behind `first`, up to `last`, which one generation of an owner has. */
+interface Piece {
+  readonly k: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Which generation has which ordinals of a list, the newest first. */
+function piecesOf(links: readonly OwnerLink[], list: CountedList, total: number): readonly Piece[] {
+  let last = total;
+  return links.map(({ row: { k }, base }) => {
+    const first = Math.min(base[list] ?? 0, last);
+    const piece = { k, first, last };
+    last = first;
+    return piece;
+  });
+}
+
+/** A list of rows that are at hand, upwards. */
+function placedAmong(rows: readonly PlacedRow[]): PlacedList {
+  return {
+    from: (n, limit) => rows.filter((row) => row.n >= n).slice(0, limit),
+    upTo: (n, limit) =>
+      rows
+        .filter((row) => row.n <= n)
+        .slice(-limit)
+        .reverse(),
+    total: rows.at(-1)?.n ?? 0,
+  };
+}
+
+/** Rows from a place on, at most so many. A row may have several places: few more are read than are looked at. */
+function* rowsUpward(from: PlacedList['from'], first: number, limit: number): Generator<PlacedRow> {
+  for (let n = first, left = limit; left > 0;) {
+    const asked = Math.min(left, PAGE_CHUNK);
+    const rows = from(n, asked);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < asked) return;
+    left -= asked;
+    n = last.n + 1;
+  }
+}
+
+const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
+  (JSON.parse(counts) as Counts)[list] ?? 0;
+
+function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
+  return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));
+}

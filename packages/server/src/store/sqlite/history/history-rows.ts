@@ -1,0 +1,205 @@
+import { crc32 } from 'node:zlib';
+import type { ListName, OrderRow } from '../../history.js';
+
+/** The rows of the history tables. */
+
+/** The tables are not as they were written: they are thrown away and derived anew. */
+export class DamagedHistory extends Error {
+  override readonly name = 'DamagedHistory';
+}
+
+/** Whoever has lists: a portfolio, an account (`tenant/account`), a tenant. */
+export type OwnerKind = 'portfolio' | 'account' | 'tenant';
+
+/** Lists with ordinals. Orders and order events of a tenant have tables of their own, and their counts here like all others. */
+export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events' | 'standings';
+
+/** How many items each list of an owner has: the ordinal of its last. */
+export type Counts = Partial<Record<CountedList, number>>;
+
+export interface OwnerRow {
+  readonly k: number;
+  readonly simulation: number;
+  readonly kind: OwnerKind;
+  readonly id: string;
+  /** JSON of `Counts`. */
+  readonly counts: string;
+  /** JSON of `Counts`: those where a fork begins. */
+  readonly base: string;
+}
+
+/** Places are those of one record. `n` is the ordinal of the last of them. */
+export interface ItemRow {
+  readonly owner: number;
+  readonly list: number;
+  readonly n: number;
+  readonly seq: number;
+  /** JSON: one `[event, item]` or `[event, item, tag]` each. */
+  readonly places: string;
+  readonly key: string | null;
+}
+
+/** Events of an order in a record after the one that it came with. */
+export interface OrderEventRow {
+  readonly simulation: number;
+  readonly number: number;
+  readonly n: number;
+  readonly seq: number;
+  readonly places: string;
+}
+
+/** Events of a tenant in a block of the journal: `seq` is the last record, `n` the ordinal of the last event. */
+export interface TenantEventRow {
+  readonly owner: number;
+  readonly seq: number;
+  readonly n: number;
+  /** JSON: one `[seq, event]` each. */
+  readonly places: string;
+}
+
+export interface StoredOrder {
+  readonly simulation: number;
+  readonly number: number;
+  readonly portfolio: number;
+  readonly portfolio_n: number;
+  readonly account: number;
+  readonly account_n: number;
+  readonly tenant: number;
+  readonly symbol: string;
+  readonly asset_class: string;
+  readonly created_at: number;
+  readonly status: string;
+  readonly filled_on: string | null;
+  readonly terms: string;
+  readonly progress: string;
+  /** The record that it came with. */
+  readonly seq: number;
+  /** Its events in that record, as of an item. */
+  readonly places: string;
+  /** The last record that changed it. */
+  readonly changed: number;
+  /** How many events it has: the ordinal of the last. */
+  readonly events: number;
+}
+
+export interface PortfolioRow {
+  readonly simulation: number;
+  readonly id: string;
+  readonly tenant: string;
+  readonly account: string;
+  readonly terms: string;
+  /** The record that it came with. */
+  readonly opened: number;
+  readonly last: string | null;
+  /** The record that closed it. */
+  readonly closed: number | null;
+}
+
+export interface SimulationRow {
+  readonly key: number;
+  /** The last record that the tables tell of. */
+  readonly seq: number;
+  /** Those of a fork's ancestors among them. */
+  readonly orders: number;
+  readonly last_order: number;
+  /** Of a fork: whose rows it shows as well. */
+  readonly parent: number | null;
+  /** Of a fork: the last record that both have. */
+  readonly begins: number;
+  /** Orders of a fork's ancestors. */
+  readonly inherited: number;
+}
+
+export interface ClientOrderRow {
+  /** The portfolio. */
+  readonly owner: number;
+  readonly id: string;
+  readonly number: number;
+}
+
+/** What a portfolio had at the end of a minute in which that was changed. */
+export interface StoredSnapshot {
+  /** The portfolio. */
+  readonly owner: number;
+  readonly minute: number;
+  readonly n: number;
+  /** 1 = something is held. */
+  readonly holding: number;
+  /** 1 = something was traded, or came or went in another way. */
+  readonly moved: number;
+  /** JSON. */
+  readonly standing: string;
+  /** The first record that changed it in the minute, and the last. */
+  readonly first: number;
+  readonly seq: number;
+}
+
+/** What a portfolio had within a minute, after the record `seq` and until before the record `until`. */
+export interface PastSnapshotRow {
+  readonly owner: number;
+  readonly minute: number;
+  readonly seq: number;
+  readonly until: number;
+  readonly moved: number;
+  readonly standing: string;
+}
+
+/** What a symbol was marked at by the last quote of a minute that was pushed. */
+export interface MarkRow {
+  readonly simulation: number;
+  readonly symbol: string;
+  readonly minute: number;
+  readonly price: number;
+  /** The first record of the minute that marked it, and the last. */
+  readonly first: number;
+  readonly seq: number;
+}
+
+export interface WatermarkRow {
+  /** Of the journal that the tables are derived from. */
+  readonly journal: string;
+  /** The last block they tell of. */
+  readonly k: number;
+  readonly hash: Uint8Array;
+  readonly sum: number;
+}
+
+/** Which list an item is on, as rows say it. */
+export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, number>> = {
+  activities: 1,
+  ledger: 2,
+  'day-trades': 3,
+  equity: 4,
+  sma: 5,
+  'margin-calls': 6,
+};
+
+/** Checksum of a watermark: the one row of the history that says something about the journal. */
+export const watermarkSum = ({ journal, k, hash }: Omit<WatermarkRow, 'sum'>): number =>
+  crc32([journal, k, String(hash)].join('\n'));
+
+export type ItemPosition = readonly [event: number, item: number, tag?: string];
+
+/** Places by their text: most records list the same kinds of events at the same positions. */
+const knownPlaces = new Map<string, readonly ItemPosition[]>();
+const MOST_KNOWN_PLACES = 1_000;
+const LONGEST_KNOWN_PLACES = 200;
+
+export function placesOf({ places }: { readonly places: string }): readonly ItemPosition[] {
+  let found = knownPlaces.get(places);
+  if (found !== undefined) return found;
+  found = JSON.parse(places) as readonly ItemPosition[];
+  if (places.length > LONGEST_KNOWN_PLACES) return found;
+  if (knownPlaces.size >= MOST_KNOWN_PLACES) knownPlaces.clear();
+  knownPlaces.set(places, found);
+  return found;
+}
+
+/** An order as questions to the history give it out. */
+export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
+  const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
+    OrderRow,
+    'tenantId' | 'accountId' | 'portfolioId'
+  >;
+  return { number, tenantId, accountId, portfolioId, status, terms, progress };
+}

@@ -1,0 +1,107 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { recordOf } from '../../fixtures.contract.js';
+import { DamagedJournal } from '../../journal.js';
+import { newDirectory, removeDirectories } from '../data-directory.contract.js';
+import { recordsOf } from './journal-blocks.js';
+import type { Block } from './journal-blocks.js';
+import { TestJournal } from './journal-file.contract.js';
+
+afterAll(removeDirectories);
+
+const seqsOf = (blocks: readonly Block[]): readonly (readonly number[])[] =>
+  blocks.map((block) => recordsOf(block).map(({ seq }) => seq));
+
+/** Two simulations in turn: blocks 1, 3 and 5 are of the first. */
+function twoSimulations(): TestJournal {
+  const journal = new TestJournal(newDirectory());
+  const [a, b] = [journal.createSimulation('a'), journal.createSimulation('b')];
+  journal.append(a, recordOf('a', 1), recordOf('a', 2));
+  journal.append(b, recordOf('b', 1));
+  journal.append(a, recordOf('a', 3));
+  journal.append(b, recordOf('b', 2), recordOf('b', 3));
+  journal.append(a, recordOf('a', 4), recordOf('a', 5));
+  return journal;
+}
+
+describe('Blocks', () => {
+  it('are given out in the order of the commits, a few at a time', () => {
+    const blocks = twoSimulations().blocks();
+    expect(blocks.lastK()).toBe(5);
+    expect(seqsOf(blocks.after(0, 1e6))).toEqual([[1, 2], [1], [3], [2, 3], [4, 5]]);
+    expect(blocks.after(0, 1).map(({ k }) => k)).toEqual([1]);
+    expect(blocks.after(3, 1e6).map(({ k }) => k)).toEqual([4, 5]);
+    expect(blocks.after(5, 1e6)).toEqual([]);
+  });
+
+  it('are given out all, however many there are', () => {
+    const journal = new TestJournal(newDirectory());
+    const simulation = journal.createSimulation();
+    for (let seq = 1; seq <= 100; seq += 1) journal.append(simulation, recordOf('', seq));
+    expect(journal.blocks().after(0, 1e9)).toHaveLength(100);
+  });
+
+  it('leave out those of deleted simulations, however much of them is gone', () => {
+    const journal = twoSimulations();
+    journal.deleteSimulation(1);
+    journal.database.exec('DELETE FROM block WHERE k IN (1, 5)');
+    const blocks = journal.blocks();
+    expect(seqsOf(blocks.after(0, 1e6))).toEqual([[1], [2, 3]]);
+    expect(blocks.lastK()).toBe(5);
+  });
+
+  it('blocks: are found by record number and return the record as appended', () => {
+    const blocks = twoSimulations().blocks();
+    expect(blocks.holding(1, 4)).toMatchObject({ k: 5, first: 4, last: 5 });
+    const { at, payload } = recordOf('a', 5);
+    expect(recordsOf(blocks.holding(1, 5))[1]).toEqual({ seq: 5, at, ...(JSON.parse(payload) as object) });
+    expect(() => blocks.holding(1, 6)).toThrow('Record 6 of simulation 1 is missing');
+    expect(() => blocks.holding(9, 1)).toThrow(DamagedJournal);
+  });
+
+  it('are read as records, from the middle of one too', () => {
+    const blocks = twoSimulations().blocks();
+    expect([...blocks.read(1, 'a', 0)]).toEqual([1, 2, 3, 4, 5].map((seq) => recordOf('a', seq)));
+    expect([...blocks.read(1, 'a', 1)]).toEqual([2, 3, 4, 5].map((seq) => recordOf('a', seq)));
+    expect([...blocks.read(1, 'a', 5)]).toEqual([]);
+    expect([...blocks.read(7, 'nowhere', 0)]).toEqual([]);
+  });
+
+  it('know where a simulation ends', () => {
+    const blocks = twoSimulations().blocks();
+    expect(blocks.tail(1)).toEqual({ seq: 5, hash: blocks.holding(1, 5).hash });
+    expect(blocks.tail(9).seq).toBe(0);
+  });
+
+  it('recognize a watermark', () => {
+    const journal = twoSimulations();
+    const blocks = journal.blocks();
+    const { hash } = blocks.holding(1, 5);
+    expect([blocks.has(0, hash), blocks.has(5, hash), blocks.has(4, hash), blocks.has(6, hash)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    // Gone with its simulation, later.
+    journal.database.exec('DELETE FROM block WHERE k = 5');
+    expect(blocks.has(5, hash)).toBe(true);
+  });
+});
+
+describe('A damaged block', () => {
+  it.each([
+    ['data', `UPDATE block SET data = CAST(replace(data, '"seq":3', '"seq":4') AS BLOB) WHERE k = 3`],
+    ['epoch', 'UPDATE block SET epoch = 2 WHERE k = 3'],
+    ['end', 'UPDATE block SET last = 4 WHERE k = 3'],
+    ['hash', `UPDATE block SET hash = x'00' WHERE k = 3`],
+    ['simulation', 'UPDATE block SET simulation = 2, first = 9 WHERE k = 3'],
+    ['place', 'DELETE FROM block WHERE k = 3'],
+  ])('is found by its %s, by whoever reads it', (_, sql) => {
+    const journal = twoSimulations();
+    journal.database.exec(sql);
+    const blocks = journal.blocks();
+    expect(() => blocks.after(0, 1e6)).toThrow(DamagedJournal);
+    expect(() => [...blocks.read(1, 'a', 0)]).toThrow(DamagedJournal);
+    expect(() => blocks.holding(1, 3)).toThrow(DamagedJournal);
+  });
+});

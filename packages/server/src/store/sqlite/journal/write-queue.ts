@@ -1,0 +1,252 @@
+import { Worker } from 'node:worker_threads';
+import { DamagedJournal, StoreUnavailable, UnusableDirectory } from '../../journal.js';
+import { AlreadyExists, NotInRegistry } from '../../registry.js';
+import type { StoreHealth } from '../../store.js';
+import type { FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from './batch.js';
+import { OutgoingBatch } from './outgoing-batch.js';
+import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
+
+/** Nobody waits longer than this for a disk without room. */
+const PATIENCE_MS = 1_000;
+
+/** A stalled disk must not let memory grow without end; far above what a healthy one ever lets wait. */
+const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
+
+export interface WriteQueueEvents {
+  /** The store has failed for good. Called once. */
+  readonly onFatal: (error: Error) => void;
+  /** So many more records are durable; before those who wait hear of it. */
+  readonly onCommitted: (records: number) => void;
+}
+
+/** The main thread's side of the writer: collects a turn of the event loop into a batch, and keeps the promises. */
+export class WriteQueue {
+  readonly #worker: Worker;
+  readonly #events: WriteQueueEvents;
+  #collecting: OutgoingBatch | undefined;
+  readonly #sent: OutgoingBatch[] = [];
+  #batches = 0;
+  #waiting = 0;
+  #waitingCharacters = 0;
+  #status: StoreHealth['status'] = 'ok';
+  #isReserveSpent = false;
+  #reason: string | undefined;
+  #patience: NodeJS.Timeout | undefined;
+  #closed: (() => void) | undefined;
+
+  private constructor(worker: Worker, events: WriteQueueEvents) {
+    this.#worker = worker;
+    this.#events = events;
+    worker.on('message', (message: FromWriter) => this.#receive(message));
+    worker.on('error', (error) => this.#fail(error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => this.#fail('The writer has ended'));
+  }
+
+  /** Rejects with what keeps the database from being opened. */
+  static async start(data: WriterData, events: WriteQueueEvents): Promise<WriteQueue> {
+    const worker = new Worker(workerUrl('sqlite/writer/journal-writer'), {
+      workerData: data,
+      name: 'journal-writer',
+      ...WORKER_OPTIONS,
+    });
+    await new Promise<void>((resolve, reject) => {
+      const ended = (): void => reject(new Error('The writer has ended'));
+      worker.once('error', reject).once('exit', ended);
+      worker.once('message', (message: FromWriter) => {
+        worker.off('error', reject).off('exit', ended);
+        if (message.kind === 'ready') resolve();
+        else
+          reject(
+            message.kind === 'not-opened' ? openingError(message) : new Error(`Unexpected ${message.kind}`),
+          );
+      });
+    });
+    return new WriteQueue(worker, events);
+  }
+
+  /** Why nothing can be added now. */
+  refusal(): StoreUnavailable | undefined {
+    if (this.#status !== 'ok') return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
+    if (this.#waitingCharacters < MOST_WAITING_CHARACTERS) return undefined;
+    return new StoreUnavailable('The disk does not keep up: too much waits to be written');
+  }
+
+  /** The caller has asked `refusal` first. */
+  append(simulation: number, seq: number, at: number, payload: string): Promise<void> {
+    const outgoing = this.#collect();
+    outgoing.addRecord(simulation, seq, at, payload);
+    this.#waitingCharacters += payload.length;
+    return outgoing.promise;
+  }
+
+  /** Like `append`, for what is not refused. */
+  add(operation: Operation): Promise<void> {
+    const outgoing = this.#collect();
+    outgoing.addOperation(operation);
+    return outgoing.promise;
+  }
+
+  /** Like `add`; rejects also when the registry refuses the operation. */
+  async submit(operation: Operation): Promise<void> {
+    const outgoing = this.#collect();
+    const index = outgoing.addOperation(operation);
+    await outgoing.promise;
+    const refused = outgoing.refusals.find((refusal) => refusal.operation === index);
+    if (refused !== undefined) throw refusalError(refused);
+  }
+
+  #collect(): OutgoingBatch {
+    this.#waiting += 1;
+    if (this.#collecting !== undefined) return this.#collecting;
+    this.#batches += 1;
+    const outgoing = new OutgoingBatch(this.#batches);
+    this.#collecting = outgoing;
+    this.#sendSoon();
+    return outgoing;
+  }
+
+  /**
+   * After the I/O of this turn: requests that arrived together are committed together. One batch at a time is with the writer: what
+   * comes meanwhile, in however many turns, is one message and one commit, too.
+   */
+  #sendSoon(): void {
+    setImmediate(() => {
+      if (this.#sent.length === 0) this.#send();
+    });
+  }
+
+  #send(): void {
+    const outgoing = this.#collecting;
+    if (outgoing === undefined || this.#status === 'failed') return;
+    this.#collecting = undefined;
+    this.#sent.push(outgoing);
+    const batch = outgoing.encode();
+    this.#worker.postMessage(batch satisfies ToWriter, [batch.data.buffer]);
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.kind) {
+      case 'committed':
+        this.#committed(message.upTo, message.refusals);
+        return;
+      case 'reserve-spent':
+        this.#isReserveSpent = true;
+        this.#reason = `The disk is full: ${message.reason}`;
+        return;
+      case 'reserve-restored':
+        this.#isReserveSpent = false;
+        if (this.#status === 'ok') this.#reason = undefined;
+        return;
+      case 'failing':
+        this.#failing(message.reason);
+        return;
+      case 'failed':
+        this.#fail(message.reason);
+        return;
+      case 'closed':
+        this.#status = 'closed';
+        this.#rejectAll(new StoreUnavailable('The store was closed before this could be written'));
+        this.#closed?.();
+        return;
+      case 'ready':
+      case 'not-opened':
+        return;
+    }
+  }
+
+  #committed(upTo: number, refusals: readonly WriteRefusal[]): void {
+    const later = this.#sent.findIndex(({ number }) => number > upTo);
+    const done = this.#sent.splice(0, later === -1 ? this.#sent.length : later);
+    this.#events.onCommitted(done.reduce((sum, { records }) => sum + records, 0));
+    for (const outgoing of done) {
+      this.#waiting -= outgoing.count;
+      this.#waitingCharacters -= outgoing.characters;
+      if (refusals.length > 0)
+        outgoing.refusals = refusals.filter((refusal) => refusal.batch === outgoing.number);
+      outgoing.resolve();
+    }
+    if (this.#collecting !== undefined) this.#sendSoon();
+    if (this.#status === 'failing' && this.#sent.length === 0 && this.#collecting === undefined) {
+      this.#status = 'ok';
+      if (!this.#isReserveSpent) this.#reason = undefined;
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
+    }
+  }
+
+  #failing(reason: string): void {
+    if (this.#status !== 'ok') return;
+    this.#status = 'failing';
+    this.#reason = `The store cannot commit: ${reason}`;
+    // What was accepted stays in the queue, in its place: memory is ahead of the disk already.
+    this.#patience = setTimeout(() => this.#rejectAll(new StoreUnavailable(this.#reason)), PATIENCE_MS);
+  }
+
+  #fail(reason: string): void {
+    if (this.#status === 'failed' || this.#status === 'closed') return;
+    this.#status = 'failed';
+    this.#reason = `The store has failed: ${reason}`;
+    clearTimeout(this.#patience);
+    const error = new StoreUnavailable(this.#reason);
+    this.#rejectAll(error);
+    void this.#worker.terminate();
+    this.#closed?.();
+    this.#events.onFatal(error);
+  }
+
+  #rejectAll(error: StoreUnavailable): void {
+    for (const outgoing of this.#sent) outgoing.reject(error);
+    this.#collecting?.reject(error);
+  }
+
+  health(): StoreHealth {
+    const reason = this.refusal()?.message ?? this.#reason;
+    return {
+      status: this.#shownStatus(),
+      waiting: this.#waiting,
+      ...(reason !== undefined && { reason }),
+    };
+  }
+
+  #shownStatus(): StoreHealth['status'] {
+    if (this.#status !== 'ok') return this.#status;
+    if (this.refusal() !== undefined) return 'failing';
+    return this.#isReserveSpent ? 'reserve' : 'ok';
+  }
+
+  async probe(): Promise<void> {
+    const refusal = this.refusal();
+    if (refusal !== undefined) throw refusal;
+    let deadline: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      deadline = setTimeout(() => reject(new StoreUnavailable('The disk does not answer')), PATIENCE_MS);
+    });
+    try {
+      await Promise.race([this.submit({ kind: 'probe' }), late]);
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  /** What is waiting is committed first, when there is room. */
+  async close(): Promise<void> {
+    if (this.#status === 'failed' || this.#status === 'closed') return;
+    const closed = new Promise<void>((resolve) => (this.#closed = resolve));
+    this.#send();
+    this.#worker.postMessage({ kind: 'close' } satisfies ToWriter);
+    await closed;
+    clearTimeout(this.#patience);
+    await this.#worker.terminate();
+  }
+}
+
+function openingError({ name, message }: { readonly name: string; readonly message: string }): Error {
+  if (name === 'DamagedJournal') return new DamagedJournal(message);
+  if (name === 'UnusableDirectory') return new UnusableDirectory(message);
+  if (name === 'StoreUnavailable') return new StoreUnavailable(message);
+  return new Error(message);
+}
+
+function refusalError({ reason, message }: WriteRefusal): Error {
+  return reason === 'already-exists' ? new AlreadyExists(message) : new NotInRegistry(message);
+}

@@ -1,0 +1,290 @@
+/**
+ * The thread that writes. It takes whatever batches have arrived while it was busy, writes them in one transaction
+ * with one sync, and only then says so. The main thread never waits for a disk.
+ */
+import { setTimeout as later } from 'node:timers';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { AnswerTable } from '../journal/answer-table.js';
+import type { Batch, FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from '../journal/batch.js';
+import { blocksOf } from '../journal/block-group.js';
+import type { NewBlock } from '../journal/block-group.js';
+import { BlockTable } from '../journal/block-table.js';
+import { CommitLog } from './commit-log.js';
+import type { CommitDraft } from './commit-log.js';
+import { isDiskFailure, isDiskFull } from '../database/connection.js';
+import { unusable } from '../database/private-files.js';
+import { Purge } from './purge.js';
+import { RegistryTables } from '../registry/registry-tables.js';
+import { Reserve } from './reserve.js';
+import { tailHash } from '../journal/row-sums.js';
+
+/** A group ends after this many records, so that those in it do not wait for a very long commit. */
+const RECORDS_PER_COMMIT = 1_024;
+const RETRY_MS = 250;
+/** Until the reserve is made, when a start has more urgent things to do, and between attempts to put it back. */
+const RESERVE_MS = 2_000;
+
+class JournalWriter {
+  readonly #log: CommitLog;
+  readonly #reserve: Reserve;
+  readonly #port: MessagePort;
+  readonly #pageLimit: Int32Array | undefined;
+  readonly #blocks: BlockTable;
+  readonly #answers: AnswerTable;
+  readonly #registry: RegistryTables;
+  readonly #purge: Purge;
+  readonly #arrived: Batch[] = [];
+  /** What is being committed, or tried again. */
+  #group: Batch[] = [];
+  #refusals: WriteRefusal[] = [];
+  #retry: NodeJS.Timeout | undefined;
+  #reserveTimer: NodeJS.Timeout | undefined;
+  #isReserveSpent = false;
+  #shownPageLimit = 0;
+  #isClosing = false;
+  #isOver = false;
+
+  constructor(log: CommitLog, reserve: Reserve, port: MessagePort, pageLimit: Int32Array | undefined) {
+    this.#log = log;
+    this.#reserve = reserve;
+    this.#port = port;
+    this.#pageLimit = pageLimit;
+    this.#blocks = new BlockTable(log.database, log.epoch);
+    this.#answers = new AnswerTable(log.database);
+    this.#registry = new RegistryTables(log.database);
+    this.#purge = new Purge(log.database, this.#registry);
+  }
+
+  receive(message: ToWriter): void {
+    this.#take(message);
+    if (this.#retry === undefined || this.#isClosing) this.#work();
+  }
+
+  /** Goes on with what the process before this one has left to do. */
+  resume(): void {
+    this.#restoreReserveLater();
+    this.#work();
+  }
+
+  #take(message: ToWriter): void {
+    if (message.kind === 'close') this.#isClosing = true;
+    else this.#arrived.push(message);
+  }
+
+  #takeArrived(): void {
+    for (;;) {
+      const next = receiveMessageOnPort(this.#port) as { readonly message: ToWriter } | undefined;
+      if (next === undefined) return;
+      this.#take(next.message);
+    }
+  }
+
+  #work(): void {
+    if (this.#isOver) return;
+    try {
+      for (;;) {
+        this.#takeArrived();
+        if (this.#group.length === 0) this.#nextGroup();
+        if (this.#group.length === 0 && !this.#purge.isPending) break;
+        if (!this.#commitGroup()) break;
+        this.#log.tidy();
+      }
+      if (this.#isClosing) this.#close();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #nextGroup(): void {
+    let records = 0;
+    while (records < RECORDS_PER_COMMIT) {
+      const batch = this.#arrived.shift();
+      if (batch === undefined) return;
+      this.#group.push(batch);
+      for (const { first, last } of batch.pieces) records += last - first + 1;
+    }
+  }
+
+  /** False when there is no room: the group stays, and is tried again. */
+  #commitGroup(): boolean {
+    try {
+      this.#applyPageLimit();
+      if (this.#log.isCommitted) this.#log.finish();
+      else this.#log.commit((draft) => this.#writeGroup(draft));
+    } catch (error) {
+      this.#blocks.forget();
+      if (!isDiskFull(error)) throw error;
+      return this.#isRoomMade((error as Error).message);
+    }
+    const last = this.#group.at(-1);
+    if (last !== undefined) this.#tell({ kind: 'committed', upTo: last.number, refusals: this.#refusals });
+    this.#group = [];
+    return true;
+  }
+
+  #isRoomMade(reason: string): boolean {
+    if (this.#reserve.give()) {
+      this.reserveSpent(reason);
+      return true;
+    }
+    this.#tell({ kind: 'failing', reason });
+    if (!this.#isClosing) {
+      this.#retry = later(() => {
+        this.#retry = undefined;
+        this.#work();
+      }, RETRY_MS);
+    }
+    return false;
+  }
+
+  #writeGroup(draft: CommitDraft): void {
+    this.#refusals = [];
+    const deleted = new Set<number>();
+    for (const { number, operations } of this.#group) {
+      for (const [index, operation] of operations.entries()) {
+        if (operation.kind === 'delete-simulation') this.#forgetEnd(operation.key, draft, deleted);
+        this.#apply(operation, number, index, draft);
+      }
+    }
+    for (const block of blocksOf(this.#group)) {
+      // Appended before it was deleted; nobody will read it.
+      if (!deleted.has(block.simulation)) this.#write(block, draft);
+    }
+    this.#answers.removeExpired(Date.now(), draft.answers);
+    this.#purge.step(this.#group.length === 0, draft.state);
+  }
+
+  #write({ simulation, first, last, data }: NewBlock, draft: CommitDraft): void {
+    draft.lastK += 1;
+    const { before, after } = this.#blocks.append(draft.lastK, simulation, first, last, data);
+    if (before.isBeginning !== true) draft.state.toggle(tailHash(simulation, before));
+    draft.state.toggle(tailHash(simulation, after));
+  }
+
+  /** Only the ends of live simulations are part of the state sum. */
+  #forgetEnd(simulation: number, draft: CommitDraft, deleted: Set<number>): void {
+    deleted.add(simulation);
+    const tail = this.#blocks.tail(simulation);
+    if (tail.isBeginning !== true && this.#registry.isLive(simulation))
+      draft.state.toggle(tailHash(simulation, tail));
+  }
+
+  #apply(operation: Operation, batch: number, index: number, draft: CommitDraft): void {
+    switch (operation.kind) {
+      case 'save-answer':
+        this.#answers.save(operation.lookup, operation.answer, draft.answers);
+        return;
+      case 'delete-answers':
+        this.#answers.removeSome(operation.prefix, draft.answers);
+        return;
+      case 'probe':
+        return;
+      default: {
+        const refused = this.#registry.apply(operation, draft.state);
+        if (refused !== undefined) this.#refusals.push({ batch, operation: index, ...refused });
+        if (operation.kind === 'delete-simulation') this.#purge.request();
+      }
+    }
+  }
+
+  reserveSpent(reason: string): void {
+    this.#isReserveSpent = true;
+    this.#tell({ kind: 'reserve-spent', reason });
+    this.#restoreReserveLater();
+  }
+
+  #restoreReserveLater(): void {
+    clearTimeout(this.#reserveTimer);
+    this.#reserveTimer = later(() => {
+      try {
+        this.#restoreReserve();
+      } catch (error) {
+        this.#fail(error);
+      }
+    }, RESERVE_MS);
+    this.#reserveTimer.unref();
+  }
+
+  #restoreReserve(): void {
+    const isFull = this.#limit() !== 0;
+    if (!isFull && this.#reserve.restore()) {
+      if (this.#isReserveSpent) this.#tell({ kind: 'reserve-restored' });
+      this.#isReserveSpent = false;
+      return;
+    }
+    if (this.#isReserveSpent) this.#restoreReserveLater();
+    else this.reserveSpent('there is no room for the reserve');
+  }
+
+  /** Stands for a full disk in tests: the error and the way back are SQLite's own. */
+  #applyPageLimit(): void {
+    const limit = this.#limit();
+    if (limit === this.#shownPageLimit) return;
+    this.#shownPageLimit = limit;
+    this.#log.database.exec(`PRAGMA max_page_count = ${limit === 0 ? 4_294_967_294 : limit}`);
+  }
+
+  #limit(): number {
+    if (this.#pageLimit === undefined) return 0;
+    const limit = Atomics.load(this.#pageLimit, 0);
+    return limit === 0 || !this.#isReserveSpent ? limit : limit + (this.#pageLimit[1] ?? 0);
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    clearTimeout(this.#reserveTimer);
+    this.#log.close();
+    this.#tell({ kind: 'closed' });
+    this.#port.close();
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#tell({
+      kind: 'failed',
+      // Where a disk failed is of no interest; where a program did is.
+      reason:
+        error instanceof Error ? (!isDiskFailure(error) && error.stack) || error.message : String(error),
+    });
+  }
+
+  #tell(message: FromWriter): void {
+    this.#port.postMessage(message);
+  }
+}
+
+function start(port: MessagePort, data: WriterData): void {
+  const reserve = new Reserve(data.directory);
+  try {
+    const { log, fullness } = openLog(data.directory, reserve);
+    const writer = new JournalWriter(log, reserve, port, data.pageLimit);
+    port.on('message', (message: ToWriter) => writer.receive(message));
+    port.postMessage({ kind: 'ready' } satisfies FromWriter);
+    if (fullness !== undefined) writer.reserveSpent(fullness);
+    writer.resume();
+  } catch (error) {
+    const known = unusable(data.directory, error);
+    const { name, message } = known instanceof Error ? known : new Error(String(known));
+    port.postMessage({
+      kind: 'not-opened',
+      name: isDiskFull(error) ? 'StoreUnavailable' : name,
+      message,
+    } satisfies FromWriter);
+  }
+}
+
+/** Opening is a commit, too: on a full disk with what the reserve frees. */
+function openLog(
+  directory: string,
+  reserve: Reserve,
+): { readonly log: CommitLog; readonly fullness?: string } {
+  try {
+    return { log: new CommitLog(directory) };
+  } catch (error) {
+    if (!isDiskFull(error) || !reserve.give()) throw error;
+    return { log: new CommitLog(directory), fullness: (error as Error).message };
+  }
+}
+
+if (parentPort !== null) start(parentPort, workerData as WriterData);

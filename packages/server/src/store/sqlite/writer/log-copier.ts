@@ -1,0 +1,62 @@
+import { Worker } from 'node:worker_threads';
+import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
+
+export interface CopyData {
+  /** Of the database. */
+  readonly path: string;
+  /** One number, a `CopyState`. */
+  readonly state: Int32Array;
+}
+
+export const CopyState = { resting: 0, asked: 1, done: 2, ending: 3, ended: 4 } as const;
+
+/** Longer than a copy takes; then the thread is not there. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * The writer's side of a thread that copies the write-ahead log into the database: that takes two tenths of a second for a long log, and
+ * every commit would wait so long. The thread is started when it is needed first.
+ */
+export class LogCopier {
+  readonly #path: string;
+  readonly #state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #worker: Worker | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Has it copy what is in the log by now, unless it is at it. */
+  ask(): void {
+    this.#worker ??= this.#start();
+    Atomics.compareExchange(this.#state, 0, CopyState.resting, CopyState.asked);
+    Atomics.notify(this.#state, 0);
+  }
+
+  /** True once after each time that it has copied. */
+  takeDone(): boolean {
+    return Atomics.compareExchange(this.#state, 0, CopyState.done, CopyState.resting) === CopyState.done;
+  }
+
+  #start(): Worker {
+    const workerData: CopyData = { path: this.#path, state: this.#state };
+    const worker = new Worker(workerUrl('sqlite/writer/log-copying'), {
+      workerData,
+      name: 'log-copier',
+      ...WORKER_OPTIONS,
+    });
+    worker.unref();
+    // Whoever asks in vain copies in the end, and says what keeps it from that.
+    worker.on('error', () => undefined);
+    return worker;
+  }
+
+  /** It has nothing open any more when this returns. */
+  close(): void {
+    if (this.#worker === undefined) return;
+    Atomics.wait(this.#state, 0, CopyState.asked, PATIENCE_MS);
+    Atomics.store(this.#state, 0, CopyState.ending);
+    Atomics.notify(this.#state, 0);
+    Atomics.wait(this.#state, 0, CopyState.ending, PATIENCE_MS);
+  }
+}

@@ -1,0 +1,41 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { isDiskFull } from '../database/connection.js';
+
+/** A log shorter than this is left alone: most data directories never have a longer one. */
+const WORTHWHILE_BYTES = 1024 * 1024;
+/** Room is made in pieces of this size. The next sync writes a whole piece: a larger one would be noticed. */
+const PIECE = Buffer.alloc(512 * 1024);
+/** Room that is left when the next piece is made: more than the commits between two looks need where each is small. */
+const LEAST_ROOM_BYTES = 256 * 1024;
+
+/**
+ * Room at the end of the journal's write-ahead log, written ahead. A commit that lengthens a file has to sync the file system's own
+ * journal, too, which takes as long again as its frames and now and then ten times as long. SQLite reads a log as far as its frames are
+ * valid, and zeros are none.
+ */
+export class LogRoom {
+  readonly #path: string;
+  #fd: number | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Makes room where less than a little is left behind the frames. Does nothing on a disk that is full. */
+  ensure(usedBytes: number): void {
+    if (usedBytes < WORTHWHILE_BYTES) return;
+    this.#fd ??= openSync(this.#path, constants.O_RDWR);
+    const { size } = fstatSync(this.#fd);
+    if (size - usedBytes >= LEAST_ROOM_BYTES) return;
+    try {
+      writeSync(this.#fd, PIECE, 0, PIECE.byteLength, size);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
