@@ -1,30 +1,20 @@
 /** The dashboard as somebody uses it: one server, one browser, from the login to ten thousand orders. */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { competitions } from './competitions.js';
+import { everyPage } from './every-page.js';
+import { liveFeed } from './live-feed.js';
 import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { timeMachine } from './time-machine.js';
-import { trading } from './trading.js';
+import { chartUnderLoad, trading } from './trading.js';
 import { trouble } from './trouble.js';
 import { webhooks } from './webhooks.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Would run, were it ever taken for HTML. */
 const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</b>`;
-
-/** What axe looks for in each. */
-const THEMES = [
-  ['light', "{ resultTypes: ['violations'], preload: false }"],
-  ['dark', "{ resultTypes: ['violations'], preload: false, runOnly: ['color-contrast'] }"],
-] as const;
-
-interface Placed {
-  readonly orderId: string;
-  readonly portfolioId: string;
-}
 
 describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   const visit = new Visit();
@@ -72,6 +62,9 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     }
     expect(painted, 'ms').toBeLessThan(1000);
     const bytes = (await Promise.all(scripts.values())).reduce((sum, body) => sum + gzipSync(body).length, 0);
+    process.stdout.write(
+      `first page: ${bytes} bytes of script gzipped, painted after ${painted.toFixed(0)} ms\n`,
+    );
     expect(bytes).toBeGreaterThan(0);
     expect(bytes).toBeLessThan(150_000);
 
@@ -175,6 +168,9 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await reader.getByText('read only').waitFor();
     await reader.getByRole('link', { name: NAME }).waitFor();
     expect(await reader.getByRole('button', { name: /New portfolio|Next open/ }).count()).toBe(0);
+    expect(await reader.getByRole('link', { name: 'Administration' }).count()).toBe(0);
+    await visit.go('administration', reader);
+    await reader.getByText('This token cannot administrate the server').waitFor();
     await visit.go('ticket?symbol=AAPL', reader);
     await reader.getByText('Read-only token').waitFor();
     expect(await reader.getByRole('button', { name: 'Place order' }).count()).toBe(0);
@@ -195,70 +191,27 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await page.locator('.banner').getByText('another').waitFor();
   });
 
-  timeMachine(visit);
-
-  webhooks(visit);
-
-  it('has nothing that axe finds, on any page, in dark and in light', async () => {
-    const { page, station } = visit;
-    const { data } = await station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');
-    const { orderId, portfolioId } = data[0] ?? { orderId: '', portfolioId: '' };
-    const places = [
-      '',
-      `portfolio/${portfolioId}`,
-      `portfolio/${portfolioId}?section=power`,
-      `portfolio/${portfolioId}?section=manage`,
-      `orders?order=${orderId}`,
-      `trade/AAPL?portfolio=${portfolioId}&quantity=10&type=LIMIT&limit=100&target=5&targetUnit=percent`,
-      'trade/AAPL?show=options&legs=B1xAAPL260116C00190000,S1xAAPL260116C00195000&quantity=1',
-      'trade/AAPL?show=market&dock=activity',
-      `activity/${portfolioId}`,
-      `analytics/${portfolioId}?benchmark=AAPL`,
-      `analytics/${portfolioId}?section=trades`,
-      `analytics/${portfolioId}?section=quality`,
-      `analytics/${portfolioId}?section=taxes`,
-      'compare',
-      'administration',
-      'competitions',
-      'time',
-      'time?section=compare',
-      'time?section=scripts',
-      'time?section=halts',
-      'time?section=faults',
-      'simulations',
-      'webhooks',
-      'developer',
-      'nowhere',
-    ];
-    const found: string[] = [];
-    await page.evaluate(AXE);
-    for (const place of places) {
-      await visit.go(place);
-      await page.locator('main h1, main .notice').first().waitFor();
-      await page.locator('.waiting').first().waitFor({ state: 'detached' });
-      // Of the colours both themes have their own; the rest is one page.
-      for (const [colorScheme, options] of THEMES) {
-        await page.emulateMedia({ colorScheme });
-        const violations: string[] = await page.evaluate(
-          `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
-        );
-        found.push(...violations.map((violation) => `${place} (${colorScheme}): ${violation}`));
-      }
-    }
-    expect(found).toEqual([]);
-  }, 60_000);
-
   describe('while ten thousand orders are placed', () => {
     let placed: Promise<number>;
-    beforeAll(() => {
+    // Pages of the main simulation would follow all of them.
+    const place = (): void => {
       placed = placeMany(visit.station);
-      // Whoever waits for them hears of it.
+      // Tests that need them wait for them, and report what failed.
       placed.catch(() => undefined);
+    };
+
+    describe('in simulations of their own, at the same time', { concurrent: true }, () => {
+      liveFeed(visit);
+      everyPage(visit, place);
+      competitions(visit);
+      timeMachine(visit);
+      webhooks(visit);
+      optionsAndMargin(visit);
+      trading(visit);
+      trouble(visit);
     });
 
-    optionsAndMargin(visit);
-    trading(visit);
-    trouble(visit);
+    chartUnderLoad(visit);
     manyThings(visit, () => placed);
   });
 

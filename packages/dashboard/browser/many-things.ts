@@ -1,5 +1,6 @@
 /** Much of everything: rows that are scrolled through, and updates that come faster than anybody reads. */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ALL_SCOPES, SOON, type Station, type Visit } from './surroundings.js';
 
@@ -102,6 +103,14 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     expect(median(amongAll)).toBeLessThan(2 * usual);
     // Only the rows that are seen exist.
     expect(await box.locator('tbody tr').count()).toBeLessThan(100);
+
+    // A file has all of them, and a header.
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const lines = readFileSync(await (await saved).path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    expect(lines.length).toBe(total + 1);
   }, 120_000);
 
   it('shows the portfolios of a page by one stream, and asks for none of them', async () => {

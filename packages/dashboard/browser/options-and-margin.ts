@@ -1,9 +1,9 @@
 /** What takes more than one order: a spread until it ends, a margin call until it is met. */
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 
 export function optionsAndMargin(visit: Visit): void {
-  it('follows an option spread from the ticket to its expiry', async () => {
+  it('follows an option spread from the ticket to its expiry', async ({ expect }) => {
     const { station } = visit;
     const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a spread');
@@ -58,9 +58,9 @@ export function optionsAndMargin(visit: Visit): void {
         /192\.50 call assigned[\s\S]*187\.50 call exercised|187\.50 call exercised[\s\S]*192\.50 call assigned/,
       );
     await page.context().close();
-  }, 60_000);
+  }, 120_000);
 
-  it('tells a margin call and the liquidation that met it, step by step', async () => {
+  it('tells a margin call and the liquidation that met it, step by step', async ({ expect }) => {
     const { station } = visit;
     const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a call');
@@ -129,5 +129,5 @@ export function optionsAndMargin(visit: Visit): void {
     await deed.getByRole('button', { name: 'Confirm: deposit' }).click();
     await deed.getByText('+$1,000.00 was booked.').waitFor();
     await page.context().close();
-  }, 60_000);
+  }, 120_000);
 }

@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { cancelReasons, errorCodes, marginStrategies, type Order } from '@sandpit/protocol';
 import { expect, it } from 'vitest';
-import { type RulePage, ruleNamed } from '../src/why/rule-pages.js';
-import { ruleOfCode, ruleOfGroup, ruleOfOrder } from '../src/why/rules-of-orders.js';
+import { type RulePage, ruleNamed, ruleOfCode, ruleOfGroup, ruleOfOrder } from '../src/why/rule-pages.js';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 

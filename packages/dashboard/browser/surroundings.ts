@@ -51,14 +51,18 @@ export class Station {
   /** Loaded, and waiting for the other one to be killed: it has touched nothing yet. */
   #next: ServerProcess | undefined;
 
-  private constructor(dataDir: string, port: number) {
+  readonly #own: Readonly<Record<string, string>>;
+
+  private constructor(dataDir: string, port: number, own: Readonly<Record<string, string>>) {
     this.#dataDir = dataDir;
     this.#port = port;
+    this.#own = own;
     this.#server = ServerProcess.launch(this.#settings());
   }
 
-  static async start(dataDir: string): Promise<Station> {
-    const station = new Station(dataDir, await freePort());
+  /** `own`: settings that differ. */
+  static async start(dataDir: string, own: Readonly<Record<string, string>> = {}): Promise<Station> {
+    const station = new Station(dataDir, await freePort(), own);
     await station.#server.listening;
     return station;
   }
@@ -123,6 +127,7 @@ export class Station {
       CLOCK_START: '2026-01-05T10:00:00-05:00',
       RATE_LIMIT_DEFAULT: '1000000',
       WEBHOOK_ALLOW_PRIVATE: 'on',
+      ...this.#own,
     };
   }
 }
@@ -133,6 +138,8 @@ export class Visit {
   #station: Station | undefined;
   #browser: Browser | undefined;
   #page: Page | undefined;
+  /** Where each page belongs. */
+  readonly #origins = new WeakMap<Page, string>();
   /** Errors of pages, and what their policy forbade. */
   readonly problems: string[] = [];
   /** Requests to anybody but the server. */
@@ -163,34 +170,34 @@ export class Visit {
   }
 
   /** A page in a context of its own, with tokens by simulation. */
-  async #open(tokens: Readonly<Record<string, string>>): Promise<Page> {
+  async #open(tokens: Readonly<Record<string, string>>, station = this.station): Promise<Page> {
     const kept = { name: 'sandpit-tokens', value: JSON.stringify(tokens) };
-    const origins = [{ origin: this.station.url, localStorage: [kept] }];
+    const origins = [{ origin: station.url, localStorage: [kept] }];
     const page = await (
-      await there(this.#browser).newContext({ storageState: { cookies: [], origins } })
+      await there(this.#browser).newContext({
+        storageState: { cookies: [], origins },
+        reducedMotion: 'reduce',
+      })
     ).newPage();
+    this.#origins.set(page, station.url);
     page.on('pageerror', ({ message }) => this.problems.push(message));
     page.on('console', (message) => {
       if (/Content Security Policy|TrustedHTML/.test(message.text())) this.problems.push(message.text());
     });
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== this.station.url)
+      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== station.url)
         this.elsewhere.push(request.url());
     });
     return page;
   }
 
-  /** Somebody with a token for the main simulation. */
-  async reader(scope: string): Promise<Page> {
-    const page = await this.#open({ main: tokenWith(scope) });
-    // A page that asks for little: what is looked at comes next.
-    await page.goto(`${this.station.url}/#/nowhere`);
-    await page.getByRole('link', { name: 'Back to overview' }).waitFor();
-    return page;
+  /** A page that is not loaded yet, with a token for the main simulation of a station. */
+  reader(scope: string, station = this.station): Promise<Page> {
+    return this.#open({ main: tokenWith(scope) }, station);
   }
 
   async go(place: string, page = this.page): Promise<void> {
-    await page.goto(`${this.station.url}/#/${place}`);
+    await page.goto(`${this.#origins.get(page) ?? this.station.url}/#/${place}`);
   }
 
   /** What the main thread of a page has worked since it is asked for this way, ms. */

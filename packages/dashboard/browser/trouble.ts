@@ -1,10 +1,11 @@
 /** What goes wrong: a sentence and a way on, never a blank page. */
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, tokenWith, type Visit } from './surroundings.js';
 
 export function trouble(visit: Visit): void {
   it('says that a token has expired, and goes on where it was with another', async () => {
     const reader = await visit.reader(ALL_SCOPES);
+    await visit.go('nowhere', reader);
     const kept = JSON.stringify({ main: tokenWith(ALL_SCOPES, -60) });
     await reader.evaluate(`localStorage.setItem('sandpit-tokens', ${JSON.stringify(kept)})`);
     await visit.go('orders?show=open', reader);
@@ -14,7 +15,7 @@ export function trouble(visit: Visit): void {
     await reader.getByRole('button', { name: 'Log in' }).click();
     await reader.getByRole('button', { name: 'Open', pressed: true }).waitFor();
     await reader.context().close();
-  }, 60_000);
+  }, 120_000);
 
   it('leads out of a simulation that somebody else deleted', async () => {
     const simulation = await OwnSimulation.make(visit.station, 'gone soon');
@@ -33,9 +34,9 @@ export function trouble(visit: Visit): void {
     await reader.getByRole('link', { name: 'Go to main simulation' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
     await reader.context().close();
-  }, 60_000);
+  }, 120_000);
 
-  it('bears a clock that jumps a year', async () => {
+  it('bears a clock that jumps a year', async ({ expect }) => {
     const { station } = visit;
     const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a year');
@@ -56,11 +57,14 @@ export function trouble(visit: Visit): void {
     await expect
       .poll(() => page.locator('.clock').innerText(), SOON)
       .toContain('Jan 5, 2027, 10:00:00 AM ET');
+    // The curve on the page is fitted to the year that has passed.
+    const chart = page.getByRole('img', { name: /^Equity, \d+ points/ });
+    await expect.poll(() => chart.getAttribute('data-shown'), SOON).toMatch(/2026.* to Jan 5, 2027/);
     for (const span of ['1 day', '1 week', 'All']) {
       await page.getByRole('button', { name: span, exact: true }).click();
       await page.getByRole('img', { name: /^Equity, \d+ points, now \$49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
     await page.context().close();
-  }, 60_000);
+  }, 120_000);
 }

@@ -1,10 +1,10 @@
 /** Webhooks on their page: an endpoint is made, tested, told of orders, and told again. */
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { until, WebhookReceiver } from '../../server/src/testing/webhook-receiver.js';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 
 export function webhooks(visit: Visit): void {
-  it('makes a webhook, shows its deliveries, and sends again what failed', async () => {
+  it('makes a webhook, shows its deliveries, and sends again what failed', async ({ expect }) => {
     const receiver = await WebhookReceiver.open();
     const page = await visit.reader(ALL_SCOPES);
     try {
@@ -50,5 +50,5 @@ export function webhooks(visit: Visit): void {
       await page.context().close();
       await receiver.close();
     }
-  }, 60_000);
+  }, 120_000);
 }

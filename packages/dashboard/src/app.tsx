@@ -34,7 +34,7 @@ const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
 const Trade = later(async () => (await import('./trade/trade-page.tsx')).TradePage);
 
 /** For a visitor too. */
-const Competitions = later(async () => (await import('./pages/competitions.tsx')).CompetitionsPage);
+const Competitions = later(async () => (await import('./compete/competition-page.tsx')).CompetitionsPage);
 
 const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> = {
   '': Overview,
@@ -157,7 +157,7 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
         isDeveloping={isDeveloping}
         onDevelop={() => setIsDeveloping(!isDeveloping)}
       />
-      <Rail simulationId={simulationId} current={isTrade(name) ? 'trade' : name} />
+      <Rail current={isTrade(name) ? 'trade' : name} />
       <main id="content" tabIndex={-1} ref={main} data-page={isTrade(name) ? 'trade' : name}>
         <Boundary key={isTrade(name) ? 'trade' : place.path.join('/')}>
           {Page === undefined ? (

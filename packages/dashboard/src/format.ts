@@ -59,6 +59,16 @@ export const dateText = (date: string): string => dateOnly.format(new Date(`${da
 /** `Jan 5, 2026, 10:00:00 AM ET`. */
 export const moment = (at: string | number): string => `${day(at)}, ${time(at)}`;
 
+/** The instant, as ISO 8601 in UTC, of a date and time in New York such as `2026-01-05T09:30`; undefined of other texts. */
+export function instantInNewYork(local: string): string | undefined {
+  const asUtc = Date.parse(`${local}Z`);
+  if (Number.isNaN(asUtc)) return undefined;
+  const offsetAt = (ms: number): number => asIfInNewYork(ms) - ms;
+  // Twice, because the clocks may change between the two readings.
+  const found = asUtc - offsetAt(asUtc - offsetAt(asUtc));
+  return new Date(found).toISOString();
+}
+
 /** The instant whose time of day in UTC is that in New York, ms. */
 export function asIfInNewYork(atMs: number): number {
   const hour = Math.floor(atMs / HOUR_MS) * HOUR_MS;

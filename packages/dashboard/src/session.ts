@@ -8,6 +8,8 @@ export interface Claims {
   readonly scopes: ReadonlySet<Scope>;
   readonly simulationId: string;
   readonly expiresAtMs: number;
+  /** The token trades the entry of a competition, and nothing else. */
+  readonly isEntry: boolean;
 }
 
 export const MAIN = 'main';
@@ -26,6 +28,7 @@ export function claimsOf(token: string): Claims | undefined {
       readonly scope?: string;
       readonly sim?: string;
       readonly exp?: number;
+      readonly entry?: boolean;
     };
     if (typeof claims.sub !== 'string' || typeof claims.exp !== 'number') return undefined;
     return {
@@ -34,6 +37,7 @@ export function claimsOf(token: string): Claims | undefined {
       scopes: new Set((claims.scope ?? 'trade read').split(' ') as Scope[]),
       simulationId: claims.sim ?? MAIN,
       expiresAtMs: claims.exp * 1000,
+      isEntry: claims.entry === true,
     };
   } catch {
     return undefined;

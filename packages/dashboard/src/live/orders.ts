@@ -12,6 +12,21 @@ export interface OrderFilter {
   readonly isOpen?: boolean | undefined;
 }
 
+/** The query of the orders that a filter selects. */
+export const queryOf = ({
+  portfolioId,
+  symbol,
+  isOpen,
+}: OrderFilter): {
+  readonly portfolioId?: string;
+  readonly symbol?: string;
+  readonly status?: string;
+} => ({
+  ...(portfolioId !== undefined && { portfolioId }),
+  ...(symbol !== undefined && { symbol }),
+  ...(isOpen === true && { status: OPEN.join(',') }),
+});
+
 export interface OrderRows {
   readonly rows: readonly Order[];
   /** Orders in all, those included that are not loaded yet. */
@@ -92,13 +107,10 @@ class LiveOrders {
   async #load(cursor: string | undefined): Promise<void> {
     this.#isLoading = true;
     try {
-      const { portfolioId, symbol, isOpen } = this.#filter;
       const { reply, nextCursor } = await this.#broker.page('listOrders', {
         query: {
           limit: PAGE,
-          ...(portfolioId !== undefined && { portfolioId }),
-          ...(symbol !== undefined && { symbol }),
-          ...(isOpen === true && { status: OPEN.join(',') }),
+          ...queryOf(this.#filter),
           ...(cursor !== undefined && { cursor }),
         },
       });

@@ -1,5 +1,6 @@
 /** What the search finds: symbols and companies, portfolios and orders. */
 import { AnswerError } from '@sandpit/client';
+import type { Instrument, Order } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';
 import { portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { hrefOf } from '../route.ts';
@@ -24,11 +25,12 @@ export async function search(broker: Broker, text: string): Promise<readonly Hit
   const { simulationId } = broker;
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(wanted)) return byId(broker, wanted);
   const lower = wanted.toLowerCase();
-  const [instruments, portfolios] = await Promise.all([
-    broker.call('listInstruments', { query: { limit: 500 } }),
+  const [instruments, portfolios, orders] = await Promise.all([
+    instrumentsOf(broker),
     portfoliosOf(broker, undefined),
+    ordersBeginning(broker, lower),
   ]);
-  const symbols = instruments.data
+  const symbols = instruments
     .filter(
       ({ symbol, name }) =>
         symbol.toLowerCase().startsWith(lower) || name?.toLowerCase().includes(lower) === true,
@@ -56,6 +58,7 @@ export async function search(broker: Broker, text: string): Promise<readonly Hit
   return [
     ...symbols,
     ...own,
+    ...orders.map((order) => hitOf(broker, order)),
     ...(isSymbol
       ? [
           {
@@ -68,6 +71,38 @@ export async function search(broker: Broker, text: string): Promise<readonly Hit
       : []),
   ];
 }
+
+/** Instruments of each simulation, read once: their names do not change. */
+const known = new WeakMap<Broker, Promise<readonly Instrument[]>>();
+
+function instrumentsOf(broker: Broker): Promise<readonly Instrument[]> {
+  const before = known.get(broker);
+  if (before !== undefined) return before;
+  const reading = readAll(broker);
+  known.set(broker, reading);
+  reading.catch(() => known.delete(broker));
+  return reading;
+}
+
+async function readAll(broker: Broker): Promise<readonly Instrument[]> {
+  const all: Instrument[] = [];
+  for await (const instrument of broker.list('listInstruments', {})) all.push(instrument);
+  return all;
+}
+
+/** The latest orders whose ids begin with a text of six or more hexadecimal digits. */
+async function ordersBeginning(broker: Broker, text: string): Promise<readonly Order[]> {
+  if (!/^[0-9a-f]{6}[0-9a-f-]*$/.test(text)) return [];
+  const { data } = await broker.call('listOrders', { query: { limit: 500 } });
+  return data.filter(({ orderId }) => orderId.startsWith(text)).slice(0, MOST);
+}
+
+const hitOf = ({ simulationId }: Broker, { orderId, symbol }: Order): Hit => ({
+  id: `order ${orderId}`,
+  title: `Order ${orderId.slice(0, 8)} in ${symbol}`,
+  kind: 'Order',
+  href: hrefOf(simulationId, 'orders', { order: orderId }),
+});
 
 async function byId(broker: Broker, id: string): Promise<readonly Hit[]> {
   const { simulationId } = broker;
@@ -86,16 +121,7 @@ async function byId(broker: Broker, id: string): Promise<readonly Hit[]> {
             href: hrefOf(simulationId, `portfolio/${id}`),
           },
         ]),
-    ...(order === undefined
-      ? []
-      : [
-          {
-            id: `order ${id}`,
-            title: `Order in ${order.symbol}`,
-            kind: 'Order',
-            href: hrefOf(simulationId, 'orders', { order: id }),
-          },
-        ]),
+    ...(order === undefined ? [] : [hitOf(broker, order)]),
   ];
 }
 

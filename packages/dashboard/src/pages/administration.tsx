@@ -1,134 +1,249 @@
-/** The installation: health, market data, limits and simulations, for tokens that may see it. */
-import { useEffect, useState } from 'preact/hooks';
+/** The installation: health, market data, tenant, keys, webhooks, competitions, limits. For tokens with the scope admin. */
+import type { Competition, Simulation, Webhook } from '@sandpit/protocol';
+import type { ComponentChildren } from 'preact';
 import { useBroker } from '../broker.ts';
-import { moment, quantity } from '../format.ts';
+import { moment, quantity, words } from '../format.ts';
+import { useReadiness } from '../live/readiness.ts';
 import { useEvery, useLoad } from '../load.ts';
 import type { Column } from '../parts/column.ts';
+import { Copy } from '../parts/copy.tsx';
 import { Figure } from '../parts/figure.tsx';
+import { LiveSource } from '../parts/live-source.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
+import { RateLimits } from '../parts/rate-limits.tsx';
 import { Table } from '../parts/table.tsx';
-import { onRequest, type RequestNote, requestNotes } from '../requests.ts';
 import { hrefOf } from '../route.ts';
 import { MAIN } from '../session.ts';
+import './administration.css';
 
-const AGAIN_MS = 5000;
+const AGAIN_MS = 10_000;
+/** Rows of a list on this page; its own page has all of them. */
+const SHOWN = 8;
 
 export function Administration() {
   const broker = useBroker();
-  const { claims } = broker;
-  const health = useLoad(() => broker.call('getHealth'), []);
-  const ready = useLoad(() => broker.call('getReadiness'), []);
-  const counts = useLoad(
-    async () => ({
-      simulations: broker.may('simulate')
-        ? (await broker.call('listSimulations', { query: { limit: 1 } })).pagination.total
-        : undefined,
-      webhooks: (await broker.call('listWebhooks', { query: { limit: 500 } })).data,
-      accounts: (await broker.call('listAccounts', { query: { limit: 1 } })).pagination.total,
-      portfolios: (await broker.call('listPortfolios', { query: { limit: 1 } })).pagination.total,
-    }),
-    [broker.simulationId],
-  );
-  useEvery(AGAIN_MS, health.reload);
-  useEvery(AGAIN_MS, ready.reload);
   if (!broker.may('admin'))
     return <Empty>This token cannot administrate the server: it lacks the scope admin.</Empty>;
-  const feed = ready.value?.feed;
-  const disabled = counts.value?.webhooks.filter(({ status }) => status === 'DISABLED').length ?? 0;
   return (
     <>
       <div class="heading">
         <h1>Administration</h1>
-        <a href="/docs/operations">Operations</a>
+        <a href="/docs/operations">Operations guide</a>
       </div>
-      <section class="panel" aria-label="Health">
-        <h2>Health</h2>
-        <dl class="figures wide">
-          <Figure name="Service" tone={health.value?.status === 'ok' ? 'up' : 'down'}>
-            {health.value?.status ?? (health.error === undefined ? '–' : 'error')}
-          </Figure>
-          <Figure name="Ready" tone={ready.value?.status === 'ok' ? 'up' : 'down'}>
-            {ready.value?.status ?? (ready.error === undefined ? '–' : 'error')}
-          </Figure>
-          <Figure name="Checked">{ready.value === undefined ? '–' : moment(ready.value.timestamp)}</Figure>
-          <Figure name="Halts known">{ready.value?.halts ?? 'all'}</Figure>
-        </dl>
-        {ready.error !== undefined && <Problem error={ready.error} retry={ready.reload} />}
-        {(ready.value?.reasons ?? []).map((reason) => (
-          <p key={reason} class="why">
-            {reason}
-          </p>
-        ))}
-      </section>
-      {feed !== undefined && (
-        <section class="panel" aria-label="Market data">
-          <h2>Market data</h2>
-          <dl class="figures wide">
-            <Figure name="Source">{feed.source}</Figure>
-            <Figure name="Connection" tone={feed.status === 'connected' ? 'up' : 'down'} note={feed.reason}>
-              {feed.status}
-            </Figure>
-            <Figure name="Since">{moment(feed.since)}</Figure>
-            <Figure name="Symbols">
-              {quantity(feed.symbols)}
-              {feed.limit !== undefined && ` of ${quantity(feed.limit)}`}
-            </Figure>
-            <Figure name="Delayed by">{quantity(feed.delayedBy)} s</Figure>
-          </dl>
-        </section>
-      )}
-      <section class="panel" aria-label="Tenant">
-        <h2>Tenant {claims.tenantId}</h2>
-        {counts.error !== undefined && <Problem error={counts.error} retry={counts.reload} />}
-        <dl class="figures wide">
-          <Figure name="Tier">{claims.tier}</Figure>
-          <Figure name="Accounts">{quantity(counts.value?.accounts)}</Figure>
-          <Figure name="Portfolios">{quantity(counts.value?.portfolios)}</Figure>
-          <Figure name="Simulations">
-            <a href={hrefOf(MAIN, 'simulations')}>{quantity(counts.value?.simulations)}</a>
-          </Figure>
-          <Figure name="Webhooks" note={disabled > 0 ? `${disabled} disabled` : undefined}>
-            <a href={hrefOf(MAIN, 'webhooks')}>{quantity(counts.value?.webhooks.length)}</a>
-          </Figure>
-        </dl>
-        <p class="why">
-          Tenants and API keys are created on the machine of the server, with <code>npm run keys</code>: a key
-          that a token could create would outlive it. Key pairs of single portfolios are on the page{' '}
-          <a href={hrefOf(broker.simulationId, 'developer')}>Developer</a>.
-        </p>
-      </section>
+      <Health />
+      <LiveSource />
+      <Tenant />
+      <Keys />
       <section class="panel" aria-label="Rate limits">
-        <h2>Rate limits of the tenant</h2>
-        <Limits />
+        <h2>Rate limits</h2>
+        <p class="why">
+          Requests per minute, counted for each tenant and route. <code>RATE_LIMIT_DEFAULT</code> sets the
+          limit. The routes that this page has called:
+        </p>
+        <RateLimits />
       </section>
     </>
   );
 }
 
-interface Limit {
-  readonly route: string;
-  readonly limit: number;
-  readonly remaining: number;
+function Health() {
+  const broker = useBroker();
+  const health = useLoad(() => broker.call('getHealth'), []);
+  useEvery(AGAIN_MS, health.reload);
+  const { value: ready, error, reload } = useReadiness();
+  return (
+    <section class="panel" aria-label="Health">
+      <h2>Health</h2>
+      <dl class="figures wide">
+        <Figure name="Store" tone={health.value?.status === 'ok' ? 'up' : 'down'}>
+          {health.value === undefined ? '–' : health.value.status === 'ok' ? 'Commits' : 'Cannot commit'}
+        </Figure>
+        <Figure name="Requests" tone={ready?.status === 'ok' ? 'up' : 'down'}>
+          {ready === undefined ? '–' : ready.status === 'ok' ? 'Accepted' : 'Refused'}
+        </Figure>
+        <Figure name="Checked">{ready === undefined ? '–' : moment(ready.timestamp)}</Figure>
+      </dl>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {(ready?.reasons ?? []).map((reason) => (
+        <p key={reason} class="notice problem">
+          {reason}
+        </p>
+      ))}
+      <p class="why">
+        Figures of each cell, of the store and of the process are Prometheus metrics: set{' '}
+        <code>METRICS_PORT</code> and read <code>GET /metrics</code> there, from the machine itself.
+      </p>
+    </section>
+  );
 }
 
-/** What was said last of the limit of each route, the most used first. */
-function limitsIn(notes: readonly RequestNote[]): readonly Limit[] {
-  const limits = new Map<string, Limit>();
-  for (const { method, path, limit, remaining = 0 } of notes) {
-    const route = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')}`;
-    if (limit !== undefined && !limits.has(route)) limits.set(route, { route, limit, remaining });
-  }
-  return [...limits.values()].sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
+/** The tenant of the token: what it has, and what wants attention. */
+function Tenant() {
+  const broker = useBroker();
+  const { tenantId, tier } = broker.claims;
+  const found = useLoad(async () => {
+    const query = { limit: SHOWN };
+    const [accounts, portfolios, simulations, webhooks, competitions] = await Promise.all([
+      broker.call('listAccounts', { query: { limit: 1 } }),
+      broker.call('listPortfolios', { query: { limit: 1 } }),
+      broker.may('simulate') ? broker.call('listSimulations', { query }) : undefined,
+      broker.call('listWebhooks', { query }),
+      broker.call('listCompetitions', { query }),
+    ]);
+    return {
+      accounts: accounts.pagination.total,
+      portfolios: portfolios.pagination.total,
+      simulations,
+      webhooks,
+      competitions,
+    };
+  }, [broker.simulationId]);
+  useEvery(AGAIN_MS, found.reload);
+  const { value, error, reload } = found;
+  return (
+    <>
+      <section class="panel" aria-label="Tenant">
+        <h2>Tenant {tenantId}</h2>
+        {error !== undefined && <Problem error={error} retry={reload} />}
+        <dl class="figures wide">
+          <Figure name="Tier">{words(tier)}</Figure>
+          <Figure name="Accounts">{quantity(value?.accounts)}</Figure>
+          <Figure name="Portfolios">{quantity(value?.portfolios)}</Figure>
+        </dl>
+      </section>
+      <div class="lists">
+        <Some
+          name="Cells"
+          note="Each simulation is a cell with a journal, a clock and a market of its own."
+          path="simulations"
+          total={value?.simulations?.pagination.total}
+        >
+          <Table
+            label="Cells"
+            columns={SIMULATIONS}
+            rows={value?.simulations?.data ?? []}
+            keyOf={({ simulationId }) => simulationId}
+          />
+        </Some>
+        <Some
+          name="Webhooks"
+          note="Endpoints that failed for three days are disabled."
+          path="webhooks"
+          total={value?.webhooks.pagination.total}
+        >
+          <Table
+            label="Webhooks"
+            columns={WEBHOOKS}
+            rows={value?.webhooks.data ?? []}
+            keyOf={({ webhookId }) => webhookId}
+          />
+        </Some>
+        <Some
+          name="Competitions"
+          note="Public ones, and those that the tenant organizes or has entered."
+          path="competitions"
+          total={value?.competitions.pagination.total}
+        >
+          <Table
+            label="Competitions"
+            columns={COMPETITIONS}
+            rows={value?.competitions.data ?? []}
+            keyOf={({ competitionId }) => competitionId}
+          />
+        </Some>
+      </div>
+    </>
+  );
 }
 
-function Limits() {
-  const [notes, setNotes] = useState(requestNotes);
-  useEffect(() => onRequest(() => setNotes(requestNotes())), []);
-  return <Table label="Limits" columns={LIMITS} rows={limitsIn(notes)} keyOf={({ route }) => route} />;
+/** The first rows of a list, with a link to its page. */
+function Some({
+  name,
+  note,
+  path,
+  total,
+  children,
+}: {
+  readonly name: string;
+  readonly note: string;
+  readonly path: string;
+  readonly total: number | undefined;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="panel" aria-label={`${name} of the tenant`}>
+      <div class="heading">
+        <h2>{name}</h2>
+        <a href={hrefOf(MAIN, path)}>{total === undefined ? 'Open' : `All ${quantity(total)}`}</a>
+      </div>
+      <p class="why">{note}</p>
+      {total !== undefined && total > 0 && children}
+    </section>
+  );
 }
 
-const LIMITS: readonly Column<Limit>[] = [
-  { title: 'Route', isLong: true, cell: ({ route }) => route },
-  { title: 'Left this minute', isNumber: true, cell: ({ remaining }) => quantity(remaining) },
-  { title: 'Limit', isNumber: true, cell: ({ limit }) => quantity(limit) },
+const SIMULATIONS: readonly Column<Simulation>[] = [
+  {
+    title: 'Name',
+    isLong: true,
+    cell: ({ simulationId, name }) => (
+      <a href={hrefOf(simulationId, '')}>{name ?? simulationId.slice(0, 8)}</a>
+    ),
+  },
+  { title: 'Quotes', cell: ({ feed }) => feed },
+  { title: 'Clock', cell: ({ clock }) => clock },
 ];
+const WEBHOOKS: readonly Column<Webhook>[] = [
+  { title: 'URL', isLong: true, cell: ({ url }) => url },
+  {
+    title: 'Status',
+    cell: ({ status }) => <span class={status === 'DISABLED' ? 'down' : ''}>{words(status)}</span>,
+  },
+];
+const COMPETITIONS: readonly Column<Competition>[] = [
+  {
+    title: 'Name',
+    isLong: true,
+    cell: ({ competitionId, name }) => <a href={hrefOf(MAIN, `competitions/${competitionId}`)}>{name}</a>,
+  },
+  { title: 'Status', cell: ({ status, paused }) => (paused ? 'Paused' : words(status)) },
+  { title: 'Entries', isNumber: true, cell: ({ entries }) => quantity(entries) },
+];
+
+/** Tenants and keys are no routes: the commands for them. */
+const COMMANDS: readonly (readonly [purpose: string, command: string])[] = [
+  ['List tenants and their API keys', 'npm run -s keys -- list'],
+  [
+    'Create an API key; creates the tenant if it is new',
+    'npm run -s keys -- create --tenant NAME --tier PRO',
+  ],
+  ['Revoke a key, with all its tokens', 'npm run -s keys -- revoke KEY_ID'],
+  ['Revoke a single token', 'npm run -s keys -- revoke --token TOKEN'],
+  ['Export a tenant with its simulations', 'sandpit tenant export NAME --to FILE'],
+  ['Delete every row of a tenant', 'sandpit tenant delete NAME'],
+  ['Back up the data directory', 'npm run backup -- --to DIRECTORY'],
+  ['Verify the journals', 'npm run verify'],
+];
+
+function Keys() {
+  const broker = useBroker();
+  return (
+    <section class="panel" aria-label="Tenants and API keys">
+      <h2>Tenants and API keys</h2>
+      <p class="why">
+        No route creates or lists them: a key that a token creates would outlive the token. Use these commands
+        on the machine of the server, also while it runs. Key pairs of single portfolios are on the page{' '}
+        <a href={hrefOf(broker.simulationId, 'developer')}>Developer</a>.
+      </p>
+      <ul class="plain commands">
+        {COMMANDS.map(([purpose, command]) => (
+          <li key={command}>
+            <span>{purpose}</span>
+            <code>{command}</code>
+            <Copy name="Copy" of={command} text={command} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -3,15 +3,16 @@ import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, quantity } from '../format.ts';
 import { onStreams, type StreamNote, streamNotes } from '../live/stream.ts';
-import { PerFrame, useEvery } from '../load.ts';
+import { PerFrame } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { LiveSource } from '../parts/live-source.tsx';
+import { RateLimits, useRequestNotes } from '../parts/rate-limits.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import type { Column } from '../parts/column.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
-import { cutStreams, onRequest, type RequestNote, requestNotes } from '../requests.ts';
+import { cutStreams, type RequestNote } from '../requests.ts';
 import { tokenFor } from '../session.ts';
 import { useOrders } from '../live/orders.ts';
 import type { DashboardRoute } from '../route.ts';
@@ -20,10 +21,16 @@ import { KeyPairs, Scopes } from './key-pairs.tsx';
 export function Developer({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const { claims } = broker;
-  const [notes, setNotes] = useState(requestNotes);
+  const notes = useRequestNotes();
   const [streams, setStreams] = useState(streamNotes);
-  useEffect(() => told(onRequest, () => setNotes(requestNotes())), []);
-  useEffect(() => told(onStreams, () => setStreams(streamNotes())), []);
+  useEffect(() => {
+    const show = new PerFrame(() => setStreams(streamNotes()));
+    const stop = onStreams(() => show.ask());
+    return () => {
+      stop();
+      show.end();
+    };
+  }, []);
   // Something to watch: without a page that follows a stream there would be none.
   useOrders({});
   return (
@@ -59,21 +66,11 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
         <Table label="Streams" columns={STREAMS} rows={streams} keyOf={({ number }) => String(number)} />
       )}
       <h2>Rate limits</h2>
-      <Meters notes={notes} />
+      <RateLimits />
       <h2>The last {notes.length} requests of this page</h2>
       <VirtualTable label="Requests" columns={REQUESTS} rows={notes} keyOf={({ number }) => String(number)} />
     </>
   );
-}
-
-/** Shows what happens, once a frame. Returns how to stop. */
-function told(follow: (listener: () => void) => () => void, act: () => void): () => void {
-  const show = new PerFrame(act);
-  const stop = follow(() => show.ask());
-  return () => {
-    stop();
-    show.end();
-  };
 }
 
 const STREAMS: readonly Column<StreamNote>[] = [
@@ -108,24 +105,3 @@ const REQUESTS: readonly Column<RequestNote>[] = [
       limit === undefined ? '–' : `${quantity(remaining)} of ${quantity(limit)}`,
   },
 ];
-
-/** The last that was said of each route's limit. */
-function Meters({ notes }: { readonly notes: readonly RequestNote[] }) {
-  const [, setTick] = useState(0);
-  useEvery(2000, () => setTick((tick) => tick + 1));
-  const routes = new Map<string, RequestNote>();
-  for (const note of notes) {
-    const route = `${note.method} ${note.path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')}`;
-    if (note.limit !== undefined && !routes.has(route)) routes.set(route, note);
-  }
-  return (
-    <ul class="plain meters">
-      {[...routes].map(([route, { limit = 1, remaining = 0 }]) => (
-        <li key={route}>
-          <meter min={0} max={limit} value={limit - remaining} aria-label={`Used of the limit of ${route}`} />{' '}
-          {route}: {quantity(remaining)} of {quantity(limit)} left
-        </li>
-      ))}
-    </ul>
-  );
-}

@@ -5,14 +5,14 @@ import { errorFrom, useLoad } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
 import { Field, Select } from '../parts/field.tsx';
 
-const KINDS = ['CASH', 'MARGIN, Reg T', 'MARGIN, portfolio margin'] as const;
+const KINDS = ['Cash', 'Margin, Reg T', 'Margin, portfolio margin'] as const;
 
 /** Opens a portfolio, in an account of its own. */
 export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
   const broker = useBroker();
   const brokers = useLoad(() => broker.call('listBrokers'), []);
   const [name, setName] = useState('');
-  const [kind, setKind] = useState<string>('MARGIN, Reg T');
+  const [kind, setKind] = useState<string>(KINDS[1]);
   const [accountType, setAccountType] = useState<string>('INDIVIDUAL');
   const [engine, setEngine] = useState<string>('SIMPLE');
   const [brokerId, setBrokerId] = useState('default');
@@ -23,10 +23,10 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
     event.preventDefault();
     const body: CreatePortfolioBody = {
       accountId: crypto.randomUUID(),
-      portfolioType: kind === 'CASH' ? 'CASH' : 'MARGIN',
+      portfolioType: kind === KINDS[0] ? 'CASH' : 'MARGIN',
       accountType: accountType as CreatePortfolioBody['accountType'],
       brokerId,
-      ...(kind !== 'CASH' && { marginType: isPortfolioMargin ? 'PORTFOLIO' : 'REG_T' }),
+      ...(kind !== KINDS[0] && { marginType: isPortfolioMargin ? 'PORTFOLIO' : 'REG_T' }),
       ...(isPortfolioMargin && { portfolioMarginEngineType: engine as 'SIMPLE' }),
       ...(name.trim() !== '' && { name: name.trim() }),
       ...(cash !== '' && { initialCash: Number(cash) }),

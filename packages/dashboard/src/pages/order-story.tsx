@@ -14,7 +14,7 @@ import { sideOf, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 import { RefusalText } from '../trade/preview.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
-import { ruleOfFill, ruleOfOrder } from '../why/rules-of-orders.ts';
+import { ruleOfFill, ruleOfOrder } from '../why/rule-pages.ts';
 
 interface Story {
   readonly order: Order;

@@ -3,7 +3,8 @@ import type { Order } from '@sandpit/protocol';
 import { useMemo } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, price, quantity, words } from '../format.ts';
-import { useOrders } from '../live/orders.ts';
+import { queryOf, useOrders } from '../live/orders.ts';
+import { Download } from '../parts/download.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
@@ -49,11 +50,12 @@ export function OrderTable({
   const show = place.query.get('show') ?? '';
   const symbol = place.query.get('symbol') ?? '';
   const chosen = place.query.get('order') ?? undefined;
-  const orders = useOrders({
+  const filter = {
     portfolioId,
     symbol: symbol === '' ? undefined : symbol.toUpperCase(),
     isOpen: show === 'open',
-  });
+  };
+  const orders = useOrders(filter);
   const columns = useMemo(() => columnsAt(location.hash), [place]);
   const { rows, total, isLoaded, isComplete, error, more, retry } = orders;
   return (
@@ -78,6 +80,9 @@ export function OrderTable({
               countText(show === 'open' && isComplete ? rows.length : Math.max(total, rows.length))}
             {isLoaded && orders.stream !== 'live' && ' · not live'}
           </span>
+          {rows.length > 0 && (
+            <Download name="orders.csv" list="listOrders" given={{ query: queryOf(filter) }} />
+          )}
         </div>
         {error !== undefined && <Problem error={error} retry={retry} />}
         {!isLoaded && error === undefined && <p class="waiting">Loading …</p>}

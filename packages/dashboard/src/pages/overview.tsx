@@ -53,7 +53,7 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>Overview</h1>
-        {broker.may('trade') && (
+        {broker.may('trade') && !broker.claims.isEntry && (
           <button type="button" class="primary" aria-expanded={isNew} onClick={() => setIsNew(!isNew)}>
             New portfolio
           </button>

@@ -6,6 +6,7 @@ import { change, day, money, percent, percentChange, quantity, tone } from '../f
 import { errorFrom, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
+import { Copy } from '../parts/copy.tsx';
 import { saveAs } from '../parts/save-as.ts';
 import { Field } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';
@@ -29,7 +30,7 @@ export function PerformanceSection({ portfolioId, query }: SectionProps) {
   return (
     <>
       <form
-        class="grid"
+        class="row filters"
         aria-label="Benchmark"
         onSubmit={(event) => {
           event.preventDefault();
@@ -39,6 +40,7 @@ export function PerformanceSection({ portfolioId, query }: SectionProps) {
         <Field name="Benchmark" value={typed} placeholder="SPY" onChange={setTyped} />
         <button type="submit">Compare</button>
         <Report portfolioId={portfolioId} query={asked} />
+        <Copy name="Copy link" text={location.href} />
         <a href={hrefOf(broker.simulationId, 'compare', { of: portfolioId, benchmark: benchmark || 'SPY' })}>
           Compare portfolios
         </a>

@@ -11,7 +11,7 @@ import { Tabs } from '../parts/field.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { ManagePortfolio } from '../manage/manage-portfolio.tsx';
 import { CallNotice } from '../why/call-notice.tsx';
-import { ruleOfBuyingPower } from '../why/rules-of-orders.ts';
+import { ruleOfBuyingPower } from '../why/rule-pages.ts';
 import { BuyingPower } from './buying-power.tsx';
 import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';

@@ -4,7 +4,7 @@ import type { MarketHours, Simulation } from '@sandpit/protocol';
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment, quantity, time, weekday } from '../format.ts';
+import { moment, quantity, weekday } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
@@ -13,6 +13,7 @@ import { ThemeMenu } from '../shell/theme-menu.tsx';
 import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { TimeStrip } from '../time/strip.tsx';
+import { FeedTag } from './live-source.tsx';
 import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
 interface ClockStatus {
@@ -78,7 +79,7 @@ export function Banner({
             isScaled={simulation.value?.clock === 'scaled'}
           />
         )}
-        {simulation.value?.feed === 'live' && <LiveFeed />}
+        {simulation.value?.feed === 'live' && <FeedTag />}
         <span class="inline tools">
           {!broker.may('trade') && <span class="tag">read only</span>}
           <span class="dim wide">
@@ -167,26 +168,6 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
   return (
     <span class="facts" title={seed === undefined ? undefined : `Seed ${seed}`}>
       {simulationId === MAIN ? 'main' : (name ?? simulationId)} · {feed} quotes · {clock} clock · {calendar}
-    </span>
-  );
-}
-
-/** The connection to the source of live quotes: its state, its delay, and how much of the plan is used. */
-function LiveFeed() {
-  const broker = useBroker();
-  const ready = useLoad(() => broker.call('getReadiness'), []);
-  useEvery(5000, ready.reload);
-  const feed = ready.value?.feed;
-  // A source that refuses makes the server not ready: the answer is an error then.
-  if (feed === undefined)
-    return ready.error === undefined ? null : <span class="tag bad">market data refused: see /v1/ready</span>;
-  const { source, status, since, symbols, limit, delayedBy } = feed;
-  const isConnected = status === 'connected';
-  return (
-    <span class={isConnected ? 'tag' : 'tag bad'} title={feed.reason ?? `Halts: ${feed.halts}`}>
-      {source} {isConnected ? 'connected' : `${status} since ${time(Date.parse(since))}`}
-      {delayedBy > 0 && ` · ${quantity(delayedBy / 60)} min delayed`} · {quantity(symbols)}
-      {limit === undefined ? '' : ` of ${quantity(limit)}`} symbols
     </span>
   );
 }

@@ -36,7 +36,8 @@ export class Drawing {
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
   #shape = '';
   #isRemoved = false;
-  #isToFit = false;
+  /** The user zoomed or scrolled: until the clock jumps, the stretch that is shown is left alone. */
+  #isMoved = false;
   /** What `lines` was told last. */
   #drawn = '';
   readonly #onTheme = (): void => this.#paint();
@@ -57,6 +58,14 @@ export class Drawing {
       },
     });
     this.#paint();
+    this.#chart.timeScale().subscribeVisibleTimeRangeChange((range) => {
+      element.dataset.shown = range === null ? '' : `${momentOf(range.from)} to ${momentOf(range.to)}`;
+    });
+    const moved = ({ type, buttons }: MouseEvent): void => {
+      if (type === 'wheel' || buttons > 0) this.#isMoved = true;
+    };
+    element.addEventListener('wheel', moved, { passive: true });
+    element.addEventListener('pointermove', moved);
     addEventListener('theme', this.#onTheme);
     this.#system.addEventListener('change', this.#onTheme);
   }
@@ -85,7 +94,7 @@ export class Drawing {
 
   /** Shows everything at the next drawing: what is drawn then is another stretch of time. */
   refit(): void {
-    this.#isToFit = true;
+    this.#isMoved = false;
     this.#drawn = '';
   }
 
@@ -110,13 +119,13 @@ export class Drawing {
     if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
-    if (isNew || this.#isToFit)
+    if (isNew) this.#isMoved = false;
+    if (!this.#isMoved)
       this.#showAll(new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size);
   }
 
   /** All of it, and room for the dots at both ends; once the scale beside it has its width. */
   #showAll(count: number): void {
-    this.#isToFit = false;
     requestAnimationFrame(() => {
       if (this.#isRemoved) return;
       const margin = Math.max(0.5, count * MARGIN);

@@ -1,32 +1,33 @@
-/** The source of live market data: its connection, and how much of its plan is in use. */
-import { useBroker } from '../broker.ts';
-import { moment, quantity } from '../format.ts';
-import { useEvery, useLoad } from '../load.ts';
+/** The source of live market data: its connection, and the symbols of its plan that are in use. */
+import type { FeedState } from '@sandpit/protocol';
+import { useReadiness } from '../live/readiness.ts';
+import { moment, quantity, time, words } from '../format.ts';
 import { Figure } from './figure.tsx';
 
 /** Nothing where the server has no live source. */
 export function LiveSource() {
-  const broker = useBroker();
-  const ready = useLoad(() => broker.call('getReadiness'), []);
-  useEvery(5000, ready.reload);
-  const feed = ready.value?.feed;
+  const feed = useReadiness().value?.feed;
   if (feed === undefined) return null;
   const { source, status, since, symbols, limit, delayedBy, halts, lastMessageAt, reason } = feed;
   return (
-    <section aria-label="Live market data">
+    <section class="panel" aria-label="Live market data">
       <h2>Live market data</h2>
       <dl class="figures wide">
         <Figure name="Source">{source}</Figure>
-        <Figure name="State">
-          {status} since {moment(Date.parse(since))}
+        <Figure
+          name="Connection"
+          tone={status === 'connected' ? 'up' : 'down'}
+          note={`since ${moment(since)}`}
+        >
+          {words(status)}
         </Figure>
-        <Figure name="Symbols in use">
+        <Figure name="Symbols subscribed">
           {quantity(symbols)} {limit === undefined ? '(no limit)' : `of ${quantity(limit)}`}
         </Figure>
-        <Figure name="Delay">{delayedBy === 0 ? 'none' : `${quantity(delayedBy / 60)} minutes`}</Figure>
-        <Figure name="Halts told">{halts}</Figure>
+        <Figure name="Delay">{delayedBy === 0 ? 'None' : `${quantity(delayedBy / 60)} minutes`}</Figure>
+        <Figure name="Halts reported">{HALTS[halts]}</Figure>
         <Figure name="Last message">
-          {lastMessageAt === undefined ? 'none yet' : moment(Date.parse(lastMessageAt))}
+          {lastMessageAt === undefined ? 'None yet' : moment(lastMessageAt)}
         </Figure>
       </dl>
       {limit !== undefined && (
@@ -37,4 +38,25 @@ export function LiveSource() {
       {reason !== undefined && <p role="status">{reason}</p>}
     </section>
   );
+}
+
+const HALTS = { full: 'All listings', nasdaq: 'Nasdaq listings', none: 'None' } as const;
+
+/** The state of the source in one line, for the banner. */
+export function FeedTag() {
+  const feed = useReadiness().value?.feed;
+  return feed === undefined ? null : (
+    <span class={feed.status === 'connected' ? 'tag' : 'tag bad'} title={feed.reason} role="status">
+      {feedText(feed)}
+    </span>
+  );
+}
+
+/** `alpaca connected · 15 min delayed · 3 of 30 symbols`. */
+export function feedText({ source, status, since, symbols, limit, delayedBy }: FeedState): string {
+  return [
+    `${source} ${status === 'connected' ? status : `${status} since ${time(since)}`}`,
+    ...(delayedBy > 0 ? [`${quantity(delayedBy / 60)} min delayed`] : []),
+    `${quantity(symbols)}${limit === undefined ? '' : ` of ${quantity(limit)}`} symbols`,
+  ].join(' · ');
 }

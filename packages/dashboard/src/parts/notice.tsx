@@ -2,8 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { AnswerError, UnreachableError } from '@sandpit/client';
 import { PageButton } from '../why/rule.tsx';
-import type { RulePage } from '../why/rule-pages.ts';
-import { ruleOfCode } from '../why/rules-of-orders.ts';
+import { type RulePage, ruleOfCode } from '../why/rule-pages.ts';
 
 export const UNREACHABLE = 'The server does not answer. Is it running?';
 export const REFUSED =

@@ -3,7 +3,7 @@ import type { Broker } from '../broker.ts';
 import type { Hit } from '../live/search.ts';
 import { hrefOf } from '../route.ts';
 import { chooseTheme, type Theme } from '../theme.ts';
-import { PAGES } from './pages.ts';
+import { pagesFor } from './pages.ts';
 
 const THEMES: readonly (readonly [Theme, string])[] = [
   ['light', 'Light theme'],
@@ -11,9 +11,10 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['system', 'Theme of the system'],
 ];
 
-export function commands({ simulationId }: Broker): readonly Hit[] {
+export function commands(broker: Broker): readonly Hit[] {
+  const { simulationId } = broker;
   return [
-    ...PAGES.map(({ path, title }) => ({
+    ...pagesFor(broker).map(({ path, title }) => ({
       id: `page ${path}`,
       title,
       kind: 'Page',

@@ -1,4 +1,5 @@
 /** The pages of the menu, in its order. */
+import type { Scope } from '@sandpit/protocol';
 import {
   Bell,
   CandlestickChart,
@@ -16,6 +17,8 @@ export interface PageEntry {
   readonly path: string;
   readonly title: string;
   readonly icon: LucideIcon;
+  /** Offered only to tokens with this scope. */
+  readonly scope?: Scope;
 }
 
 export const PAGES: readonly PageEntry[] = [
@@ -27,5 +30,9 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'competitions', title: 'Competitions', icon: Trophy },
   { path: 'webhooks', title: 'Webhooks', icon: Bell },
   { path: 'developer', title: 'Developer', icon: Code },
-  { path: 'administration', title: 'Administration', icon: ServerCog },
+  { path: 'administration', title: 'Administration', icon: ServerCog, scope: 'admin' },
 ];
+
+/** The pages that are offered to a token. */
+export const pagesFor = (broker: { may: (scope: Scope) => boolean }): readonly PageEntry[] =>
+  PAGES.filter(({ scope }) => scope === undefined || broker.may(scope));

@@ -60,6 +60,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     inputBehavior: 'autohighlight',
     selectionBehavior: 'preserve',
     loopFocus: true,
+    // The list is always open: Escape closes the palette.
+    onOpenChange: ({ reason }) => {
+      if (reason === 'escape-key') onClose();
+    },
     onInputValueChange: ({ inputValue }) => setText(inputValue),
     onValueChange: ({ items: [chosen] }) => {
       const hit = chosen as Hit | undefined;

@@ -2,17 +2,21 @@
 import { Ellipsis } from 'lucide-preact';
 import { go, hrefOf } from '../route.ts';
 import { Menu } from '../ui/menu.tsx';
-import { PAGES } from './pages.ts';
+import { useBroker } from '../broker.ts';
+import { pagesFor } from './pages.ts';
 
 /** Pages of the bar on a phone. */
 const FIRST = 4;
 
-export function Rail({ simulationId, current }: { readonly simulationId: string; readonly current: string }) {
-  const later = PAGES.slice(FIRST);
+export function Rail({ current }: { readonly current: string }) {
+  const broker = useBroker();
+  const { simulationId } = broker;
+  const pages = pagesFor(broker);
+  const later = pages.slice(FIRST);
   return (
     <nav class="rail" aria-label="Pages">
       <ul>
-        {PAGES.map(({ path, title, icon: Icon }, index) => (
+        {pages.map(({ path, title, icon: Icon }, index) => (
           <li key={path} class={index < FIRST ? '' : 'later'}>
             <a
               href={hrefOf(simulationId, path)}

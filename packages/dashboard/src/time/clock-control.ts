@@ -42,6 +42,7 @@ export class ClockControl {
   #state: ClockState = { isPlaying: false, isMoving: false, problem: '', nowMs: undefined };
   #speed = 60;
   #toldMs = -Infinity;
+  #isRunning = false;
 
   constructor(broker: Pick<Broker, 'call'>) {
     this.#broker = broker;
@@ -88,34 +89,38 @@ export class ClockControl {
     this.#speed = speed;
     if (this.#state.isPlaying) return;
     this.#set({ isPlaying: true, problem: '' });
-    void this.#run();
+    // A pause ends at the next tick: what plays again before it goes on.
+    if (!this.#isRunning) void this.#run();
   }
 
   pause(): void {
     if (!this.#state.isPlaying) return;
     this.#set({ isPlaying: false });
-    tellClockMoved();
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true;
     let lastMs = performance.now();
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-      if (!this.#state.isPlaying) return;
+      if (!this.#state.isPlaying) break;
       const nowMs = performance.now();
       const seconds = (Math.min(nowMs - lastMs, LONGEST_TICK_MS) / 1000) * this.#speed;
       lastMs = nowMs;
+      this.#set({ isMoving: true });
       try {
         const { now } = await this.#broker.call('advanceClock', { body: { by: `PT${seconds.toFixed(3)}S` } });
-        this.#set({ nowMs: Date.parse(now) });
+        this.#set({ isMoving: false, nowMs: Date.parse(now) });
       } catch (error) {
-        this.#set({ isPlaying: false, problem: sentenceOf(errorFrom(error)) });
+        this.#set({ isPlaying: false, isMoving: false, problem: sentenceOf(errorFrom(error)) });
       }
       if (nowMs - this.#toldMs >= TELL_MS) {
         this.#toldMs = nowMs;
         tellClockMoved();
       }
     }
+    this.#isRunning = false;
+    tellClockMoved();
   }
 
   #set(change: Partial<ClockState>): void {

@@ -7,8 +7,7 @@ import type { QuoteFeed } from '../live/quotes.ts';
 import { errorFrom } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
-import type { RuleName } from '../why/rule-pages.ts';
-import { ruleOfCode } from '../why/rules-of-orders.ts';
+import { type RuleName, ruleOfCode } from '../why/rule-pages.ts';
 import { type Rejection, remedyOf } from './remedy.ts';
 
 /** Nothing was typed for this long: then the preview is asked for. */

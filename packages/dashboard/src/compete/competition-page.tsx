@@ -10,39 +10,42 @@ import { Empty, Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf, type DashboardRoute } from '../route.ts';
 import { MAIN, tokenFor } from '../session.ts';
+import { Enter } from './enter.tsx';
+import { Entries } from './entries.tsx';
+import { ManageCompetition } from './manage-competition.tsx';
+import { type Member, read, useMember } from './member.ts';
+import { NewCompetition } from './new-competition.tsx';
+import { rulesText } from './rules-text.ts';
+import './compete.css';
 
 /** Curves and the state of a competition are asked for this often; the leaderboard comes by its stream. */
 const AGAIN_MS = 10_000;
 
-/** Asks with the token of the page where there is one. */
-async function ask<Answer>(path: string, token: string | undefined, method = 'GET'): Promise<Answer> {
-  const response = await fetch(`/v1${path}`, {
-    method,
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-  });
-  const answer = (await response.json()) as Answer & { readonly message?: string | readonly string[] };
-  if (!response.ok)
-    throw new Error(
-      response.status === 404 || response.status === 401
-        ? 'There is no such competition, or it is not public.'
-        : String(answer.message ?? response.status),
-    );
-  return answer;
-}
-
 export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) {
-  const token = tokenFor(place.simulationId);
+  const token = tokenFor(MAIN) ?? tokenFor(place.simulationId);
+  const member = useMember(token);
   const competitionId = place.path[1] ?? '';
+  if (competitionId === 'new')
+    return (
+      <>
+        <div class="heading">
+          <h1>New competition</h1>
+          <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
+        </div>
+        <NewCompetition member={member} />
+      </>
+    );
   return competitionId === '' ? (
-    <List token={token} />
+    <List member={member} />
   ) : (
-    <One key={competitionId} competitionId={competitionId} token={token} />
+    <One key={competitionId} competitionId={competitionId} member={member} />
   );
 }
 
-function List({ token }: { readonly token: string | undefined }) {
+function List({ member }: { readonly member: Member | undefined }) {
+  const token = member?.token;
   const found = useLoad(
-    () => ask<{ readonly data: readonly Competition[] }>('/competitions?limit=100', token),
+    () => read<{ readonly data: readonly Competition[] }>('/competitions?limit=100', token),
     [token],
   );
   useEvery(AGAIN_MS, found.reload);
@@ -51,13 +54,20 @@ function List({ token }: { readonly token: string | undefined }) {
     <>
       <div class="heading">
         <h1>Competitions</h1>
+        {member?.may('simulate') === true && (
+          <a class="button primary" href={hrefOf(MAIN, 'competitions/new')}>
+            New competition
+          </a>
+        )}
         {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
       </div>
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value?.data.length === 0 && (
         <Empty>
-          There is no competition to see. They are created with <code>POST /v1/competitions</code>; public
-          ones appear here for everybody.
+          <p>
+            No competitions yet. A competition is one market that many traders or programs trade at the same
+            time, with a leaderboard that follows every fill. Public ones are listed here for everyone.
+          </p>
         </Empty>
       )}
       {value !== undefined && value.data.length > 0 && (
@@ -97,13 +107,13 @@ function useLeaderboard(
     const ended = new AbortController();
     const isOver = (): boolean => ended.signal.aborted;
     const follow = async (): Promise<void> => {
-      const value = await ask<Leaderboard>(`/competitions/${competitionId}/leaderboard`, token);
+      const value = await read<Leaderboard>(`/competitions/${competitionId}/leaderboard`, token);
       if (isOver()) return;
       setState({ value });
       const ticket =
         token === undefined
           ? ''
-          : `?ticket=${encodeURIComponent((await ask<{ readonly ticket: string }>('/stream/ticket', token, 'POST')).ticket)}`;
+          : `?ticket=${encodeURIComponent((await read<{ readonly ticket: string }>('/stream/ticket', token, 'POST')).ticket)}`;
       if (isOver()) return;
       source = new EventSource(`/v1/competitions/${competitionId}/leaderboard/stream${ticket}`);
       source.addEventListener('leaderboard', ({ data }: MessageEvent<string>) =>
@@ -123,17 +133,18 @@ function useLeaderboard(
 
 function One({
   competitionId,
-  token,
+  member,
 }: {
   readonly competitionId: string;
-  readonly token: string | undefined;
+  readonly member: Member | undefined;
 }) {
+  const token = member?.token;
   const found = useLoad(
-    () => ask<Competition>(`/competitions/${competitionId}`, token),
+    () => read<Competition>(`/competitions/${competitionId}`, token),
     [competitionId, token],
   );
   const curves = useLoad(
-    () => ask<LeaderboardCurves>(`/competitions/${competitionId}/leaderboard/curves`, token),
+    () => read<LeaderboardCurves>(`/competitions/${competitionId}/leaderboard/curves`, token),
     [competitionId, token],
   );
   useEvery(AGAIN_MS, found.reload);
@@ -149,6 +160,9 @@ function One({
         {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
       </div>
       {error !== undefined && <Problem error={error} retry={board.reload} />}
+      {competition?.isOrganizer === true && member?.may('simulate') === true && (
+        <ManageCompetition competition={competition} member={member} onChanged={found.reload} />
+      )}
       {competition !== undefined && <Facts competition={competition} board={board.value} />}
       {curves.value !== undefined && curves.value.curves.length > 0 && (
         <LineChart
@@ -167,7 +181,7 @@ function One({
             As of {moment(board.value.at)}
           </p>
           {board.value.rows.length === 0 ? (
-            <Empty>Nobody has entered yet.</Empty>
+            <Empty>No entries yet.</Empty>
           ) : (
             <Table
               label="Leaderboard"
@@ -178,9 +192,31 @@ function One({
           )}
         </>
       )}
+      {competition !== undefined && member !== undefined && (
+        <>
+          <Entries
+            key={`entries ${competition.entries} ${competition.status}`}
+            competition={competition}
+            member={member}
+          />
+          {isOpenForEntries(competition) && member.may('trade') && (
+            <Enter competition={competition} member={member} />
+          )}
+        </>
+      )}
+      {competition !== undefined && member === undefined && isOpenForEntries(competition) && (
+        <p>
+          <a class="button" href={hrefOf(MAIN, '')}>
+            Log in to enter
+          </a>
+        </p>
+      )}
     </>
   );
 }
+
+const isOpenForEntries = ({ status, capacity, entries }: Competition): boolean =>
+  (status === 'OPEN' || status === 'RUNNING') && (capacity === undefined || entries < capacity);
 
 function Facts({
   competition: { status, paused, scoring, market, rules, entries, capacity, journalHash },
@@ -203,6 +239,11 @@ function Facts({
           {capacity !== undefined && ` of ${quantity(capacity)}`}
         </Figure>
       </dl>
+      <ul class="rules" aria-label="Rules">
+        {rulesText(rules).map((rule) => (
+          <li key={rule}>{rule}</li>
+        ))}
+      </ul>
       {hash !== undefined && (
         <p class="notice" role="status">
           The result is final. Hash of the journals: <code>{hash}</code>.{' '}

@@ -1,0 +1,61 @@
+/** A competition from its creation to its result: by the organizer, an entrant, and a visitor without an account. */
+import { it } from 'vitest';
+import { ALL_SCOPES, SOON, type Visit } from './surroundings.js';
+
+export function competitions(visit: Visit): void {
+  it('creates a competition, enters it, trades in it, and shows every step to a visitor without an account', async ({
+    expect,
+  }) => {
+    const page = await visit.reader(ALL_SCOPES);
+    page.on('dialog', (dialog) => void dialog.accept('two entries of one person'));
+    await visit.go('competitions/new', page);
+    const form = page.getByRole('form', { name: 'New competition' });
+    await form.getByRole('button', { name: 'Create competition' }).click();
+    await page.getByText('Enter a name.').waitFor();
+    await form.getByLabel('Name').fill('Autumn <b>cup</b>');
+    await form.getByLabel('Who may enter').selectOption('CODE');
+    await form.getByLabel('Who may watch').selectOption('PUBLIC');
+    await form.getByLabel('Largest position').fill('50');
+    await form.getByRole('button', { name: 'Create competition' }).click();
+    await page.getByRole('heading', { name: 'Autumn <b>cup</b>' }).waitFor(SOON);
+    await page.getByText('Position at most 50% of equity').waitFor();
+
+    const stranger = await visit.stranger();
+    await visit.go('competitions', stranger);
+    await stranger.getByRole('link', { name: 'Autumn <b>cup</b>' }).click();
+    await stranger.getByText('No entries yet.').waitFor();
+    expect(await stranger.getByRole('button', { name: /Start|Cancel|Enter/ }).count()).toBe(0);
+
+    const enter = page.getByRole('form', { name: 'Enter the competition' });
+    await enter.getByLabel('Name on the leaderboard').fill('<b>Ada</b>');
+    await enter.getByRole('button', { name: 'Enter' }).click();
+    await enter.getByText('The join code is missing or wrong').waitFor();
+    const code = page.getByRole('button', { name: /^Join code \w+$/ });
+    await enter.getByLabel('Join code').fill((await code.innerText()).replace('Join code ', ''));
+    await enter.getByRole('button', { name: 'Enter' }).click();
+    const ticket = page.getByRole('form', { name: 'Order' });
+    await ticket.waitFor(SOON);
+    const board = stranger.getByRole('region', { name: 'Leaderboard' });
+    await board.getByText('<b>Ada</b>').waitFor(SOON);
+
+    await page.goBack();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor(SOON);
+    await page.getByRole('button', { name: 'Trade <b>Ada</b>' }).click();
+    await ticket.getByLabel('Symbol').fill('AAPL');
+    await ticket.getByLabel('Shares').fill('10');
+    await ticket.getByRole('button', { name: 'Place order: Buy 10 AAPL, market' }).click();
+    await ticket.getByText('Placed: ').waitFor(SOON);
+    // Name, equity, return, score, drawdown, and one execution.
+    await expect.poll(() => board.innerText(), SOON).toMatch(/<b>Ada<\/b>[\s\S]*%\s+1\s+Active/);
+
+    await visit.go('competitions', page);
+    await page.getByRole('link', { name: 'Autumn <b>cup</b>' }).click();
+    await page.getByRole('button', { name: 'Disqualify <b>Ada</b>' }).click();
+    await page.getByText('Disqualified: two entries of one person').waitFor(SOON);
+    await page.getByRole('button', { name: 'Finish' }).click();
+    await stranger.getByText('The result is final').waitFor(SOON);
+    await page.getByRole('button', { name: 'Save the export' }).waitFor(SOON);
+    await Promise.all([page.context().close(), stranger.context().close()]);
+  }, 120_000);
+}

@@ -1,0 +1,79 @@
+/** What axe finds on every page, in light and in dark. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { it } from 'vitest';
+import { ALL_SCOPES, type Visit } from './surroundings.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe looks for in each theme: of the colors both have their own; the rest is one page. */
+const THEMES = [
+  ['light', "{ resultTypes: ['violations'], preload: false }"],
+  ['dark', "{ resultTypes: ['violations'], preload: false, runOnly: ['color-contrast'] }"],
+] as const;
+
+interface Placed {
+  readonly orderId: string;
+  readonly portfolioId: string;
+}
+
+/** Pages that are looked through at the same time. */
+const AT_ONCE = 2;
+
+/** `onEnd` is called once no page of it is open any more. */
+export function everyPage(visit: Visit, onEnd: () => void): void {
+  it('has nothing that axe finds, on any page, in dark and in light', async ({ expect }) => {
+    const { data } = await visit.station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');
+    const { orderId, portfolioId } = data[0] ?? { orderId: '', portfolioId: '' };
+    const places = [
+      '',
+      `portfolio/${portfolioId}`,
+      `portfolio/${portfolioId}?section=power`,
+      `portfolio/${portfolioId}?section=cash`,
+      `portfolio/${portfolioId}?section=manage`,
+      `orders?order=${orderId}`,
+      `trade/AAPL?portfolio=${portfolioId}&quantity=10&type=LIMIT&limit=100&target=5&targetUnit=percent`,
+      `trade/AAPL?portfolio=${portfolioId}&quantity=1000000`,
+      'trade/AAPL?show=options&legs=B1xAAPL260116C00190000,S1xAAPL260116C00195000&quantity=1',
+      'trade/AAPL?show=market&dock=activity',
+      `activity/${portfolioId}`,
+      `analytics/${portfolioId}?benchmark=AAPL`,
+      `analytics/${portfolioId}?section=trades`,
+      `analytics/${portfolioId}?section=quality`,
+      `analytics/${portfolioId}?section=taxes`,
+      'compare',
+      'administration',
+      'competitions',
+      'competitions/new',
+      'time',
+      'time?section=compare',
+      'time?section=scripts',
+      'time?section=halts',
+      'time?section=faults',
+      'simulations',
+      'webhooks',
+      'developer',
+      'nowhere',
+    ];
+    const found: string[] = [];
+    const lookThrough = async (): Promise<void> => {
+      const page = await visit.reader(ALL_SCOPES);
+      for (let place = places.shift(); place !== undefined; place = places.shift()) {
+        await visit.go(place, page);
+        if (await page.evaluate<boolean>('window.axe === undefined')) await page.evaluate(AXE);
+        await page.locator('main h1, main .notice').first().waitFor();
+        await page.locator('.waiting').first().waitFor({ state: 'detached' });
+        for (const [colorScheme, options] of THEMES) {
+          await page.emulateMedia({ colorScheme });
+          const violations: string[] = await page.evaluate(
+            `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
+          );
+          found.push(...violations.map((violation) => `${place ?? ''} (${colorScheme}): ${violation}`));
+        }
+      }
+      await page.context().close();
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lookThrough)).finally(onEnd);
+    expect(found).toEqual([]);
+  }, 120_000);
+}
