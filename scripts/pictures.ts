@@ -1,11 +1,86 @@
 /** Takes the pictures of the dashboard in README.md and docs/: `npm run pictures`. Needs the system's Chromium. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ALL_SCOPES, chromiumPath, Visit } from '../packages/dashboard/browser/surroundings.js';
+import { ALL_SCOPES, chromiumPath, type Station, Visit } from '../packages/dashboard/browser/surroundings.js';
 
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 /** CSS pixels, and one pixel of the picture for each, which keeps the files small. */
 const SIZE = { width: 1440, height: 900 };
+
+interface Taking {
+  readonly scheme?: 'light' | 'dark';
+  /** The start of the address; absent = the simulation of the pictures. */
+  readonly at?: string;
+  /** Done on the page before the picture is taken. */
+  readonly before?: () => Promise<void>;
+}
+
+/** A competition of four entries on its third day; its id. */
+async function competition(station: Station): Promise<string> {
+  const created = await station.api<{ competitionId: string; token: string }>('POST', '/competitions', {
+    name: 'Spring cup',
+    market: {
+      feed: 'synthetic',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T09:30:00-05:00',
+      end: '2026-01-09T16:00:00-05:00',
+    },
+    rules: {
+      initialCash: 100_000,
+      portfolioType: 'MARGIN',
+      brokerId: 'default',
+      assetClasses: ['EQUITY'],
+      maxPositionPercent: 60,
+      trailingDrawdownPercent: 10,
+      entriesPerTenant: 4,
+    },
+    scoring: 'TOTAL_RETURN',
+    entry: 'OPEN',
+    visibility: 'PUBLIC',
+  });
+  const { competitionId } = created;
+  const advance = (by: string) => station.api('POST', '/simulation/clock/advance', { by }, created.token);
+  await station.api('POST', `/competitions/${competitionId}/start`);
+  await advance('PT1M');
+  for (const [displayName, symbols] of [
+    ['Momentum Mia', ['NVDA', 'TSLA']],
+    ['Value Val', ['JPM', 'KO']],
+    ['Index Ida', ['SPY']],
+    ['Pairs Pete', ['AAPL', 'MSFT']],
+  ] as const) {
+    const entry = await station.api<{ portfolioId: string; token: string }>(
+      'POST',
+      `/competitions/${competitionId}/entries`,
+      { displayName },
+    );
+    for (const symbol of symbols) {
+      const { portfolioId, token } = entry;
+      const { ask } = await station.api<{ ask: number }>(
+        'GET',
+        `/market-data/quote/${symbol}`,
+        undefined,
+        token,
+      );
+      await station.api(
+        'POST',
+        '/orders',
+        {
+          portfolioId,
+          symbol,
+          assetClass: 'EQUITY',
+          orderType: 'MARKET',
+          positionIntent: 'BUY_TO_OPEN',
+          quantity: Math.floor(45_000 / ask),
+          timeInForce: 'DAY',
+        },
+        token,
+      );
+    }
+  }
+  for (let hour = 0; hour < 50; hour += 1) await advance('PT1H');
+  return competitionId;
+}
 
 if (chromiumPath === undefined) throw new Error('install Chromium to take the pictures');
 const visit = new Visit();
@@ -87,10 +162,16 @@ try {
   });
   await advance('PT2H');
 
-  const take = async (address: string, file: string, shown: string, scheme: 'light' | 'dark' = 'light') => {
+  const take = async (
+    address: string,
+    file: string,
+    shown: string,
+    { scheme = 'light', at = `~${simulationId}/`, before = () => Promise.resolve() }: Taking = {},
+  ) => {
     await page.emulateMedia({ colorScheme: scheme });
-    await visit.go(`~${simulationId}/${address}`, page);
+    await visit.go(`${at}${address}`, page);
     await page.getByText(shown).first().waitFor();
+    await before();
     if (!/^orders|show=options/.test(address)) await page.locator('canvas').first().waitFor();
     if (address.includes('show=options')) await page.locator('.tray').scrollIntoViewIfNeeded();
     await page.locator('main .waiting').first().waitFor({ state: 'detached' });
@@ -103,7 +184,9 @@ try {
     'dashboard-trade.png',
     'would be',
   );
-  await take(`portfolio/${portfolioId}`, 'dashboard-portfolio.png', 'Unrealized', 'dark');
+  await take(`portfolio/${portfolioId}`, 'dashboard-portfolio.png', 'Unrealized', {
+    scheme: 'dark',
+  });
   const legs = ['B', 'S']
     .map((side, index) => `${side}1x${contracts[2 + index * 2]?.optionSymbol ?? ''}`)
     .join(',');
@@ -113,6 +196,23 @@ try {
     'Probability of profit',
   );
   await take(`orders?order=${orderId}`, 'dashboard-orders.png', 'Status history');
+  const rule = page.getByRole('complementary', { name: 'Rule', exact: true });
+  await take(
+    `trade/AAPL?bars=1Hour&portfolio=${portfolioId}&quantity=5000&type=LIMIT&limit=${price}`,
+    'dashboard-why.png',
+    'would be rejected',
+    {
+      before: async () => {
+        await page.getByRole('region', { name: 'Preview' }).getByRole('button', { name: 'Why' }).click();
+        await rule.frameLocator('iframe').getByRole('heading', { level: 1 }).waitFor();
+      },
+    },
+  );
+  await rule.getByRole('button', { name: 'Close the rule' }).click();
+  await take(`competitions/${await competition(station)}`, 'dashboard-competition.png', 'Momentum Mia', {
+    scheme: 'dark',
+    at: '',
+  });
 } finally {
   await visit.end();
 }

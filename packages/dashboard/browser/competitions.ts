@@ -56,6 +56,6 @@ export function competitions(visit: Visit): void {
     await page.getByRole('button', { name: 'Finish' }).click();
     await stranger.getByText('The result is final').waitFor(SOON);
     await page.getByRole('button', { name: 'Save the export' }).waitFor(SOON);
-    await Promise.all([page.context().close(), stranger.context().close()]);
+    await Promise.all([visit.leave(page), visit.leave(stranger)]);
   }, 120_000);
 }

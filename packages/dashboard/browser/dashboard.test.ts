@@ -42,7 +42,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     const stranger = await visit.stranger();
     await stranger.goto(link);
     await stranger.getByText('used already').waitFor();
-    await stranger.context().close();
+    await visit.leave(stranger);
   });
 
   it('is painted within a second, is at most 150 kB of script, and says what is wrong with a token that is none', async () => {
@@ -71,7 +71,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await stranger.getByLabel('Token').fill('not a token');
     await stranger.getByRole('button', { name: 'Log in' }).click();
     await stranger.getByRole('alert').getByText('This is not a token').waitFor();
-    await stranger.context().close();
+    await visit.leave(stranger);
   });
 
   it('opens a portfolio whose name is text, whatever is in it', async () => {
@@ -174,7 +174,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await visit.go('ticket?symbol=AAPL', reader);
     await reader.getByText('Read-only token').waitFor();
     expect(await reader.getByRole('button', { name: 'Place order' }).count()).toBe(0);
-    await reader.context().close();
+    await visit.leave(reader);
   });
 
   it('opens a simulation of its own, and the address is enough to come back to it', async () => {

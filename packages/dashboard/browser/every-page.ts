@@ -68,10 +68,10 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
           const violations: string[] = await page.evaluate(
             `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
           );
-          found.push(...violations.map((violation) => `${place ?? ''} (${colorScheme}): ${violation}`));
+          found.push(...violations.map((violation) => `${place} (${colorScheme}): ${violation}`));
         }
       }
-      await page.context().close();
+      await visit.leave(page);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lookThrough)).finally(onEnd);
     expect(found).toEqual([]);

@@ -48,7 +48,7 @@ export function liveFeed(visit: Visit): void {
       await tag.getByText(/^alpaca refused since/).waitFor({ timeout: 40_000 });
       await page.getByRole('region', { name: 'Health' }).getByText('Refused').waitFor(SOON);
     } finally {
-      await page.context().close();
+      await visit.leave(page);
       await station.stop();
       await fake.stop();
       rmSync(directory, { recursive: true, force: true });

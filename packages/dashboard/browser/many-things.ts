@@ -124,7 +124,7 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     expect(asked.filter((path) => /^\/v1\/accounts\/portfolios\/[^/]+$/.test(path))).toEqual([]);
     // Closes, and hours where there are few of them, once for each; what is due there; and what the frame asks.
     expect(asked.length).toBeLessThan(3 * CARDS + 25);
-    await page.context().close();
+    await visit.leave(page);
   }, 60_000);
 
   it(`shows ${RATE} updates a second with less than 30 % of its main thread`, async () => {

@@ -57,7 +57,7 @@ export function optionsAndMargin(visit: Visit): void {
       .toMatch(
         /192\.50 call assigned[\s\S]*187\.50 call exercised|187\.50 call exercised[\s\S]*192\.50 call assigned/,
       );
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 
   it('tells a margin call and the liquidation that met it, step by step', async ({ expect }) => {
@@ -128,6 +128,6 @@ export function optionsAndMargin(visit: Visit): void {
     await deed.getByRole('button', { name: 'Deposit', exact: true }).click();
     await deed.getByRole('button', { name: 'Confirm: deposit' }).click();
     await deed.getByText('+$1,000.00 was booked.').waitFor();
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 }

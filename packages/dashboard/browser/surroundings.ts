@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { credentialsIn, ServerProcess } from '../../server/src/testing/server-process.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -138,6 +138,8 @@ export class Visit {
   #station: Station | undefined;
   #browser: Browser | undefined;
   #page: Page | undefined;
+  /** Contexts without a page. */
+  readonly #idle: BrowserContext[] = [];
   /** Where each page belongs. */
   readonly #origins = new WeakMap<Page, string>();
   /** Errors of pages, and what their policy forbade. */
@@ -164,21 +166,21 @@ export class Visit {
     return there(this.#page);
   }
 
-  /** A page of somebody who has no token; `close()` of its context ends it. */
+  /** A page of a visitor without a token. */
   stranger(): Promise<Page> {
     return this.#open({});
   }
 
-  /** A page in a context of its own, with tokens by simulation. */
+  /** A page with tokens by simulation and nothing else in its storage, in a context that no other page uses. */
   async #open(tokens: Readonly<Record<string, string>>, station = this.station): Promise<Page> {
-    const kept = { name: 'sandpit-tokens', value: JSON.stringify(tokens) };
-    const origins = [{ origin: station.url, localStorage: [kept] }];
-    const page = await (
-      await there(this.#browser).newContext({
-        storageState: { cookies: [], origins },
-        reducedMotion: 'reduce',
-      })
-    ).newPage();
+    const context = this.#idle.pop() ?? (await there(this.#browser).newContext({ reducedMotion: 'reduce' }));
+    const page = await context.newPage();
+    // Of a context that was used before the cache is kept, the storage is not.
+    await page.addInitScript(`if (sessionStorage.getItem('begun') === null) {
+      localStorage.clear();
+      localStorage.setItem('sandpit-tokens', ${JSON.stringify(JSON.stringify(tokens))});
+      sessionStorage.setItem('begun', 'yes');
+    }`);
     this.#origins.set(page, station.url);
     page.on('pageerror', ({ message }) => this.problems.push(message));
     page.on('console', (message) => {
@@ -194,6 +196,13 @@ export class Visit {
   /** A page that is not loaded yet, with a token for the main simulation of a station. */
   reader(scope: string, station = this.station): Promise<Page> {
     return this.#open({ main: tokenWith(scope) }, station);
+  }
+
+  /** Closes a page; its context is used again. */
+  async leave(page: Page): Promise<void> {
+    const context = page.context();
+    await page.close();
+    this.#idle.push(context);
   }
 
   async go(place: string, page = this.page): Promise<void> {

@@ -84,7 +84,7 @@ export function timeMachine(visit: Visit): void {
     expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(/^name,status,.*\r\nbase,DONE,/);
     await page.getByRole('button', { name: 'Fork before the first difference of 5000 ms' }).click();
     await page.getByRole('link', { name: 'Back to the parent simulation' }).waitFor();
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 
   it('scripts an order, halts a symbol and drops an answer, and takes each of them back', async ({
@@ -121,6 +121,6 @@ export function timeMachine(visit: Visit): void {
       .toMatch(/Drops the connection after it is done\s+POST \/v1\/orders\s+0 of 1/);
     await faults.getByRole('button', { name: /^Delete fault/ }).click();
     await page.getByText('No faults.').waitFor();
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 }

@@ -135,7 +135,7 @@ export function trading(visit: Visit): void {
       await page.keyboard.press('Escape');
       await search.waitFor({ state: 'detached' });
     }
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 
   it('sells at the bid, buys at the ask, closes a strategy by one order, and rolls a contract', async ({
@@ -196,7 +196,7 @@ export function trading(visit: Visit): void {
       .getByRole('button', { name: 'Place order: Trade 1 AAPL calendar call spread, 0.80 credit' })
       .waitFor(SOON);
     await page.getByText('The order would be accepted.').waitFor(SOON);
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 }
 
@@ -297,6 +297,6 @@ export function chartUnderLoad(visit: Visit): void {
     }
     process.stdout.write(`trade page: first paint ${painted.toFixed(0)} ms\n`);
     expect(painted, 'ms').toBeLessThan(1000);
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 }

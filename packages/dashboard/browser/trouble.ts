@@ -14,7 +14,7 @@ export function trouble(visit: Visit): void {
     await reader.getByLabel('Token').fill(tokenWith(ALL_SCOPES));
     await reader.getByRole('button', { name: 'Log in' }).click();
     await reader.getByRole('button', { name: 'Open', pressed: true }).waitFor();
-    await reader.context().close();
+    await visit.leave(reader);
   }, 120_000);
 
   it('leads out of a simulation that somebody else deleted', async () => {
@@ -33,7 +33,7 @@ export function trouble(visit: Visit): void {
     await reader.getByRole('alert').waitFor();
     await reader.getByRole('link', { name: 'Go to main simulation' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
-    await reader.context().close();
+    await visit.leave(reader);
   }, 120_000);
 
   it('bears a clock that jumps a year', async ({ expect }) => {
@@ -65,6 +65,6 @@ export function trouble(visit: Visit): void {
       await page.getByRole('img', { name: /^Equity, \d+ points, now \$49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
-    await page.context().close();
+    await visit.leave(page);
   }, 120_000);
 }

@@ -47,7 +47,7 @@ export function webhooks(visit: Visit): void {
       await page.getByRole('button', { name: `disable ${receiver.url}` }).click();
       await page.getByRole('button', { name: `enable ${receiver.url}` }).waitFor(SOON);
     } finally {
-      await page.context().close();
+      await visit.leave(page);
       await receiver.close();
     }
   }, 120_000);

@@ -55,10 +55,10 @@ function Health() {
     <section class="panel" aria-label="Health">
       <h2>Health</h2>
       <dl class="figures wide">
-        <Figure name="Store" tone={health.value?.status === 'ok' ? 'up' : 'down'}>
+        <Figure name="Store" tone={toneOf(health.value?.status)}>
           {health.value === undefined ? '–' : health.value.status === 'ok' ? 'Commits' : 'Cannot commit'}
         </Figure>
-        <Figure name="Requests" tone={ready?.status === 'ok' ? 'up' : 'down'}>
+        <Figure name="Requests" tone={toneOf(ready?.status)}>
           {ready === undefined ? '–' : ready.status === 'ok' ? 'Accepted' : 'Refused'}
         </Figure>
         <Figure name="Checked">{ready === undefined ? '–' : moment(ready.timestamp)}</Figure>
@@ -76,6 +76,9 @@ function Health() {
     </section>
   );
 }
+
+const toneOf = (status: string | undefined): string =>
+  status === undefined ? '' : status === 'ok' ? 'up' : 'down';
 
 /** The tenant of the token: what it has, and what wants attention. */
 function Tenant() {
