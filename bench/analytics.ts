@@ -1,5 +1,5 @@
 /**
- * What the analytics of portfolios cost, and what they cost others: round trips of two tenants are placed at the store, then a server is
+ * Cost of portfolio analytics, to their caller and to other tenants: round trips of two tenants are placed at the store, then a server is
  * started on it and asked for performance, reports and CSV, while another tenant reads its own account all the while. Ten years of daily
  * points are those of a simulation of its own, whose clock is moved.
  *

@@ -133,7 +133,7 @@ async function measureSingle(
   // The parent is opened, and compilers have seen it.
   for (let index = 0; index < 5; index++) await fork();
   const warm = await fork();
-  // What was filled is in the history when a list answers.
+  // A list answers only after history includes the fills.
   await untilListed(call, warm);
   const before = sizeOnDisk(directory);
   const times: number[] = [];

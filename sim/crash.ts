@@ -37,7 +37,7 @@ export interface CrashOptions {
   readonly planted?: PlantedFault;
   /** The server to run; absent = one is joined for this run. */
   readonly server?: JoinedServer;
-  /** Whether servers may be killed at calls that touch their files, which needs Linux and a C compiler. */
+  /** True when servers may be killed at calls that touch their files, which needs Linux and a C compiler. */
   readonly atCalls?: boolean;
   readonly onProgress?: (kills: number, tally: Tally) => void;
 }

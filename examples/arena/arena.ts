@@ -24,7 +24,7 @@ export interface ArenaOptions {
   readonly end: string;
   /** Simulated seconds per second. */
   readonly speed: number;
-  /** Where the reports go. */
+  /** Directory of the reports. */
   readonly reports: string;
   /** Programs to run beside the built-in strategies: name and command. */
   readonly agents?: readonly { readonly name: string; readonly command: string }[];

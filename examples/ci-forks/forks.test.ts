@@ -4,7 +4,7 @@ import { withServer } from '../with-server.js';
 import { buildFixture, forkOf } from './fixture.js';
 
 /*
- * How a suite of tests shares a fixture: it is built once, and each test gets a fork of its snapshot. Forks cost the same however long the
+ * A fixture that a suite of tests shares: it is built once, and each test gets a fork of its snapshot. Forks cost the same however long the
  * fixture took to build, and run side by side.
  */
 

@@ -3,7 +3,7 @@ import { Alpaca } from 'alpaca-v4';
 import { expect, it } from 'vitest';
 
 /*
- * How one tests a bot that was written for Alpaca against a partial fill that stalls: the bot and Alpaca's client stay as they are, and
+ * Test of a bot written for Alpaca against a partial fill that stalls: the bot and Alpaca's client stay as they are, and
  * the client order id says what becomes of the order. `alpaca-v4` is @alpacahq/alpaca-trade-api 4.
  */
 

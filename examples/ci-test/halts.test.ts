@@ -3,7 +3,7 @@ import { sandbox } from '@sandpit/client/testing';
 import { expect, it } from 'vitest';
 
 /*
- * How one tests what a bot does when trading stops while it holds shares: the simulation is told when the halt begins and ends.
+ * Test of a bot that holds shares when trading stops: the simulation is told when the halt begins and ends.
  */
 
 it('A halt in the middle of a position: the stop waits, and fills at the price of the reopening', async () => {

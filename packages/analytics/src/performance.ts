@@ -100,7 +100,7 @@ export interface Performance {
   readonly pnl: number;
   readonly timeWeightedReturn?: number;
   readonly moneyWeightedReturn?: number;
-  /** Whether the money-weighted return is a yearly rate. */
+  /** True when the money-weighted return is a yearly rate. */
   readonly annualized?: boolean;
   readonly annualizedReturn?: number;
   readonly volatility?: number;

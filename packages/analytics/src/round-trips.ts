@@ -53,7 +53,7 @@ interface Gathered {
   fees: number;
   openedAt: number;
   closedAt: number;
-  /** What it comes to, until another piece changes it. */
+  /** Market value until another piece changes it. */
   trip: RoundTrip | undefined;
 }
 

@@ -9,7 +9,7 @@ import { Refused } from './refused.js';
 
 const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 'regulatoryFees', 'interest'];
 
-/** What a clock can be advanced to. */
+/** Targets of a clock advance. */
 const UNTIL = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 
 /** Between two looks at an import, ms. */

@@ -5,7 +5,7 @@ import { follow } from './events.js';
 
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
-/** Whether nothing can happen to an order any more. */
+/** True when nothing can happen to an order any more. */
 export const isOver = ({ status }: Pick<OrderData, 'status'>): boolean => OVER.has(status);
 
 interface OrderWaiter {

@@ -333,7 +333,7 @@ export class Brokerage {
     return haltOf(this.state.halts, instrument, at);
   }
 
-  /** Whether short sales of a symbol are restricted at an instant (D179a). */
+  /** True when short sales of a symbol are restricted at an instant (D179a). */
   isShortSaleRestricted(symbol: string, at = this.state.now): boolean {
     return isRestricted({ state: this.state, at }, symbol);
   }

@@ -455,7 +455,7 @@ export type Event =
   /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
   | { readonly type: 'ClockMoved'; readonly now: Instant }
-  /** What comes from here on is a fork's alone. It follows no market but its own. */
+  /** All later records belong to a fork. It follows its own market only. */
   | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 
 /** What happens to one order. What an order is after each of them says `orders/progress.ts`. */

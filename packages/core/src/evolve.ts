@@ -411,7 +411,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       state.clock = event.now;
       state.seed = event.seed ?? state.seed;
       state.marketSeq = 0;
-      // What goes on by itself is in no competition any more.
+      // A simulation with its own clock has left its competition.
       state.competition = undefined;
       return;
   }

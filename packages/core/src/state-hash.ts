@@ -70,7 +70,7 @@ class TextHash {
       h1 = Math.imul(h1 ^ code, 2654435761);
       h2 = Math.imul(h2 ^ code, 1597334677);
     }
-    // Where one text ends and the next begins.
+    // Separator of two texts.
     this.#h1 = Math.imul(h1 ^ 10, 2654435761);
     this.#h2 = Math.imul(h2 ^ 10, 1597334677);
   }

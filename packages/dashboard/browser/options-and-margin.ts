@@ -93,7 +93,7 @@ export function optionsAndMargin(visit: Visit): void {
     await rule.getByRole('heading', { name: 'Margin calls' }).waitFor();
     await page.keyboard.press('Escape');
     await rule.waitFor({ state: 'detached' });
-    // What is due moves with the market.
+    // The amount due moves with the market.
     await simulation.quotes({ AAPL: [109, 109] });
     await notice.getByText('deposit $510.00 or sell 19 AAPL').waitFor({ state: 'detached', ...SOON });
     await simulation.quotes({ AAPL: [110, 110] });

@@ -63,7 +63,7 @@ export function trading(visit: Visit): void {
     await page.getByText('The order would be accepted.').waitFor(SOON);
     expect(Number(await form.getByLabel('Shares').inputValue())).toBeGreaterThan(100);
 
-    // What a limit far from the market means is said before it is sent; exits in percent and dollars are prices.
+    // The ticket explains a limit far from the market before it is sent; exits in percent and dollars are prices.
     await form.getByRole('button', { name: /^Mid 410\.05/ }).click();
     expect(await form.getByLabel('Limit price').inputValue()).toBe('410.05');
     await form.getByLabel('Limit price').fill('450');

@@ -43,7 +43,7 @@ export function cashOf({
   return type === 'SETTLED' || type === 'PORTFOLIO_RESET' ? undefined : amount;
 }
 
-/** What an activity is about where no cash moved: the size of a settlement. */
+/** Subject of an activity without a cash movement: the size of a settlement. */
 export function noteOf({ type, amount }: Pick<Activity, 'type' | 'amount'>): string {
   if (amount === undefined || amount === 0) return '';
   if (type === 'SETTLED')

@@ -31,7 +31,7 @@ export class Broker extends Sandpit {
     return this.claims.scopes.has(scope);
   }
 
-  /** Whether the market and the clock may be moved. */
+  /** True when the market and the clock may be moved. */
   get controlsMarket(): boolean {
     return this.may('simulate') && (this.simulationId !== MAIN || this.may('admin'));
   }

@@ -319,21 +319,21 @@ export type WebhookPattern = (typeof webhookPatterns)[number];
 /** How far a comparison is (D173). */
 export const comparisonStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELED'] as const;
 
-/** Whether a row of a comparison got to the end. */
+/** True when a row of a comparison got to the end. */
 export const rowStatuses = ['DONE', 'FAILED'] as const;
 
 /** What was different of the first order that went otherwise. */
 export const differenceKinds = ['REJECTED', 'PRICE', 'QUANTITY', 'FEE', 'STATUS'] as const;
 
-/** How far a competition is (D194). */
+/** Phases of a competition (D194). */
 export const competitionStatuses = ['OPEN', 'RUNNING', 'FINISHED', 'CANCELED'] as const;
 export type CompetitionStatus = (typeof competitionStatuses)[number];
 
-/** What an entry of a competition is (D195, D196). */
+/** Kinds of entries of a competition (D195, D196). */
 export const entryStatuses = ['ACTIVE', 'ELIMINATED', 'DISQUALIFIED', 'WITHDRAWN'] as const;
 export type EntryStatus = (typeof entryStatuses)[number];
 
-/** What entries of a competition are ranked by (D194). */
+/** Ranking measures of a competition (D194). */
 export const scorings = ['TOTAL_RETURN', 'SHARPE', 'SORTINO', 'CALMAR'] as const;
 export type Scoring = (typeof scorings)[number];
 

@@ -61,7 +61,7 @@ const LONGEST_SPAN_YEARS = 10;
 const durationParts =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
 
-/** Whether a duration is above zero and at most P10Y. */
+/** True when a duration is above zero and at most P10Y. */
 export function isSpan(value: string): boolean {
   const parts = durationParts.exec(value)?.slice(1) ?? [];
   const ms = UNITS_MS.reduce((sum, unit, index) => sum + unit * Number(parts[index] ?? 0), 0);

@@ -341,7 +341,7 @@ function problemResponse(
   };
 }
 
-/** Whether a status also has answers without a code: failed validation, and what the route says itself. */
+/** True when a status also has answers without a code: failed validation, and what the route says itself. */
 function hasPlainForm(route: Route, status: HttpErrorStatus): boolean {
   return status === 400 || status === 409 || route.errors?.includes(status) === true;
 }

@@ -24,7 +24,7 @@ import { ClockModeValue, clockSpeedBounds } from './simulation.js';
 
 export const FeedValue = namedChoice('FeedKind', feeds);
 
-/** How long an unused simulation stays. */
+/** Retention of an unused simulation. */
 export function ttlField() {
   return duration({
     description:
@@ -33,7 +33,7 @@ export function ttlField() {
   });
 }
 
-/** Where a fork has left the journal of its parent. */
+/** Place where a fork left the journal of its parent. */
 export const ForkParent = closed('ForkParent', {
   simulationId: anyText(),
   sequence: count({ description: 'The last journal record that both have.' }),
@@ -123,7 +123,7 @@ export const CreateSimulationBody = ruled(
 );
 export type CreateSimulationBody = Static<typeof CreateSimulationBody>;
 
-/** What is said of every simulation. */
+/** Fields of every simulation. */
 export const simulationFields = {
   simulationId: anyText(),
   name: optional(anyText()),

@@ -9,9 +9,9 @@ import type { Store } from './store/store.js';
 /** Before anything else is written there: the data directory is its owner's alone. */
 export const prepareDataDirectory = (settings: Settings): void => makePrivateDirectory(settings.dataDir);
 
-/** What a store tells of while it is used. */
+/** Events of a store in use. */
 export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage'> {
-  /** What is in memory of a simulation is worth nothing: another node owns it now, or the database lacks records of it. */
+  /** The state of a simulation in memory is invalid: another node owns it, or the database lacks records of it. */
   readonly onLost?: (simulationId: string) => void;
 }
 

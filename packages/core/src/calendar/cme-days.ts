@@ -124,7 +124,7 @@ export function closeOfGrains(on: number): number {
 
 const NO_NIGHT_AFTER = new Set(["New Year's Day", 'Independence Day', 'Thanksgiving Day', 'Christmas Day']);
 
-/** Whether the grain futures of a business day begin on the evening before: not where a holiday in the middle of the week ends then. */
+/** True when the grain futures of a business day begin on the evening before: not where a holiday in the middle of the week ends then. */
 export function hasGrainNight(on: number): boolean {
   const eve = holidayOn(on - 1);
   return eve === undefined || !NO_NIGHT_AFTER.has(eve) || weekdayOf(on - 1) === MONDAY;

@@ -15,7 +15,7 @@ export interface DayHours {
 /** The hours of a day number (days since 1970-01-01), `undefined` where the market is closed all day. */
 export type HoursOn = (day: number) => DayHours | undefined;
 
-/** Whether nothing settles on a day number though it is a trading day. */
+/** True when nothing settles on a day number though it is a trading day. */
 export type IsBankHoliday = (day: number) => boolean;
 
 /** Everything that is asked about one day, worked out once. */

@@ -25,7 +25,7 @@ export type TradingSession = 'REGULAR' | 'EXTENDED';
  */
 export interface MarketHours {
   sessionAt(at: Instant): SessionKind;
-  /** Whether orders of this session work at this instant. */
+  /** True when orders of this session work at this instant. */
   isOpen(session: TradingSession, at: Instant): boolean;
   /** When the session that works at this instant began, a pause included; `undefined` while none does. One that never ends has no beginning. */
   openedAt(session: TradingSession, at: Instant): Instant | undefined;

@@ -88,7 +88,7 @@ function dividendsTomorrow(d: Decision, date: TradingDate): ReadonlyMap<string, 
 }
 
 /**
- * Whether a contract is worth more exercised: in the money, and what it is worth beyond that is less than the dividend that a call would bring,
+ * True when a contract is worth more exercised: in the money, and what it is worth beyond that is less than the dividend that a call would bring,
  * or than the interest until expiry on the strike that a put would (the latter under MODEL alone).
  */
 function isWorthExercising(

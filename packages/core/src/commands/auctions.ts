@@ -25,7 +25,7 @@ import { isBelowAuction } from './short-sales.js';
 /** Volatility pauses, which do not stop the auction of the close. */
 const PAUSES: ReadonlySet<string> = new Set(['LUDP', 'LUDS', 'M']);
 
-/** How long after the bell an order waits for the official close at most: a source tells it, or that there is none, within a minute. */
+/** Longest time that an order waits for the official close after the bell: a source tells it, or that there is none, within a minute. */
 const CLOSE_WAIT_MS = 70_000;
 
 /** The refusal of an order for an auction that takes none now. */
@@ -153,7 +153,7 @@ export function meetOfficialClose(d: Decision, book: Book): void {
   }
 }
 
-/** Whether an order's bell has rung and the official close is awaited. */
+/** True when the closing bell has rung and the order waits for the official close. */
 function awaitsClose(d: Decision, { terms, progress }: Order): boolean {
   const { regularClose } = auctionDayOf(d.rules.calendar, terms.createdAt);
   return d.at >= regularClose && progress.expiresAt === Instant.plusMs(regularClose, CLOSE_WAIT_MS);

@@ -23,7 +23,7 @@ export interface OptionEventGroup {
   readonly underlying: string;
   readonly acts: readonly PlannedOptionEvent[];
   readonly isExpiry: boolean;
-  /** Whether the underlying had no price of any kind. */
+  /** True when the underlying had no price of any kind. */
   readonly isUnpriced?: boolean;
 }
 

@@ -212,7 +212,7 @@ function onOrder(d: Decision, portfolio: Portfolio, underlying: string, except: 
 
 const NO_PRICES = { limitPrice: undefined, stopPrice: undefined };
 
-/** What an order can add to a position at its worst price; undefined where there is no price. */
+/** Largest value that an order can add to a position, at its worst price; undefined without a price. */
 function worstValue(
   d: Decision,
   { quantity, prices, legs }: RuledOrder,
@@ -232,7 +232,7 @@ function worstValue(
   return value;
 }
 
-/** Whether `equity` has fallen from `base` by more than a percentage, exactly. */
+/** True when `equity` is more than a percentage below `base`; exact. */
 export function isBeyond(base: Money, equity: Money, percent: number): boolean {
   const loss = Money.subtract(base, equity);
   return BigInt(loss) * WHOLE > BigInt(Math.max(0, base)) * BigInt(percent);

@@ -77,7 +77,7 @@ export function contractRequirement(
 
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
 
-/** Whether an order sells what neither shares nor cash nor a debit spread covers: below the minimum equity nothing is lent (D109). */
+/** True when an order sells what neither shares nor cash nor a debit spread covers: below the minimum equity nothing is lent (D109). */
 function isLent(
   d: Decision,
   portfolio: Portfolio,

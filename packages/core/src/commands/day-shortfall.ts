@@ -73,7 +73,7 @@ export function noteShortfall(
   d.emit({ type: 'DayShortfallNoted', portfolioId: portfolio.terms.portfolioId, date, amount });
 }
 
-/** Whether a portfolio is under Reg T and a regime of day trades now. */
+/** True when a portfolio is under Reg T and a regime of day trades now. */
 function isUnder(d: Decision, portfolio: Portfolio, regime: 'LEGACY_PDT' | 'INTRADAY_MARGIN'): boolean {
   if (!keepsSma(portfolio.settings)) return false;
   return dayTradeRegimeOf(d.broker(portfolio), d.rules.calendar.dateOf(d.at)) === regime;

@@ -11,7 +11,7 @@ import type { Rejection } from '../rejection.js';
 export const haltIn = (d: Decision, symbol: string): Halt | undefined =>
   d.state.halts.inForce.size === 0 ? undefined : haltOf(d.state.halts, d.tradable(symbol), d.at);
 
-/** Whether the quote of a book may be met: trading in its symbol is not halted, and it came after the latest halt. */
+/** True when the quote of a book may be met: trading in its symbol is not halted, and it came after the latest halt. */
 export function isTrading(d: Decision, book: Book): boolean {
   const { halts } = d.state;
   const { quote, symbol, pushed } = book;

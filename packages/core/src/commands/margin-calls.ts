@@ -76,7 +76,7 @@ function callForShortfall(d: Decision, portfolio: Portfolio, date: TradingDate, 
   if (amount > small) issue(d, portfolio, 'INTRADAY', amount);
 }
 
-/** Whether the broker closes positions now: for a call that is due or, where it does not wait, for any; and is not at it already (D120). */
+/** True when the broker closes positions now: for a call that is due or, where it does not wait, for any; and is not at it already (D120). */
 function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
   const { liquidation = 'WHEN_DUE' } = d.broker(portfolio);
   if (liquidation === 'NEVER') return false;
@@ -86,7 +86,7 @@ function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
   return ![...portfolio.openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION');
 }
 
-/** Whether positions are to be closed for the memorandum account's sake: that goes on, order after order, until the call is met. */
+/** True when positions are to be closed for the memorandum account's sake: that goes on, order after order, until the call is met. */
 const owesSma = ({ margin }: Portfolio): boolean =>
   margin.sma < 0 && margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
 

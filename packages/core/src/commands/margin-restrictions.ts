@@ -86,7 +86,7 @@ export function dayTradeProblem(
   };
 }
 
-/** Whether the rule holds for a portfolio and its day trades are used up. */
+/** True when the rule holds for a portfolio and its day trades are used up. */
 export function isDayTradeRestricted(d: Decision, { settings, margin, previousClose }: Portfolio): boolean {
   if (margin.dayTrades.length === 0 || settings.portfolioType !== 'MARGIN') return false;
   if (settings.marginType === 'PORTFOLIO') return false;

@@ -60,7 +60,7 @@ function tellSessions(d: Decision, book: Book): void {
   book.sessionsUntil = Instant.ofMs(Math.min(next('REGULAR'), next('EXTENDED')));
 }
 
-/** Whether a quote may fill anything: usable, and young enough (D47). */
+/** True when a quote may fill anything: usable, and young enough (D47). */
 export function canTrade(d: Decision, quote: Quote): boolean {
   const maxAge = d.rules.quoteMaxAgeMs;
   return isUsable(quote) && (maxAge === undefined || d.at - agesFrom(quote) <= maxAge);
@@ -232,7 +232,7 @@ function fillOrder(d: Decision, book: Book, order: Order): boolean {
   return trade.fills.length > 0;
 }
 
-/** Whether the market is away from a limit order that has not been told yet. */
+/** True when the market is away from a limit order that has not been told yet. */
 function leavesAny(lanes: readonly Lane[], { bid, ask }: Quote): boolean {
   for (const lane of lanes) if (lane.isLeftBy(bid, ask)) return true;
   return false;

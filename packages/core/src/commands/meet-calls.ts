@@ -35,7 +35,7 @@ export function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation, b
   }
 }
 
-/** Whether the cause of a call is gone, with `extra` cash (D119). */
+/** True when the cause of a call is gone, with `extra` cash (D119). */
 export const isMet = (
   call: MarginCall,
   portfolio: Portfolio,

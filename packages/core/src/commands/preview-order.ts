@@ -245,7 +245,7 @@ const tradeOf = ({ instrument, positionIntent, price, quantity }: Fill) => ({
   quantity: sideOf(positionIntent) === 'BUY' ? quantity : Quantity.negate(quantity),
 });
 
-/** Whether the order would complete a day trade, and how many there are. */
+/** True when the order would complete a day trade, and how many there are. */
 function dayTradeOf(d: Decision, portfolio: Portfolio, fills: readonly Fill[]): OrderEstimate['dayTrade'] {
   const { calendar } = d.rules;
   const today = calendar.dateOf(d.at);

@@ -27,7 +27,7 @@ const REFERENCE_MS = 30_000;
 /** Bands are wider for so long before the close. */
 const LATE_MS = 25 * MINUTE_MS;
 
-/** Whether closes are noted, which price limits go by. */
+/** True when closes are noted, which price limits go by. */
 const needsCloses = ({ shortSaleRestriction, luld }: Decision['rules']): boolean =>
   shortSaleRestriction === true || luld === true;
 
@@ -84,7 +84,7 @@ function restrictShortSales(d: Decision, { symbol, last }: Quote, close: Price):
   d.emit({ type: 'ShortSalesRestricted', symbol, until, last, close });
 }
 
-/** Whether short sales of a symbol are restricted (D179a). */
+/** True when short sales of a symbol are restricted (D179a). */
 export const isRestricted = ({ state, at }: Pick<Decision, 'state' | 'at'>, symbol: string): boolean =>
   (state.restricted.get(symbol) ?? Instant.earliest) > at;
 
@@ -169,7 +169,7 @@ export function bandNow(d: Decision, symbol: string): PriceBand | undefined {
   return bandOf(d, symbol, close, band.reference);
 }
 
-/** Whether no execution at a price is allowed. */
+/** True when no execution at a price is allowed. */
 export function isOutsideBand(d: Decision, book: Book, price: Price | undefined): boolean {
   if (d.rules.luld !== true || price === undefined) return false;
   const band = bandNow(d, book.symbol);

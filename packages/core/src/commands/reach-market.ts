@@ -77,7 +77,7 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
   followLimit(d, order);
 }
 
-/** Whether a limit order arrives while the market is away from its limit: then it rests there. */
+/** True when a limit order arrives while the market is away from its limit: then it rests there. */
 function findsMarketAway(d: Decision, order: Order, hours: MarketHours): boolean {
   const { limitPrice } = order.progress;
   if (limitPrice === undefined || isStop(order.terms.orderType)) return false;

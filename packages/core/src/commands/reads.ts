@@ -361,7 +361,7 @@ const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
 const ofTerms = (terms: OrderTerms): readonly string[] =>
   terms.underlying === undefined ? orderedIn(terms) : [...orderedIn(terms), terms.underlying];
 
-/** What any portfolio holds. */
+/** Symbols held by any portfolio. */
 const heldInAll = ({ portfolios }: State): ReadonlySet<string> =>
   new Set([...portfolios.values()].flatMap((portfolio) => [...heldIn(portfolio)]));
 

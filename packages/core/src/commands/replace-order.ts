@@ -338,7 +338,7 @@ function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity)
   return undefined;
 }
 
-/** Whether so many of a symbol can be set aside in place of what an order has set aside already. */
+/** True when so many of a symbol can be set aside in place of what an order has set aside already. */
 function shortage(
   portfolio: Portfolio,
   symbol: string,

@@ -142,7 +142,7 @@ export function requirementOfOpenOrders(d: Decision, portfolio: Portfolio): Marg
 }
 
 /**
- * Whether what an opening order needs is there, beside what it has set aside already; the figures of the refusal where it is not.
+ * True when what an opening order needs is there, beside what it has set aside already; the figures of the refusal where it is not.
  */
 export function fundsProblem(
   d: Decision,

@@ -71,7 +71,7 @@ export function settleFutures(d: Decision, due: Instant, symbols: ReadonlySet<st
   }
 }
 
-/** Whether a settlement has still to come to it: it was held before, and has not been marked since. */
+/** True when a settlement has still to come to it: it was held before, and has not been marked since. */
 const isUnsettled = (position: Position | undefined, due: Instant): boolean =>
   position !== undefined &&
   (position.settledAt ?? -Infinity) < due &&

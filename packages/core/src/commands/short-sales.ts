@@ -18,14 +18,14 @@ import { isRestricted } from './price-limits.js';
 const isShortSale = ({ terms }: Order): boolean =>
   terms.positionIntent === 'SELL_TO_OPEN' && isForShares(terms.assetClass);
 
-/** Whether an order may not execute at the bid now. One that has waited above the bid works as ever. */
+/** True when an order may not execute at the bid now. One that has waited above the bid works as ever. */
 export function isHeldAboveBid(d: Decision, book: Book, order: Order): boolean {
   if (d.rules.shortSaleRestriction !== true || !isShortSale(order)) return false;
   if (order.progress.offer !== undefined || !isRestricted(d, book.symbol)) return false;
   return !book.isResting(order, d.portfolioOf(order).terms.fillModel);
 }
 
-/** Whether an order takes no part in an auction at this price. */
+/** True when an order takes no part in an auction at this price. */
 export const isBelowAuction = (d: Decision, book: Book, order: Order, price: Price): boolean =>
   d.rules.shortSaleRestriction === true &&
   isShortSale(order) &&

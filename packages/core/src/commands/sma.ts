@@ -16,7 +16,7 @@ import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
-/** Whether a portfolio has a memorandum account (D107). */
+/** True when a portfolio has a memorandum account (D107). */
 export const keepsSma = ({ portfolioType, marginType }: PortfolioSettings): boolean =>
   portfolioType === 'MARGIN' && marginType !== 'PORTFOLIO';
 

@@ -44,7 +44,7 @@ interface TrackedLeg {
   readonly leg: OrderedLeg;
   readonly tracker: DayTradeTracker;
   readonly record: DayTradeRecord | undefined;
-  /** Whether this fill has turned the direction: a new day trade. */
+  /** True when this fill has turned the direction: a new day trade. */
   readonly isNew: boolean;
   /** The order that opened last. */
   readonly openedBy: number | undefined;

@@ -37,7 +37,7 @@ const dollars = (money: Money): string => {
   return `$${whole}.${decimals.padEnd(2, '0')}`;
 };
 
-/** Whether a portfolio may move to portfolio margin, and why not (D14). `extra` is cash about to be added. */
+/** True when a portfolio may move to portfolio margin, and why not (D14). `extra` is cash about to be added. */
 export function marginEligibility(
   portfolio: Portfolio,
   source: ValuationSource,
@@ -66,7 +66,7 @@ export function marginEligibility(
   };
 }
 
-/** Whether a portfolio is in a call that so much more cash would leave it in. */
+/** True when a portfolio is in a call that so much more cash would leave it in. */
 const isCalled = (portfolio: Portfolio, value: Valuation, extra: Money): boolean =>
   value.marginCallActive &&
   (value.maintenanceExcess + extra < 0 ||

@@ -16,7 +16,7 @@ export type CompetitionRule =
   | 'maxDailyLossPercent'
   | 'trailingDrawdownPercent';
 
-/** What every entry of a competition is held to. Percentages in 1/10,000 of a percent: 5 % = 50,000. */
+/** Rules for every entry of a competition. Percentages in 1/10,000 of a percent: 5 % = 50,000. */
 export interface CompetitionRules {
   readonly assetClasses: readonly AssetClass[];
   /** Symbols that may be opened; of options and futures the underlying or root. Absent = all. */
@@ -33,20 +33,20 @@ export interface CompetitionRules {
   readonly trailingDrawdown?: number;
 }
 
-/** What a simulation of a competition begins with: its market, or an entry. */
+/** Initial state of a simulation of a competition: its market, or an entry. */
 export interface CompetitionTerms {
   /** Trading is possible from here, */
   readonly startsAt: Instant;
   /** and ends before the next instant, after a close at this one. */
   readonly endsAt: Instant;
-  /** Whether trading begins at `startsAt` without being told: on a wall clock. */
+  /** True when trading begins at `startsAt` without a command: on a wall clock. */
   readonly startsByItself?: true;
-  /** Whether equity is noted at every full hour of the session, beside its closes: in short competitions. */
+  /** True when equity is recorded at every full hour of the session and at its close: in short competitions. */
   readonly isHourly?: true;
   readonly rules: CompetitionRules;
 }
 
-/** How far a competition is. */
+/** Phase of a competition. */
 export type CompetitionPhase = 'OPEN' | 'RUNNING' | 'PAUSED' | 'FINISHED' | 'CANCELED';
 
 /** Why an entry is out. */
@@ -78,7 +78,7 @@ export interface Competition {
   removed?: EntryRemoval & { readonly at: Instant };
 }
 
-/** Whether a competition is over. */
+/** True when a competition is over. */
 export const isOver = (phase: CompetitionPhase): boolean => phase === 'FINISHED' || phase === 'CANCELED';
 
 const MINUTE_MS = 60_000;

@@ -60,17 +60,17 @@ export interface BrokerConfiguration {
   readonly passesRegulatoryFees: boolean;
   readonly orderTypes: readonly OrderType[];
   readonly timesInForce: readonly TimeInForce[];
-  /** Whether it takes orders for the auctions of the open and the close (D180); absent = no. */
+  /** True when it takes orders for the auctions of the open and the close (D180); absent = no. */
   readonly auctionOrders?: boolean;
   /** The hours it gives access to; EXTENDED is pre-market and after-hours trading beside the regular session. */
   readonly sessions: readonly OrderSession[];
   readonly fractionalShares: boolean;
   readonly shortSelling: boolean;
   readonly optionLevel: OptionLevel;
-  /** Whether CASH and IRA portfolios may hold spreads against their maximum loss (D80); absent = no. */
+  /** True when CASH and IRA portfolios may hold spreads against their maximum loss (D80); absent = no. */
   readonly spreadsInCashAccounts?: boolean;
   readonly futures: boolean;
-  /** Whether an order that comes while the market is closed waits for the open (D26); otherwise it is refused. */
+  /** True when an order that comes while the market is closed waits for the open (D26); otherwise it is refused. */
   readonly queuesWhenClosed: boolean;
   /** Ascending by `from`; the first starts at zero. */
   readonly marginInterestTiers: readonly MarginInterestTier[];
@@ -86,7 +86,7 @@ export interface BrokerConfiguration {
   readonly futuresIntradayFractionBps?: number;
   /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
   readonly dayTradeRegime?: DayTradeRegime;
-  /** Whether day-trading buying power gates orders in stock (D110); absent = no. */
+  /** True when day-trading buying power gates orders in stock (D110); absent = no. */
   readonly dayTradingLeverage?: boolean;
   /** Absent = WHEN_DUE. */
   readonly liquidation?: Liquidation;

@@ -41,7 +41,7 @@ export function exerciseValue(contract: OptionContract, price: Price): number {
   return contract.optionType === 'CALL' ? gain : -gain;
 }
 
-/** Whether a contract is in the money by at least a cent a share (D85). */
+/** True when a contract is in the money by at least a cent a share (D85). */
 export const isInTheMoney = (contract: OptionContract, price: Price): boolean =>
   exerciseValue(contract, price) >=
   Money.ofContracts(LEAST_IN_THE_MONEY, Quantity.of(1), contract.multiplier);

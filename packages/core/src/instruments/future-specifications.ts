@@ -38,7 +38,7 @@ export interface FutureSpecification {
   readonly lastTradeTime?: WallTime;
   /** When a day is settled, New York (D95). */
   readonly settlementTime: readonly [hour: number, minute: number];
-  /** Whether holders may be told to take delivery from the last business day before the month on. */
+  /** True when holders may be told to take delivery from the last business day before the month on. */
   readonly hasNotices: boolean;
   /** The index that the last settlement is at (D96). */
   readonly finalIndex?: string;

@@ -20,7 +20,7 @@ export type Instrument = Tradable | IndexUnderlying;
 /** The class of an order. */
 export type AssetClass = Tradable['assetClass'];
 
-/** Whether an instrument can be ordered at all; whether it still trades is another question. */
+/** True when an instrument can be ordered at all; whether it still trades is another question. */
 export const isTradable = (instrument: Instrument): instrument is Tradable =>
   instrument.assetClass !== 'INDEX';
 
@@ -36,7 +36,7 @@ export const isShares = (instrument: Instrument): instrument is Equity => instru
 /** The class of what options deliver. */
 export const SHARES: AssetClass = 'EQUITY';
 
-/** Whether an order of this class is for shares, which is all that the lowest tier may trade (contract section 8). */
+/** True when an order of this class is for shares, which is all that the lowest tier may trade (contract section 8). */
 export const isForShares = (assetClass: AssetClass): boolean => assetClass === 'EQUITY';
 
 /** Dollars that one unit moves when its price moves by 1.00. */
@@ -68,7 +68,7 @@ export function valueOf(instrument: Tradable, price: Price, quantity: Quantity):
 export const pricePer = (instrument: Tradable, value: Money, quantity: Quantity): Price =>
   Money.perUnit(value, quantity, multiplierOf(instrument));
 
-/** Whether an instrument can have this price: an option can be worth nothing. Negative prices are not simulated (D98). */
+/** True when an instrument can have this price: an option can be worth nothing. Negative prices are not simulated (D98). */
 export function isPossiblePrice(instrument: Instrument, price: Price): boolean {
   switch (instrument.assetClass) {
     case 'OPTION':

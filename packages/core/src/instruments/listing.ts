@@ -11,7 +11,7 @@ export interface Listing {
   readonly instruments: readonly Instrument[];
   /** Of these some are listed from a date on only. */
   readonly since?: Readonly<Record<string, TradingDate>>;
-  /** Whether there are options on all these stocks, funds and indices, by the rules of `option-series.ts` (D126). */
+  /** True when there are options on all these stocks, funds and indices, by the rules of `option-series.ts` (D126). */
   readonly hasOptions?: boolean;
   /** Roots of the futures whose front months are listed (D126). */
   readonly futures?: readonly string[];

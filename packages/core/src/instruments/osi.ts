@@ -20,7 +20,7 @@ const RIGHT_AND_STRIKE = 9;
 const MOST_THOUSANDTHS = 99_999_999;
 const ROOT = /^[A-Z0-9.]{1,6}$/i;
 
-/** Whether a symbol may be that of an option, told at a glance: no other has that many characters but one that somebody made up. */
+/** True when a symbol may be that of an option, told at a glance: no other has that many characters but one that somebody made up. */
 export const isLongAsOsi = (symbol: string): boolean => symbol.length > DATE_RIGHT_AND_STRIKE;
 
 /**
@@ -53,7 +53,7 @@ export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): 
   return root + date + (optionType === 'CALL' ? 'C' : 'P') + String(thousandths).padStart(8, '0');
 }
 
-/** Whether a symbol in that form names a put. */
+/** True when a symbol in that form names a put. */
 export const isPutSymbol = (symbol: string): boolean =>
   isLongAsOsi(symbol) && symbol.at(-RIGHT_AND_STRIKE) === 'P';
 

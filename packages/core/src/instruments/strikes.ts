@@ -81,7 +81,7 @@ export const strikeLadderOf = (underlying: string, isShareOfCompany: boolean): S
 const rowAt = (ladder: Steps, strike: number): Steps[number] | undefined =>
   ladder.find(({ below }) => strike < below);
 
-/** Whether a strike is on the ladder. */
+/** True when a strike is on the ladder. */
 export function isOnLadder(ladder: Steps, strike: Price): boolean {
   const row = rowAt(ladder, strike);
   return row !== undefined && strike > 0 && Price.isMultipleOf(strike, row.step);

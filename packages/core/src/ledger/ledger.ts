@@ -114,7 +114,7 @@ export function emptyBalances(): Balances {
   };
 }
 
-/** Whether every account can take as much more and all sums stay exact integers: 100 billion dollars is where books end. */
+/** True when every account can take as much more and all sums stay exact integers: 100 billion dollars is where books end. */
 export function hasRoomFor(balances: Balances, amount: Money): boolean {
   // Account by account: looking them up by name costs ten times as much, for every execution.
   const { SETTLED_CASH, PENDING_CASH, SECURITIES, REALIZED_PNL, COMMISSIONS, FEES, DIVIDENDS } = balances;

@@ -23,7 +23,7 @@ export interface AvailableMargin {
   readonly totalEquity: Money;
   /** Cash that is not owed, is no proceeds of short sales, and that nothing is set aside of; negative = a loan. */
   readonly freeCash: Money;
-  /** Whether cash is set aside under short puts: then only what is free of it buys (D80, D81). */
+  /** True when cash is set aside under short puts: then only what is free of it buys (D80, D81). */
   readonly keepsCash?: boolean;
   /** Above the requirements, once open orders have taken theirs. */
   readonly left: MarginExcess;
@@ -38,10 +38,10 @@ export const availableToOrder = (room: AvailableMargin, { reserved, takes }: Set
   left: MarginExcess.add(room.left, takes),
 });
 
-/** Whether anything may be borrowed, shares included. */
+/** True when anything may be borrowed, shares included. */
 export const canBorrow = (room: AvailableMargin): boolean => room.totalEquity >= MINIMUM_MARGIN_EQUITY;
 
-/** Whether a purchase may be paid with a loan. */
+/** True when a purchase may be paid with a loan. */
 export const canBorrowForPurchases = (room: AvailableMargin): boolean =>
   canBorrow(room) && room.keepsCash !== true;
 

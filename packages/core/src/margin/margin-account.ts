@@ -17,13 +17,13 @@ export interface MarginCall {
   readonly status: 'OPEN' | 'MET' | 'LIQUIDATED';
   /** Of those about a day's trades: the excess at the close that they were issued at, from which a rise meets them (D112). */
   readonly closingExcess?: Money;
-  /** Whether its due time has passed and was told. */
+  /** True when its due time has passed and was told. */
   readonly isDue?: true;
-  /** Whether positions were closed for it. */
+  /** True when positions were closed for it. */
   readonly isLiquidating?: true;
 }
 
-/** Whether a portfolio with such a call is in a call: those about day trades are listed only. */
+/** True when a portfolio with such a call is in a call: those about day trades are listed only. */
 export const isRestricting = ({ type }: Pick<MarginCall, 'type'>): boolean =>
   type !== 'DAY_TRADE' && type !== 'INTRADAY';
 
@@ -91,7 +91,7 @@ export const newMarginAccount = (): MarginAccount => ({
 /** After a second unmet INTRADAY call within twelve months nothing is borrowed for so many days (D112). */
 const BLOCKED_DAYS = 90;
 
-/** Whether a portfolio is kept from new shorts and debits on a date, for INTRADAY calls that it left unmet (D112). */
+/** True when a portfolio is kept from new shorts and debits on a date, for INTRADAY calls that it left unmet (D112). */
 export function isBlocked({ unmetIntraday }: MarginAccount, date: TradingDate): boolean {
   const [first, second] = unmetIntraday;
   if (first === undefined || second === undefined) return false;

@@ -53,7 +53,7 @@ export const isOver = ({ until }: Halt, at: Instant): boolean => until !== undef
 
 const endOf = ({ until }: Halt): number => until ?? Infinity;
 
-/** Whether a quote came after trading in its instrument resumed. `pushed`: the number of the push that it came with, 0 = of a feed. */
+/** True when a quote came after trading in its instrument resumed. `pushed`: the number of the push that it came with, 0 = of a feed. */
 export function isSinceResumption(
   halts: TradingHalts,
   instrument: Instrument,

@@ -76,7 +76,7 @@ export function meanOf(prices: readonly PriceSum[]): Price | undefined {
   return count === 0n ? undefined : Price.ofUnits(Number((sum * 2n + count) / (count * 2n)));
 }
 
-/** Whether a mean differs enough from a reference price to take its place. */
+/** True when a mean differs enough from a reference price to take its place. */
 export const differsByOnePercent = (mean: Price, reference: Price): boolean =>
   Math.abs(mean - reference) * 100 >= reference;
 
@@ -112,6 +112,6 @@ export function bandAround(
   };
 }
 
-/** Whether a price lies in a band. The band itself is allowed. */
+/** True when a price lies in a band. The band itself is allowed. */
 export const isWithin = ({ lower, upper }: PriceBand, price: number): boolean =>
   price >= lower && price <= upper;

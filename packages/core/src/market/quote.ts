@@ -47,11 +47,11 @@ export interface Bar {
 /** The age of a quote counts from here (D47, D183). */
 export const agesFrom = ({ at, freshUntil }: Pick<Quote, 'at' | 'freshUntil'>): Instant => freshUntil ?? at;
 
-/** Whether two quotes of a symbol are one statement of its source, told again with another age. */
+/** True when two quotes of a symbol are one statement of its source, told again with another age. */
 export const isSameStatement = (a: Quote, b: Quote): boolean =>
   a.at === b.at && a.bid === b.bid && a.ask === b.ask && a.bidSize === b.bidSize && a.askSize === b.askSize;
 
-/** Whether a quote can be used at all: positive prices, not crossed. A locked quote (bid = ask) is legal. */
+/** True when a quote can be used at all: positive prices, not crossed. A locked quote (bid = ask) is legal. */
 export function isUsable(quote: Quote): boolean {
   if (quote.bid === undefined && quote.ask === undefined && quote.last === undefined) return false;
   if (quote.bid !== undefined && quote.bid <= 0) return false;
@@ -60,7 +60,7 @@ export function isUsable(quote: Quote): boolean {
   return quote.bid === undefined || quote.ask === undefined || quote.bid <= quote.ask;
 }
 
-/** Whether a live source tells that there is neither bid nor offer, and no trade is known: what was quoted before is in force no longer. */
+/** True when a live source reports neither bid nor offer and no trade is known: the previous quote no longer applies. */
 export const isWithoutMarket = ({ bid, ask, last, freshUntil }: Quote): boolean =>
   freshUntil !== undefined && bid === undefined && ask === undefined && last === undefined;
 

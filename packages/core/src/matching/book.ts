@@ -38,7 +38,7 @@ const highestFirst = (a: QueueEntry, b: QueueEntry): boolean =>
 export class Lane {
   readonly session: OrderSession;
   readonly model: FillModel;
-  /** Whether its session is on, and when the latest one began: no quote from before is met (D128). */
+  /** True when its session is on, and when the latest one began: no quote from before is met (D128). */
   isOpen = false;
   openedAt: Instant = Instant.earliest;
   /** Ready to trade, best price first: buys by highest limit, sells by lowest. */
@@ -59,7 +59,7 @@ export class Lane {
     this.model = model;
   }
 
-  /** Whether an order of this lane has been resting since in its session. */
+  /** True when an order of this lane has been resting since in its session. */
   hasResting({ progress: { restingSince } }: Order): boolean {
     return restingSince !== undefined && restingSince >= this.openedAt;
   }
@@ -83,14 +83,14 @@ const orderAt = (place: QueueEntry): Order => place.order;
 /** Orders of a lane that are ready to trade, best first. */
 export const readyQueue = (lane: Lane, side: Side): OrderQueue => (side === 'BUY' ? lane.buys : lane.sells);
 
-/** Whether one order that is ready to trade has its turn before another: by price, then by turn. */
+/** True when one order that is ready to trade has its turn before another: by price, then by turn. */
 export const isBefore = (a: QueueEntry, b: QueueEntry, side: Side): boolean =>
   a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
 export class Book {
   readonly symbol: string;
   quote: Quote | undefined;
-  /** Whether the journal knows `quote`: one that no decision has read leaves no record. */
+  /** True when the journal knows `quote`: one that no decision has read leaves no record. */
   quoteRecorded = false;
   /** The number of the push that `quote` came with; 0 = it is the feed's. */
   pushed = 0;
@@ -109,11 +109,11 @@ export class Book {
   readonly awaitingPrice = new Set<Order>();
   /** Those of them that are for the auction of the open (D180). */
   readonly onOpen = new Set<Order>();
-  /** Those of them that are for the auction of the close (D180). */
+  /** Orders for the closing auction (D180). */
   readonly onClose = new Set<Order>();
   /** Those of them that are offered above the bid (D179a). */
   readonly offered = new Set<Order>();
-  /** Whether it is an option's: stops on those look at bid and ask. Known once there are orders. */
+  /** True when it is an option's: stops on those look at bid and ask. Known once there are orders. */
   isOption = false;
   /** How many of them are at work. */
   workingOrders = 0;
@@ -197,7 +197,7 @@ export class Book {
     return (places as readonly QueueEntry[] | undefined)?.[0];
   }
 
-  /** Whether an order at work fills at its limit, not at the touch: the market was away from it in this session. */
+  /** True when an order at work fills at its limit, not at the touch: the market was away from it in this session. */
   isResting(order: Order, model: FillModel): boolean {
     return this.lane(order.terms.session, model).hasResting(order);
   }

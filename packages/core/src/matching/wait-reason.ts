@@ -27,7 +27,7 @@ export interface MarketNow {
   /** The auction that an order is for. */
   readonly auctionOf: (order: Order) => { readonly name: string; readonly at: Instant } | undefined;
   readonly haltOf: (instrument: Tradable) => Halt | undefined;
-  /** Whether the quote of a book is met: nothing is halted, and it came after the latest halt. */
+  /** True when the quote of a book is met: nothing is halted, and it came after the latest halt. */
   readonly isTrading: (book: Book) => boolean;
   readonly fillModelOf: (order: Order) => FillModel;
   /** The price band that limits executions. */
@@ -127,7 +127,7 @@ function haltWaitedFor(
 const noneSince = (symbol: string, { instrument }: MarketNow): string =>
   `no quote since trading in ${subjectOf(instrument(symbol))} resumed`;
 
-/** Whether others have their turn at the displayed size before this one. */
+/** True when others have their turn at the displayed size before this one. */
 const isBehind = (lanes: readonly Lane[], place: QueueEntry, side: Side): boolean =>
   lanes.some((lane) => {
     const first = readyQueue(lane, side).first();

@@ -102,7 +102,7 @@ export function optionFiguresOf(
   return saysVolatility(contract, mark, conditions) ? { impliedVolatility: volatility, ...greeks } : greeks;
 }
 
-/** Whether a price is more than half a tick above what exercise would bring (D220). */
+/** True when a price is more than half a tick above what exercise would bring (D220). */
 function saysVolatility(contract: OptionContract, mark: Price, { spot }: Conditions): boolean {
   const { optionType, strike } = contract;
   const inside = Math.max(0, optionType === 'CALL' ? spot - dollarsOf(strike) : dollarsOf(strike) - spot);

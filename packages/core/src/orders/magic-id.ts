@@ -13,7 +13,7 @@ const ALL_OF_IT = 1_000_000;
 /** As many as an id has room for, and more. */
 const LONGEST_MS = 10 * 366 * 86_400_000;
 
-/** Whether a client order id is meant to script its order. */
+/** True when a client order id is meant to script its order. */
 export const isMagicId = (clientOrderId: string | undefined): clientOrderId is string =>
   clientOrderId?.startsWith('~') === true;
 

@@ -296,11 +296,11 @@ export const remainingOf = (progress: Pick<OrderProgress, 'quantity' | 'filledQu
 export const isTrailing = (type: OrderType): boolean =>
   type === 'TRAILING_STOP' || type === 'TRAILING_STOP_LIMIT';
 
-/** Whether an order of this type waits for a trigger before it can trade. */
+/** True when an order of this type waits for a trigger before it can trade. */
 export const isStop = (type: OrderType): boolean =>
   type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);
 
-/** Whether an order waits for a price to go by (D133): one that opens and has nothing set aside, a trailing stop that has not started. */
+/** True when an order waits for a price to go by (D133): one that opens and has nothing set aside, a trailing stop that has not started. */
 export const awaitsPrice = (
   { orderType, positionIntent, assetClass }: OrderTerms,
   progress: OrderProgress,

@@ -33,10 +33,10 @@ export interface OutcomeRule {
 /** More than a test suite needs; each order is held against all of them. */
 export const MOST_OUTCOMES = 1000;
 
-/** Whether a rule has something left to do. */
+/** True when a rule has something left to do. */
 export const isLive = ({ times, used }: OutcomeRule): boolean => times === 0 || used < times;
 
-/** Whether a rule is about an order. */
+/** True when a rule is about an order. */
 export function matchesOrder(
   match: OutcomeMatch,
   order: Omit<OutcomeMatch, 'clientOrderId'> & Pick<OutcomeMatch, 'clientOrderId'>,

@@ -11,7 +11,7 @@ export function piecesOf({ script }: Pick<OrderTerms, 'script'>): readonly Scrip
   return script?.script.type === 'ON_CANCEL' ? ALL : NONE;
 }
 
-/** Whether an order has a script that keeps it from the market once it is at work. */
+/** True when an order has a script that keeps it from the market once it is at work. */
 export const isKeptFromMarket = ({ script }: Pick<OrderTerms, 'script'>): boolean =>
   script?.script.type === 'FILL' || script?.script.type === 'HOLD';
 

@@ -14,7 +14,7 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
   ERROR: [],
 };
 
-/** Whether an order may go from one status to another; `through` RESERVING where a move is both steps in one. */
+/** True when an order may go from one status to another; `through` RESERVING where a move is both steps in one. */
 export const isTransitionAllowed = (from: OrderStatus, to: OrderStatus, through?: 'RESERVING'): boolean =>
   from === to ||
   (through === undefined

@@ -250,7 +250,7 @@ function reservesCashForPuts(
   return false;
 }
 
-/** Whether stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
+/** True when stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
 function usesDayTradingLeverage(
   { settings, previousClose }: Portfolio,
   { at, options }: ValuationSource,

@@ -63,7 +63,7 @@ export type ContractStep =
       /** Closes what is held of one leg and opens the other. */
       readonly rolls: boolean;
       readonly units: number;
-      /** Whether the legs say the totals. */
+      /** True when the legs say the totals. */
       readonly totals: boolean;
       /** Cents from the net at the touches; absent = at the market. */
       readonly distance: number | undefined;

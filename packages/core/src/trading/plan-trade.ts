@@ -48,7 +48,7 @@ export interface TradeContext {
   readonly securing: Securing | undefined;
   /** Absent for futures, of which nothing is delivered. */
   readonly settlementDate: TradingDate | undefined;
-  /** Whether the order was waiting when the market came. */
+  /** True when the order was waiting when the market came. */
   readonly isResting: boolean;
   /** How long the order was on its way, for the explanation. */
   readonly latencyMs: number;

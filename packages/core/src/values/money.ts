@@ -101,6 +101,6 @@ export const Money = {
 
   /** A figure that moves with the market, at most the largest there is, either way. */
   bounded: (amount: number): Money => Math.max(-LARGEST_FIGURE, Math.min(amount, LARGEST_FIGURE)) as Money,
-  /** Whether an amount may enter the books. */
+  /** True when an amount may enter the books. */
   isPostable: (money: Money): boolean => Math.abs(money) <= LARGEST_POSTING,
 } as const;

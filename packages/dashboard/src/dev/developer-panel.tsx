@@ -18,7 +18,7 @@ const SHOWS = [
   ['stream', 'Streams'],
 ] as const;
 
-/** What the page does by itself every few seconds says nothing of it. */
+/** The page's own requests every few seconds are left out. */
 const OF_FRAME: ReadonlySet<string> = new Set(['getMarketHours', 'getClock', 'getReadiness']);
 
 interface Row {

@@ -1,4 +1,4 @@
-/** What the search finds: symbols and companies, portfolios and orders. */
+/** Results of the search: symbols and companies, portfolios and orders. */
 import { AnswerError } from '@sandpit/client';
 import type { Instrument, Order } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';

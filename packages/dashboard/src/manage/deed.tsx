@@ -20,7 +20,7 @@ export function Deed({
   readonly rule?: RuleName;
   /** The fields. */
   readonly children?: ComponentChildren;
-  /** What will have happened, a sentence each. */
+  /** Results of the action, a sentence each. */
   readonly effects: readonly string[];
   readonly verb: string;
   /** Resolves to what is said when it is done. */

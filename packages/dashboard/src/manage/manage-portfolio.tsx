@@ -1,4 +1,4 @@
-/** What can be done to a portfolio besides trading, each with what it will do. */
+/** Actions on a portfolio other than trades, each with its effect. */
 import { type OptionPosition, portfolioMarginEngineTypes, type PortfolioUpdate } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

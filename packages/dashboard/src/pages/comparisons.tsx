@@ -1,4 +1,4 @@
-/** What a simulation would have been worth under other rules: variants, their rows, and the first order that went differently. */
+/** Value of a simulation under other rules: variants, their rows, and the first order that went differently. */
 import {
   type Comparison,
   type ComparisonRow,
@@ -304,7 +304,7 @@ function columnsOf(
 
 type Difference = NonNullable<ComparisonRow['firstDifference']>;
 
-/** What was different of an order, as a sentence. */
+/** Difference in an order, as a sentence. */
 export function differenceText({
   kind,
   base,

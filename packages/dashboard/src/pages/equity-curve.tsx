@@ -40,7 +40,7 @@ const BY_AGE: readonly (readonly [days: number, CurveInterval])[] = [
   [80, '1h'],
 ];
 
-/** How far the points of a whole curve are apart: the younger the portfolio, the finer. */
+/** Interval between points of a whole curve: shorter for younger portfolios. */
 export const intervalForAge = (ageMs: number): CurveInterval =>
   BY_AGE.find(([days]) => ageMs <= days * DAY_MS)?.[1] ?? '1d';
 

@@ -1,4 +1,4 @@
-/** Where nothing is yet: what this is, and three ways to begin. */
+/** Page of an empty simulation: an introduction and three ways to begin. */
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { errorFrom } from '../load.ts';

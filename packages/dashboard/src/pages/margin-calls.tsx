@@ -25,7 +25,7 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
     ]);
     return { calls: calls.data, told: told.data };
   }, [portfolioId]);
-  // What is due moves with the market, of which no event tells.
+  // The amount due moves with the market, without an event.
   useEffect(() => found.reload(), [portfolio.updatedAt, portfolio.marginCallActive, portfolio.totalEquity]);
   useEvery(5000, found.reload);
   useClockMoves(found.reload);

@@ -179,7 +179,7 @@ function Now({
   isScaled,
 }: {
   readonly standing: ClockStatus;
-  /** Where this page moved the clock last. */
+  /** Instant to which this page last moved the clock. */
   readonly movedToMs?: number | undefined;
   readonly isScaled: boolean;
 }) {

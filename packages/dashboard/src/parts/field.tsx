@@ -12,7 +12,7 @@ interface FieldProps {
   readonly type?: string;
   /** The name of the input in its form. */
   readonly inputName?: string;
-  /** What is wrong with the value, said below it. */
+  /** Problem with the value, shown below it. */
   readonly problem?: string | undefined;
   /** Said below the value where nothing is wrong. */
   readonly note?: string | undefined;

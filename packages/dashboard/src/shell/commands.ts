@@ -1,4 +1,4 @@
-/** What the command palette offers besides what it finds. */
+/** Commands that the palette offers in addition to search results. */
 import type { Broker } from '../broker.ts';
 import type { Hit } from '../live/search.ts';
 import { hrefOf } from '../route.ts';

@@ -10,11 +10,11 @@ export interface ClockState {
   /** A single move is under way. */
   readonly isMoving: boolean;
   readonly problem: string;
-  /** Where the last move led, ms. */
+  /** Target of the last move, ms. */
   readonly nowMs: number | undefined;
 }
 
-/** How far a move leads. */
+/** Distance of a move. */
 export type Move =
   | { readonly by: string }
   | { readonly to: string }
@@ -134,7 +134,7 @@ export function tellClockMoved(): void {
   dispatchEvent(new Event('clock'));
 }
 
-/** Where a scaled clock is set for a move. */
+/** Instant to which a move sets a scaled clock. */
 export function placeOf(goal: Move, nowMs: number): string {
   if ('to' in goal) return goal.to;
   const by = 'by' in goal ? goal.by : 'PT1M';

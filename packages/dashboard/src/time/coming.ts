@@ -1,4 +1,4 @@
-/** What is scheduled in a simulation, and what happened in it, as markers of the timeline. */
+/** Scheduled and past events of a simulation, as markers of the timeline. */
 import type {
   AnnouncedAction,
   MarginCall,

@@ -27,7 +27,7 @@ export const windowAround = (nowMs: number, span: SpanName): TimeWindow => ({
   toMs: nowMs + SPANS[span].ms * (1 - PAST),
 });
 
-/** Where an instant lies, 0 to 1 within the window. */
+/** Position of an instant in the window, 0 to 1. */
 export const shareOf = ({ fromMs, toMs }: TimeWindow, atMs: number): number =>
   (atMs - fromMs) / (toMs - fromMs);
 

@@ -49,7 +49,7 @@ export function TimeStrip({
 }) {
   const broker = useBroker();
   const { control, state } = useClockControl();
-  // Whoever goes to another simulation leaves this clock alone.
+  // A switch to another simulation leaves this clock unchanged.
   useEffect(() => () => control.pause(), [control]);
   const isScaled = mode === 'scaled';
   const [chosenSpeed, setChosenSpeed] = useState(

@@ -92,7 +92,7 @@ export function TimeMachine({
 /** Before a fill: the fork has everything but it. */
 const BEFORE_MS = 1000;
 
-/** What can be done at an instant. */
+/** Actions at an instant. */
 function MomentCard({
   chosen: { atMs, markers },
   nowMs,

@@ -36,7 +36,7 @@ const percentOf = (share: number): string => `${(Math.min(1, Math.max(0, share))
 
 export interface Chosen {
   readonly atMs: number;
-  /** What stands there; empty = a place on the line. */
+  /** Text of the marker; empty = a place on the line. */
   readonly markers: readonly Marker[];
 }
 
@@ -66,7 +66,7 @@ export function Timeline({
 }) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(900);
-  /** How far the window was moved by hand, ms. */
+  /** Distance that the user moved the window, ms. */
   const [shiftMs, setShiftMs] = useState(0);
   useEffect(() => setShiftMs(0), [span]);
   useLayoutEffect(() => {

@@ -4,7 +4,7 @@ import { useLoad } from '../load.ts';
 import { useClockMoves } from './clock-moves.ts';
 import { comingOf, type Marker } from './coming.ts';
 
-/** What is scheduled in the simulation of the page. */
+/** Scheduled events of the page's simulation. */
 export function useComing(): readonly Marker[] {
   const broker = useBroker();
   const { portfolios } = usePortfolios();

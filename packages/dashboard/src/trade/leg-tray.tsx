@@ -114,7 +114,7 @@ export function LegTray({
 
 type Quoted = Pick<OptionChainContract, 'bid' | 'ask'>;
 
-/** What the ticket's limit pays for a share of one unit; undefined without a limit. */
+/** Price of one unit per share at the ticket's limit; undefined without a limit. */
 function costOf(query: URLSearchParams, legs: readonly Leg[]): number | undefined {
   const limit = Number(query.get('limit') ?? '');
   if (query.get('type') !== 'LIMIT' || !Number.isFinite(limit) || limit === 0) return undefined;

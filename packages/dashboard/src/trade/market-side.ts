@@ -1,12 +1,12 @@
-/** What the market offers for a ticket: of one symbol its quote, of legs their net. */
+/** Market prices for a ticket: the quote of one symbol, the net of legs. */
 import type { Leg, Quote } from '@sandpit/protocol';
 import { type QuoteFeed, useQuotesOf } from '../live/quotes.ts';
 
 export interface MarketSide {
-  /** What a sale brings, a share; of legs their net the other way round. */
+  /** Proceeds of a sale per share; for legs, the net with its sign reversed. */
   readonly bid: number | undefined;
   readonly middle: number | undefined;
-  /** What a purchase costs. */
+  /** Cost of a purchase per share. */
   readonly ask: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { hrefOf, routeOf } from '../route.ts';
 
-/** What belongs to the symbol that the ticket had, and to no other. */
+/** Fields that belong to the previous symbol of the ticket only. */
 const OF_SYMBOL = [
   'symbol',
   'limit',

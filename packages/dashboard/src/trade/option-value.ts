@@ -1,4 +1,4 @@
-/** What options are worth before they expire, for pictures: Black–Scholes without interest, from the prices of the chain. Money is decided on the server. */
+/** Values of options before expiration, for charts: Black–Scholes without interest, from the prices of the chain. Money is decided on the server. */
 import type { Leg } from '@sandpit/protocol';
 import { optionNamed } from '../option-legs.ts';
 
@@ -116,7 +116,7 @@ export function profitAt(
   return (worth - cost) * MULTIPLIER;
 }
 
-/** Where a curve crosses zero, between its points. */
+/** Zero crossings of a curve, between its points. */
 export function breakevens(
   points: readonly { readonly at: number; readonly value: number }[],
 ): readonly number[] {

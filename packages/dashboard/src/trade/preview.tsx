@@ -1,4 +1,4 @@
-/** What placing the order would do, asked again whenever the ticket or a quote changes. */
+/** Preview of the order, requested again whenever the ticket or a quote changes. */
 import type { CreateOrderBody, OrderPreview } from '@sandpit/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

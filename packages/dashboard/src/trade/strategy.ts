@@ -28,7 +28,7 @@ const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % 
 export const unitsOf = (legs: readonly Leg[]): number =>
   legs.reduce((sum, { quantity }) => divisor(sum, quantity), 0);
 
-/** What the legs are called; undefined of legs that are no strategy that one order can place. */
+/** Name of the legs' strategy; undefined for legs that one order cannot place. */
 export function nameOf(legs: readonly Leg[]): NamedStrategy | undefined {
   const units = unitsOf(legs);
   const parts = partsOf(legs)

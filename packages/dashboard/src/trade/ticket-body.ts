@@ -50,11 +50,11 @@ function strategyOfTicket(query: URLSearchParams): Strategy {
   );
 }
 
-/** Whether an amount of money may replace the number of shares. */
+/** True when an amount of money may replace the number of shares. */
 export const takesAmount = (kind: TicketKind, type: OrderType, intent: PositionIntent): boolean =>
   kind === 'EQUITY' && type === 'MARKET' && (intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_CLOSE');
 
-/** Whether a closing order may have a stop, each canceling the other. */
+/** True when a closing order may have a stop, each canceling the other. */
 export const takesStop = (kind: TicketKind, type: OrderType, intent: PositionIntent): boolean =>
   kind !== 'SPREAD' && type === 'LIMIT' && intent.endsWith('CLOSE');
 
@@ -105,7 +105,7 @@ const NUMBERS: readonly (readonly [name: string, title: string])[] = [
   ['guard', 'Stop loss'],
 ];
 
-/** What of a ticket is no number, by the name of its field. Empty fields are no problem: they are missing. */
+/** Fields of a ticket that are not numbers, by name. Empty fields count as missing. */
 export function problemsOf(query: URLSearchParams): ReadonlyMap<string, string> {
   return new Map(
     NUMBERS.flatMap(([name, title]): readonly (readonly [string, string])[] => {
@@ -118,7 +118,7 @@ export function problemsOf(query: URLSearchParams): ReadonlyMap<string, string> 
   );
 }
 
-/** What a ticket still needs before it can be previewed or placed, in words; undefined = it is complete. */
+/** Missing parts of a ticket, in words; undefined = it can be previewed and placed. */
 export function missingOf(query: URLSearchParams, symbol: string): string | undefined {
   const text = (name: string): string => query.get(name)?.trim() ?? '';
   if (symbol === '') return 'Enter a symbol.';

@@ -7,7 +7,7 @@ export function focusTicket(): void {
   take?.();
 }
 
-/** What takes the keyboard; the returned function ends that. */
+/** Registers a handler of the keyboard; the returned function removes it. */
 export function onTicketFocus(focus: () => void): () => void {
   take = () => {
     isWanted = false;

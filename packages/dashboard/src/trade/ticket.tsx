@@ -306,7 +306,7 @@ function Legs({ query }: { readonly query: URLSearchParams }) {
 
 const FRACTIONS = [0.25, 0.5, 1] as const;
 
-/** How much: a number or dollars, and parts of the buying power or of the position. */
+/** Size of the order: a number or dollars, and parts of the buying power or of the position. */
 function Amount({
   query,
   symbol,

@@ -1,4 +1,4 @@
-/** How a margin call can be met, in dollars and in positions. */
+/** Ways to meet a margin call, in dollars and in positions. */
 import type { MarginCall, RequirementGroup } from '@sandpit/protocol';
 import { money, quantity } from '../format.ts';
 

@@ -1,4 +1,4 @@
-/** What an open margin call asks for, and the ways to meet it. */
+/** Amount of an open margin call and the ways to meet it. */
 import type { PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -19,7 +19,7 @@ export function CallNotice({ portfolio }: { readonly portfolio: PortfolioUpdate 
         : Promise.resolve(undefined),
     [portfolioId, marginCallActive],
   );
-  // What is due moves with the market.
+  // The amount due moves with the market.
   useEffect(() => found.reload(), [portfolio.updatedAt, portfolio.totalEquity]);
   useClockMoves(found.reload);
   if (!marginCallActive) return null;

@@ -32,11 +32,11 @@ export interface Route {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TSchema;
-  /** Whether a request may come without its body, which then is an empty object. */
+  /** True when a request may come without its body, which then is an empty object. */
   readonly bodyIsOptional?: true;
   /** Bytes that a body may have where that is not the limit of the server, 1 MiB. */
   readonly maxBodyBytes?: number;
-  /** Whether its requests are not counted by the rate limit. */
+  /** True when its requests are not counted by the rate limit. */
   readonly isUncounted?: true;
   /** Whether the body may also be a file: `text/csv`, or a JSON list. It becomes the field `file`. */
   readonly takesFile?: true;
@@ -47,11 +47,11 @@ export interface Route {
    * it, makes a row of each of its elements, under their own names.
    */
   readonly csv?: true | string;
-  /** Whether the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
+  /** True when the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
   readonly upload?: true;
-  /** Whether the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */
+  /** True when the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */
   readonly download?: true;
-  /** Whether the 200 is a page of HTML. */
+  /** True when the 200 is a page of HTML. */
   readonly html?: true;
   /** The events of a stream; its 200 is `text/event-stream`. */
   readonly events?: readonly StreamEvent[];
@@ -66,10 +66,10 @@ export const pathsOf = (id: string, route: Route): readonly (readonly [id: strin
   ...Object.entries(route.aliases ?? {}),
 ];
 
-/** Whether an operation lists page by page. */
+/** True when an operation lists page by page. */
 export const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.properties;
 
-/** Whether `Accept: text/csv` gives the whole list as CSV (D190). */
+/** True when `Accept: text/csv` gives the whole list as CSV (D190). */
 export const isCsvList = (route: Route): boolean => route.csv !== undefined || isPaged(route);
 
 /** Keeps the exact type of a table of routes. */

@@ -102,7 +102,7 @@ export async function* exportCompetition(
   }
 }
 
-/** What is found in the file of a competition. */
+/** Contents of the file of a competition. */
 export interface CompetitionVerdict {
   readonly header: CompetitionHeader;
   /** The ranking that follows from the journals, by the scoring that was asked for. */
@@ -190,7 +190,7 @@ function* recordsOf(
   }
 }
 
-/** Whether seeds and ids come from the draw. */
+/** True when seeds and ids come from the draw. */
 function drawProblems(
   { draw, seed = '', marketId }: CompetitionHeader,
   { simulationId, config }: FiledSimulation,

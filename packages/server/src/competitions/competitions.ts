@@ -13,7 +13,7 @@ import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition
 import { maskedCompetition, RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
 
-/** How old a leaderboard may be, real time. */
+/** Oldest age of a leaderboard, in real time. */
 const BOARD_MS = 1000;
 /** A leaderboard is made again after this many times what it took: small ones are always of now. */
 const COST_SHARE = 10;
@@ -36,7 +36,7 @@ export interface CompetitionDeps {
   readonly note: (text: string) => void;
 }
 
-/** Where a simulation stands in a competition. */
+/** Place of a simulation in a competition. */
 export interface SimulationPlace {
   readonly competitionId: string;
   readonly role: 'MARKET' | 'ENTRY';
@@ -55,7 +55,7 @@ interface Kept {
   /** Set while the result is made. */
   finishing: Promise<void> | undefined;
   board: { readonly board: Board; readonly madeAt: number; readonly costMs: number } | undefined;
-  /** Whether anything has happened since the leaderboard was made. */
+  /** True when the competition has changed since its leaderboard was computed. */
   hasChanged: boolean;
   making: Promise<Board> | undefined;
   readonly followers: Set<(board: Board, status: Status) => void>;
@@ -133,7 +133,7 @@ export class Competitions {
     return this.#deps.store.registry;
   }
 
-  /** What a simulation is in a competition; undefined where it is in none. */
+  /** Role of a simulation in a competition; undefined outside one. */
   placeOf(simulationId: string): SimulationPlace | undefined {
     const place = this.#places.get(simulationId);
     if (place === undefined) return undefined;
@@ -148,7 +148,7 @@ export class Competitions {
     return kept;
   }
 
-  /** One that a tenant may enter: any whose id it knows. */
+  /** A competition that a tenant may enter: any with a known id. */
   joinable(id: string): Kept {
     const kept = this.#kept.get(id);
     if (kept === undefined) throw notFound();
@@ -162,7 +162,7 @@ export class Competitions {
     return kept.note;
   }
 
-  /** One that the tenant organizes. */
+  /** A competition that the tenant organizes. */
   own(id: string, tenantId: string): Kept {
     const kept = this.#kept.get(id);
     if (kept?.note.organizer !== tenantId) throw notFound();
@@ -697,7 +697,7 @@ export class Competitions {
 
 export type KeptCompetition = Kept;
 
-/** Whoever looks: a tenant, or an entry by its token. */
+/** The caller: a tenant, or an entry by its token. */
 export interface Viewer {
   readonly tenantId: string;
   readonly simulationId: string;

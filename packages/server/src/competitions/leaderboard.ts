@@ -1,7 +1,7 @@
 /** The ranking of the entries of a competition (D194, D196). */
 import type { CompetitionFigures } from '@sandpit/analytics';
 
-/** What a competition is ranked by (D194). */
+/** Ranking measures of a competition (D194). */
 export type Scoring = 'TOTAL_RETURN' | 'SHARPE' | 'SORTINO' | 'CALMAR';
 
 type EntryStatus = 'ACTIVE' | 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
@@ -52,7 +52,7 @@ export function rankingOf(
   });
 }
 
-/** What comes first is better; greater numbers are better. */
+/** Measures in order of priority; greater numbers rank higher. */
 type Key = readonly number[];
 
 function compare(a: Key, b: Key): number {

@@ -20,7 +20,7 @@ export interface CompetitionSettings {
   readonly startsAt: CompetitionTerms['startsAt'];
   readonly endsAt: CompetitionTerms['endsAt'];
   readonly rules: CompetitionRules;
-  /** What every entry begins with. */
+  /** Initial state of every entry. */
   readonly portfolio: {
     readonly initialCash: Money;
     readonly portfolioType: PortfolioType;

@@ -31,7 +31,7 @@ const positionIn = ({ brokerage }: Simulation, portfolioId: string, symbol: stri
 const commandsOf = async (store: Store, id: string): Promise<string[]> =>
   (await allOf(store.journal.read(id, 0))).map((record) => payloadOf(record).command.type);
 
-/** What is not sound in these simulations. */
+/** Broken invariants of these simulations. */
 const problemsIn = async (store: Store, ...ids: readonly string[]): Promise<readonly string[]> => {
   const problems: string[] = [];
   for (const id of ids) problems.push(...(await verifyJournal(store, id)).problems);

@@ -86,7 +86,7 @@ export class ClockAdvance {
     // A long way is told by the minute: what lies between is no quote that passes.
     const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
     const next = (): Instant | undefined => this.#turns.nextDue(stepMs);
-    /** Whether it has had enough before everything due by then was done. */
+    /** True when it has had enough before everything due by then was done. */
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
       for (let due = next(); due !== undefined; due = next()) {
         if (inclusive ? due > limit : due >= limit) return false;

@@ -13,9 +13,9 @@ const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelA
 
 /** Where decisions go: the journal, or whoever compares. */
 export interface Recorder {
-  /** Whether anything may be decided now. */
+  /** True when anything may be decided now. */
   isAccepting(): boolean;
-  /** Whether only what ends a risk may be. */
+  /** True when only what ends a risk may be. */
   isInReserve(): boolean;
   /** Why a command is refused for what the brokerage does not know any more. */
   refusal(command: Command): Rejection | undefined;

@@ -55,7 +55,7 @@ export class ComparisonRun {
   #stretch: ComparedStretch;
   #isPush = false;
   #nextOfMarket: MarketChange | undefined;
-  /** Whether the records by which a cell joined its market are behind. */
+  /** True when the records by which a cell joined its market are behind. */
   #hasJoined = false;
 
   constructor(task: ComparisonTask, sources: ComparisonSources) {
@@ -184,7 +184,7 @@ export class ComparisonRun {
     });
   }
 
-  /** Whether every row comes to it by itself, where its rules do: time that passed, and quotes of the feed that time brought. */
+  /** True when every row comes to it by itself, where its rules do: time that passed, and quotes of the feed that time brought. */
   #isConsequence({ command }: Payload, at: Instant): boolean {
     if (command.type === 'AdvanceClock' || command.type === 'LookAtMargin') return true;
     if (command.type !== 'UpdateMarket' || command.pushed || this.#isPush) return false;

@@ -29,9 +29,9 @@ export interface JournalPoint {
 export interface ComparedStretch {
   /** The last of its records. */
   readonly upTo: number;
-  /** Whether the clock was moved by hand. */
+  /** True when the clock was moved by a command. */
   readonly isManual: boolean;
-  /** Whether the simulation followed a market, whose journal has the quotes. */
+  /** True when the simulation followed a market, whose journal has the quotes. */
   readonly followsMarket: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface ComparisonTask {
   readonly recordings?: string;
 }
 
-/** How a thread of a comparison gets its records. */
+/** Source of records for the thread of a comparison. */
 export interface ComparisonThreadData {
   readonly task: ComparisonTask;
   /** Absent = the main thread reads the journals and sends their records. */
@@ -153,7 +153,7 @@ export type ComparedRow =
   | { readonly name: string; readonly status: 'FAILED'; readonly reason: string };
 
 export interface ComparisonResult {
-  /** Whether the base, executed again, is worth what the journal says, to the cent. */
+  /** True when the base, executed again, is worth what the journal says, to the cent. */
   readonly baseMatches: boolean;
   /** Its total equity less that of the journal, where they differ. */
   readonly baseDifference?: Money;

@@ -53,7 +53,7 @@ export async function* exportSimulation(
       add(listLine(digest, listText(registry, digest)));
     }
   };
-  // How long it stays here says nothing of there.
+  // The retention here does not apply there.
   const { madeBy: _, ttl: __, ...kept } = config;
   add(headerLine({ simulationId: shownId, config: kept }));
   addLists(listsOf(originOf(config).rules));

@@ -7,15 +7,15 @@ import type { Origin } from './recovery.js';
 import type { Simulation } from './simulation.js';
 import type { Snapshot } from './snapshots.js';
 
-/** Where a fork is to begin: with a snapshot, at a simulated instant, behind a record; absent = now. */
+/** Requested start of a fork: a snapshot, a simulated instant, or the end of a record; absent = now. */
 export type WantedPoint =
   { readonly snapshotId: string } | { readonly at: Instant } | { readonly sequence: number };
 
-/** Where a simulation stood. */
+/** State of a simulation at a point. */
 export interface ForkPoint {
   /** Of the last record. */
   readonly sequence: number;
-  /** Where a clock stands that goes on from here. */
+  /** Clock of a simulation that continues from here. */
   readonly at: Instant;
   /** As of the record. */
   readonly saved: SavedState;
@@ -56,7 +56,7 @@ export class RecentPoints {
 /** The point as which a simulation stands now. */
 export async function pointNow(simulation: Simulation, recent: RecentPoints): Promise<ForkPoint> {
   const { state } = simulation.brokerage;
-  // One that follows a market knows more of it than its records say.
+  // A simulation that follows a market knows quotes that its records lack.
   const isOwnMarket = simulation.market === simulation;
   return simulation.standing(({ sequence, at }) => {
     const known = isOwnMarket ? recent.find(simulation.id, sequence) : undefined;

@@ -17,7 +17,7 @@ export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | '
   readonly seed?: number;
 }
 
-/** What a fork is made of: what its parent is, but for what it is given anew. `shownSeed`: what the parent is said to have. */
+/** Configuration of a fork: its parent's, with the fields that the request changes. `shownSeed`: the seed that the API shows for the parent. */
 export function forkConfigOf(
   id: string,
   parentId: string,
@@ -50,7 +50,7 @@ export function forkConfigOf(
     ...(name !== undefined && { name }),
     ...(madeBy !== undefined && { madeBy }),
     ...(ttl !== undefined && { ttl }),
-    // What a source tells, it tells once.
+    // A source sends each message once.
     feed: feed === 'live' ? 'push' : feed,
     clock,
     start: at,
@@ -59,7 +59,7 @@ export function forkConfigOf(
     idSecret: saved.idSecret,
     pathSeed,
     reseeded,
-    // What is created may script its orders.
+    // Created simulations may script their orders.
     ...((scripts === true || parentId === 'main') && { scripts: true as const }),
     fork: {
       parentId,
@@ -76,7 +76,7 @@ export function forkConfigOf(
 /** Characters of a fork's id that its ids of stream events carry. */
 const TAG_LENGTH = 8;
 
-/** Whether the path had been given this seed where a fork begins: it was with the first record of the simulation, or an ancestor's. */
+/** True when the path already had this seed where the fork begins: it was with the first record of the simulation, or an ancestor's. */
 const isBefore = (
   { fork }: KeptConfig,
   after: Instant,

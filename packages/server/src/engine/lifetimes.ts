@@ -1,6 +1,6 @@
 import type { Registry } from '../store/registry.js';
 
-/** How often it is looked at: what has ended is gone within two of these. */
+/** Interval of the check: an ended simulation is removed within two of these. */
 const LOOK_EVERY_MS = 500;
 
 const PREFIX = 'ttl/';

@@ -7,12 +7,12 @@ export interface MarketChange {
   readonly at: Instant;
   /** Quotes that were pushed, in order. */
   readonly quotes: readonly Quote[];
-  /** Whether a symbol among them was listed by that. */
+  /** True when a symbol among them was listed by that. */
   readonly listsSymbols: boolean;
   readonly commands: readonly Command[];
   /** Where the clock was moved to. */
   readonly clock?: Instant;
-  /** Whether a cell meets every quote up to it first: the phases of a competition. */
+  /** True when a cell processes every earlier quote first: the phases of a competition. */
   readonly isWalkedTo?: true;
 }
 
@@ -64,7 +64,7 @@ function commandFollowing(event: Event): Command | undefined {
     // What the feed tells each cell hears from it.
     case 'TradingHalted':
       return event.isTold === true ? undefined : haltFollowing(event.halt);
-    // What comes from the clock alone each cell does by itself.
+    // Each cell runs the timers of its own clock.
     case 'CompetitionPhaseChanged':
       return event.isByClock === true ? undefined : { type: 'SetCompetitionPhase', phase: event.phase };
     // One that ends by itself has ended in the cell already, which then refuses this.
@@ -117,7 +117,7 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
   return commands;
 }
 
-/** Whether two flat things say the same, in whatever order. */
+/** True when two flat things say the same, in whatever order. */
 function isSame(a: object, b: object | undefined): boolean {
   if (b === undefined) return false;
   const text = (of: object): string =>

@@ -55,12 +55,12 @@ export class RowAwaited extends StoreUnavailable {
   constructor(arrived: Promise<unknown>) {
     super('the history is not there yet');
     this.arrived = arrived;
-    // Whoever does not wait for it has the answer of an unavailable store.
+    // Callers that do not wait get the answer of an unavailable store.
     arrived.catch(() => undefined);
   }
 }
 
-/** What a look gives once all rows that it asks for are at hand. A look changes nothing: it may happen several times. */
+/** Result of a read once all rows that it needs are loaded. A read changes nothing: it may run several times. */
 export async function withRows<T>(look: () => ValueOrPromise<T>): Promise<T> {
   for (;;) {
     try {

@@ -36,7 +36,7 @@ export class PendingProjection {
   /** Closed portfolios, with their tenants. */
   readonly #closures = new Map<string, string>();
   /**
-   * What a history that has to be asked has answered, by client order id or portfolio; null = it has nothing. What is noted since
+   * Answers of a remote history, by client order id or portfolio; null = no row. Changes noted since
    * replaces it, so that it stays right.
    */
   readonly #answers = new LRUCache<string, { readonly found: number | string | null }>({ max: ANSWERS_KEPT });
@@ -95,7 +95,7 @@ export class PendingProjection {
     return this.#closedBefore(command) ?? this.#usedBefore(command);
   }
 
-  /** What a decision on a command asks history: it cannot wait for the answers. */
+  /** Questions of a command to history, asked before its decision, which cannot wait. */
   #questionsOf(command: Command): readonly Question[] {
     const questions: Question[] = [];
     const portfolioId = portfolioOf(command);
@@ -126,7 +126,7 @@ export class PendingProjection {
   async #answer(key: string, ask: Question['ask']): Promise<void> {
     if (this.#history.answersAtOnce || this.#answers.has(key)) return;
     const found = await ask();
-    // What was noted meanwhile is newer.
+    // Changes noted meanwhile are newer.
     if (!this.#answers.has(key)) this.#answers.set(key, { found: found ?? null });
   }
 
@@ -210,7 +210,7 @@ export class PendingProjection {
     return typeof order === 'number' ? duplicateClientOrderId(order) : undefined;
   }
 
-  /** What history has answered to a question of a command. */
+  /** Answer of history to a question of a command. */
   #past(command: Command, key: string): number | string | undefined {
     const question = this.#questionsOf(command).find((one) => one.key === key);
     return question === undefined ? undefined : this.#found(key, question.ask);

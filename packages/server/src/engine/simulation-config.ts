@@ -7,7 +7,7 @@ export type { MaskParts } from '../feeds/mask.js';
 import type { ClockMode } from './clock.js';
 import type { Origin } from './recovery.js';
 
-/** Where a synthetic path goes on by another seed. */
+/** Point where a synthetic path continues with another seed. */
 interface Reseeding {
   readonly after: Instant;
   /** 32-bit. */
@@ -48,7 +48,7 @@ export interface SimulationConfig {
   readonly draw?: string;
   /** Of the synthetic path, where that has another than `seed`: of forks. */
   readonly pathSeed?: number;
-  /** Where the synthetic path goes on by other seeds, oldest first. */
+  /** Points where the synthetic path continues with other seeds, oldest first. */
   readonly reseeded?: readonly Reseeding[];
   /** Of a fork: what its journal begins with. */
   readonly fork?: ForkTerms;
@@ -56,12 +56,12 @@ export interface SimulationConfig {
   readonly competition?: CompetitionRole;
 }
 
-/** What a simulation is in a competition: its market, or an entry that follows that. */
+/** Role of a simulation in a competition: its market, or an entry that follows the market. */
 type CompetitionRole =
   | { readonly id: string; readonly role: 'MARKET' }
   | { readonly id: string; readonly role: 'ENTRY'; readonly marketId: string };
 
-/** What a fork rests on. */
+/** Ancestors of a fork. */
 export interface ForkTerms {
   /** The parent, as its tenant calls it: `main`, or the id of a simulation that was created. */
   readonly parentId: string;
@@ -69,13 +69,13 @@ export interface ForkTerms {
   readonly sequence: number;
   /** Generations behind a simulation that is none. */
   readonly depth: number;
-  /** What the first of its ancestors began with. */
+  /** Initial configuration of its first ancestor. */
   readonly origin: Origin & { readonly rules: RulesInForce };
   /** Of draws, where it has another than its parent. */
   readonly seed?: number;
   /** Whose ids of stream events are whose, oldest first: those of records behind `after` carry the tag. */
   readonly tags: readonly StreamTag[];
-  /** How the records of its ancestors came about, oldest first. */
+  /** Configurations that produced the records of its ancestors, oldest first. */
   readonly stretches: readonly Stretch[];
 }
 
@@ -105,6 +105,6 @@ export interface KeptConfig extends SimulationConfig {
   readonly joined?: { readonly seq: number; readonly marketSeq: number };
 }
 
-/** What the journal of a simulation begins with: a fork's, what that of its first ancestor begins with. */
+/** Initial configuration in a simulation's journal: for a fork, that of its first ancestor. */
 export const originOf = (config: KeptConfig): Origin & { readonly rules: RulesInForce } =>
   config.fork?.origin ?? config;

@@ -61,7 +61,7 @@ export interface SimulationParts {
   readonly tell?: ((record: DurableRecord) => void) | undefined;
 }
 
-/** How a fork goes on from its parent's journal. */
+/** Continuation of a parent's journal by a fork. */
 export interface ForkStart {
   readonly now: Instant;
   /** Of draws, where it has another than its parent. */
@@ -70,7 +70,7 @@ export interface ForkStart {
   readonly commands: readonly Command[];
 }
 
-/** Where a simulation stands. */
+/** Position of a simulation. */
 export interface Standing {
   /** Of the last record. */
   readonly sequence: number;
@@ -469,7 +469,7 @@ export class Simulation implements Follower {
     return result;
   }
 
-  /** What `look` sees in one turn when everything due by now has happened; durable when it resolves. */
+  /** Result of `look` in one turn, after all timers due by now; durable when it resolves. */
   async standing<T>(look: (standing: Standing) => T): Promise<T> {
     if (!this.#isUpToDate) await this.#upToDate();
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
@@ -480,7 +480,7 @@ export class Simulation implements Follower {
     return result;
   }
 
-  /** Whether somebody follows its records. */
+  /** True when its records have a follower. */
   get isFollowed(): boolean {
     return this.#records.isFollowed;
   }

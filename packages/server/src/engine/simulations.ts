@@ -394,7 +394,7 @@ export class Simulations {
   }
 
   /**
-   * What a comparison of a simulation begins with. `id`: `MAIN`, or of one that the tenant created. A live market is that of the recording where
+   * Starting point of a comparison of a simulation. `id`: `MAIN`, or of one that the tenant created. A live market is that of the recording where
    * this server makes one.
    */
   comparedAs(id: string, tenantId: string): ComparedJournal | undefined {
@@ -619,7 +619,7 @@ export class Simulations {
     return id === MAIN ? this.keepMain(tenantId) : this.find(id, tenantId);
   }
 
-  /** What a simulation that is open is made of, as the registry has it. */
+  /** Configuration of an open simulation, from the registry. */
   private configOfOpen({ id, tenantId }: Simulation): KeptConfig {
     const entry = this.registry.simulation(id);
     if (entry === undefined) throw new Error(`There is no simulation ${id}`);
@@ -715,7 +715,7 @@ export class Simulations {
     return this.opened({ ...of, config: kept });
   }
 
-  /** What happens in a competition is told to nobody but those who take part in it. */
+  /** Only the participants of a competition see its events. */
   private isInCompetition(id: string): boolean {
     const entry = this.registry.simulation(id);
     return entry !== undefined && configOf(entry).competition !== undefined;
@@ -799,7 +799,7 @@ export class Simulations {
     );
   }
 
-  /** What is in memory of a simulation is worth nothing: it leaves memory as it is. Nothing of it was acknowledged that is not durable. */
+  /** Drops a simulation whose state in memory is invalid. Every acknowledged record is durable. */
   dropLost(id: string): void {
     if (id === MARKET)
       return this.ground.onError(new StoreUnavailable('the market of this installation is served elsewhere'));

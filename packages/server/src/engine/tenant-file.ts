@@ -31,7 +31,7 @@ export const tenantLine = (tenant: FiledTenant): string =>
 export const endLine = (simulations: number, hash: string): string =>
   JSON.stringify({ type: 'end', simulations, hash });
 
-/** Whether a line is about the tenant as a whole. */
+/** True when a line is about the tenant as a whole. */
 export const isKnownTenantLine = (line: string): boolean => /^\{"type":"(tenant|end)",/.test(line);
 
 const TIERS: ReadonlySet<unknown> = new Set<Tier>(['BASIC', 'PRO', 'ENTERPRISE']);

@@ -335,7 +335,7 @@ function rateLimited(retryAfter: number): Answer {
   );
 }
 
-/** Whether a request shows nobody's token or ticket. */
+/** True when a request carries no valid token or ticket. */
 const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
   headers.authorization === undefined && (query as { readonly ticket?: unknown }).ticket === undefined;
 

@@ -41,7 +41,7 @@ export interface Principal {
   readonly by: Requester;
   /** Where it is an agent's: what that may do. */
   readonly agent?: Agent;
-  /** Whether it is the token of an entry of a competition. */
+  /** True for the token of an entry of a competition. */
   readonly isEntry?: true;
 }
 
@@ -69,7 +69,7 @@ export interface Grant {
   readonly fromTokenIds?: readonly string[];
   /** The agent it is for. */
   readonly agent?: Agent | undefined;
-  /** Whether it is for an entry of a competition. */
+  /** True for an entry of a competition. */
   readonly isEntry?: true;
 }
 

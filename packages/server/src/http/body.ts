@@ -20,7 +20,7 @@ class BadBody extends Error {
 /** Deeper than anything that is asked for: what looks through a body, a library too, may call itself for each level. */
 const MOST_LEVELS = 64;
 
-/** Whether JSON text is nested too deeply. Brackets within strings do not count. */
+/** True when JSON text is nested too deeply. Brackets within strings do not count. */
 function isTooDeep(text: string): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {

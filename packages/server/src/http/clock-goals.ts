@@ -74,9 +74,9 @@ function nextOf(
 export interface AdvanceWatch {
   /** Symbols whose quotes `next-quote` waits for; empty = any. */
   readonly symbols: ReadonlySet<string>;
-  /** Whether an order event came since it began. */
+  /** True when an order event came since it began. */
   readonly hasEvent: () => boolean;
-  /** Whether it has done as much as it may. */
+  /** True when it has done as much as it may. */
   readonly isFull: () => boolean;
 }
 

@@ -1,9 +1,9 @@
-/** What tokens of the simulations of a competition may do, whichever door they come through (D195). */
+/** Permissions of tokens for the simulations of a competition, on every entry point (D195). */
 import type { OperationId } from '@sandpit/protocol';
 import type { Competitions } from '../competitions/competitions.js';
 import { type Answer, refuseCoded } from './answer.js';
 
-/** What reads a market. */
+/** Operations that read a market. */
 const OF_THE_MARKET = [
   'getQuote',
   'getQuotes',

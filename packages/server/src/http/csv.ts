@@ -28,7 +28,7 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${line}\r\n`;
 }
 
-/** Whether a request asks for CSV in place of JSON. */
+/** True when a request asks for CSV in place of JSON. */
 export const wantsCsv = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   /(^|,)\s*text\/csv\b/i.test(headers.accept ?? '');
 
@@ -48,7 +48,7 @@ export class CsvStream {
     this.#text = csvLine(headings);
   }
 
-  /** Whether the client has gone. */
+  /** True when the client has gone. */
   get isClosed(): boolean {
     return this.#raw.destroyed;
   }

@@ -75,7 +75,7 @@ export class DashboardFiles {
   }
 }
 
-/** Whether somebody reads what comes back: browsers say so, programs do not. */
+/** True when somebody reads what comes back: browsers say so, programs do not. */
 export const wantsPage = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/html') === true;
 

@@ -1,4 +1,4 @@
-/** What forks show of their ancestors (D172): as it stood at the point, whatever has happened since, on the embedded store. */
+/** History that forks show of their ancestors (D172): as of the fork point, regardless of later changes, on the embedded store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

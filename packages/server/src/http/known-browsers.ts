@@ -22,7 +22,7 @@ export class KnownBrowsers {
     return `${NAME}=${secret}; Path=/docs; Max-Age=${TTL_SECONDS}; HttpOnly; SameSite=Strict`;
   }
 
-  /** Whether a `Cookie` header is that of a known browser. */
+  /** True when a `Cookie` header is that of a known browser. */
   knows(cookies: string | undefined): boolean {
     const secret = IN_COOKIES.exec(cookies ?? '')?.[1];
     return secret !== undefined && (this.#until.get(secret) ?? -Infinity) > this.#monotonicMs();

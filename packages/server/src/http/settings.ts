@@ -11,7 +11,7 @@ export interface HttpSettings extends TokenSettings {
   readonly streamHeartbeatMs: number;
   /** Origins whose pages may use the API (D144). */
   readonly corsOrigins: ReadonlySet<string>;
-  /** Whether the API reference gets a token of the demo tenant from any browser on this machine. */
+  /** True when the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
   /** Webhooks may go to addresses that are not public. */
   readonly webhookAllowPrivate: boolean;

@@ -27,7 +27,7 @@ export interface CheckpointThread {
   readonly url: URL;
   /** URL of a module that is a `CheckpointMaking`. */
   readonly recovery: string;
-  /** What the thread opens the store with; can be sent to a thread. */
+  /** Data with which the thread opens the store; can be sent to a thread. */
   readonly data: object;
 }
 
@@ -93,7 +93,7 @@ export class CheckpointMaker implements Checkpoints {
     this.#worker?.postMessage({ kind: 'read-ahead', simulationId, ...simulation } satisfies ToCheckpointThread);
   }
 
-  /** What has been read ahead is of use only as long as the thread is there. */
+  /** Records read ahead are useful only while the thread runs. */
   #endWhenIdle(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {

@@ -8,7 +8,7 @@ import type { JournalRecord, ValueOrPromise } from './journal.js';
 import { lowerPriority } from './lower-priority.js';
 import { isRaised } from './stop-flag.js';
 
-/** What a thread of any store is started with. */
+/** Start data of a checkpoint thread of any store. */
 export interface CheckpointThreadData {
   /** URL of a module that is a `CheckpointMaking`. */
   readonly recovery: string;
@@ -20,7 +20,7 @@ export interface CheckpointThreadData {
 export interface CheckpointedSimulation {
   readonly key: number;
   readonly config: string;
-  /** What else the store's thread has to know to read its journal; can be sent to a thread. */
+  /** Additional data that the store's thread needs to read its journal; can be sent to a thread. */
   readonly reading?: unknown;
 }
 
@@ -153,7 +153,7 @@ export async function workOn(
       return;
     }
     if (message.kind === 'read-ahead') {
-      // Where it fails, the next checkpoint begins anew, and says what is wrong.
+      // After a failure, the next checkpoint starts over and reports the error.
       await work.readAhead(message).catch(() => undefined);
       return;
     }

@@ -14,7 +14,7 @@ import type { Store } from './store.js';
 
 const MAIN = mainOf(BY.tenantId);
 
-/** How the suite gets a store that makes checkpoints with the recovery of the server. */
+/** Opens a store that makes checkpoints with the recovery of the server. */
 interface CheckpointsUnderTest {
   readonly open: () => Promise<Store>;
   /** Opens a store again after it was closed. */

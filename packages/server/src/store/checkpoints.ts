@@ -29,7 +29,7 @@ export interface Checkpoints {
    * can be made.
    */
   keep(simulationId: string, seq: number): Promise<string | undefined>;
-  /** One that was kept is not needed any more. */
+  /** A stored checkpoint is no longer needed. */
   letGo(simulationId: string, seq: number): void;
   /** Does a part of the next one's work by and by, where one of this simulation was made lately. */
   readAhead(simulationId: string): void;

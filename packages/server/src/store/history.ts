@@ -146,7 +146,7 @@ export interface ListItem {
 /** A minute in which what a portfolio has was changed. */
 export interface SnapshotMinute {
   readonly minute: number;
-  /** Whether anything is held at its end. */
+  /** True when anything is held at its end. */
   readonly isHolding: boolean;
   readonly hasMoved: boolean;
 }
@@ -182,7 +182,7 @@ export interface HistoryHealth {
 }
 
 export interface History {
-  /** Whether single rows are values: false where they are promises, because a server has to be asked. */
+  /** True when single rows are values; false when they are promises of a remote store. */
   readonly answersAtOnce: boolean;
   /** What it knows about itself without trying. */
   health(): HistoryHealth;

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { JournalRecord } from './journal.js';
 
-/** How records become blocks, and blocks a chain: the same in every store that keeps blocks. */
+/** Blocks of records and their hash chain, the same in every store that keeps blocks. */
 
 /** Consecutive records of one simulation, as their hash covers them. */
 export interface ChainedBlock {

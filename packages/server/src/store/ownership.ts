@@ -53,7 +53,7 @@ export interface Ownership {
   readonly owned: ReadonlySet<string>;
   /** Wall clock of this machine minus that of the database, ms; as of the last renewal. */
   readonly skewMs: number;
-  /** Whether this node may answer for what it owns: less than 4 s have passed since it sent the last renewal that succeeded. */
+  /** True when this node may answer for its cells: less than 4 s have passed since it sent the last renewal that succeeded. */
   mayDecide(): boolean;
   /** Reads the nodes, and strikes out those that have been silent for too long. */
   look(): Promise<void>;
@@ -73,7 +73,7 @@ export interface Ownership {
   cellCount(): number;
   /** Last record of the market's journal, as the database has it. */
   marketSequence(): Promise<number>;
-  /** Whether a commit waits for a synchronous standby. */
+  /** True when a commit waits for a synchronous standby. */
   isReplicated(): Promise<boolean>;
   /** Hears of what other nodes have changed in the registry. */
   onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void;

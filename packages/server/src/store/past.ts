@@ -1,7 +1,7 @@
 import type { History, OrderRow } from './history.js';
 import type { Journal } from './journal.js';
 
-/** What long walks through the past read, in whichever thread they run. */
+/** Reads of long walks through the past, in any thread. */
 export interface PastSource {
   readonly history: Pick<History, 'list' | 'order'>;
   /** Orders with numbers in a range; absent = only one by one. */
@@ -27,13 +27,13 @@ export interface PastModule {
   readonly failureOf: (error: unknown) => PastFailure;
 }
 
-/** How another thread reads what a store keeps. */
+/** Access of another thread to a store. */
 export interface PastAccess {
   /** URL of a `PastModule`. */
   readonly module: string;
   /** For `openPast`; can be sent to a thread. */
   readonly data: unknown;
-  /** What a failure in the thread means, as the store itself would say it. */
+  /** Converts a failure in the thread into the store's own error. */
   errorOf(failure: PastFailure): Error;
   /** `letGo` is called before what the thread reads is replaced or closed; when it resolves, nothing there is open any more. */
   onReplace(letGo: () => Promise<void>): void;

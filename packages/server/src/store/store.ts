@@ -13,11 +13,11 @@ export interface Store {
   readonly history: History;
   readonly registry: Registry;
   readonly webhooks: WebhookStore;
-  /** How another thread reads journal and history; absent = only this one can. */
+  /** Access of other threads to journal and history; absent = this thread only. */
   readonly past?: PastAccess;
   /** Which tenants this node serves; absent = it serves all, for there is no other. */
   readonly ownership?: Ownership;
-  /** Whether what is in memory may be shown now; absent = always. */
+  /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;

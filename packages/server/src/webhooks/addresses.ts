@@ -58,7 +58,7 @@ function groupsOf(address: string): readonly number[] | undefined {
 
 const ipv4Of = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
 
-/** Whether an IP address is global unicast (D193). Addresses that contain an IPv4 address are judged by it. */
+/** True when an IP address is global unicast (D193). Addresses that contain an IPv4 address are judged by it. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !NOT_PUBLIC.check(address, 'ipv4');
   const groups = groupsOf(address);

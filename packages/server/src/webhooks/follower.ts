@@ -65,7 +65,7 @@ export class CellFollower {
     return this.#parts.simulationId;
   }
 
-  /** Whether it takes records as they are published. */
+  /** True when it takes records as they are published. */
   get isLive(): boolean {
     return this.#isLive;
   }
@@ -155,7 +155,7 @@ export class CellFollower {
       if (isOver()) return;
       const last = page.at(-1);
       if (last === undefined) {
-        // One that was published since is to be read first.
+        // An event published since must be read first.
         if (this.#readSeq < simulation.published) continue;
         // In the turn in which there was nothing more.
         this.#isLive = true;

@@ -70,7 +70,7 @@ export class Sender {
       const { request: begin } = url.protocol === 'https:' ? https : http;
       const request = begin(url, {
         method: 'POST',
-        // Where one idle connection was closed the others are likely to be, too.
+        // If one idle connection was closed, the others probably were as well.
         agent: isAgain ? false : this.#agentFor(url),
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
         lookup: this.#lookupFor(url),
@@ -161,7 +161,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const NOT_TRUSTED =
   'The certificate of the receiver is not trusted: an authority of your own is named in NODE_EXTRA_CA_CERTS';
 
-/** What is wrong with a certificate, by the codes of Node and OpenSSL. */
+/** Problems of a certificate, by the codes of Node and OpenSSL. */
 const CERTIFICATES: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
   DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,

@@ -32,7 +32,7 @@ export interface WebhookTranslator {
   readonly test: (id: string, simulationId: string, at: number) => string;
 }
 
-/** Whether patterns such as `order.filled`, `order.*` and `*` name a type. */
+/** True when patterns such as `order.filled`, `order.*` and `*` name a type. */
 export const isWanted = (patterns: readonly string[], type: string): boolean =>
   patterns.some(
     (pattern) =>

@@ -129,5 +129,5 @@ function valuedAt(
   return { fed: share(value, parameters.stockInitialBps), long: share(value, longBps) };
 }
 
-/** Whether call and put are of one expiration, as a collar, a conversion and a reversal must be (D164). */
+/** True when call and put are of one expiration, as a collar, a conversion and a reversal must be (D164). */
 export const expireTogether = (a: Contract, b: Contract): boolean => a.expiration === b.expiration;

@@ -33,7 +33,7 @@ export interface RegTGroup {
   readonly amounts: GroupAmounts;
   /** The rule and its formula with the figures of this group. */
   readonly rule: string;
-  /** Whether the search for less has ended before it was certain that there is none. */
+  /** True when the search for less has ended before it was certain that there is none. */
   readonly isApproximate: boolean;
 }
 

@@ -46,7 +46,7 @@ export interface Partition {
   readonly combos: readonly { readonly combo: Combo; readonly count: number }[];
   readonly straddles: readonly { readonly call: number; readonly put: number; readonly count: number }[];
   readonly spreads: readonly { readonly legs: ReadonlyMap<number, number>; readonly loss: Micros }[];
-  /** Whether the search ended before optimality was proven. */
+  /** True when the search ended before optimality was proven. */
   readonly isApproximate: boolean;
 }
 
@@ -69,7 +69,7 @@ export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
 export const sameTerms = (a: Contract, b: Contract): boolean =>
   a.multiplier === b.multiplier && a.deliverable === b.deliverable && a.inLieu === b.inLieu;
 
-/** Whether the terms of two contracts allow one SPREAD group. */
+/** True when the terms of two contracts allow one SPREAD group. */
 export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);
 
 /** The combinations with stock whose requirement is less than that of their parts. Others are never needed: their parts can replace them. */

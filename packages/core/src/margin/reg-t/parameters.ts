@@ -49,7 +49,7 @@ export function regTParametersOn(date: TradingDate): RegTParameters {
   return inForce;
 }
 
-/** Whether an option has more than nine calendar months to go (D99). */
+/** True when an option has more than nine calendar months to go (D99). */
 export function isLongDated(expiration: TradingDate, asOf: TradingDate, months: number): boolean {
   const from = Number(asOf.slice(0, 4)) * 12 + Number(asOf.slice(5, 7)) - 1 + months;
   const to = Number(expiration.slice(0, 4)) * 12 + Number(expiration.slice(5, 7)) - 1;

@@ -197,7 +197,7 @@ export class PartitionProgram {
     return tableau;
   }
 
-  /** Whether everything saves as much initially as of maintenance: only stock does not. */
+  /** True when everything saves as much initially as of maintenance: only stock does not. */
   isOneObjective(): boolean {
     return this.first.every((cost, index) => cost === this.second[index]);
   }

@@ -33,7 +33,7 @@ interface Branch {
 export class Search {
   /** The best that has been found. */
   best: IntegerSolution;
-  /** Whether nothing takes less than the best. */
+  /** True when nothing takes less than the best. */
   isCertain = false;
   private readonly program: PartitionProgram;
   private readonly mostWork: number;
@@ -193,13 +193,13 @@ export class Search {
     this.best = found;
   }
 
-  /** Whether the incumbent reaches the bound of the root relaxation. */
+  /** True when the incumbent reaches the bound of the root relaxation. */
   get isAtBound(): boolean {
     const { unit } = this.program;
     return !this.mayBeBetter(this.bound.first * unit, this.bound.second * unit);
   }
 
-  /** Whether something that is bounded so, in units, may take less than the best: of the first objective. */
+  /** True when something that is bounded so, in units, may take less than the best: of the first objective. */
   private takesLess(bound: number): boolean {
     return bound * this.program.unit < this.best.first - STEP_MARGIN * this.step;
   }

@@ -23,7 +23,7 @@ export class Tableau {
   private readonly isWhole: boolean[];
   private readonly isOneObjective: boolean;
   private readonly used: Int32Array;
-  /** Whether every variable of the model is still a column, at its own place. */
+  /** True when every variable of the model is still a column, at its own place. */
   private isFresh: boolean;
   /** Work done so far: coefficients visited. */
   work = 0;

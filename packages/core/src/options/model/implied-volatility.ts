@@ -101,7 +101,7 @@ interface Found {
 function secant(excess: (volatility: number) => number, start: number, slope: number, near: number): Found {
   let low = LOWEST_VOLATILITY;
   let high = HIGHEST_VOLATILITY;
-  // Whether the bounds have been looked at.
+  // True when the bounds have been looked at.
   let isLowKnown = false;
   let isHighKnown = false;
   let steepness = slope;

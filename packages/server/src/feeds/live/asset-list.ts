@@ -13,7 +13,7 @@ interface Kept {
 
 /** The assets of a source are asked for again after so long (D184). */
 const GOOD_MS = 86_400_000;
-/** Where they could not be had, after so long. */
+/** Retry interval after a failure. */
 const RETRY_MS = 60_000;
 
 /** The assets of a source, kept in the data directory between starts (D184). */

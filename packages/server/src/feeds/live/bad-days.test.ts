@@ -174,7 +174,7 @@ it('two simulations that want more symbols than the plan has: the second one is 
     status: 503,
     error: { code: 'MARKET_DATA_LIMIT', limit: 1 },
   });
-  // What it has is not taken from the first one by a question either.
+  // A question does not remove symbols of the first one either.
   expect((await other.get('/v1/market-data/quote/MSFT')).status).toBe(503);
   expect([...day.fake.subscribed()]).toEqual(['AAPL']);
   await day.quote({ symbol: 'AAPL', bid: 0.9, ask: 0.95 });

@@ -10,7 +10,7 @@ const LEAVE_LAST: ReadonlySet<string> = new Set('BCGHIMNPQRTUVWZ47');
 const OPENING: ReadonlySet<string> = new Set(['O', 'Q']);
 const CLOSING: ReadonlySet<string> = new Set(['6', 'M']);
 
-/** Whether a trade with these conditions updates the consolidated last sale. */
+/** True when a trade with these conditions updates the consolidated last sale. */
 export const updatesLast = (conditions: readonly string[]): boolean =>
   conditions.every((condition) => !LEAVE_LAST.has(condition));
 

@@ -38,7 +38,7 @@ export class OptionContracts {
     return this.#openInterest.get(symbol);
   }
 
-  /** Whether a symbol is that of a contract on something that is listed. */
+  /** True when a symbol names a contract on a listed underlying. */
   isNamed(symbol: string): boolean {
     return contractNamed(symbol, this.#parts.host) !== undefined;
   }

@@ -191,7 +191,7 @@ export class QuoteBook implements StreamSink {
     this.#tell('G', symbol, market, this.#tape.nextInstant());
   }
 
-  /** Whether there is anything to answer with. */
+  /** True when there is anything to answer with. */
   has(symbol: string): boolean {
     return this.#tape.latest(symbol) !== undefined;
   }

@@ -7,7 +7,7 @@ export interface Session {
   readonly close: Instant;
 }
 
-/** Whether an instant lies in a regular session. */
+/** True when an instant lies in a regular session. */
 export const isWithin = (session: Session | undefined, at: number): session is Session =>
   session !== undefined && at >= session.open && at < session.close;
 

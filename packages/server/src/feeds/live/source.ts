@@ -19,7 +19,7 @@ export interface SourceTrade {
   readonly size: number;
   readonly stampMs: number;
   readonly id?: string;
-  /** Whether it updates the consolidated last sale. */
+  /** True when it updates the consolidated last sale. */
   readonly updatesLast: boolean;
   /** The auction of the listing exchange that it reports. */
   readonly official?: 'OPEN' | 'CLOSE';
@@ -122,7 +122,7 @@ export interface LiveSource {
   readonly name: string;
   readonly delayMs: number;
   readonly halts: HaltCoverage;
-  /** Whether its stock stream has the trades of the listing exchanges' auctions. */
+  /** True when its stock stream has the trades of the listing exchanges' auctions. */
   readonly hasOfficialPrices: boolean;
   /** Its option quotes are derived, not firm. */
   readonly hasIndicativeOptions: boolean;

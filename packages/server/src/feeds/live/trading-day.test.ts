@@ -26,7 +26,7 @@ afterEach(async () => {
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** What a bot knows of a server: its address and its token. */
+/** A bot's connection to a server: address and token. */
 class Bot {
   readonly #url: string;
   readonly #token = signToken({
@@ -83,7 +83,7 @@ class Bot {
   }
 }
 
-/** What was recorded so far: unpacked hours alone, which is all of a test. */
+/** Records so far: only unpacked hours, which cover a whole test. */
 async function recorded(): Promise<string> {
   const names = await readdir(join(directory, 'recording'));
   const texts = names.map((name) => readFile(join(directory, 'recording', name), 'utf8'));
@@ -182,7 +182,7 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
     await quote({ bid: 98.5, ask: 98.52 });
     await bot.until(afterHalt, { status: 'FILLED' });
 
-    // What was missed is in the snapshot that comes first.
+    // The first snapshot contains the missed quotes.
     fake.setSnapshot({ symbol: 'AAPL', atMs: await bot.now(), bid: 94, ask: 94.02, askSize: 300 });
     fake.vendor.cut();
     await bot.until(afterLoss, { status: 'FILLED', averagePrice: 95 });

@@ -68,7 +68,7 @@ export class ReplayArchive {
     return new ReplayArchive(options, { files, facts, actions, contracts, openInterest });
   }
 
-  /** Whether ticks of a live source are recorded: their quotes age as they did then. */
+  /** True when ticks of a live source are recorded: their quotes age as they did then. */
   get hasTicks(): boolean {
     return this.files.some(({ kind }) => kind === 'ticks');
   }

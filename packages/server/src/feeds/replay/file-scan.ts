@@ -52,7 +52,7 @@ export class SymbolFacts {
     else if (start > minutes.last) this.minutes = { first: minutes.first, last: start };
   }
 
-  /** Whether this row of trades still counts for the statistics. */
+  /** True when this row of trades still counts for the statistics. */
   isEarly(date: string): boolean {
     return this.days < DAYS_OF_STATISTICS || this.date === date;
   }

@@ -167,7 +167,7 @@ function itemsOfDay(
   return told.sort(compareItems);
 }
 
-/** Whether a day lies in the span of a symbol's recorded minutes, which then say more than its daily bar. */
+/** True when a day lies in the span of a symbol's recorded minutes, which then say more than its daily bar. */
 function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, symbol: string): boolean {
   const minutes = facts.get(symbol)?.minutes;
   if (!minutes) return false;

@@ -40,7 +40,7 @@ export class ReplayReader {
     this.through = after;
   }
 
-  /** Whether the events after `after` are still to come. */
+  /** True when the events after `after` are still to come. */
   canContinueFrom(after: Instant): boolean {
     return !this.closed && after >= this.through;
   }

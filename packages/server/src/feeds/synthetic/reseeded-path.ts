@@ -80,7 +80,7 @@ class ReseededPath {
   }
 }
 
-/** What tells the logarithm of a price at a whole second. */
+/** Source of the logarithm of a price at a whole second. */
 export type PricePath = Pick<BrownianPath, 'at' | 'explore'>;
 
 /** The path of a market's instrument. */

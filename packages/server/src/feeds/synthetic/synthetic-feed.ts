@@ -16,7 +16,7 @@ import { VolumeProfile } from './volume-profile.js';
 
 export interface SyntheticFeedOptions {
   readonly seed: MarketTerms['seed'];
-  /** Where prices go on by another one: of forks. */
+  /** Points where forks continue with another seed. */
   readonly reseeded?: MarketTerms['reseeded'];
   /** When there are quotes at all. */
   readonly calendar: MarketTerms['calendar'];

@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 class Rate {
   /** Its last orders, monotonic ms. */
   readonly times: number[] = [];
-  /** Whether those from before this server started are among them. */
+  /** True when those from before this server started are among them. */
   isRecalled = false;
   #last: Promise<unknown> = Promise.resolve();
 

@@ -181,7 +181,7 @@ export class Analytics {
   }
 }
 
-/** What the main thread tells a study. */
+/** Facts of the main thread that a study needs. */
 const answersOf = (simulation: Simulation): StudyQuestions => ({
   instruments: (wanted) =>
     Promise.resolve(wanted.map(([symbol, at]) => simulation.brokerage.instrument(symbol, Instant.ofMs(at)))),

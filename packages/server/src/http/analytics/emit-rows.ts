@@ -17,7 +17,7 @@ const CHUNK_LENGTH = 262_144;
 type ListOperation = Exclude<RowsQuestion['operation'], 'listTrades'>;
 type Show = (item: ListItem) => unknown;
 
-/** How the items of a list are shown; made anew for each page, so that what is found for it is let go. */
+/** Formatter of list items; one for each page, so that its cache is released. */
 const SHOWN: {
   readonly [Operation in ListOperation]: (context: StudyContext, items: readonly ListItem[]) => Show;
 } = {

@@ -1,4 +1,4 @@
-/** What symbols name, asked for before it is needed: the walk through a history does not wait in between. */
+/** Instruments by symbol, loaded ahead: the walk through a history does not wait. */
 import type { Event, Instant, Instrument } from '@sandpit/core';
 import type { StudyQuestions } from './study.js';
 
@@ -12,7 +12,7 @@ export class KnownContracts {
     this.#ask = ask;
   }
 
-  /** What `learn` was told of a symbol. */
+  /** Instrument that `learn` received for a symbol. */
   get(symbol: string): Instrument | undefined {
     return this.#known.get(symbol);
   }

@@ -84,7 +84,7 @@ export async function measureOrders(
 const QUOTING = ['"quotes":[', '"market":{', '"markets":['] as const;
 const ORDER = /"order":(\d+)/g;
 
-/** Whether a record tells of a wanted order, or a quote. Most of the others need not be parsed. */
+/** True when a record concerns a requested order or a quote. Most other records need no parsing. */
 function isOfUse(payload: string, mark: string, meter: OrderMeter): boolean {
   if (payload.includes(mark) || QUOTING.some((part) => payload.includes(part))) return true;
   if (meter.openOrders === 0) return false;

@@ -53,7 +53,7 @@ export interface MeterContext {
   readonly sessionEnd: (terms: OrderTerms, at: Instant) => number;
   /** Quote of a feed that computes it; undefined where the records alone tell. */
   readonly quoteAt: (symbol: string, at: number) => Quote | undefined;
-  /** Whether records have every quote of a symbol while it has open orders. */
+  /** True when records have every quote of a symbol while it has open orders. */
   readonly recordsTellAll: boolean;
   readonly ask: (question: QuoteQuestion) => void;
   /** Gets each order once everything about it is known. */
@@ -100,7 +100,7 @@ export class OrderMeter {
     this.#context = context;
   }
 
-  /** Whether an order was met whose quote lies before the first record. */
+  /** True when an order was met whose quote lies before the first record. */
   get isAnyArrivalUnknown(): boolean {
     return this.#isAnyArrivalUnknown;
   }
@@ -110,12 +110,12 @@ export class OrderMeter {
     return this.#drafts.size;
   }
 
-  /** Whether an order is being measured. */
+  /** True while an order is being measured. */
   measures(order: number): boolean {
     return this.#drafts.has(order);
   }
 
-  /** What the orders that are not over trade. */
+  /** Symbols of the open orders. */
   openSymbols(): readonly string[] {
     const symbols = new Set<string>();
     for (const { legs, isOver } of this.#drafts.values())

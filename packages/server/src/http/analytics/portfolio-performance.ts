@@ -63,7 +63,7 @@ function unknownSymbol(symbol: string): Answer {
 interface Period {
   readonly from: number;
   readonly to: number;
-  /** Whether it ends with the market as it stands. */
+  /** True when it ends with the market as it stands. */
   readonly isToNow: boolean;
 }
 

@@ -196,7 +196,7 @@ function* shownTrips(trips: Iterable<RoundTrip>): Generator<ShownTrip> {
 function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): PortfolioPerformance {
   const { from, to, start, flows, end, periodsPerYear, riskFreeRate, benchmark, endDate } = input;
   const beganAt = record.epochs[input.epoch - 1]?.beganAt;
-  // What happens at the instant of the opening comes after it.
+  // Events at the instant of the opening follow it.
   const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
     one.epoch === input.epoch && one.at <= to && (one.at > from || from === beganAt);
   const closes = record.closes.filter(isInside);

@@ -2,7 +2,7 @@ import type { BookCache } from './book-cache.js';
 import { PortfolioBook } from './portfolio-book.js';
 import type { PastFeed, StudyReading } from './study.js';
 
-/** What a study works with. */
+/** Dependencies of a study. */
 export interface StudyContext extends StudyReading {
   /** Books that were read before; absent = none is kept. */
   readonly books: BookCache | undefined;

@@ -1,8 +1,8 @@
-/** What the main thread and the thread of studies send each other. */
+/** Messages between the main thread and the thread of studies. */
 import type { PastFailure } from '../../store/past.js';
 import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions } from './study.js';
 
-/** How the thread reads the store. */
+/** Access of the thread to the store. */
 export interface StudyThreadData {
   readonly module: string;
   readonly data: unknown;
@@ -25,7 +25,7 @@ export type ToStudyThread = { readonly id: number } & (
   | { readonly type: 'answer'; readonly ask: number; readonly value?: unknown; readonly failed?: string }
   /** A chunk was taken. */
   | { readonly type: 'taken' }
-  /** Nobody waits for it any more. */
+  /** The caller no longer waits for it. */
   | { readonly type: 'stop' }
 );
 

@@ -28,7 +28,7 @@ export interface StudiedSimulation {
   /** The last record that the answer tells of. */
   readonly upTo: number;
   readonly feed: Feed['kind'];
-  /** How the feed is opened again, where it can be. */
+  /** Settings that open the feed again, where that is possible. */
   readonly opening?: FeedOpening;
 }
 
@@ -97,7 +97,7 @@ export interface TripFilter {
   readonly epoch?: number;
 }
 
-/** What is asked and answered, by the name of the study. All of it can be sent between threads. */
+/** Question and answer of each study, by name. All of them can be sent between threads. */
 interface Studies {
   outline: { question: { readonly portfolioId: string }; answer: Outline };
   performance: { question: PeriodInput; answer: Performance };
@@ -156,7 +156,7 @@ export type RowsQuestion =
     }
   | ({ readonly operation: 'listTrades' } & TripFilter);
 
-/** What was posted to an account in a year, dollars. */
+/** Postings to an account in a year, dollars. */
 export interface TaxPosting {
   readonly account: ReportedAccount;
   readonly amount: number;
@@ -166,16 +166,16 @@ export type StudyName = keyof Studies;
 export type QuestionOf<Name extends StudyName> = Studies[Name]['question'];
 export type AnswerOf<Name extends StudyName> = Studies[Name]['answer'];
 
-/** What a study asks the main thread back. */
+/** Questions of a study to the main thread. */
 export interface StudyQuestions {
-  /** What symbols name, where they were listed by an instant. */
+  /** Instruments by symbol, if listed by an instant. */
   instruments(
     wanted: readonly (readonly [symbol: string, at: number])[],
   ): Promise<readonly (Instrument | undefined)[]>;
   quotesNow(symbols: readonly string[]): Promise<readonly (Quote | undefined)[]>;
 }
 
-/** What reading the past takes. */
+/** Requirements for reading the past. */
 export interface StudyReading {
   readonly simulation: StudiedSimulation;
   readonly source: PastSource;

@@ -40,7 +40,7 @@ export function registerTools(
   });
 }
 
-/** Whether a browser says that a page of another origin asks. Programs say nothing. */
+/** True when a browser says that a page of another origin asks. Programs say nothing. */
 function isForeign({ headers: { origin, host } }: FastifyRequest, allowed: ReadonlySet<string>): boolean {
   if (origin === undefined || allowed.has(origin)) return false;
   // Its own pages, on this machine: of another name a page may have made itself one that leads here.

@@ -455,7 +455,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   },
 };
 
-/** What a step has beside the advance of its clock. */
+/** Fields of a step other than the advance of its clock. */
 const OF_STEPS = ['orders', 'cancels', 'observe'];
 
 /** A step where it is more than an advance: clocks that follow the market of a tenant's `main` have no steps. */

@@ -80,7 +80,7 @@ interface BarChart {
   readonly format: (value: number, digits: number) => string;
   /** What a value is multiplied by where it is shown. */
   readonly scale?: number;
-  /** Whether what is below 0 is a loss. */
+  /** True when what is below 0 is a loss. */
   readonly isSigned: boolean;
 }
 

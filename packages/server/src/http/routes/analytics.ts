@@ -1,4 +1,4 @@
-/** What trading returned, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
+/** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
 import {
   gainTotals,
   type Performance as Measured,

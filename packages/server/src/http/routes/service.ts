@@ -28,7 +28,7 @@ const feedStateOf = ({ sinceMs, lastMessageAtMs, counts: _, ...status }: FeedSta
 
 type HealthDeps = Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'> & { readonly log?: FastifyBaseLogger };
 
-/** Whether the server can do its work: commit to its store, and get an answer out of its engine. Tried, not assumed. */
+/** True when the server can do its work: commit to its store, and get an answer out of its engine. Tried, not assumed. */
 export class Health {
   readonly #deps: HealthDeps;
   #latest: { readonly begunAtMs: number; readonly problems: Promise<readonly string[]> } | undefined;

@@ -69,7 +69,7 @@ export function simulationsHandlers(
   keyPairs: KeyPairs,
   competitions: Pick<Competitions, 'placeOf'>,
 ): SimulationsHandlers {
-  /** Whether a simulation belongs to a competition that is not over. */
+  /** True when a simulation belongs to a competition that is not over. */
   const isRunning = (simulationId: string): boolean => competitions.placeOf(simulationId)?.isOver === false;
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
@@ -262,7 +262,7 @@ export function simulationsHandlers(
   };
 }
 
-/** How the store knows a simulation of a tenant. */
+/** Id of a tenant's simulation in the store. */
 const storedId = (simulationId: string, tenantId: string): string =>
   simulationId === MAIN ? mainOf(tenantId) : simulationId;
 

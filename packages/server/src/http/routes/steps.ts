@@ -204,7 +204,7 @@ async function begun(simulation: Simulation): Promise<Step | undefined> {
   const isStepped =
     simulation.market === simulation &&
     simulation.clock().mode === 'manual' &&
-    // Those of a competition share one clock.
+    // Simulations of a competition share one clock.
     simulation.brokerage.state.competition === undefined;
   return isStepped ? simulation.beginStep() : undefined;
 }

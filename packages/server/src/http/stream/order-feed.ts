@@ -159,7 +159,7 @@ export class OrderFeed {
     });
   }
 
-  /** What was published cannot be written out at once: readers are told of it as of what they missed. */
+  /** Published events that cannot be written at once reach readers as missed events. */
   #leaveToHistory(tenantId: string, readers: ReadonlySet<OrderReader>, seq: number): void {
     for (const reader of readers) {
       const isCatchingUp = reader.held !== undefined;

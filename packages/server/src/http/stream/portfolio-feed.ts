@@ -97,7 +97,7 @@ export class PortfolioFeed {
   }
 }
 
-/** Whether a record may have changed what somebody follows. */
+/** True when a record may have changed what somebody follows. */
 const mayChange = ({ events }: DurableRecord): boolean =>
   events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 
@@ -109,7 +109,7 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): r
   return [...followed.portfolioIds].filter((id) => ownPortfolio(brokerage, tenantId, id) !== undefined);
 }
 
-/** Whether the account that a reader follows is deleted. */
+/** True when the account that a reader follows is deleted. */
 const isGone = ({ state }: Brokerage, { tenantId, followed }: PortfolioReader): boolean =>
   'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
 

@@ -10,12 +10,12 @@ export class StreamFault {
     this.#left = after;
   }
 
-  /** Whether the connection is to be cut. */
+  /** True when the connection is to be cut. */
   get isCut(): boolean {
     return this.#kind === 'drop' && this.#left === 0;
   }
 
-  /** Whether nothing more is sent. */
+  /** True when nothing more is sent. */
   get isStalled(): boolean {
     return this.#kind === 'stall' && this.#left === 0;
   }

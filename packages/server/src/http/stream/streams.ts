@@ -203,7 +203,7 @@ export class Streams {
   }
 }
 
-/** Whoever reads without a token: counted by address. */
+/** A reader without a token is counted by address. */
 const visitorAt = (address: string): Principal => ({
   tenantId: `visitor ${address}`,
   tier: 'PRO',

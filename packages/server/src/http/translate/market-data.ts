@@ -105,7 +105,7 @@ export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
   earlyClose: day.earlyClose,
 });
 
-/** Whether instruments of these hours trade now, and when that changes. */
+/** True when instruments of these hours trade now, and when that changes. */
 function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
   const session = hours.sessionAt(now);
   return {

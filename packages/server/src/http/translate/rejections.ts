@@ -157,6 +157,6 @@ function closeReason(reason: CloseObstacle): CloseReason {
   }
 }
 
-/** Whether a command was refused. */
+/** True when a command was refused. */
 export const isRejection = (result: object | undefined): result is Rejection =>
   result !== undefined && 'code' in result;

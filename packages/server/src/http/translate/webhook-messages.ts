@@ -166,7 +166,7 @@ const symbolOf = (event: Event): string | undefined =>
 const isOfInterest = ({ brokerage: { state } }: Simulation, symbol: string): boolean =>
   symbol === WHOLE_MARKET ? !isIdle(state) : hasInterestIn(state, symbol);
 
-/** Whether something was ever ordered in a symbol: an event of the past is sent rather than lost. */
+/** True when something was ever ordered in a symbol: an event of the past is sent rather than lost. */
 async function wasOfInterest({ history, id, tenantId }: Simulation, symbol: string): Promise<boolean> {
   if (tenantId === null) return false;
   const { total } = await history.orders({

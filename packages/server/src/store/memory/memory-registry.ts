@@ -102,7 +102,7 @@ export class MemoryRegistry implements Registry {
     return this.#simulations.get(id);
   }
 
-  /** Whether records may be appended. */
+  /** True when records may be appended. */
   isOpen(id: string): boolean {
     return this.#open.has(id);
   }

@@ -10,7 +10,7 @@ const NAME_BYTES = 12;
 /** Rows removed by one statement at most. */
 const REMOVED_AT_ONCE = 1_000;
 
-/** What the lookups of a tenant's answers begin with. */
+/** Key prefix of a tenant's answers. */
 const answersOf = (tenantId: string): string =>
   hash('sha256', tenantId, 'buffer').subarray(0, TENANT_BYTES).toString('base64url');
 

@@ -34,7 +34,7 @@ const COLUMNS = 'first, last, epoch, hash, data';
 /** Reads blocks. Each is checked against its hash before it is given out. Throws `DamagedJournal` and `StoreUnavailable`. */
 export class BlockReader {
   readonly #database: QuestionConnection;
-  /** Where the cell with this key begins, where it is a fork. */
+  /** Origin of the cell with this key, if it is a fork. */
   readonly #originOf: (key: number) => Origin | undefined;
 
   constructor(database: QuestionConnection, originOf: (key: number) => Origin | undefined) {
@@ -125,7 +125,7 @@ export class BlockReader {
     return low;
   }
 
-  /** Where the journal of a cell stood before the block that begins with this record. */
+  /** Journal head of a cell before the block that begins with this record. */
   async #before(key: number, first: number): Promise<End> {
     const rows = await this.#database.ask<{ seq: string; hash: Buffer }>(
       'SELECT last AS seq, hash FROM block WHERE cell = $1 AND first < $2 ORDER BY first DESC LIMIT 1',

@@ -9,14 +9,14 @@ export interface HeldBlock {
   readonly data: Buffer;
 }
 
-/** Where the journal of a cell ends, as its head row has it. */
+/** End of a cell's journal, from its head row. */
 export interface Head {
   readonly epoch: number;
   readonly seq: number;
   readonly hash: Uint8Array;
 }
 
-/** Where a fork begins: behind a record of another cell. */
+/** Origin of a fork: after a record of another cell. */
 export interface Origin {
   readonly parent: number;
   readonly seq: number;

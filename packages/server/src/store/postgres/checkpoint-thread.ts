@@ -10,11 +10,11 @@ import { CheckpointTable } from './checkpoint-table.js';
 import { DatabaseAddress } from './database.js';
 import { QuestionConnection } from './question-connection.js';
 
-/** How the journal of a cell is read. */
+/** Source of the journal of a cell. */
 export interface CellReading {
   /** The last record that is durable. */
   readonly end: { readonly seq: number; readonly hash: Uint8Array };
-  /** Where it and its ancestors begin, by key, where they are forks. */
+  /** Origins of the cell and its ancestors that are forks, by key. */
   readonly origins: readonly (readonly [key: number, origin: Origin])[];
 }
 

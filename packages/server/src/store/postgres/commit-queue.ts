@@ -12,7 +12,7 @@ import type { Incarnation } from './incarnation.js';
 import { RegistryDraft } from './registry-state.js';
 import type { Entry, RegistryChange, RegistryState } from './registry-state.js';
 
-/** Those who wait hear after this time that the database does not answer. */
+/** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_000;
 /** A connection that has not answered a commit for so long is given up; what became of the commit is asked on another. */
 const SILENT_MS = 4_000;
@@ -44,7 +44,7 @@ function deferred(): Deferred {
   return { promise, resolve, reject };
 }
 
-/** What waits for one cell, and the promise that all who put something into it share. */
+/** Pending changes of one cell, with the promise that their callers share. */
 interface CellPart extends Deferred {
   readonly cell: Cell;
   readonly pieces: Piece[];
@@ -264,7 +264,7 @@ export class CommitQueue {
     batch.count = 0;
   }
 
-  /** What is to be sent of a batch; undefined where nothing is. */
+  /** Part of a batch to send; undefined if empty. */
   async #prepared(batch: Batch): Promise<SentCommit | undefined> {
     const { registry } = this.#parts;
     const draft = new RegistryDraft(registry);
@@ -315,7 +315,7 @@ export class CommitQueue {
     return beginningOf(key, origin, parent);
   }
 
-  /** What is left to be done; an empty batch where all is done. Undefined = it is in doubt what became of it. */
+  /** Remaining changes; an empty batch when all are committed. Undefined = the outcome is in doubt. */
   async #send(sent: SentCommit): Promise<Batch | undefined> {
     const { client } = await this.#connected();
     const { batch, moves, entries } = sent;
@@ -565,7 +565,7 @@ export class CommitQueue {
     this.#status = 'failing';
     this.#reason = `The store cannot commit: ${reason}`;
     this.#parts.events.note(this.#reason);
-    // What was accepted stays in its place: memory is ahead of the database already.
+    // Accepted changes keep their order: memory is already ahead of the database.
     this.#patience = setTimeout(() => this.#rejectWaiting(new StoreUnavailable(this.#reason)), PATIENCE_MS);
   }
 

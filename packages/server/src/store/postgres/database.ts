@@ -31,7 +31,7 @@ const ABOUT = `
     (SELECT system_identifier::text FROM pg_control_system()) AS identity,
     (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline`;
 
-/** What a database server says of itself. */
+/** Status reported by a database server. */
 export interface ServerIdentity {
   /** Drawn when the server was set up; its replicas have the same. */
   readonly identity: string;
@@ -102,7 +102,7 @@ export class DatabaseAddress {
       try {
         return await this.#connectTo(host, port);
       } catch (error) {
-        // What says most to the operator: a refusal rather than a host that is not there.
+        // The most useful error for the operator: a refusal rather than an unreachable host.
         if (!(last instanceof UnusableDatabase)) last = error as Error;
       }
     }
@@ -147,7 +147,7 @@ function refuseUnfit({ version, shown, isReadOnly, isSafe }: AboutServer, where:
 /** SQLSTATE classes of what only an operator can change: authorization, catalog, rights, settings. */
 const OPERATORS = /^(28|3D|3F|42501$|0A000$)/;
 
-/** What an error of the database says to an operator. */
+/** Message to the operator for a database error. */
 export function sentenceOf(error: unknown, where: string, user = 'the default user'): Error {
   if (error instanceof UnusableDatabase || error instanceof StoreUnavailable) return error;
   const { code, message } = error as { readonly code?: string; readonly message: string };

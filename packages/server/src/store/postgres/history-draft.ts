@@ -140,7 +140,7 @@ export class HistoryDraft {
     else position.to = to;
   }
 
-  /** Where the tables will be; undefined where they do not move. */
+  /** Next position of the tables; undefined if unchanged. */
   positionOf(cell: number): number | undefined {
     return this.#positions.get(cell)?.to;
   }

@@ -49,12 +49,12 @@ class RowMissing extends Error {
   }
 }
 
-/** What the tables have of a cell, as far as it was needed. */
+/** Cached rows of a cell. */
 class KnownRows implements ProjectionSource {
   readonly orders = new Map<number, OrderDraft>();
   readonly owners = new Map<string, Owner>();
   readonly standings = new Map<string, PortfolioSnapshot | undefined>();
-  /** How many items a list has, by owner and list. */
+  /** Lengths of lists, by owner and list. */
   readonly counts = new Map<string, number>();
 
   order(number: number): OrderSnapshot {
@@ -185,7 +185,7 @@ export class HistoryProjector {
         this.#events.onFailing(undefined);
       } catch (error) {
         this.#events.onFailing(error instanceof Error ? error.message : String(error));
-        // What was written is not known: everything is asked again.
+        // The outcome of the write is unknown: all rows are read again.
         for (const projected of this.#dirty) this.#reset(projected);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }

@@ -9,7 +9,7 @@ const LEASE_MS = 4_000;
 /** An incarnation whose counter has not moved for so long may be struck out. */
 const SILENCE_MS = 5_000;
 
-/** Who this node is among those that share the database. */
+/** Identity of this node among the nodes that share the database. */
 interface NodeIdentity {
   /** A label for people. */
   readonly node: string;
@@ -76,7 +76,7 @@ export class Incarnation {
     return incarnation;
   }
 
-  /** Whether what is owned may be decided on and shown. */
+  /** True while this node may decide on its cells and show them. */
   mayDecide(): boolean {
     const now = momentOf(this.#clocks);
     // By whichever clock says more: a machine that slept does not count on the one that stood still.

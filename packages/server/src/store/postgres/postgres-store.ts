@@ -26,7 +26,7 @@ import type { Entry } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
 import { TenantOwnership } from './tenant-ownership.js';
 
-/** What others change in the registry holds here within this time. */
+/** Longest delay until registry changes of other nodes apply here. */
 const FOLLOW_MS = 400;
 const EXPIRY_MS = 1_000;
 const PAGE_MS = 30_000;
@@ -47,7 +47,7 @@ export interface PostgresStoreOptions {
   readonly onStruckOut?: () => void;
   /** Called once, when the store has failed for good: the process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** What an operator may want to know, in one line. */
+  /** One line for the operator. */
   readonly note?: (text: string) => void;
   /** Another node owns this simulation now, or it lacks what was acknowledged: what is in memory is worth nothing. */
   readonly onLost?: (simulationId: string) => void;
@@ -55,7 +55,7 @@ export interface PostgresStoreOptions {
 
 /** This server as a node of a cluster. */
 export interface ClusterMember {
-  /** Where other nodes reach it. */
+  /** Address for other nodes. */
   readonly url: string;
   readonly version: string;
   /** Digests of what has to be the same on all nodes, by name. */
@@ -230,7 +230,7 @@ async function followRegistry(
   const [head] = rows;
   if (head === undefined) throw new DamagedJournal('The registry has lost its head');
   const version = Number(head.version);
-  // What was changed here meanwhile is newer.
+  // Local changes made meanwhile are newer.
   if (version <= state.version) return head.digest;
   const news: RegistryNews[] = [];
   for (const { kind, name, value } of rows) {

@@ -3,7 +3,7 @@ import { StoreUnavailable } from '../journal.js';
 import type { Connection, DatabaseAddress } from './database.js';
 import { sentenceOf } from './database.js';
 
-/** Whoever asks hears within this time that the database does not answer. */
+/** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_500;
 
 /** A connection for questions: opened when it is first needed, and again after it was lost. */
@@ -59,7 +59,7 @@ export class QuestionConnection {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // What it is asked next is asked on another connection.
+        // The next question uses another connection.
         this.#letGo();
         reject(new StoreUnavailable('PostgreSQL does not answer'));
       }, patienceMs);

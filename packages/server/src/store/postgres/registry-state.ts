@@ -127,7 +127,7 @@ function toggled(digest: string, entry: Entry): string {
   return bytes.toString('hex');
 }
 
-/** What a group of changes makes of a registry: rows to write, in order of the changes. A change that is refused leaves none. */
+/** Rows that a group of changes writes, in order of the changes. A refused change writes none. */
 export class RegistryDraft {
   readonly #state: RegistryState;
   readonly #entries = new Map<string, Entry>();

@@ -57,7 +57,7 @@ function effectOf(told: Json): Pick<SourceTrade, 'updatesLast' | 'official'> {
   return { updatesLast: updatesLast(conditions), ...(official !== undefined && { official }) };
 }
 
-/** Whether the exchange of a trade is one that lists stocks of its tape: NYSE A, Nasdaq C, the others B. */
+/** True when the exchange of a trade is one that lists stocks of its tape: NYSE A, Nasdaq C, the others B. */
 function isListedThere({ x, z }: Json): boolean {
   if (z === 'A') return x === 'N';
   return z === 'C' ? x === 'Q' : z === 'B' && (x === 'P' || x === 'A' || x === 'Z');

@@ -16,7 +16,7 @@ import type { Vendor } from './vendors.js';
 
 export const WAIT = { timeout: 8000, interval: 5 };
 
-/** What tests read of `GET /v1/ready`. */
+/** Fields of `GET /v1/ready` that tests read. */
 interface Readiness {
   readonly reasons?: readonly string[];
   readonly halts: HaltCoverage;

@@ -9,14 +9,14 @@ export interface Vendor<Fake extends FakeSource = FakeSource> {
   readonly start: () => Promise<Fake>;
   /** `key`: where not the right one. */
   settings(source: Fake, key?: string): Readonly<Record<string, string>>;
-  /** Where snapshots are asked for. */
+  /** Address of snapshots. */
   readonly snapshotPath: (symbol: string) => string;
-  /** What the operator reads of a key that is refused. */
+  /** Message to the operator about a refused key. */
   readonly refusal: RegExp;
   /** The plan that is 15 minutes late. */
   readonly delayedPlan: string;
   readonly halts: 'full' | 'nasdaq' | 'none';
-  /** What no log, answer, metric or journal may contain. */
+  /** Secrets that no log, answer, metric or journal may contain. */
   readonly secrets: readonly string[];
 }
 

@@ -27,7 +27,7 @@ const NEWLINE = 10;
 /** A head is shorter. */
 const HEAD_BYTES = 512;
 
-/** How files are named: by simulation and record. */
+/** Names of files: simulation and record. */
 const NAME = /^(\d+)-(\d+)(\.kept)?\.jsonl$/;
 
 interface CheckpointFile {

@@ -39,7 +39,7 @@ export function forkOrders(
     : found.page(query);
 }
 
-/** How many orders a tenant has: those of its accounts. */
+/** Number of a tenant's orders: those of its accounts. */
 function tenantTotal(
   statements: Statements,
   lineage: HistoryLineage,
@@ -159,7 +159,7 @@ class ForkOrders {
     return { where: parts.join(' AND '), values };
   }
 
-  /** Those that have changed since: what they were is in the journal. */
+  /** Orders changed since: the journal has their earlier state. */
   #changedSince(index: number): readonly StoredOrder[] {
     const { upTo } = this.#links[index] ?? { upTo: Infinity };
     if (upTo === Infinity) return [];

@@ -25,12 +25,12 @@ export interface Generation {
   readonly upTo: number;
 }
 
-/** Whoever has lists, in one generation. */
+/** An owner of lists, in one generation. */
 export interface OwnerLink extends Generation {
   readonly row: OwnerRow;
-  /** How long its lists are now. */
+  /** Current lengths of its lists. */
   readonly counts: Counts;
-  /** How long they were where the generation began: what is behind that is its own. */
+  /** Lengths where the generation began: later items belong to the generation. */
   readonly base: Counts;
 }
 
@@ -87,7 +87,7 @@ export class HistoryLineage {
     });
   }
 
-  /** How many items a list has. */
+  /** Number of items in a list. */
   count([link]: readonly OwnerLink[], list: CountedList): number {
     if (link === undefined) return 0;
     const { upTo, counts, base, row } = link;
@@ -222,7 +222,7 @@ export class HistoryLineage {
     };
   }
 
-  /** Where the events of an order are, in order: the first row is the order itself. */
+  /** Places of the events of an order, in order: the first row is the order itself. */
   orderEvents(
     { seq, places, number }: StoredOrder,
     from: readonly Generation[],

@@ -189,7 +189,7 @@ class Projector {
     return records;
   }
 
-  /** Whether forks rest on a block of a simulation that is deleted. */
+  /** True when forks depend on a block of a deleted simulation. */
   #isHeld({ simulation, first }: Block): boolean {
     return first <= heldByForks(this.#registry, simulation);
   }

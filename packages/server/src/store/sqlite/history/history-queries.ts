@@ -433,7 +433,7 @@ export class HistoryQueries {
     return items;
   }
 
-  /** Those of one generation. */
+  /** Rows of one generation. */
   #tenantPlaces(
     { row: { k }, upTo }: OwnerLink,
     after: { readonly seq: number; readonly event: number },

@@ -99,7 +99,7 @@ export interface SimulationRow {
   readonly key: number;
   /** The last record that the tables tell of. */
   readonly seq: number;
-  /** Those of a fork's ancestors among them. */
+  /** Number inherited from a fork's ancestors. */
   readonly orders: number;
   readonly last_order: number;
   /** Of a fork: whose rows it shows as well. */
@@ -134,7 +134,7 @@ export interface StoredSnapshot {
   readonly seq: number;
 }
 
-/** What a portfolio had within a minute, after the record `seq` and until before the record `until`. */
+/** Snapshot of a portfolio within a minute, after the record `seq` and before the record `until`. */
 export interface PastSnapshotRow {
   readonly owner: number;
   readonly minute: number;

@@ -35,7 +35,7 @@ interface OwnerDraft {
   readonly row: RowDraft<OwnerRow>;
   readonly counts: { -readonly [List in keyof Counts]: number };
   isNew: boolean;
-  /** Whether this transaction has to write it. */
+  /** True when this transaction has to write it. */
   isChanged: boolean;
   /** The last row of each list, while records can be added to it. */
   readonly open: Partial<Record<keyof typeof LIST_CODE, RowDraft<ItemRow> | undefined>>;
@@ -281,7 +281,7 @@ export class HistoryTables {
     this.#changed.add(draft);
   }
 
-  /** Whether something of a fork's ancestors was applied and is not written. */
+  /** True when unwritten rows depend on a fork's ancestors. */
   hasUnwritten(parent: number): boolean {
     if (this.#changed.size === 0) return false;
     const keys = new Set(this.#lineage.generations(parent).map(({ simulation }) => simulation));

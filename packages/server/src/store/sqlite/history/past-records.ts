@@ -84,7 +84,7 @@ export class PastRecords {
 class BlockLines {
   readonly #block: Block;
   readonly #bytes: Buffer;
-  /** Where the lines begin, as far as they were looked for. */
+  /** Offsets of the lines found so far. */
   readonly #starts = [0];
 
   constructor(block: Block) {

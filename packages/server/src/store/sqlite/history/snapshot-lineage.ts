@@ -17,7 +17,7 @@ import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js
 import type { MarkRow, PastSnapshotRow, StoredSnapshot } from './history-rows.js';
 import { minuteOf, snapshotAsOf } from './snapshot-tables.js';
 
-/** What the portfolio of a fork had, minute by minute: of the minute in which it begins as it was then. */
+/** Snapshots of a fork's portfolio, minute by minute; the minute of the fork point ends at that point. */
 export class SnapshotLineage {
   readonly #statements: Statements;
   readonly #lineage: HistoryLineage;
@@ -95,7 +95,7 @@ export class SnapshotLineage {
     };
   }
 
-  /** What it had before the first record of the minute that changed it. */
+  /** Snapshot before the first record of the minute that changed it. */
   #before(
     { owner, minute, first }: StoredSnapshot,
     older: readonly Generation[],
@@ -186,7 +186,7 @@ export class SnapshotLineage {
     return { standing, hasMoved, until: upTo + 1 };
   }
 
-  /** What pushed quotes marked a symbol at, upwards; the first may be earlier than `from`. */
+  /** Marks of a symbol from pushed quotes, ascending; the first may be earlier than `from`. */
   marks(generations: readonly Generation[], symbol: string, from: number, to: number): readonly MinuteMark[] {
     const found = new Map<number, { readonly row: MarkRow; readonly generation: Generation }>();
     const of = 'SELECT * FROM mark WHERE simulation = ? AND symbol = ?';
@@ -235,7 +235,7 @@ export class SnapshotLineage {
   }
 }
 
-/** What a portfolio had from some record on until before the record `until`. */
+/** Snapshot of a portfolio from some record on and before the record `until`. */
 interface KnownSnapshot {
   readonly standing: PortfolioSnapshot | undefined;
   readonly hasMoved: boolean;

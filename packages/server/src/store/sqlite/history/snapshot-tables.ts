@@ -19,7 +19,7 @@ interface MinuteDraft {
   seq: number;
   /** The last version of it that is kept ends before this record. */
   keptUntil: number;
-  /** Whether its row is there already. */
+  /** True when its row is there already. */
   isStored: boolean;
   isChanged: boolean;
 }

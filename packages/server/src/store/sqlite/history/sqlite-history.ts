@@ -326,7 +326,7 @@ export class SqliteHistory implements History {
     }
   }
 
-  /** How other threads read the same tables. */
+  /** Access of other threads to the same tables. */
   get past(): PastAccess {
     return {
       module: workerUrl('sqlite/history/past-source').href,

@@ -1,7 +1,7 @@
 import { one } from '../database/connection.js';
 import type { Statements } from '../database/connection.js';
 
-/** Where the journal of a fork begins: behind a record of another simulation. */
+/** Origin of a fork's journal: after a record of another simulation. */
 export interface ForkOrigin {
   /** Key of the simulation whose own record that is: where the parent's is inherited, too, its ancestor. */
   readonly parent: number;
@@ -16,7 +16,7 @@ export const forkSetting = (simulation: number): string => `${PREFIX}${simulatio
 
 export const forkSettingValue = ({ parent, seq }: ForkOrigin): string => JSON.stringify({ parent, seq });
 
-/** Where a fork begins; undefined for any other simulation. */
+/** Origin of a fork; undefined for any other simulation. */
 export function forkOriginOf(statements: Statements, simulation: number): ForkOrigin | undefined {
   const sql = 'SELECT value FROM setting WHERE name = ?';
   const row = one<{ value: string }>(statements.of(sql), forkSetting(simulation));
@@ -31,7 +31,7 @@ export function heldByForks(statements: Statements, simulation: number): number 
   return one<{ seq: number | null }>(statements.of(sql), simulation)?.seq ?? 0;
 }
 
-/** Whether any fork begins in the journal of a simulation. */
+/** True when any fork begins in the journal of a simulation. */
 export function hasForks(statements: Statements, simulation: number): boolean {
   return one(statements.of(`SELECT 1 ${OF_FORKS} LIMIT 1`), simulation) !== undefined;
 }

@@ -135,7 +135,7 @@ export class JournalBlocks {
     return block;
   }
 
-  /** Where a fork begins in its parent's journal; undefined for any other simulation. */
+  /** Origin of a fork in its parent's journal; undefined for any other simulation. */
   originOf(simulation: number): ForkOrigin | undefined {
     return forkOriginOf(this.#statements, simulation);
   }
@@ -232,7 +232,7 @@ export class JournalBlocks {
     return seq === 0 ? chainStart(simulation) : this.holding(simulation, seq).hash;
   }
 
-  /** Whether a simulation is not deleted. */
+  /** True when a simulation is not deleted. */
   isLive(simulation: number): boolean {
     return (
       this.#one('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL', simulation) !== undefined
@@ -249,7 +249,7 @@ export class JournalBlocks {
   }
 }
 
-/** Where the journal of a simulation stands before anything of its own is written. */
+/** Journal head of a simulation before its own first record. */
 export function beginningOf(
   simulation: number,
   origin: ForkOrigin | undefined,

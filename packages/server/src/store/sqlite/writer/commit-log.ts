@@ -29,7 +29,7 @@ const COPY_AFTER_BYTES = 64 * 1024 * 1024;
 /** A log so many times as long has been left alone by the thread that copies: the writer does it, and commits wait. */
 const OVERDUE = 4;
 const MEASURE_EVERY_COMMITS = 16;
-/** What the log holds of each page beside the page itself. */
+/** Bytes of the log per page in addition to the page. */
 const FRAME_HEAD_BYTES = 24;
 
 /** What a commit changes in the meta row, beside counting itself. */
@@ -184,7 +184,7 @@ export class CommitLog {
 
   #settle(): void {
     if (this.#unsynced === undefined) return;
-    // What could not be synced may be lost although the next sync succeeds.
+    // Data of a failed sync may be lost although the next sync succeeds.
     if (this.#unsynced === 'FAILED') this.#writeMark();
     this.#unsynced = 'FAILED';
     this.#mark.sync();

@@ -52,7 +52,7 @@ export class Purge {
       this.#held.add(simulation);
       return;
     }
-    // What it rested on itself may go now.
+    // Its own ancestors may now be removed.
     this.#registry.deleteSetting(sum, forkSetting(simulation));
     this.#held.clear();
     const sql = 'UPDATE simulation SET purged = 1 WHERE key = ?';

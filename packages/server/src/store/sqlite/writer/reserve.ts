@@ -26,7 +26,7 @@ export class Reserve {
     return true;
   }
 
-  /** Whether it is there, after putting it back if there is room. */
+  /** True when it is there, after putting it back if there is room. */
   restore(): boolean {
     if (this.#isWhole()) return true;
     const { bavail, bsize } = statfsSync(dirname(this.#path));
