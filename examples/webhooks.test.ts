@@ -88,9 +88,9 @@ async function tried(name: string, command: string): Promise<void> {
   }
 }
 
-it('the receiver in JavaScript takes events, and none that is forged', () =>
+it('the receiver in JavaScript accepts events and refuses forged ones', () =>
   tried('receiver.mjs', process.execPath));
 
-it.runIf(hasPython)('the receiver in Python takes events, and none that is forged', () =>
+it.runIf(hasPython)('the receiver in Python accepts events and refuses forged ones', () =>
   tried('receiver.py', 'python3'),
 );

@@ -19,7 +19,7 @@ it('A partial fill stalls', async () => {
   expect((await order.filled()).filledQuantity).toBe(10);
 });
 
-it('An order is refused twice before it is taken', async () => {
+it('a scripted outcome: refuses an order twice before accepting it', async () => {
   await using sim = await sandbox({ cash: 10_000 });
   await sim.quote('AAPL', 187.45, 187.5);
   await sim.script(

@@ -29,7 +29,7 @@ async function learn({ baseUrl, token }: Credentials): Promise<unknown> {
 }
 
 describe('learning loops', () => {
-  it('the bot with a moving average and the learner repeat with their seeds, and the step goes on over 1,000 events', async () => {
+  it('the moving-average bot and the learner repeat with their seeds, and a step continues past 1,000 events', async () => {
     await withServer({}, async (credentials) => {
       const owner = new Sandpit({ url: credentials.baseUrl, token: credentials.token });
       const run = await trade(owner, 60);

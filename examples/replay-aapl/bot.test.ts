@@ -3,7 +3,7 @@ import { withServer } from '../with-server.js';
 import { replayApple } from './bot.js';
 import { expectedCash } from './expected-cash.js';
 
-it('The bot ends with the cash that the recorded files say, to the cent', async () => {
+it('the bot ends with the cash that the recorded files imply, to the cent', async () => {
   const expected = expectedCash();
   // As it is shipped: the bot keeps within the default rate limit.
   const result = await withServer({}, ({ baseUrl, token }) => replayApple(baseUrl, token));

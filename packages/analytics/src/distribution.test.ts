@@ -6,7 +6,7 @@ const day = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index)).to
 describe('dailyReturnsOf', () => {
   const tenth: unknown = expect.closeTo(0.1, 12);
 
-  it('takes flows out and leaves the unfinished day out', () => {
+  it('excludes cash flows and the unfinished day', () => {
     const days = dailyReturnsOf([
       { at: 0, equity: 100 },
       { at: 1, equity: 110, closeOf: day(0) },

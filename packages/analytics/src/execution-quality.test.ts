@@ -80,7 +80,7 @@ describe('executionQualityOf', () => {
     });
   });
 
-  it('what was not bought of a rising stock is part of the shortfall', () => {
+  it('includes unbought shares of a rising stock in the shortfall', () => {
     const quality = executionQualityOf([
       order(
         { executions: [execution(100.1, 40)], finalQuote: { bid: 101.9, ask: 102.1 }, charges: 0 },

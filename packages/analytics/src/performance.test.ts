@@ -34,7 +34,7 @@ const closes = (start: number, ...equities: readonly number[]): EquityPoint[] =>
 const near = (value: number): unknown => expect.closeTo(value, 12);
 
 describe('time-weighted return', () => {
-  it('takes a deposit out: 10 % before and 10 % after it are 21 %', () => {
+  it('excludes a deposit: 10 % before and 10 % after it are 21 %', () => {
     const points: EquityPoint[] = [
       { at: START, equity: 100 },
       { at: START + DAY, equity: 110, flow: 890 },
@@ -51,14 +51,14 @@ describe('time-weighted return', () => {
     expect(performance(points)).toMatchObject({ timeWeightedReturn: near(0.1), startEquity: 0, pnl: 100 });
   });
 
-  it('ends where equity is not positive, and says so', () => {
+  it('ends when equity is not positive, and reports it', () => {
     const result = performance(closes(100, 50, -10, 40));
     expect(result).toMatchObject({ endedAt: START + 2 * DAY, reason: 'EQUITY_NOT_POSITIVE' });
     expect(result).not.toHaveProperty('timeWeightedReturn');
     expect(result).not.toHaveProperty('annualizedReturn');
   });
 
-  it('property: linking is associative: a return is the product of those of its parts', () => {
+  it('property: a return is the product of the returns of its parts', () => {
     const equity = fc.integer({ min: 100, max: 1_000_000 }).map((cents) => cents / 100);
     fc.assert(
       fc.property(
@@ -199,7 +199,7 @@ describe('maximum drawdown', () => {
     });
   });
 
-  it('counts the start as the first peak, and takes a withdrawal for none', () => {
+  it('counts the start as the first peak and ignores withdrawals', () => {
     const points: EquityPoint[] = [
       { at: START, equity: 100, flow: -50 },
       { at: START + DAY, equity: 45, closeOf: dateOf(1) },
@@ -254,7 +254,7 @@ describe('benchmark', () => {
     });
   });
 
-  it('says where there is no data', () => {
+  it('reports days without data', () => {
     expect(performance(days, { benchmark: { symbol: 'SPY', closes: [] } }).benchmark).toEqual({
       symbol: 'SPY',
       reason: 'NO_DATA',

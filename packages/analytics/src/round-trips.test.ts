@@ -57,7 +57,7 @@ describe('roundTripsOf', () => {
     ]);
   });
 
-  it('restates a holding over a split and shows what was opened', () => {
+  it('restates a holding after a split and keeps the opening trade', () => {
     const { trips } = roundTripsOf([
       traded('2026-01-05', 'BUY', 10, 90),
       restated('2026-01-06', 'AAA', 3, 1),
@@ -91,7 +91,7 @@ describe('roundTripsOf', () => {
     expect(trips[1]).toMatchObject({ symbol: 'AAA', entryPrice: 104, grossPnl: 600, openedBy: 'EXERCISE' });
   });
 
-  it('adds the premium of an assigned call to what the shares bring', () => {
+  it('adds the premium of an assigned call to the proceeds of the shares', () => {
     const option = { symbol: 'AAA260116C00100000', assetClass: 'OPTION', multiplier: 100 } as const;
     const { trips } = roundTripsOf([
       traded('2026-01-05', 'BUY', 100, 95),
@@ -106,7 +106,7 @@ describe('roundTripsOf', () => {
     });
   });
 
-  it('property: profits and charges of round trips and open lots are those of all trades', () => {
+  it('property: profits and charges of round trips and open lots add up to those of all trades', () => {
     const trade = fc.record({
       side: fc.constantFrom('BUY' as const, 'SELL' as const),
       quantity: fc.integer({ min: 1, max: 500_000_000 }).map((units) => units / 1_000_000),

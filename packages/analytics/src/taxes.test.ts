@@ -105,7 +105,7 @@ describe('wash sales', () => {
   it.each([
     [30, 250],
     [31, 0],
-  ])('a purchase %d days after the sale takes over %d', (days, disallowed) => {
+  ])('a purchase %d days after the sale inherits a loss of %d', (days, disallowed) => {
     const { gains } = taxes([
       traded('2026-01-05', 'BUY', 100, 10),
       traded('2026-06-01', 'SELL', 100, 7.5),
@@ -155,7 +155,7 @@ describe('wash sales', () => {
     expect(lots[0]).toMatchObject({ quantity: 20, costBasis: 500 });
   });
 
-  it('shares from an assigned put replace what was sold', () => {
+  it('shares from an assigned put replace the shares sold', () => {
     const put = { symbol: 'AAA260619P00080000', assetClass: 'OPTION', multiplier: 100 } as const;
     const { gains, lots } = taxes([
       traded('2026-01-05', 'BUY', 100, 100),
@@ -180,7 +180,7 @@ describe('wash sales', () => {
     ]);
   });
 
-  it('property: what is disallowed is in the basis of what was bought, so that no loss is lost', () => {
+  it('property: every disallowed loss is in the basis of the replacement shares', () => {
     const day = fc.integer({ min: 0, max: 200 });
     const trade = fc.record({
       day,
@@ -259,7 +259,7 @@ describe('Section 1256', () => {
     marks: { ESH26: 6000 },
   };
 
-  it('contracts held over the end of the year are marked, and go on from the mark', () => {
+  it('contracts held over the end of the year are marked, and continue at the mark', () => {
     const { gains } = taxes(
       [traded('2025-12-01', 'BUY', 1, 5900, es), traded('2026-01-15', 'SELL', 1, 5950, es)],
       { yearEnds: [yearEnd] },

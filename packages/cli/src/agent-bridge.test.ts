@@ -60,7 +60,7 @@ describe('sandpit mcp', () => {
     });
   });
 
-  it('looks only, unless told otherwise; an agent’s own token is used as it is', async () => {
+  it('is read-only by default; uses an agent’s own token unchanged', async () => {
     const names = (client: Client) => client.listTools().then(({ tools }) => tools.map(({ name }) => name));
     expect(await withAgent([], names)).not.toContain('preview_order');
     const issued = await sim.client.call('createAgentToken', { body: { level: 'preview' } });

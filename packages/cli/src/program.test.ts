@@ -100,7 +100,7 @@ describe('the command line', () => {
     }
   });
 
-  it('keeps why an order is placed, and tells it in its story and in an export', async () => {
+  it('keeps the reason of an order and shows it in its story and in an export', async () => {
     const { out } = await type('buy AAPL 1 --limit 90 --notes dip,again');
     const { orderId } = json(out) as { orderId: string };
     expect((await type(`why ${orderId}`, { isTerminal: true })).out).toContain('Notes  dip,again\n');
@@ -115,7 +115,7 @@ describe('the command line', () => {
     expect((await type('sim ls', { isTerminal: true })).out).toContain(sim.simulationId);
   });
 
-  it('moves the clock, and says how things are', async () => {
+  it('moves the clock and prints the status', async () => {
     const before = json((await type('clock')).out) as { now: string };
     const after = json((await type('clock advance PT5M')).out) as { now: string };
     expect(Date.parse(after.now) - Date.parse(before.now)).toBe(300_000);
@@ -136,7 +136,7 @@ describe('the command line', () => {
     expect(json((await type('doctor')).out)).toMatchObject({ status: 'ok', clock: 'manual' });
   });
 
-  it('says what an order would do, and places nothing', async () => {
+  it('previews an order without placing it', async () => {
     const before = (json((await type('orders')).out) as object[]).length;
     expect(json((await type('buy AAPL 5 --limit 100 --preview')).out)).toMatchObject({ rejections: [] });
     const refused = await type('buy AAPL 100000 --preview');
@@ -230,7 +230,7 @@ describe('the command line', () => {
     expect(out).toMatch(/^AAPL 99\.95, 2026-01-16\nOPTIONSYMBOL .*\nAAPL260116C00100000 +100 +CALL +3 +3\.1/);
   });
 
-  it('says what an order without a size is missing', async () => {
+  it('names the missing size of an order', async () => {
     const { code, complaint } = await type('buy AAPL');
     expect(code).toBe(EXIT.usage);
     expect(complaint).toBe(
@@ -305,7 +305,7 @@ describe('the command line', () => {
     expect((await type('completion tcsh')).code).toBe(EXIT.usage);
   });
 
-  it('checks the server of ./data, whatever the credentials are', async () => {
+  it('checks the server of ./data with any credentials', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-cli-'));
     const { baseUrl } = sim.client.transport;
     writeFileSync(join(directory, 'demo-credentials.json'), JSON.stringify({ baseUrl, token: 'expired' }));
@@ -330,7 +330,7 @@ describe('the command line', () => {
     expect(help.out).toContain('revoke KEY_ID');
   });
 
-  it('ends with 1 where it is refused, 2 where it is misused, 3 where there is no server', async () => {
+  it('exits with 1 when refused, 2 when misused, 3 without a server', async () => {
     const refused = await type('buy AAPL 1000000');
     expect(refused).toMatchObject({ code: EXIT.refused, out: '' });
     expect(refused.complaint).toMatch(

@@ -33,7 +33,7 @@ const complaint = async (token: string, where = url): Promise<string> => {
   return 'none';
 };
 
-describe('one sentence with what to do', () => {
+describe('error messages: one sentence with the remedy', () => {
   it('about an address that is not a Sandpit’s', async () => {
     const sentence = (status: number): string =>
       `URL answers, but not as a Sandpit does (HTTP ${status}): is that its address?`;

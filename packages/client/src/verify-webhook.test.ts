@@ -23,7 +23,7 @@ it('verifyWebhook: gives the payload that the reference library has signed', asy
   expect(payload).toEqual(JSON.parse(BODY));
 });
 
-it('verifyWebhook: takes one of several signatures', async () => {
+it('verifyWebhook: accepts any one of several signatures', async () => {
   const headers = headersFor(SECRET);
   headers['webhook-signature'] =
     `v2,AAAA ${headersFor(OTHER)['webhook-signature']} ${headers['webhook-signature']}`;

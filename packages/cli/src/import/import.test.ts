@@ -33,7 +33,7 @@ async function convert(...args: readonly string[]) {
   return { code, complaint, report: out === '' ? [] : (JSON.parse(out) as Record<string, unknown>[]) };
 }
 
-describe('what is imported', () => {
+describe('imported market data', () => {
   it('is minutes by ticker, sorted by time, prices in an order of their own (Massive)', async () => {
     const path = put(
       '2026-01-05.csv.gz',
@@ -77,7 +77,7 @@ describe('what is imported', () => {
     expect(complaint).toContain('line 6: bid above ask');
   });
 
-  it('has whole numbers of a billionth, and nothing where there is no price (Databento)', async () => {
+  it('reads whole billionths and skips missing prices (Databento)', async () => {
     put(
       'bbo.csv',
       'ts_recv,ts_event,rtype,publisher_id,instrument_id,side,price,size,flags,sequence,bid_px_00,ask_px_00,bid_sz_00,ask_sz_00,bid_ct_00,ask_ct_00,symbol',
@@ -102,7 +102,7 @@ describe('what is imported', () => {
     expect(made('raw_trades.csv')).toEqual(['2026-01-05T14:30:00Z,ESU35,5000.25,5001,5000,5000.5,0']);
   });
 
-  it('is days as they were traded, with what was paid and split (Tiingo, WIKI)', async () => {
+  it('reads unadjusted days with dividends and splits (Tiingo, WIKI)', async () => {
     const head =
       'date,close,high,low,open,volume,adjClose,adjHigh,adjLow,adjOpen,adjVolume,divCash,splitFactor';
     put(
@@ -126,7 +126,7 @@ describe('what is imported', () => {
     expect(made('corporate_actions.csv')).toEqual(['2014-06-09,KO,split,1:2,']);
   });
 
-  it('is adjusted only where the user says so; three lines of header (yfinance)', async () => {
+  it('reads adjusted prices only on request; skips three header lines (yfinance)', async () => {
     const path = put(
       'prices.csv',
       'Price,Close,High,Low,Open,Volume',

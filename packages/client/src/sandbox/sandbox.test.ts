@@ -55,7 +55,7 @@ describe('a sandbox', () => {
     await expect(cover.filled()).rejects.toThrow(NotFilledError);
   });
 
-  it('trades spreads and futures, and says before what they would do', async () => {
+  it('previews and trades spreads and futures', async () => {
     await using sim = await sandbox({ portfolioType: 'MARGIN', cash: 50_000 });
     const [low, high] = ['AAPL260116C00150000', 'AAPL260116C00160000'];
     await sim.quote('AAPL', 149.99, 150.01);
@@ -75,7 +75,7 @@ describe('a sandbox', () => {
     expect(await sim.portfolio.futures()).toMatchObject([{ symbol: 'ESH26', quantity: 1 }]);
   });
 
-  it('tells what goes wrong by its class, with the figures', async () => {
+  it('throws a class for each error, with the figures', async () => {
     await using sim = await sandbox({ cash: 100 });
     await sim.quote('AAPL', 187.59, 187.6);
     const refused = await sim.portfolio.buy('AAPL', 10, { limit: 200 }).catch((error: unknown) => error);

@@ -15,7 +15,7 @@ function billionShares(type: 'CASH' | 'MARGIN' = 'MARGIN') {
   return { market, portfolio };
 }
 
-describe('a billion shares whose price jumps to ten million dollars', () => {
+describe('a billion shares after a jump of their price to ten million dollars', () => {
   it('are worth as much as can be counted, and everything that is derived stays exact', () => {
     const { market, portfolio } = billionShares();
     market.quote('AAPL', '10000000', '10000000');
@@ -57,7 +57,7 @@ describe('a billion shares whose price jumps to ten million dollars', () => {
   });
 });
 
-it('an order whose value is beyond counting is refused for funds', () => {
+it('an order with an uncountable value is refused for funds', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio();
   market.quote('AAPL', '10000000', '10000000');
@@ -115,7 +115,7 @@ describe('corporate actions beyond counting', () => {
     expect(market.value(portfolio).pendingCash).toBe(0);
   });
 
-  it('a reverse split leaves a quote whose prices can be counted', () => {
+  it('a reverse split leaves a quote with countable prices', () => {
     const { market } = billionShares();
     market.quote('AAPL', '10000000', '10000000');
     announce(market, { type: 'SPLIT', ratio: { new: 1, old: 1_000_000 } });

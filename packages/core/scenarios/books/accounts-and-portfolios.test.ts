@@ -142,7 +142,7 @@ describe('the broker switch', () => {
   const to = (market: TestMarket, portfolioId: string, brokerId: string) =>
     market.execute<'SwitchBroker'>({ type: 'SwitchBroker', by: market.by, portfolioId, brokerId }).result;
 
-  it('changes what is required from then on', () => {
+  it('changes requirements from then on', () => {
     const market = new TestMarket({ rules: { brokers } });
     const portfolio = market.openPortfolio({ type: 'MARGIN' });
     market.quote('AAPL', '100.00', '100.00');
@@ -246,7 +246,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
     expectMost(market, portfolio, 2000);
   });
 
-  it('may borrow against what is held, down to the initial requirement', () => {
+  it('may borrow against positions, down to the initial requirement', () => {
     const { market, portfolio } = margin(10_000);
     market.place(portfolio, { quantity: 100 });
     // Half of 10,000.
@@ -263,7 +263,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
     expectMost(market, poor, 1500);
   });
 
-  it('leave what open orders take', () => {
+  it('leave the requirements of open orders untouched', () => {
     const { market, portfolio } = margin(10_000);
     market.place(portfolio, { quantity: 100, limit: '90.00' });
     // Half of 9,000 is taken.

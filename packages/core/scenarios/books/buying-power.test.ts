@@ -37,7 +37,7 @@ describe('overnight buying power', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(200_000);
   });
 
-  it('refuses what goes beyond it, with what there is without borrowing and with it (D152)', () => {
+  it('refuses larger orders, with the figures without and with borrowing (D152)', () => {
     const { market, portfolio } = regT(100_000);
     expect(market.submit(portfolio, { quantity: 2001, limit: '100.00' })).toEqual({
       code: 'INSUFFICIENT_FUNDS',
@@ -77,7 +77,7 @@ describe('overnight buying power', () => {
   });
 });
 
-describe('the gate: what an order requires, not what it is worth (D108)', () => {
+describe('the margin check: an order needs its requirement, not its value (D108)', () => {
   const short = { intent: 'SELL_TO_OPEN' } as const;
 
   it('5,000 shares at 100 ask for 500,000', () => {
@@ -88,7 +88,7 @@ describe('the gate: what an order requires, not what it is worth (D108)', () => 
     });
   });
 
-  it('10,000 shares sold short at 2.00 ask for 50,000: they take 2.50 a share', () => {
+  it('10,000 shares sold short at 2.00 require 50,000: 2.50 a share', () => {
     const poorer = regT(24_000, '2.00');
     expect(poorer.market.submit(poorer.portfolio, { ...short, quantity: 10_000 })).toEqual({
       code: 'INSUFFICIENT_FUNDS',
@@ -125,7 +125,7 @@ describe('the gate: what an order requires, not what it is worth (D108)', () => 
     market.place(portfolio, { quantity: 190 });
   });
 
-  it('where only holding lacks room, in the stock that takes as much: a fund with factor 3', () => {
+  it('refuses a fund with factor 3 for its maintenance requirement alone', () => {
     const { market, portfolio } = regT(100_000);
     market.quote('TQQQ', '100.00', '100.00');
     // 75 % of 150,000 is 112,500, as much as 450,000 of plain stock takes; half of it would have been there.
@@ -175,7 +175,7 @@ describe('the gate: what an order requires, not what it is worth (D108)', () => 
 });
 
 describe('open orders (D108)', () => {
-  it('each takes what it requires, and is shown off the buying power', () => {
+  it('each reduces buying power by its requirement', () => {
     const { market, portfolio } = regT(100_000);
     const first = market.place(portfolio, { quantity: 1000, limit: '90.00' });
     market.place(portfolio, { quantity: 500, limit: '80.00' });
@@ -189,7 +189,7 @@ describe('open orders (D108)', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(160_000);
   });
 
-  it('closing orders and the exits of a bracket take nothing', () => {
+  it('closing orders and the exits of a bracket require no margin', () => {
     const { market, portfolio } = regT(100_000);
     market.place(portfolio, { quantity: 1000, limit: '100.00' });
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(100_000);
@@ -207,7 +207,7 @@ describe('open orders (D108)', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(91_000);
   });
 
-  it('an update is judged by itself: what the order takes already is there for it', () => {
+  it('an update may use the margin that its order already reserves', () => {
     const { market, portfolio } = regT(10_000);
     const order = market.place(portfolio, { quantity: 200, limit: '90.00' });
     expect(market.replace(order, { quantity: 223 })).toMatchObject({
@@ -229,7 +229,7 @@ describe('open orders (D108)', () => {
     expect(market.fills(order)).toEqual(['100 @ 90']);
   });
 
-  it('one that the market ran away from fills where there is room, else it is rejected with its figures', () => {
+  it('an order after a price move fills if margin suffices, else it is rejected with its figures', () => {
     const stop = { type: 'STOP', stop: '110.00', quantity: 150 } as const;
     const within = regT(10_000);
     const filled = within.market.place(within.portfolio, stop);
@@ -249,7 +249,7 @@ describe('open orders (D108)', () => {
     });
   });
 
-  it('go on under another kind of margin by its rules', () => {
+  it('continue under the rules of a new margin type', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 150_000 });
     market.quote('AAPL', '100.00', '100.00');
@@ -269,7 +269,7 @@ describe('open orders (D108)', () => {
 });
 
 describe('below 2,000 of equity', () => {
-  it('only what is paid for may be bought', () => {
+  it('purchases must be paid in full', () => {
     const { market, portfolio } = regT(1500);
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(1500);
     expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(1500);
@@ -337,7 +337,7 @@ describe('day-trade buying power', () => {
 });
 
 describe('below 2,000 of equity (D109)', () => {
-  it('a covered call is written beside a loan: it lends nothing', () => {
+  it('a covered call can be written despite a loan, for it borrows nothing', () => {
     const { market, portfolio } = regT(2500, '10.00');
     market.place(portfolio, { quantity: 480, limit: '10.00' });
     const call = 'AAPL260220C00012000';

@@ -18,7 +18,7 @@ function deposit(m: TestMarket, portfolioId: string, amount: number): void {
   expect(result).not.toHaveProperty('code');
 }
 
-it('a FUTURES call is for what is missing to the initial margin, and that meets it (D94, D119)', () => {
+it('a FUTURES call is for the shortfall to initial margin, which meets it (D94, D119)', () => {
   const m = new TestMarket();
   const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 60_000 });
   m.quote(ES, '6000', '6000');
@@ -51,7 +51,7 @@ it('closing a future frees its maintenance margin (D120)', () => {
   expect(dollars(step?.freed ?? Money.zero)).toBe((maintenance * (step?.legs[0]?.quantity ?? 0)) / 1e6);
 });
 
-it('a MINIMUM_EQUITY call that is due says what is still missing to 2,000 (D109, D119)', () => {
+it('a MINIMUM_EQUITY call that is due shows the shortfall to 2,000 (D109, D119)', () => {
   const m = new TestMarket();
   const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 3000 });
   m.quote('AAPL', '100', '100');

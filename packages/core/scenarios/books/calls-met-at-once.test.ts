@@ -43,7 +43,7 @@ describe('a call about prices is met as soon as the excess is back (D119, D49)',
   });
 });
 
-describe('a call that ends with what caused it', () => {
+describe('a call that ends with its cause', () => {
   it('is met with the expiry, not when margin is looked at next', () => {
     const m = new TestMarket({ date: '2026-01-16', hour: 15 });
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 30_000 });
@@ -77,7 +77,7 @@ function liquidating(): { m: TestMarket; portfolio: string } {
 }
 
 describe('liquidation (D120)', () => {
-  it('cancels opening orders, and leaves closing ones whose shares it does not need', () => {
+  it('cancels opening orders and keeps closing orders for shares that it does not need', () => {
     const { m, portfolio } = liquidating();
     const elsewhere = m.place(portfolio, {
       symbol: 'MSFT',
@@ -98,7 +98,7 @@ describe('liquidation (D120)', () => {
     expect(types(m, portfolio)).toEqual([]);
   });
 
-  it('takes the shares that it needs from closing orders, the newest first', () => {
+  it('cancels closing orders for the shares that it needs, the newest first', () => {
     const { m, portfolio } = liquidating();
     const first = m.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 980, limit: '180', tif: 'GTC' });
     const second = m.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 1000, limit: '190', tif: 'GTC' });

@@ -39,7 +39,7 @@ function fellThrough(): { m: TestMarket; portfolio: string } {
 }
 
 describe('the intraday deficit (D112)', () => {
-  it('is what a purchase leaves missing; it is called at the close, and only listed', () => {
+  it('is the shortfall after a purchase; it is called at the close and only listed', () => {
     const { m, portfolio } = fellThrough();
     m.advanceTo('2026-06-08', 15, 59);
     expect(ofADay(m, portfolio)).toEqual([]);
@@ -53,7 +53,7 @@ describe('the intraday deficit (D112)', () => {
     expect(m.value(portfolio).marginCallActive).toBe(false);
   });
 
-  it('is met at the first close whose excess has risen by as much', () => {
+  it('is met at the first close with an excess that rose by its amount', () => {
     const { m, portfolio } = fellThrough();
     m.advanceTo('2026-06-09', 10);
     // 1,425 a dollar of price: 6.92 of them are 14 less than what is called.
@@ -66,7 +66,7 @@ describe('the intraday deficit (D112)', () => {
     expect(ofADay(m, portfolio)).toEqual([]);
   });
 
-  it('does not come of prices alone, nor of a small shortfall', () => {
+  it('does not arise from prices alone or from a small shortfall', () => {
     const m = market('2026-06-08');
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     m.quote('AAPL', '100', '100');
@@ -155,7 +155,7 @@ describe('dayTradeBuyingPower under LEGACY_PDT (D110, D220)', () => {
 });
 
 describe('day-trade calls under LEGACY_PDT (D110, D119)', () => {
-  it('come of day trades beyond what the previous close allowed, at the close, and a deposit meets them', () => {
+  it("are issued at the close for day trades above the previous close's limit, and a deposit meets them", () => {
     const m = market('2026-01-05');
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 50_000 });
     m.quote('KO', '50', '50');
@@ -174,7 +174,7 @@ describe('day-trade calls under LEGACY_PDT (D110, D119)', () => {
     expect(calls(m, portfolio)).toEqual([]);
   });
 
-  it('do not come of what is held overnight, nor within what is allowed', () => {
+  it('are not issued for overnight positions or for day trades within the limit', () => {
     const m = market('2026-01-05');
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 50_000 });
     m.quote('KO', '50', '50');
@@ -186,7 +186,7 @@ describe('day-trade calls under LEGACY_PDT (D110, D119)', () => {
     expect(calls(m, portfolio)).toEqual([]);
   });
 
-  it('do not come of what the broker lends for the day, and what is still open at the close is called by Regulation T', () => {
+  it('are not issued for intraday leverage; positions open at the close get a Regulation T call', () => {
     const lending = testBroker('default', { dayTradingLeverage: true, liquidation: 'NEVER' });
     const rules = { ...testRules(), brokers: new Map([['default', lending]]) };
     const m = new TestMarket({ date: '2026-01-05', rules });

@@ -186,7 +186,7 @@ describe('closePortfolio: accruals (D212)', () => {
     return { market, portfolio };
   }
 
-  it('that the cash pays are posted first, and what is left is paid out', () => {
+  it('that the cash covers are posted first, and the remainder is paid out', () => {
     const { market, portfolio } = owingInterest(1);
     const before = market.entries().length;
     close(market, portfolio);

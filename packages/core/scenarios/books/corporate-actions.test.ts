@@ -72,7 +72,7 @@ describe('a dividend or split that has not taken effect', () => {
     expect(market.brokerage.mark('AAPL')).toBe(Price.of('100'));
   });
 
-  it('can be announced again, and then happens once, after what was announced meanwhile', () => {
+  it('can be announced again, and then applies once, after later announcements', () => {
     const { market, held } = holding();
     const actionId = idOf(announce(market, split('2026-01-06')));
     withdraw(market, actionId);
@@ -92,7 +92,7 @@ describe('a dividend or split that has not taken effect', () => {
   });
 });
 
-it('one that has taken effect stays', () => {
+it('a corporate action in effect cannot be withdrawn', () => {
   const { market, held } = holding();
   const actionId = idOf(announce(market, split('2026-01-06')));
   market.advanceTo('2026-01-06', 3);

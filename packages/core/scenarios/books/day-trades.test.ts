@@ -169,7 +169,7 @@ describe('counts changes of direction (FINRA Regulatory Notice 21-13)', () => {
     expect(records(market).at(-1)).toMatchObject({ quantity: 90_000_000 });
   });
 
-  it('each security and each day by itself', () => {
+  it('counts each security and each day separately', () => {
     const { market, portfolio } = marginMarket();
     trade(market, portfolio, [['buy', 10]]);
     market.quote('KO', '10.00', '10.00');
@@ -251,7 +251,7 @@ describe('the record (D60)', () => {
     expect(dollars(last.pnl)).toBe(5);
   });
 
-  it('matches only what was opened that day', () => {
+  it('matches only positions opened that day', () => {
     const { market, portfolio } = marginMarket();
     trade(market, portfolio, [['buy', 100, '5.00']]);
     market.advanceTo('2026-01-06', 10);
@@ -272,7 +272,7 @@ describe('the regime (D45)', () => {
     expect(dayTradeRegimeOf(testBroker('default'), TradingDate.of(date))).toBe(regime);
   });
 
-  it('is what the broker says where it says so', () => {
+  it("follows the broker's setting where there is one", () => {
     const broker = testBroker('default', { dayTradeRegime: 'LEGACY_PDT' });
     expect(dayTradeRegimeOf(broker, TradingDate.of('2027-01-04'))).toBe('LEGACY_PDT');
   });

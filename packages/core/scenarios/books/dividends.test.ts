@@ -132,7 +132,7 @@ describe('open orders on the ex-date (FINRA Rule 5330)', () => {
     expect(market.order(trailingStop)).toMatchObject({ stopPrice: Price.of('90') });
   });
 
-  it('what a reduced buy limit had set aside comes down with it', () => {
+  it('a reduced buy limit reduces its reservation', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '100.00', '100.00');

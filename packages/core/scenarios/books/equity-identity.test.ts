@@ -53,7 +53,7 @@ it('equity is cash and positions less the loan after every step of a busy week (
   }
 });
 
-it('what is set aside for an order stays part of equity', () => {
+it('reservations of orders stay part of equity', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.00', '100.00');
   const portfolio = market.openPortfolio({ cash: 10_000 });

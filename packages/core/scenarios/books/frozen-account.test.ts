@@ -67,7 +67,7 @@ describe('a frozen account (D9, D141)', () => {
     });
   });
 
-  it.each(changes.slice(0, -1))('takes %s again once it is unfrozen', (_what, _reason, commandOf) => {
+  it.each(changes.slice(0, -1))('accepts %s again after it is unfrozen', (_what, _reason, commandOf) => {
     const { market, portfolioId } = frozen();
     setStatus(market, 'ACTIVE');
     expect(market.execute(commandOf(market, portfolioId)).result).not.toHaveProperty('code');
@@ -82,7 +82,7 @@ describe('a frozen account (D9, D141)', () => {
     });
   });
 
-  it('goes on filling and settling what was placed before', () => {
+  it('continues to fill and settle earlier orders', () => {
     const market = new TestMarket();
     const portfolioId = market.openPortfolio({ accountId });
     market.quote('AAPL', '100.00', '100.00');

@@ -68,7 +68,7 @@ describe('importPositions (D206)', () => {
     expect(market.portfolio(portfolio).balances.REALIZED_PNL).toBe(Money.ofDollars(-1000));
   });
 
-  it('takes the mark where a row has no price, and refuses it where there is none', () => {
+  it('uses the mark for a row without a price, and refuses the row without a mark', () => {
     const { market, portfolio } = opened();
     expect(market.refuse(command(market, portfolio, [lot('F', 1)]))).toEqual({
       code: 'INVALID',
@@ -124,7 +124,7 @@ describe('importPositions (D206)', () => {
     expect(market.portfolio(portfolio).margin.calls).toHaveLength(1);
   });
 
-  it('lets a short position be bought back against its proceeds', () => {
+  it('allows a short position to be bought back with its proceeds', () => {
     const { market, portfolio } = opened({ type: 'MARGIN', marginType: 'REG_T', cash: 10_000 });
     imported(market, portfolio, [lot('AAPL', -10, '120')], Money.ofDollars(1200));
     market.place(portfolio, { intent: 'BUY_TO_CLOSE', quantity: 10 });

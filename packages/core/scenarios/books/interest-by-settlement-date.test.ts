@@ -31,7 +31,7 @@ describe('interest is on the debit by settlement date, of purchases and sales al
     audit(market);
   });
 
-  it('what is bought one day and sold the next is owed for one', () => {
+  it('a purchase sold on the next day accrues one day of interest', () => {
     const { market, portfolio, interest } = lent();
     market.place(portfolio, { quantity: 1500 });
     market.advanceTo('2026-01-05', 16, 30);
@@ -86,7 +86,7 @@ describe('interest is on the debit by settlement date, of purchases and sales al
   });
 });
 
-it('what accrues between two postings ends where it could not be kept exactly, at ninety million dollars (D118)', () => {
+it('accrual between two postings stops at ninety million dollars, the limit of exact amounts (D118)', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 1_000_000 });
   market.quote('AAPL', '100', '100', { last: '100' });

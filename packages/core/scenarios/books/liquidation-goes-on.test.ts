@@ -17,7 +17,7 @@ function owing(): { m: TestMarket; portfolio: string } {
 const calls = (m: TestMarket, portfolio: string) =>
   m.portfolio(portfolio).margin.calls.map(({ type, isDue = false }) => ({ type, isDue }));
 
-it('what a liquidation could not sell on one day it sells on the next, until the call for the memorandum account is met (D120)', () => {
+it('a liquidation continues on the next day until the SMA call is met (D120)', () => {
   const { m, portfolio } = owing();
   expect(calls(m, portfolio)).toEqual([{ type: 'REG_T', isDue: false }]);
   expect(dollars(m.value(portfolio).maintenanceExcess)).toBeGreaterThan(0);

@@ -44,7 +44,7 @@ describe('lots', () => {
     expect(market.portfolio(portfolio).balances.SECURITIES).toBe(0);
   });
 
-  it('of a short position hold what it was sold for; covering them realizes the difference', () => {
+  it('of a short position hold its proceeds; covering them realizes the difference', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN' });
     market.quote('KO', '60.00', '60.00');
@@ -93,7 +93,7 @@ describe('commissions and fees', () => {
 });
 
 describe('cash moves in whole cents', () => {
-  it('and what lies between them and the exact value of a sub-cent price goes to ROUNDING', () => {
+  it('the difference to the exact value of a sub-cent price is posted to ROUNDING', () => {
     const { market, portfolio, at } = marketWith();
     at('10.005');
     market.place(portfolio, { quantity: 3 });

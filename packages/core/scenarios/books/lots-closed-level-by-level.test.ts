@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TestMarket } from '../../src/testing/market.js';
 
-it('a lot that is sold level by level loses at each what the books say it has left, and nothing at the end', () => {
+it('a lot sold level by level ends with zero cost', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio({ fillModel: 'depth', cash: 1_000_000_000 });
   market.quote('AAPL', '99.99', '100.01');

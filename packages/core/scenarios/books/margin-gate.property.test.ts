@@ -24,7 +24,7 @@ const withdraw = fc.record({
   dollars: fc.integer({ min: 1, max: 50_000 }),
 });
 
-it('whatever a MARGIN portfolio is let do while the market stands still leaves room above both requirements', () => {
+it('a MARGIN portfolio in an unchanged market always keeps excess over both requirements', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('REG_T' as const, 'PORTFOLIO' as const),

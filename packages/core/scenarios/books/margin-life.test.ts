@@ -23,7 +23,7 @@ const calls = (market: TestMarket, portfolio: string): unknown[] =>
     .margin.calls.map(({ type, amount, dueAt }) => [type, dollars(amount), new Date(dueAt).toISOString()]);
 
 describe('the memorandum account (D107)', () => {
-  it('begins with the cash, gives half of a purchase, takes back half of a sale, and no fall touches it', () => {
+  it('starts at the cash, falls by half of a purchase, rises by half of a sale, and ignores falling prices', () => {
     const { market, portfolio } = borrowed();
     expect(sma(market, portfolio)).toBe(1000);
     market.quote('AAPL', '89.99', '90.00', { last: '90.00' });
@@ -54,7 +54,7 @@ describe('the memorandum account (D107)', () => {
     expect(sma(market, portfolio)).toBe(25);
   });
 
-  it('a long option takes all of its premium, a short one its requirement less premium; transfers and dividends count in full', () => {
+  it('a long option costs its premium, a short one its requirement less premium; transfers and dividends count in full', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 50_000 });
     const [put, call] = ['KO260220P00050000', 'KO260220C00070000'];
@@ -153,7 +153,7 @@ describe('interest and borrow fees (D118)', () => {
     expect(dollars(market.portfolio(portfolio).balances.INTEREST)).toBe(34.67);
   });
 
-  it('of shorts are taken on settled shares, on the price and 2 % in whole dollars', () => {
+  it('of shorts are charged on settled shares, on 102 % of the price in whole dollars', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
     market.quote('KO', '59.99', '60.00', { last: '60.00' });
@@ -186,7 +186,7 @@ describe('day trades (D110, D111)', () => {
     market.place(portfolio, { symbol: 'KO', quantity: 1 });
   });
 
-  it('what was opened today uses day-trade buying power up, and closing gives it back', () => {
+  it('positions opened today use day-trade buying power, and closing restores it', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
     market.quote('KO', '50.00', '50.00', { last: '50.00' });
@@ -199,7 +199,7 @@ describe('day trades (D110, D111)', () => {
     expect(power()).toBe(400_000);
   });
 
-  it('a broker that lends for the day lets stock be bought four times over; what stays overnight is called', () => {
+  it('a broker with intraday leverage allows purchases of four times the excess; overnight positions get a call', () => {
     const rules = testRules();
     const broker = testBroker('day', { dayTradingLeverage: true });
     const market = new TestMarket({ rules: { brokers: new Map([...rules.brokers, ['day', broker]]) } });
@@ -213,7 +213,7 @@ describe('day trades (D110, D111)', () => {
 });
 
 describe('the gate of a portfolio with cash (D108)', () => {
-  it('looks at what the order trades, and values nothing else that is held', () => {
+  it('values only the instruments of the order', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
     const symbols = ['AAPL', 'MSFT', 'KO'];

@@ -69,7 +69,7 @@ describe('the debit (D139)', () => {
     expect(shown(market, portfolio)).toEqual({ settled: 3000, pending: 0, loan: 2000 });
   });
 
-  it('follows what the short positions would cost to buy back', () => {
+  it('follows the cost to buy back the short positions', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     market.quote('KO', '60.00', '60.00');

@@ -92,7 +92,7 @@ describe('at the close', () => {
     ]);
   });
 
-  it('a large number of portfolios is marked in several records, the last of which says so', () => {
+  it('a large number of portfolios is marked in several records, and the last is flagged', () => {
     const market = new TestMarket();
     market.openPortfolio();
     // Straight to the brokerage: the market of tests checks every portfolio after each command.

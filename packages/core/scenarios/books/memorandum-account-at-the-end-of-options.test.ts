@@ -25,7 +25,7 @@ function expireAt(m: TestMarket, price: string): void {
 
 /** Contracts are charged 0.50 each. */
 describe('the memorandum account when options end (D107)', () => {
-  it('exercise takes half of the shares at their mark, and gives what they are worth above the strike', () => {
+  it("exercise subtracts half of the shares' mark and adds their value above the strike", () => {
     const { m, portfolio } = market();
     m.place(portfolio, { symbol: CALL, quantity: 2 });
     expireAt(m, '155');
@@ -36,7 +36,7 @@ describe('the memorandum account when options end (D107)', () => {
     ]);
   });
 
-  it('assignment gives back what the short took, the option at its intrinsic value', () => {
+  it('assignment restores the requirement of the short, with the option at its intrinsic value', () => {
     const { m, portfolio } = market();
     m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
     expireAt(m, '130');
@@ -47,7 +47,7 @@ describe('the memorandum account when options end (D107)', () => {
     ]);
   });
 
-  it('expiry gives back what a worthless short took', () => {
+  it('expiration restores the requirement of a worthless short', () => {
     const { m, portfolio } = market();
     m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_OPEN', quantity: 1 });
     expireAt(m, '140');

@@ -31,7 +31,7 @@ function eligibility(market: TestMarket, portfolioId: string) {
 }
 
 describe('portfolio margin', () => {
-  it('asks for what a move of 15 % either way can lose', () => {
+  it('requires the loss of a 15 % move in either direction', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 200_000 });
     market.quote('AAPL', '100.00', '100.00');
@@ -75,7 +75,7 @@ describe('a broker that asks for a multiple (D114)', () => {
     expect(dollars(value.overnightBuyingPower)).toBeCloseTo(1_183_333.3333, 4);
   });
 
-  it('takes orders by it, the cash for them there or not', () => {
+  it('accepts orders by its multiple, regardless of the cash', () => {
     const { market, portfolio } = held(120_000);
     // 97,500 above the requirement: 4,333 shares more take 97,492.50.
     expect(market.submit(portfolio, { quantity: 4334, limit: '100.00' })).toMatchObject({
@@ -86,7 +86,7 @@ describe('a broker that asks for a multiple (D114)', () => {
     expect(dollars(market.value(portfolio).maintenanceExcess)).toBe(7.5);
   });
 
-  it('does not multiply what an exchange asks for futures', () => {
+  it("does not multiply the exchange's margin for futures", () => {
     const { market, portfolio } = held(200_000);
     market.quote('ESH26', '6900.00', '6900.00', { last: '6900.00' });
     const before = market.value(portfolio).houseRequirement;
@@ -100,7 +100,7 @@ describe('a broker that asks for a multiple (D114)', () => {
 });
 
 describe('an order under TIMS (D115)', () => {
-  it('is judged with what is held of its class, be it another fund on the same index', () => {
+  it('is margined with positions of its class, including other funds on the same index', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 700_000 });
     market.quote('IVV', '600.00', '600.00');
@@ -130,7 +130,7 @@ describe('eligibility (D14)', () => {
     });
   });
 
-  it('is there from 110,000 on, for a CASH portfolio too', () => {
+  it('starts at 110,000, for a CASH portfolio as well', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 110_000 });
     expect(eligibility(market, portfolio)).toMatchObject({
@@ -159,7 +159,7 @@ describe('the upgrade (D15)', () => {
     expect(dollars(market.value(portfolio).settledCash)).toBe(160_000);
   });
 
-  it('takes a CASH portfolio to REG_T with 2,000 of equity', () => {
+  it('moves a CASH portfolio to REG_T with 2,000 of equity', () => {
     const market = new TestMarket();
     const poor = market.openPortfolio({ cash: 1999.99 });
     expect(upgrade(market, poor, 'REG_T')).toMatchObject({
@@ -171,7 +171,7 @@ describe('the upgrade (D15)', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(4000);
   });
 
-  it('takes a CASH portfolio to PORTFOLIO in one step', () => {
+  it('moves a CASH portfolio to PORTFOLIO in one step', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 120_000 });
     expect(upgrade(market, portfolio, 'PORTFOLIO')).not.toHaveProperty('code');

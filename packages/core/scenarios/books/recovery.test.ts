@@ -24,7 +24,7 @@ function recoveredAfter(
   return { market, again };
 }
 
-it('a recovered market knows what is left of the displayed size', () => {
+it('a recovered market keeps the remaining displayed size', () => {
   let portfolio = '';
   const { market, again } = recoveredAfter((m) => {
     portfolio = m.openPortfolio();

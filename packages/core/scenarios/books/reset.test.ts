@@ -38,7 +38,7 @@ it('a reset closes long and short positions at their marks, cancels orders and r
   expect(market.portfolio(portfolio).positions.size).toBe(0);
 });
 
-it('what was to settle settles no more, and trading goes on at once', () => {
+it('pending settlements are dropped, and trading continues at once', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio({ cash: 10_000 });
   market.quote('AAPL', '100.00', '100.00');

@@ -46,7 +46,7 @@ it('covering it pays at once and realizes the difference', () => {
   expect(value.shortMarketValue).toBe(0);
 });
 
-it('a rise costs the seller, and past the maintenance requirement there is a margin call', () => {
+it('a rising price costs the seller, and a margin call follows below the maintenance requirement', () => {
   const { market, portfolio } = shortOf(200, '60.00', 7000);
   // Credit 7,000 + 12,000; a call begins where 19,000 / (200 × 1.3) = 73.076… is passed.
   market.quote('KO', '73.07', '73.07');

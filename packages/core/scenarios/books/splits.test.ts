@@ -81,7 +81,7 @@ describe('a forward split of 7 for 1', () => {
     expect(market.order(order).status).toBe('FILLED');
   });
 
-  it('takes the exits of a bracket along', () => {
+  it('splits the exits of a bracket as well', () => {
     const { market, portfolio } = holding(1, '700.00');
     const entry = market.place(portfolio, {
       quantity: 2,
@@ -218,7 +218,7 @@ describe('a reverse split of 1 for 20', () => {
     expect(market.portfolio(portfolio).balances.SECURITIES).toBe(0);
   });
 
-  it('too small to leave any countable part takes the cost as a loss', () => {
+  it('writes off the cost of a position too small to keep a countable share', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '20.00', '20.00');
@@ -253,7 +253,7 @@ describe('a short position', () => {
 });
 
 describe('a partly filled order', () => {
-  it('goes on with what is left multiplied, and averages in the new shares', () => {
+  it('continues with its remaining quantity multiplied and its average in the new shares', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '99.00', '100.00', { askSize: 3 });

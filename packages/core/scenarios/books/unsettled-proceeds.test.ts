@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { dollars, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
-it('a CASH portfolio may sell today what it bought today, but its proceeds buy nothing before they settle (D52)', () => {
+it('a CASH portfolio may sell shares bought today, but their proceeds buy nothing before they settle (D52)', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio({ cash: 10_000 });
   market.quote('AAPL', '100.00', '100.00');

@@ -30,7 +30,7 @@ const cash = (m: TestMarket, portfolio: string): number[] => {
   return [SETTLED_CASH, PENDING_CASH, FUTURES_PNL].map(dollars);
 };
 
-describe('what would be delivered is closed out at the mark (D96)', () => {
+describe('deliverable futures are closed out at the mark (D96)', () => {
   it('a long two business days before first notice, a short two before the last trade', () => {
     const m = market(GC, 4000, '2026-11-23');
     const long = m.openPortfolio({ type: 'MARGIN' });

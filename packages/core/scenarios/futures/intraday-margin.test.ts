@@ -3,7 +3,7 @@ import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 
 const ES = 'ESM26';
 
-it('a broker may take a part of the margin until the day is settled, and all of it overnight (D94)', () => {
+it('a broker may require a part of the margin before the daily settlement, and all of it overnight (D94)', () => {
   const brokers = new Map([
     ['default', testBroker('default')],
     ['by-day', testBroker('by-day', { futuresIntradayFractionBps: 2500 })],
@@ -29,7 +29,7 @@ it('a broker may take a part of the margin until the day is settled, and all of 
   expect(dollars(m.value(byDay).houseRequirement)).toBe((2 * 20_909) / 4);
 });
 
-it('months against each other take the same part', () => {
+it('calendar spreads require the same part', () => {
   const brokers = new Map([['default', testBroker('default', { futuresIntradayFractionBps: 5000 })]]);
   const m = new TestMarket({ date: '2026-03-16', rules: { brokers } });
   m.quote(ES, '6000', '6000');

@@ -25,7 +25,7 @@ function audit(m: TestMarket): void {
 }
 
 describe('daily settlement of variation (D95)', () => {
-  it('pays at 16:00 what the day has made, and what closing had left pending', () => {
+  it("pays the day's variation and pending profits at 16:00", () => {
     const m = market();
     const portfolio = m.openPortfolio({ type: 'MARGIN' });
     m.place(portfolio, { symbol: ES, quantity: 2 });

@@ -24,7 +24,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('next-day' as const) }) },
 );
 
-it('what was paid as variation, and what is pending, is what the contracts have made, on any path (D95)', () => {
+it('paid and pending variation add up to the profit of the contracts, on any path (D95)', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
       const m = new TestMarket();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { TestMarket } from '../../src/testing/market.js';
 
 /** D68. */
-it('a pushed quote lists what its symbol says', () => {
+it('a pushed quote lists the instrument of its symbol', () => {
   const market = new TestMarket();
   for (const symbol of ['AAPL260116C00150000', 'SPX260116P06000000', 'VIX', 'ESZ26', 'XYZZ26', 'NEWCO2']) {
     market.quote(symbol, '5.00', '5.10');

@@ -4,7 +4,7 @@ import { TestMarket } from '../../src/testing/market.js';
 
 const index = { assetClass: 'INDEX', symbol: 'AAPL', name: 'AAPL' } as const;
 
-it('what is held or ordered cannot be listed as something else', () => {
+it('a held or ordered symbol cannot be listed as another class', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio();
   market.quote('AAPL', '50.00', '50.00');

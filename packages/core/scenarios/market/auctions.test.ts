@@ -19,7 +19,7 @@ const opg = (more: TestOrder = {}): TestOrder => ({ tif: 'OPG', ...more });
 const cls = (more: TestOrder = {}): TestOrder => ({ tif: 'CLS', ...more });
 
 describe('the opening auction (D180)', () => {
-  it('executes at the mark of the first quote of the session, whatever its size', () => {
+  it('executes at the mark of the first quote of the session, regardless of its size', () => {
     const { m, portfolio } = early();
     const order = m.place(portfolio, opg({ quantity: 500 }));
     expect(m.order(order).status).toBe('PENDING_MARKET_OPEN');
@@ -33,7 +33,7 @@ describe('the opening auction (D180)', () => {
     expect(m.brokerage.state.books.get('AAPL')?.askLeft).toBe(1_000_000);
   });
 
-  it('at the official open, where the source tells it', () => {
+  it('executes at the official open if the source reports it', () => {
     const { m, portfolio } = early();
     const order = m.place(portfolio, opg());
     m.advanceTo('2026-01-05', 9, 31);
@@ -93,12 +93,12 @@ describe('the opening auction (D180)', () => {
     [9, 28, false],
     [18, 59, false],
     [19, 0, true],
-  ])('takes orders at %i:%i: %s', (hour, minute, isTaken) => {
+  ])('accepts orders at %i:%i: %s', (hour, minute, isTaken) => {
     const { m, portfolio } = early({ hour, minute });
     expect(typeof m.submit(portfolio, opg()) === 'string').toBe(isTaken);
   });
 
-  it('says until when it took orders and when it takes them again', () => {
+  it('reports its cutoff and the next time for orders', () => {
     const { m, portfolio } = early({ hour: 10 });
     expect(m.submit(portfolio, opg())).toMatchObject({
       code: 'AUCTION_CLOSED',
@@ -107,7 +107,7 @@ describe('the opening auction (D180)', () => {
     });
   });
 
-  it('takes orders all weekend, for the next trading day', () => {
+  it('accepts orders all weekend, for the next trading day', () => {
     const { m, portfolio } = early({ date: '2026-01-02', hour: 19 });
     const friday = m.place(portfolio, opg({ quantity: 1 }));
     m.advanceTo('2026-01-03', 12);
@@ -119,7 +119,7 @@ describe('the opening auction (D180)', () => {
     expect([m.fills(friday), m.fills(saturday)]).toEqual([['1 @ 150.01'], ['2 @ 150.01']]);
   });
 
-  it('lets its orders be changed and canceled before the cutoff only', () => {
+  it('allows changes and cancels of its orders before the cutoff only', () => {
     const { m, portfolio } = early({ minute: 27 });
     const [first, second] = [m.place(portfolio, opg({ limit: '150.00' })), m.place(portfolio, opg())];
     expect(m.replace(first, { tif: 'DAY' })).toEqual({
@@ -171,7 +171,7 @@ describe('the closing auction (D180)', () => {
     expect(types.indexOf('OrderExecuted')).toBeLessThan(types.indexOf('SessionMarked'));
   });
 
-  it('at the official close, where the source tells it', () => {
+  it('executes at the official close if the source reports it', () => {
     const { m, portfolio } = early({ hour: 15 });
     const order = m.place(portfolio, cls());
     const close = m.brokerage.rules.calendar.tradingDay(
@@ -200,7 +200,7 @@ describe('the closing auction (D180)', () => {
     expect(m.fills(order)).toEqual(['10 @ 150.5']);
   });
 
-  describe('of a source that tells the official close after the bell', () => {
+  describe('with a source that reports the official close after the bell', () => {
     const tell = (m: TestMarket, more: Partial<Quote>) =>
       m.execute<'UpdateMarket'>({
         type: 'UpdateMarket',
@@ -219,7 +219,7 @@ describe('the closing auction (D180)', () => {
       return { m, portfolio, orders };
     }
 
-    it('executes at the official close when that is told, and the marks of the close come after it', () => {
+    it('executes at the official close when it arrives, and closing marks follow it', () => {
       const { m, portfolio, orders } = atTheBell();
       expect(orders.map((order) => m.order(order).status)).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
       expect(m.events('SessionMarked')).toEqual([]);
@@ -238,7 +238,7 @@ describe('the closing auction (D180)', () => {
       expect(m.portfolio(portfolio).previousClose).toMatchObject({ date: '2026-01-05' });
     });
 
-    it('executes at what is known where the source tells no close within its time', () => {
+    it('executes at the last known price if no official close arrives in time', () => {
       const { m, orders } = atTheBell();
       m.advanceTo('2026-01-05', 16, 2);
       expect(m.fills(orders[0]!)).toEqual(['10 @ 150.01']);
@@ -276,7 +276,7 @@ describe('the closing auction (D180)', () => {
     // The day after Thanksgiving closes at 13:00.
     ['2026-11-27', 12, 49, true],
     ['2026-11-27', 12, 50, false],
-  ])('takes orders on %s at %i:%i: %s', (date, hour, minute, isTaken) => {
+  ])('accepts orders on %s at %i:%i: %s', (date, hour, minute, isTaken) => {
     const { m, portfolio } = early({ date, hour, minute });
     expect(typeof m.submit(portfolio, cls()) === 'string').toBe(isTaken);
   });
@@ -354,7 +354,7 @@ describe('the closing auction (D180)', () => {
 });
 
 describe('orders for the auctions (D180)', () => {
-  it('are taken by brokers that offer them', () => {
+  it('are accepted by brokers that offer them', () => {
     const m = new TestMarket({ hour: 9 });
     m.quote('AAPL', '149.99', '150.01');
     expect(m.submit(m.openPortfolio(), opg())).toMatchObject({
@@ -363,7 +363,7 @@ describe('orders for the auctions (D180)', () => {
     });
   });
 
-  it('are taken while the market is closed by brokers that do not queue', () => {
+  it('are accepted while the market is closed, even by brokers that do not queue', () => {
     const m = new TestMarket({
       hour: 9,
       rules: {

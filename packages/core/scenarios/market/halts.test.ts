@@ -39,7 +39,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(stop).status).toBe('ACTIVE');
   });
 
-  it('takes orders that wait, changes them and cancels them; an IOC or FOK is refused', () => {
+  it('accepts, changes and cancels orders that wait; refuses IOC and FOK', () => {
     const { m, portfolio } = open();
     m.halt('AAPL', 'T1');
     const order = m.place(portfolio, { limit: '151.00' });
@@ -73,7 +73,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'TRADING_HALTED' });
   });
 
-  it('lifted at the instant of its last quote, goes on with the next one, at that same instant too', () => {
+  it('lifted at the instant of its last quote, resumes with the next quote, even at the same instant', () => {
     const { m, portfolio } = open();
     const rests = m.place(portfolio, { limit: '149.00' });
     m.halt('AAPL', 'H10');
@@ -114,7 +114,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.fills(gtc)).toEqual(['10 @ 139.1']);
   });
 
-  it('lets marks of trailing stops stand still', () => {
+  it('freezes the marks of trailing stops', () => {
     const { m, portfolio } = open();
     m.place(portfolio, { quantity: 10 });
     const trail = m.place(portfolio, { intent: 'SELL_TO_CLOSE', type: 'TRAILING_STOP', trailingAmount: '2' });
@@ -126,7 +126,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(trail)).toMatchObject({ mark: Price.of('155'), stopPrice: Price.of('153') });
   });
 
-  it('keeps the exits of a bracket waiting, and both are there after it', () => {
+  it('keeps both exits of a bracket waiting until it ends', () => {
     const { m, portfolio } = open();
     const entry = m.place(portfolio, {
       quantity: 10,
@@ -148,7 +148,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(stop)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });
   });
 
-  it('stops options on the symbol, alone and in several legs; their expiry goes on', () => {
+  it('halts options on the symbol, single and multi-leg, but not their expiration', () => {
     const { m } = open({ date: '2026-01-16' });
     const portfolio = m.openPortfolio({ type: 'MARGIN' });
     m.quote(CALL, '1.00', '1.10');
@@ -182,7 +182,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.order(spread).status).toBe('CANCELED');
   });
 
-  it('lets an order of several legs go on when each leg has been quoted after it', () => {
+  it('resumes a multi-leg order after a new quote for each leg', () => {
     const { m } = open();
     const portfolio = m.openPortfolio({ type: 'MARGIN' });
     m.quote(CALL, '5.00', '5.10');
@@ -223,7 +223,7 @@ describe('a halt of a symbol (D178)', () => {
     expect(m.fills(order)).toEqual(['10 @ 148.1']);
   });
 
-  it('refuses what cannot be halted', () => {
+  it('refuses symbols that cannot be halted', () => {
     const { m } = open();
     m.quote(CALL, '5.00', '5.10');
     expect(m.halt('NONE', 'T1')).toMatchObject({ code: 'UNKNOWN_SYMBOL', symbol: 'NONE' });
@@ -314,7 +314,7 @@ describe('a halt of the whole market (D178)', () => {
     });
   });
 
-  it('makes liquidations wait, and they go on after it', () => {
+  it('delays liquidations until it ends', () => {
     const m = new TestMarket({ rules: { ...testRules() } });
     m.quote('AAPL', '99.99', '100.00', { last: '100.00' });
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });

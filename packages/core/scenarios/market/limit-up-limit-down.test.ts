@@ -55,7 +55,7 @@ function open(symbol = 'AAPL', close = '100.00', more: ConstructorParameters<typ
 const haltOf = (m: TestMarket) => [...m.brokerage.state.halts.inForce.values()][0];
 
 describe('limit up, limit down (D179)', () => {
-  it('lets nothing execute outside the band, and waitingFor names it', () => {
+  it('blocks executions outside the band, and waitingFor names it', () => {
     const { m, portfolio, at } = open();
     at('99.99', '100.01', '100.00');
     at('109.50', '111.00', '100.00');
@@ -193,7 +193,7 @@ describe('limit up, limit down (D179)', () => {
     ['2026-01-05', 15, 59, 16, 0],
     ['2026-11-25', 12, 50, 13, 0],
   ])(
-    'lets a pause of the last ten minutes last to the close: %s %i:%i',
+    'extends a pause in the last ten minutes to the close: %s %i:%i',
     (date, hour, minute, endHour, endMinute) => {
       const { m, at, date: day } = open('AAPL', '100.00', { date });
       at('99.99', '100.01', '100.00');
@@ -245,7 +245,7 @@ describe('limit up, limit down (D179)', () => {
     expect(haltOf(m)?.reason).toBe('LUDP');
   });
 
-  it('goes on after a restart as it would have', () => {
+  it('continues unchanged after a restart', () => {
     const run = (restarts: boolean): string => {
       const { m, portfolio, at } = open();
       at('99.99', '100.01', '100.00');

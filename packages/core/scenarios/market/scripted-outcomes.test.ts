@@ -45,7 +45,7 @@ describe('a scripted refusal (D175)', () => {
     expect(m.brokerage.state.outcomes.get(rule)?.used).toBe(0);
   });
 
-  it('rejects later, after its time, and frees what was set aside', () => {
+  it('rejects after its delay and releases the reservation', () => {
     const { m, portfolio } = open();
     const refusal = { code: 'SCRIPTED', shownAs: 'NOT_SHORTABLE' } as const;
     m.script({ type: 'REJECT_LATER', refusal, after: delay(2000) });
@@ -56,7 +56,7 @@ describe('a scripted refusal (D175)', () => {
     expect(m.order(order)).toMatchObject({ status: 'REJECTED', rejectReason: refusal, reserved: 0 });
   });
 
-  it('rejects at once after the acknowledgement without a delay, and takes the exits of a bracket with it', () => {
+  it('rejects right after the acknowledgement without a delay, including the exits of a bracket', () => {
     const { m, portfolio } = open();
     m.script({ type: 'REJECT_LATER', refusal: { code: 'SCRIPTED', shownAs: 'NOT_SHORTABLE' } });
     const order = m.place(portfolio, {
@@ -104,7 +104,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(m.place(portfolio, { limit: '152.00' }))).toEqual(['5 @ 152', '5 @ 150.01']);
   });
 
-  it('round down to whole shares, and the piece that completes the order takes what is left', () => {
+  it('round down to whole shares, and the last piece gets the remainder', () => {
     const { m, portfolio } = open();
     m.script(fill(percent(33.3), percent(33.3), percent(33.4)), { times: 0 });
     expect(m.fills(m.place(portfolio, {})).map((text) => text.split(' ')[0])).toEqual(['3', '3', '4']);
@@ -148,7 +148,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(order)).toEqual(['5 @ 20', '5 @ 12.01']);
   });
 
-  it('take the place of a trigger, and a stop that has filled in part has gone off', () => {
+  it('replace a trigger: a partly filled stop counts as triggered', () => {
     const { m, portfolio } = open();
     m.place(portfolio, { quantity: 10 });
     m.script(fill(percent(50)));
@@ -156,7 +156,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(stop)).toEqual(['2 @ 149.99', '3 @ 149.99']);
   });
 
-  it('stand still while trading is halted, whatever halts overlap', () => {
+  it('pause while trading is halted, even with overlapping halts', () => {
     const { m, portfolio } = open();
     m.script(
       fill(
@@ -182,7 +182,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(order)).toEqual(['5 @ 150.01', '5 @ 150']);
   });
 
-  it('stand still while the market is closed', () => {
+  it('pause while the market is closed', () => {
     const { m, portfolio } = open({ hour: 15, minute: 59 });
     m.script(fill(percent(100, { after: delay(120_000), price: Price.of('150') })));
     const order = m.place(portfolio, { tif: 'GTC' });
@@ -194,7 +194,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(order)).toEqual(['10 @ 150']);
   });
 
-  it('let an IOC take what has no delay, and a FOK only where it fills whole and at once', () => {
+  it('fill an IOC with the pieces without a delay, and a FOK only whole and at once', () => {
     const { m, portfolio } = open();
     m.script(fill(percent(30), percent(70, { after: delay(1) })), { times: 0 });
     const ioc = m.place(portfolio, { tif: 'IOC' });
@@ -247,7 +247,7 @@ describe('scripted fills (D175)', () => {
     ]);
   });
 
-  it('of an order for an amount buy what it is worth at the price of the piece', () => {
+  it('size an order for an amount by the price of the piece', () => {
     const { m, portfolio } = open();
     m.script(fill(percent(100, { price: Price.of('200') })));
     const order = m.place(portfolio, { notional: '1000.00' });
@@ -268,7 +268,7 @@ describe('scripted fills (D175)', () => {
     expect(exit?.progress.quantity).toBe(Quantity.of(10));
   });
 
-  it('go on after a restart as they would have', () => {
+  it('continue unchanged after a restart', () => {
     const run = (restarts: boolean): string => {
       const { m, portfolio } = open();
       m.script(fill(percent(30, { after: delay(1000) }), percent(30, { after: delay(70_000) })), {
@@ -304,7 +304,7 @@ describe('a held order (D175)', () => {
     expect(m.fills(order)).toEqual(['10 @ 150.01']);
   });
 
-  it('without a time goes on when its rule is deleted, be it before the open', () => {
+  it('without a time resumes when its rule is deleted, even before the open', () => {
     const { m, portfolio } = open({ hour: 8 });
     const rule = m.script({ type: 'HOLD' }, { times: 0 });
     const early = m.place(portfolio, {});
@@ -371,7 +371,7 @@ describe('a scripted cancel (D175)', () => {
     expect(m.order(order).status).toBe('FILLED');
   });
 
-  it('holds for cancel-all, which leaves out what refuses', () => {
+  it('applies to cancel-all, which skips orders that refuse', () => {
     const { m, portfolio } = open();
     for (const effect of ['FILL', 'IGNORE', 'REJECT'] as const) {
       m.script({ type: 'ON_CANCEL', effect });
@@ -425,7 +425,7 @@ describe('outcome rules (D175)', () => {
 });
 
 describe('orders for an auction (D175, D180)', () => {
-  it('that are scripted take no part in it before their script leaves them to it', () => {
+  it('join the auction only after their script releases them', () => {
     const brokers = new Map([['default', testBroker('default', { auctionOrders: true })]]);
     const { m, portfolio } = open({ hour: 15, rules: { brokers } });
     m.script({ type: 'HOLD' });

@@ -81,7 +81,7 @@ describe('Rule 201 (D179a)', () => {
     expect(m.fills(order)).toEqual(['10 @ 8.98']);
   });
 
-  it('lets a limit above the bid work as ever, also when the bid comes up to it', () => {
+  it('keeps a limit above the bid working, even after the bid reaches it', () => {
     const { m, portfolio, at } = open();
     at('9.00', '9.02', '9.00');
     const order = m.place(portfolio, { ...SHORT, limit: '9.01' });
@@ -108,7 +108,7 @@ describe('Rule 201 (D179a)', () => {
     expect(m.order(m.place(portfolio, { ...SHORT, tif: 'FOK' })).cancelReason).toBe('FOK_NOT_FILLABLE');
   });
 
-  it('lets those behind a held order have their turn, and long sales go on', () => {
+  it('fills orders behind a held short sale, and long sales', () => {
     const { m, portfolio, at } = open();
     at('9.00', '9.02', '9.00');
     const short = m.place(portfolio, SHORT);
@@ -118,7 +118,7 @@ describe('Rule 201 (D179a)', () => {
     expect(m.fills(short)).toEqual([]);
   });
 
-  it('takes the displayed size of the bid that reaches the offer', () => {
+  it('fills against the displayed size of a bid that reaches the offer', () => {
     const { m, portfolio, at } = open();
     at('9.00', '9.02', '9.00');
     const order = m.place(portfolio, SHORT);
@@ -128,7 +128,7 @@ describe('Rule 201 (D179a)', () => {
     expect(m.fills(order)).toEqual(['4 @ 9.01', '6 @ 9.01']);
   });
 
-  it('holds in the extended session, and lets orders go when it is over', () => {
+  it('applies in the extended session, and releases orders when it ends', () => {
     const { m, portfolio, at } = open();
     at('9.00', '9.02', '9.00');
     const order = m.place(portfolio, { ...SHORT, limit: '8.50', session: 'EXTENDED', tif: 'GTC' });
@@ -150,7 +150,7 @@ describe('Rule 201 (D179a)', () => {
     expect(m.waitingFor(order)).toBe('bid 9.00 below limit 9.30');
   });
 
-  it('lets a short sale take part in an auction only above the last bid', () => {
+  it('admits a short sale to an auction only above the last bid', () => {
     const brokers = new Map([['default', testBroker('default', { auctionOrders: true })]]);
     const { m, portfolio, at } = open({ rules: { brokers } });
     at('9.00', '9.02', '9.00');
@@ -185,7 +185,7 @@ describe('Rule 201 (D179a)', () => {
     expect(isRestricted(m)).toBe(true);
   });
 
-  it('goes on after a restart as it would have, and is off unless it is wanted', () => {
+  it('continues unchanged after a restart, and is off by default', () => {
     const run = (restarts: boolean): string => {
       const { m, portfolio, at } = open();
       at('9.00', '9.02', '9.00');

@@ -61,7 +61,7 @@ const leg = (optionSymbol: string, positionIntent: OrderLeg['positionIntent'], q
 });
 
 describe('a split of two for one (D89)', () => {
-  it('makes two contracts of one, at half the strike, under another symbol; what they cost stays', () => {
+  it('turns one contract into two at half the strike under another symbol, with an unchanged cost', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 20_000 });
     m.place(portfolio, { symbol: CALL, quantity: 3 });
@@ -86,7 +86,7 @@ describe('a split of two for one (D89)', () => {
     expect(held(m, portfolio)).toEqual({ [HALF_PUT]: [2, 390] });
   });
 
-  it('gives one symbol away and takes it for another series in the same moment', () => {
+  it('renames one series to a symbol that another series leaves at the same instant', () => {
     const m = market();
     m.quote(HALF_CALL, '50', '50.10');
     const portfolio = m.openPortfolio({ cash: 20_000 });
@@ -122,7 +122,7 @@ describe('a split of two for one (D89)', () => {
     });
   });
 
-  it('open orders go on in the new series, prices halved, purchases down to the tick and sales up', () => {
+  it('moves open orders to the new series at half the price, purchases rounded down to the tick and sales up', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 50_000 });
     m.place(portfolio, { symbol: CALL, quantity: 1 });
@@ -291,8 +291,8 @@ describe('any other ratio (D89)', () => {
   });
 });
 
-describe('an action that more portfolios hold than one record takes', () => {
-  it.each(['SPLIT', 'CASH_DIVIDEND'] as const)('%s: goes on where it was, after a crash as well', (type) => {
+describe('an action for more portfolios than fit into one record', () => {
+  it.each(['SPLIT', 'CASH_DIVIDEND'] as const)('%s: continues where it stopped, after a crash as well', (type) => {
     const m = market();
     if (type === 'CASH_DIVIDEND') {
       const action = {

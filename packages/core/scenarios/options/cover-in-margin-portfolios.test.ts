@@ -23,7 +23,7 @@ const withdraw = (m: TestMarket, portfolioId: string, amount: number) =>
     amount: Money.ofDollars(-amount),
   }).result;
 
-it('a purchase is paid with what the put leaves free, and a withdrawal as well', () => {
+it('a purchase or withdrawal uses only cash that the put leaves free', () => {
   const { m, portfolio } = market(3);
   m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
   expect(dollars(m.value(portfolio).reservedCash)).toBe(9_000);
@@ -47,7 +47,7 @@ it('the order keeps the cash while it waits', () => {
   expect(m.submit(portfolio, { quantity: 150 })).toEqual(expect.any(String));
 });
 
-it('an assigned put takes the cash, and the portfolio may borrow again', () => {
+it('an assigned put uses its cash, and the portfolio may borrow again', () => {
   const { m, portfolio } = market(3);
   m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
   m.advanceTo('2026-01-16', 15, 59);
@@ -73,7 +73,7 @@ it('from level 4 on margin decides', () => {
   expect(m.submit(portfolio, { quantity: 150 })).toEqual(expect.any(String));
 });
 
-it('stock may still be sold short beside a secured put', () => {
+it('stock may be sold short despite a cash-secured put', () => {
   const { m, portfolio } = market(3, 20_000);
   m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
   expect(m.submit(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 })).toEqual(expect.any(String));

@@ -71,7 +71,7 @@ const covered = (m: TestMarket, contracts: number): string => {
 };
 
 describe('early assignment (D89, D164)', () => {
-  it('is off unless the simulation says otherwise', () => {
+  it('is off by default', () => {
     const m = market();
     covered(m, 1);
     m.advanceTo('2026-01-09', 10);
@@ -126,7 +126,7 @@ describe('early assignment (D89, D164)', () => {
     [10, 9],
     [11, 10],
     [30, 27],
-  ])('of %i short contracts %i are hit, whoever holds them', (contracts, hit) => {
+  ])('of %i short contracts, assigns %i across all holders', (contracts, hit) => {
     const m = market('DIVIDENDS');
     const portfolios = [];
     for (let left = contracts; left > 0; left -= 7) {
@@ -185,7 +185,7 @@ describe('early assignment (D89, D164)', () => {
     expect(held(m, portfolio)).toEqual({ [HIGHER]: 1, AAPL: 0 });
   });
 
-  it('an order to buy back what is assigned ends', () => {
+  it('an order to buy back an assigned contract ends', () => {
     const m = market('DIVIDENDS');
     const portfolio = covered(m, 1);
     const order = m.place(portfolio, {

@@ -106,7 +106,7 @@ describe('exercise by exception (D85, D87)', () => {
     expect(held(other, poor)).toEqual({});
   });
 
-  it('not where the holder has said so; only the part that was said', () => {
+  it("respects the holder's instruction, for the instructed quantity only", () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 80_000 });
     m.place(portfolio, { symbol: CALL, quantity: 3 });
@@ -181,7 +181,7 @@ describe('assignment (D87)', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(20_000 - 15_001 + 500 - 0.5 + 15_000);
   });
 
-  it('a secured put takes the shares with the cash that was set aside', () => {
+  it('a cash-secured put pays for the shares with its collateral', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 14_000 });
     m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
@@ -208,8 +208,8 @@ describe('assignment (D87)', () => {
   });
 });
 
-describe('what a CASH portfolio cannot take (D88)', () => {
-  it('a vertical with one leg in the money: the long is exercised where it can be paid, else sold at what it is worth', () => {
+describe('option events that a CASH portfolio cannot fund (D88)', () => {
+  it('a vertical with one leg in the money: the long is exercised if funded, else sold at its value', () => {
     for (const [cash, result] of [
       [40_000, { AAPL: [100, 15_510] }],
       [10_000, {}],
@@ -244,7 +244,7 @@ describe('what a CASH portfolio cannot take (D88)', () => {
     expect(m.portfolio(portfolio).positions.size).toBe(0);
   });
 
-  it('a credit spread whose short leg alone is in the money: the shares are sold or bought in at the mark', () => {
+  it('a credit spread with only its short leg in the money: the shares are sold or bought in at the mark', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 2500 });
     m.place(portfolio, { symbol: LOWER_PUT, quantity: 1 });
@@ -281,7 +281,7 @@ describe('cash settlement', () => {
     return m;
   }
 
-  it('pays what the contract is worth on the next settlement day (D85)', () => {
+  it("pays the contract's value on the next settlement day (D85)", () => {
     const m = indexMarket();
     const portfolio = m.openPortfolio({ cash: 5000 });
     m.place(portfolio, { symbol: XSP_CALL, quantity: 1 });
@@ -296,7 +296,7 @@ describe('cash settlement', () => {
     expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(-225);
   });
 
-  it('what a CASH portfolio will pay stays set aside until it is paid', () => {
+  it('a CASH portfolio keeps its payment reserved until it is due', () => {
     const m = indexMarket();
     const portfolio = m.openPortfolio({ cash: 1500 });
     m.place(portfolio, { symbol: XSP_HIGHER, quantity: 1 });
@@ -311,7 +311,7 @@ describe('cash settlement', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(cash - 1000);
   });
 
-  it('an AM series whose index never trades that day settles at 16:00, where nothing ever closes too', () => {
+  it('an AM series without a trade of its index settles at 16:00, even on an always-open calendar', () => {
     const m = market({ rules: { calendar: calendarById('always-open') } });
     const am = 'SPX260116C06000000';
     m.quote('SPX', '6010', '6010');
@@ -431,7 +431,7 @@ describe('an exercise on request (D86)', () => {
     expect(exercise(m, portfolio, xsp)).toMatchObject({ shares: 0, cash: 500e4 });
   });
 
-  it('a put on margin may sell short what can be borrowed', () => {
+  it('a put on margin may sell borrowed shares short', () => {
     const m = market();
     m.quote('HTB', '99', '101');
     m.quote('HTB260116P00110000', '11', '11.10');
@@ -504,7 +504,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
 
-  it('has its cover exercised, whatever was instructed before', () => {
+  it('exercises its cover despite earlier instructions', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 1100 });
     m.place(portfolio, { symbol: LOWER_PUT, quantity: 1 });
@@ -520,7 +520,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
 
-  it('an instruction for a long is refused as far as it covers a short, and does not count for what came to cover one', () => {
+  it('an instruction for a long that covers a short is refused, and is ignored for longs that cover one later', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 20_000 });
     const keep = (quantity?: number) =>
@@ -564,7 +564,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
 
-  it('cannot exercise what covers a short that it could not pay for', () => {
+  it('cannot exercise the cover of a short that it could not fund', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 16_500 });
     m.place(portfolio, { quantity: 100 });

@@ -112,7 +112,7 @@ describe('a vertical (D75, D78)', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(1000 - 40 - 4);
   });
 
-  it('rests at its limit, what it pays beyond the touches on the bought leg', () => {
+  it('rests at its limit, with the difference to the touches on the bought leg', () => {
     const m = market();
     const portfolio = m.openPortfolio();
     const order = m.place(
@@ -125,7 +125,7 @@ describe('a vertical (D75, D78)', () => {
     expect(m.fills(order)).toEqual(['1 @ 5', '1 @ 2']);
   });
 
-  it('takes whole units, as many as all legs have, and uses up all of their sizes', () => {
+  it('fills whole units, limited by the smallest leg, and uses the size of every leg', () => {
     const m = market();
     const portfolio = m.openPortfolio();
     m.quote(CALL(160), '2.00', '2.10', { bidSize: 3, askSize: 3 });
@@ -201,7 +201,7 @@ describe('a credit (D76, D81)', () => {
     },
   );
 
-  it('a short straddle needs level 4; on margin it takes its requirement', () => {
+  it('a short straddle needs level 4; on margin it uses its requirement', () => {
     const m = market();
     m.quote(PUT(150), '4.90', '5.00');
     const straddle = packageOf({
@@ -268,7 +268,7 @@ describe('an update (D76, D138)', () => {
   });
 });
 
-describe('what is wrong with legs (D75–D77)', () => {
+describe('refusals of legs (D75–D77)', () => {
   it.each<[Package, string[]]>([
     [
       {

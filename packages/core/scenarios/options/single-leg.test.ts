@@ -45,7 +45,7 @@ describe('a call bought and sold (D74, D81, D83, D84)', () => {
     expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(30);
   });
 
-  it('takes the displayed size, in whole contracts, and waits for more', () => {
+  it('fills the displayed size, in whole contracts, and waits for more', () => {
     const m = market();
     const portfolio = m.openPortfolio();
     const order = m.place(portfolio, { symbol: CALL, quantity: 30, limit: '5.10' });
@@ -249,7 +249,7 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   it('names the reason', () => {
     const m = market();
     const portfolio = m.openPortfolio();
@@ -311,7 +311,7 @@ describe('a switch of the broker (D124)', () => {
       ],
       true,
     ],
-  ])('is refused below the level of what is held: %s %j, %s', (type, trades, isRefused) => {
+  ])('is refused below the option level of its positions: %s %j, %s', (type, trades, isRefused) => {
     const m = market({ rules: { brokers } });
     const portfolio = m.openPortfolio({ type, cash: 30_000 });
     for (const [symbol, intent] of trades) m.place(portfolio, { symbol, intent, quantity: 1 });

@@ -117,7 +117,7 @@ describe('covered calls stay covered over a split with a part of a share in cash
 });
 
 describe('1:150 at a broker without fractions', () => {
-  it('what was paid for the shares stays under the call until it is bought back', () => {
+  it('the cost of the shares stays reserved under the call until it is bought back', () => {
     const m = market('1:150', { fractionalShares: false });
     const portfolio = coveredCalls(m, 1);
     split(m);
@@ -131,7 +131,7 @@ describe('1:150 at a broker without fractions', () => {
     expect(setAside(m, portfolio)).toBe(0);
   });
 
-  it('no more than there is can be lost', () => {
+  it('losses stay within the available cash', () => {
     const m = market('1:150', { fractionalShares: false });
     const portfolio = coveredCalls(m, 1);
     split(m);
@@ -159,7 +159,7 @@ describe('1:150 at a broker without fractions', () => {
   });
 });
 
-describe('a spread whose strikes a split moves apart (D220)', () => {
+describe('a spread with strikes that a split moves apart (D220)', () => {
   const SHORT = 'AAPL260116P00052500';
   const LONG = 'AAPL260116P00047500';
   const SPLIT_SHORT = 'AAPL260116P00017500';
@@ -187,14 +187,14 @@ describe('a spread whose strikes a split moves apart (D220)', () => {
     return { m, portfolio };
   }
 
-  it('sets aside what it can lose now', () => {
+  it('reserves its new maximum loss', () => {
     const { m, portfolio } = putSpread(1_000);
     expect(setAside(m, portfolio)).toBe(501);
     expireAt(m, '10');
     expect(dollars(m.value(portfolio).totalEquity)).toBe(499);
   });
 
-  it('where that is not there, all there is, and no more is lost', () => {
+  it('reserves all available cash if that is less, and loses no more', () => {
     const { m, portfolio } = putSpread(500);
     expect(m.portfolio(portfolio).secured.get('AAPL')).toMatchObject({ lacking: 10_000 });
     m.restart();

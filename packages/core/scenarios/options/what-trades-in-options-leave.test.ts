@@ -51,8 +51,8 @@ function asPreviewed(m: TestMarket, portfolio: string, order: TestOrder): Valuat
   return value;
 }
 
-describe('a preview in CASH says what there is after the fill (D122)', () => {
-  it('without what is set aside for a short put or a spread, and without what is unsettled', () => {
+describe('a preview in CASH shows the cash after the fill (D122)', () => {
+  it('without the collateral of a short put or a spread, and without unsettled cash', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 50_000 });
     const secured = asPreviewed(m, portfolio, { symbol: PUT_95, intent: 'SELL_TO_OPEN', quantity: 1 });
@@ -76,7 +76,7 @@ describe('a preview in CASH says what there is after the fill (D122)', () => {
 });
 
 describe('day-trade buying power under LEGACY_PDT (D110)', () => {
-  it('takes of a spread that was opened today what the spread takes, not its legs', () => {
+  it('falls by the requirement of a spread opened today, not by those of its legs', () => {
     const m = market();
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 100_000 });
     m.place(portfolio, spread(110, 105, 'BUY_TO_OPEN', 5));

@@ -62,7 +62,7 @@ describe('the exits of a bracket', () => {
     expect(reserved()).toBe(10);
   });
 
-  it('for what the entry has filled, more as it fills more', () => {
+  it('cover the filled quantity of the entry, and grow with it', () => {
     const { market, target, stop, reserved } = resting();
     market.quote('AAPL', '99.90', '100.00', { last: '100.00', askSize: 4 });
     expect([market.order(target).quantity, market.order(stop).quantity]).toEqual([4_000_000, 4_000_000]);
@@ -72,7 +72,7 @@ describe('the exits of a bracket', () => {
     expect(reserved()).toBe(7);
   });
 
-  it('live as long as the bracket says', () => {
+  it('have the time in force of the bracket', () => {
     const { market, target } = resting(bracket('110.00', '95.00', { timeInForce: 'DAY' }));
     market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
     market.advanceTo('2026-01-05', 16, 0);
@@ -214,7 +214,7 @@ describe('the shares that exits have set aside', () => {
 });
 
 describe('the entry', () => {
-  it('canceled before it fills takes its exits along', () => {
+  it('canceled before it fills cancels its exits', () => {
     const { market, portfolio, entry, target, stop } = resting();
     market.cancel(entry);
     for (const order of [entry, target, stop]) {

@@ -50,8 +50,8 @@ const TARGET = 'bracketConfig.profitTarget.limitPrice';
 const STOP = 'bracketConfig.stopLoss.stopPrice';
 const refused = (...messages: string[]) => ({ code: 'INVALID', messages });
 
-describe('an update of the entry is judged by what its exits are now (D134)', () => {
-  it('as they were asked for, while nothing has changed', () => {
+describe('an update of the entry is checked against its current exits (D134)', () => {
+  it('with their original prices, while nothing has changed', () => {
     const { market, entry } = resting();
     expect(market.replace(entry, { limit: '95.00' })).toEqual(
       refused(`${STOP} must be below the entry price 95`),
@@ -116,7 +116,7 @@ describe('an update of the entry is judged by what its exits are now (D134)', ()
   });
 });
 
-describe('an update of an exit is judged by what its entry and the other exit are now (D134)', () => {
+describe('an update of an exit is checked against the current entry and the other exit (D134)', () => {
   it('while the entry still works: by its price', () => {
     const { market, entry, target, stop, fill } = resting();
     fill(4);

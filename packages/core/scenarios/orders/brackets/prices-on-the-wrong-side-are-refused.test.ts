@@ -82,7 +82,7 @@ it.each<[string, TestOrder, string, string, string[]]>([
   expect(messages(order, targetPrice, stopPrice)).toEqual(expected);
 });
 
-it('a stop loss whose limit lies above its stop could not fill as it falls', () => {
+it('refuses a stop loss with a limit above its stop, which could not fill', () => {
   expect(messages({}, undefined, '95.00', '95.50')).toEqual([
     'bracketConfig.stopLoss.limitPrice must not be above bracketConfig.stopLoss.stopPrice',
   ]);

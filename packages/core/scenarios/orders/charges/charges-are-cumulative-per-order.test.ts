@@ -118,7 +118,7 @@ describe('regulatory fees', () => {
   });
 });
 
-describe('a CASH portfolio cannot be made to owe by what a sale costs', () => {
+describe('the charges of a sale cannot put a CASH portfolio into debt', () => {
   it('a sale is charged no more than it brings, and its next execution the rest', () => {
     const { market, portfolio, charged } = simulation(
       { equityCommission: { perOrder: Money.ofDollars(1), perUnit: Money.zero } },

@@ -35,7 +35,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
     expect(market.fills(sale)).toEqual(['100 @ 100', '625 @ 99.95', '275 @ 99.9']);
   });
 
-  it('never worse than its limit; what is left waits', () => {
+  it('never worse than its limit; the remainder waits', () => {
     const { market, open } = modelled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const order = market.place(open(), { quantity: 3000, limit: '100.09' });
@@ -43,7 +43,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
     expect(market.order(order)).toMatchObject({ status: 'ACTIVE', filledQuantity: 725_000_000 });
   });
 
-  it('a second order goes on where the first stopped', () => {
+  it('a second order continues where the first stopped', () => {
     const { market, open } = modelled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(open(), { quantity: 1000 });
@@ -69,7 +69,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
     expect(market.fills(market.place(second, { quantity: 100 }))).toEqual(['100 @ 100.1']);
   });
 
-  it('an order of the quote model takes displayed shares only, and leaves the modelled ones', () => {
+  it('an order of the quote model fills against displayed shares only', () => {
     const { market, open } = modelled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(market.openPortfolio(), { quantity: 150 });

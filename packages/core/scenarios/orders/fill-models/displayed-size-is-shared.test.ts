@@ -28,7 +28,7 @@ describe('the displayed size of a quote is shared by all orders of the simulatio
     expect(market.fills(sale)).toEqual(['4 @ 99.9']);
   });
 
-  it('what is taken stays taken over a restart', () => {
+  it('a restart keeps the used size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 15 });
     const portfolio = market.openPortfolio();
@@ -58,14 +58,14 @@ describe('the displayed size of a quote is shared by all orders of the simulatio
 });
 
 describe('ideal', () => {
-  it('fills whole at the touch, whatever is displayed', () => {
+  it('fills whole at the touch, regardless of the displayed size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 1 });
     const order = market.place(market.openPortfolio({ fillModel: 'ideal' }), { quantity: 500 });
     expect(market.fills(order)).toEqual(['500 @ 100']);
   });
 
-  it('takes nothing away from the others', () => {
+  it('leaves the displayed size to other orders', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 10 });
     market.place(market.openPortfolio({ fillModel: 'ideal' }), { quantity: 500 });
@@ -83,7 +83,7 @@ describe('ideal', () => {
     expect(market.fills(order)).toEqual(['500 @ 99']);
   });
 
-  it('goes on when what is displayed is used up by others', () => {
+  it('fills even when other orders used the displayed size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 5 });
     market.place(market.openPortfolio(), { quantity: 10 });

@@ -63,7 +63,7 @@ describe('orders that compete for the same displayed size', () => {
     ]);
   });
 
-  it('orders without a limit go before those with one', () => {
+  it('orders without a limit fill before limit orders', () => {
     const market = new TestMarket();
     const limit = market.place(market.openPortfolio(), { limit: '101.00' });
     const any = market.place(market.openPortfolio(), {});

@@ -12,7 +12,7 @@ function working(): { market: TestMarket; portfolio: string; order: string } {
   return { market, portfolio, order };
 }
 
-describe('a cancel takes as long as the order took', () => {
+describe('a cancel has the latency of its order', () => {
   it('it answers CANCELING without canceledAt, then CANCELED', () => {
     const { market, portfolio, order } = working();
     expect(market.cancel(order)).toBeUndefined();

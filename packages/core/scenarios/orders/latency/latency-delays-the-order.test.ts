@@ -25,7 +25,7 @@ describe('CUSTOM is exact', () => {
     expect(market.fills(market.place(market.openPortfolio(), custom(0)))).toEqual(['10 @ 100']);
   });
 
-  it('100 ms where the order does not say (D154)', () => {
+  it('is 100 ms by default (D154)', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const order = market.place(market.openPortfolio(), {
@@ -38,7 +38,7 @@ describe('CUSTOM is exact', () => {
     expect(market.fills(order)).toEqual(['10 @ 100']);
   });
 
-  it('what it sets aside is set right by the quote it arrives at', () => {
+  it('the reservation follows the quote at arrival', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio({ cash: 1100 });
@@ -88,7 +88,7 @@ describe('the named profiles', () => {
     expect(draws('RETAIL', 8)).not.toEqual(draws('RETAIL'));
   });
 
-  it('delay the order by what they draw', () => {
+  it('delay the order by a random draw', () => {
     const arrivalOf = (seed: number): number => {
       const market = new TestMarket({ seed });
       market.quote('AAPL', '99.90', '100.00');

@@ -48,7 +48,7 @@ describe('two closing orders that cancel each other', () => {
     expect(market.order(limit)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });
   });
 
-  it('what one sells the other no longer can', () => {
+  it('a fill of one reduces the quantity of the other', () => {
     const { market, limit, stop, reserved } = held();
     market.quote('AAPL', '110.00', '110.10', { last: '110.05', bidSize: 4 });
     expect(market.order(limit)).toMatchObject({ filledQuantity: 4_000_000 });
@@ -126,7 +126,7 @@ describe('two closing orders that cancel each other', () => {
     expect(market.order(limit)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });
   });
 
-  it('go on after a split, and after a restart', () => {
+  it('continue after a split and after a restart', () => {
     const { market, limit, stop } = held(pair('110.00', '95.00', { tif: 'GTC' }));
     market.restart();
     market.execute({

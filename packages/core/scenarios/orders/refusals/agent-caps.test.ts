@@ -43,7 +43,7 @@ function notionalOf(market: TestMarket, portfolio: string, order: TestOrder): nu
   return (result.asked ?? 0) / 10_000;
 }
 
-describe('caps of agents: what an order is about', () => {
+describe('caps of agents: limits on an order', () => {
   it('is its worst price with the collar, as its reservation has it', () => {
     const { market, portfolio } = opened();
     const of = (order: TestOrder) => notionalOf(market, portfolio, order);
@@ -73,10 +73,10 @@ describe('caps of agents: what an order is about', () => {
   });
 });
 
-describe('caps of agents: what a day has left', () => {
+describe('caps of agents: daily limits', () => {
   const caps: AgentCaps = { maxNotional: Money.ofDollars(2000) };
 
-  it('is used by orders that are taken, not given back by cancels, and survives a restart', () => {
+  it('are used by accepted orders, not restored by cancels, and survive a restart', () => {
     const { market, portfolio } = opened();
     const first = submitAs(market, portfolio, caps, { quantity: 10, limit: '90' });
     if ('code' in first) throw new Error(first.code);
@@ -101,7 +101,7 @@ describe('caps of agents: what a day has left', () => {
     expect(market.brokerage.state.agents.size).toBe(2);
   });
 
-  it('daily cap: an update uses only what it adds; a refused update changes nothing', () => {
+  it('daily cap: an update uses only its increase; a refused update changes nothing', () => {
     const { market, portfolio } = opened();
     const order = submitAs(market, portfolio, caps, { quantity: 10, limit: '90' });
     if ('code' in order) throw new Error(order.code);
@@ -122,7 +122,7 @@ describe('caps of agents: what a day has left', () => {
     });
   });
 
-  it('does not hold what closes; a loss holds what opens', () => {
+  it('do not block closing orders; a loss blocks opening orders', () => {
     const { market, portfolio } = opened('CASH');
     market.place(portfolio, { quantity: 10 });
     market.quote('AAPL', '89.9', '90', { last: '90' });
@@ -157,7 +157,7 @@ describe('caps of agents: what a day has left', () => {
 });
 
 describe('caps of agents: cancels', () => {
-  it('reach its own orders and those in its symbols, one by one and all together', () => {
+  it('reach its own orders and orders in its symbols, one by one and all together', () => {
     const { market, portfolio } = opened();
     const resting = { quantity: 1, limit: '40' };
     const apple = market.place(portfolio, resting);

@@ -29,7 +29,7 @@ it.each<[Partial<BrokerConfiguration>, TestOrder, string]>([
   });
 });
 
-it('a bracket whose exits are for the day suits a broker that knows no GTC', () => {
+it('a bracket with DAY exits is accepted by a broker without GTC', () => {
   const brokers = new Map([['default', testBroker('default', { timesInForce: ['DAY'] })]]);
   const market = new TestMarket({ rules: { brokers } });
   market.quote('AAPL', '99.90', '100.00');

@@ -90,7 +90,7 @@ it('the first reason that applies is the answer', () => {
 });
 
 describe('figures', () => {
-  it('INSUFFICIENT_FUNDS: what is free, and what the order would set aside', () => {
+  it('INSUFFICIENT_FUNDS: the free cash and the reservation of the order', () => {
     const commission = { perOrder: Money.ofUnits(10_000), perUnit: Money.ofUnits(50) };
     const broker = testBroker('default', { equityCommission: commission });
     const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
@@ -119,7 +119,7 @@ describe('figures', () => {
     });
   });
 
-  it('INSUFFICIENT_POSITION: what is not set aside yet, and what was asked', () => {
+  it('INSUFFICIENT_POSITION: the unreserved and the requested quantity', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();

@@ -29,7 +29,7 @@ describe('a stock that is traded in whole shares only (D184)', () => {
     expect(m.replace(order, { quantity: 3 })).toBeUndefined();
   });
 
-  it('lets a fraction that is held be sold', () => {
+  it('allows the sale of a held fraction', () => {
     const { m, portfolio } = market();
     m.place(portfolio, { symbol: 'BRK.A', quantity: 3 });
     m.execute<'AnnounceActions'>({

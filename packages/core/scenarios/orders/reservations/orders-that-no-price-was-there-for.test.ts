@@ -47,7 +47,7 @@ describe('at the first price, though it does not fill them, they set aside (D133
     });
   });
 
-  it('what has a price of its own did so at acceptance, and was refused there (D161)', () => {
+  it('orders with their own price reserve, and are refused, at acceptance (D161)', () => {
     const { market, portfolio, reserved } = quiet({ cash: 1000 });
     expect(market.submit(portfolio, { type: 'STOP', stop: '100.00' })).toEqual({
       code: 'INSUFFICIENT_FUNDS',
@@ -96,7 +96,7 @@ describe('or are rejected, with the figures', () => {
     });
   });
 
-  it('where there is enough for one, the older has it, over a restart too', () => {
+  it('with funds for one only, the older order gets them, after a restart as well', () => {
     const { market, portfolio } = quiet({ cash: 1500 });
     const [first, second] = [TRAILING, TRAILING].map((order) => market.place(portfolio, order));
     market.restart();
@@ -106,7 +106,7 @@ describe('or are rejected, with the figures', () => {
     expect(market.order(second!).status).toBe('REJECTED');
   });
 
-  it('an entry takes the exits of its bracket along', () => {
+  it('a rejected entry rejects the exits of its bracket', () => {
     const { market, portfolio } = quiet({ cash: 1000 });
     const stopLoss = { orderType: 'STOP', stopPrice: Price.of('90') } as const;
     const entry = market.place(portfolio, { more: { bracketConfig: { stopLoss } } });
@@ -119,7 +119,7 @@ describe('or are rejected, with the figures', () => {
   });
 });
 
-it('what is held against a short sale makes it no cheaper', () => {
+it('a long position does not reduce the reservation of a short sale', () => {
   const { market, portfolio } = quiet({ type: 'MARGIN', hour: 8 });
   const sale = market.place(portfolio, { intent: 'SELL_TO_OPEN', tif: 'GTC' });
   market.quote('AAPL', '100.00', '100.00', { bidSize: 0 });
@@ -129,7 +129,7 @@ it('what is held against a short sale makes it no cheaper', () => {
   expect(market.order(sale).takes.initial).toBe(Money.ofDollars(500));
 });
 
-describe('whatever they wait for', () => {
+describe('for any reason to wait', () => {
   it('the open: before it, as an order that there was a price for', () => {
     const { market, portfolio, reserved } = quiet({ cash: 2000, hour: 8 });
     const market1 = market.place(portfolio, {});

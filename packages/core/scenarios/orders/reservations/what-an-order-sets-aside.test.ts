@@ -58,7 +58,7 @@ describe('a purchase sets aside its worst case, commission included', () => {
     expect(dollars(market.portfolio(portfolio).reservedByOrders.cash)).toBe(1051.05);
   });
 
-  it('orders add up, and each is refused only for what is not free', () => {
+  it('reservations of orders add up, and the free cash limits the next order', () => {
     const { market, portfolio, reserved } = simulation(2000);
     market.place(portfolio, { limit: '90.00' });
     market.place(portfolio, { limit: '95.00' });
@@ -70,7 +70,7 @@ describe('a purchase sets aside its worst case, commission included', () => {
   });
 });
 
-describe('each execution releases what it no longer needs', () => {
+describe('each execution releases the unused reservation', () => {
   it('price improvement comes back at once', () => {
     const { market, portfolio, reserved, settled } = simulation();
     market.place(portfolio, { limit: '105.00' });
@@ -78,7 +78,7 @@ describe('each execution releases what it no longer needs', () => {
     expect(settled()).toBe(100_000 - 1001.05);
   });
 
-  it('a partial fill keeps the share of what is left', () => {
+  it('a partial fill keeps the reservation of the remaining quantity', () => {
     const { market, portfolio, reserved } = simulation();
     market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
     market.place(portfolio, { limit: '100.00' });
@@ -86,7 +86,7 @@ describe('each execution releases what it no longer needs', () => {
     expect(reserved()).toBe(1001.05 - 401.02);
   });
 
-  it('an order that takes every cent there is fills in parts, to the last', () => {
+  it('an order that reserves every cent fills in parts, to the last', () => {
     const { market, portfolio, settled, reserved } = simulation(1001.05);
     market.quote('AAPL', '99.90', '100.00', { askSize: 3 });
     const order = market.place(portfolio, { limit: '100.00' });
@@ -96,7 +96,7 @@ describe('each execution releases what it no longer needs', () => {
     expect(reserved()).toBe(0);
   });
 
-  it('so does one whose single shares cost fractions of a cent', () => {
+  it('an order at fractions of a cent per share fills in parts, to the last', () => {
     const market = new TestMarket();
     market.quote('F', '0.0049', '0.0050', { askSize: 1 });
     const portfolio = market.openPortfolio({ cash: 0.05 });
@@ -108,7 +108,7 @@ describe('each execution releases what it no longer needs', () => {
   });
 });
 
-describe('when the market runs away from what was set aside', () => {
+describe('when the market moves past the reservation', () => {
   it('an execution within the free cash still happens', () => {
     const { market, portfolio, settled } = simulation();
     const stop = market.place(portfolio, { type: 'STOP', stop: '110.00' });
@@ -143,7 +143,7 @@ describe('when the market runs away from what was set aside', () => {
     expect([reserved(), settled()]).toEqual([0, 1200]);
   });
 
-  it('what had filled before stays', () => {
+  it('earlier fills stay', () => {
     const { market, portfolio, settled } = simulation(1060);
     market.quote('AAPL', '99.90', '100.00', { askSize: 5 });
     const order = market.place(portfolio, { quantity: 10 });
@@ -157,7 +157,7 @@ describe('when the market runs away from what was set aside', () => {
     expect(settled()).toBe(1060 - 501.03);
   });
 
-  it('what others have set aside is not touched', () => {
+  it('reservations of other orders stay', () => {
     const { market, portfolio } = simulation(2100);
     const stop = market.place(portfolio, { type: 'STOP', stop: '110.00' });
     const limit = market.place(portfolio, { limit: '94.00' });
@@ -183,7 +183,7 @@ describe('a sale to close sets shares aside, not money', () => {
   });
 });
 
-describe('in a MARGIN portfolio an order takes headroom (D108)', () => {
+describe('in a MARGIN portfolio an order reserves margin (D108)', () => {
   const taken = (market: TestMarket, portfolio: string) => {
     const { cash, headroom } = market.portfolio(portfolio).reservedByOrders;
     return [cash, headroom.initial, headroom.maintenance].map(dollars);
@@ -195,7 +195,7 @@ describe('in a MARGIN portfolio an order takes headroom (D108)', () => {
     expect(taken(market, portfolio)).toEqual([901.05, 451.05, 226.05]);
   });
 
-  it('a short sale half, and what it takes to hold, of its price or the ask where that is higher, and no cash', () => {
+  it('a short sale reserves initial and maintenance requirements of its price or a higher ask, and no cash', () => {
     const { market, portfolio } = simulation(100_000, 'MARGIN');
     const order = market.place(portfolio, { intent: 'SELL_TO_OPEN', limit: '110.00' });
     // 50 % and 30 % of 1,100, and 1.05 of commission.

@@ -243,7 +243,7 @@ describe('in any life of orders', () => {
     });
   });
 
-  it('an order that is over has nothing set aside and says why and when', () => {
+  it('a terminal order has no reservation and has a reason and a time', () => {
     inAnyLife((market) => {
       for (const { progress } of orderSteps(market)) {
         if (!isTerminal(progress.status)) continue;

@@ -95,7 +95,7 @@ describe('under strict', () => {
     expect(market.waitingFor(order)).toBe('size at ask 10.49');
   });
 
-  it('one that takes waits for size', () => {
+  it('a marketable order waits for size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
     const order = market.place(market.openPortfolio({ fillModel: 'strict' }), {
@@ -108,7 +108,7 @@ describe('under strict', () => {
 });
 
 describe('a trigger', () => {
-  it('then what holds the order up once it has gone off', () => {
+  it('explains the obstacle after the trigger', () => {
     const { market, portfolio } = at('10.40', '10.50', { last: '10.45' });
     const stop = market.place(portfolio, { type: 'STOP_LIMIT', stop: '10.80', limit: '10.90' });
     expect(market.waitingFor(stop)).toBe('last 10.45 below stop 10.80');
@@ -118,7 +118,7 @@ describe('a trigger', () => {
     expect(market.waitingFor(stop)).toBe('size at ask 10.90');
   });
 
-  it('without a last price by the side it goes by, and that is said where it is missing', () => {
+  it('uses bid or ask without a last price, and reports a missing side', () => {
     const market = new TestMarket();
     market.quote('AAPL', '10.40', undefined);
     const stop = market.place(market.openPortfolio(), { type: 'STOP', stop: '10.80' });
@@ -129,7 +129,7 @@ describe('a trigger', () => {
 });
 
 describe('data', () => {
-  it('that is missing or too old comes before what it says', () => {
+  it('missing or stale data takes precedence over its prices', () => {
     const market = new TestMarket({ rules: { quoteMaxAgeMs: 60_000 } });
     const portfolio = market.openPortfolio();
     const order = market.place(portfolio, { limit: '10.50' });

@@ -55,7 +55,7 @@ describe('a DAY order dies at the close of its session', () => {
   });
 });
 
-it('what an expired order had filled stays filled', () => {
+it('fills of an expired order stay', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00', { askSize: 3 });
   const portfolio = market.openPortfolio();

@@ -24,7 +24,7 @@ const lifeNames = Object.keys(LIVES) as (keyof typeof LIVES)[];
 const waitsForTrigger = (type: keyof typeof TYPES): boolean => type !== 'MARKET' && type !== 'LIMIT';
 
 describe.each(typeNames)('%s', (type) => {
-  it.each(lifeNames)('%s fills when the market is there for it', (tif) => {
+  it.each(lifeNames)('%s fills at a marketable price', (tif) => {
     const market = new TestMarket();
     market.quote('AAPL', '99.99', '100.00', { last: '100.00' });
     const order = market.place(market.openPortfolio(), { type, ...TYPES[type], tif, ...LIVES[tif] });

@@ -23,7 +23,7 @@ describe('fill or kill', () => {
     expect(market.fills(next)).toEqual(['9 @ 100']);
   });
 
-  it('does not take the turn of an order that was there before it', () => {
+  it('does not overtake an earlier order', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 2 });
     const first = market.place(market.openPortfolio(), { limit: '100.00', quantity: 10 });
@@ -36,7 +36,7 @@ describe('fill or kill', () => {
     expect(market.fills(fits)).toEqual(['4 @ 100']);
   });
 
-  it('a triggered stop that cannot fill whole lets the orders behind it have their turn', () => {
+  it('a triggered stop that cannot fill whole does not block later orders', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
     const portfolio = market.openPortfolio();
@@ -84,7 +84,7 @@ describe('fill or kill', () => {
     });
   });
 
-  it('fill or kill: a short sale is canceled whole too, whatever margin single fills would need (D135)', () => {
+  it('fill or kill: a short sale is canceled whole, regardless of the margin of partial fills (D135)', () => {
     // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares stand at 4.99, 3,000 more at 4.98.
     const thin = testEquity('THIN', { averageDailyVolume: 100_000 });
     const stock = testEquity('AAPL');

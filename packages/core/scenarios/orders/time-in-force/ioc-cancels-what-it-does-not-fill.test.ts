@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
-it('fills what is displayed and cancels the rest', () => {
+it('immediate or cancel: fills the displayed size and cancels the rest', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
   const portfolio = market.openPortfolio();

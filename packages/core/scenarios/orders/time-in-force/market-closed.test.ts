@@ -47,7 +47,7 @@ describe('while the market is closed', () => {
   });
 });
 
-describe('an order whose session ends while it is on its way', () => {
+describe('an order in transit at the end of its session', () => {
   const late = { latencyProfile: 'CUSTOM' as const, latencyMs: 60_000 };
 
   it('waits for the next session', () => {

@@ -103,7 +103,7 @@ describe('quotes from before a session fill and trigger nothing in it (D128, D15
     expect(market.order(stop).status).toBe('ACTIVE');
   });
 
-  it('but those of before the bell are of the extended session', () => {
+  it('except quotes of the extended session, for orders of that session', () => {
     const market = new TestMarket({ hour: 5 });
     market.quote('AAPL', '99.90', '100.00');
     market.advanceTo('2026-01-05', 10);

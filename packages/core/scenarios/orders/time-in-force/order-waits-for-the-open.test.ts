@@ -34,7 +34,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.time(market.order(order).executedAt)).toBe(opens);
   });
 
-  it('those that wait together go in the order they came', () => {
+  it('orders that wait together fill in order of arrival', () => {
     const market = new TestMarket({ hour: 8 });
     market.quote('AAPL', '99.90', '100.00', { askSize: 15 });
     const first = market.place(market.openPortfolio(), { quantity: 10 });

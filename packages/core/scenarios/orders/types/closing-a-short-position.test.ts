@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
-it('BUY_TO_CLOSE buys back what was sold short, at the ask', () => {
+it('BUY_TO_CLOSE buys back a short position at the ask', () => {
   const market = new TestMarket();
   market.quote('AAPL', '100.00', '100.10');
   const portfolio = market.openPortfolio({ type: 'MARGIN' });
@@ -14,7 +14,7 @@ it('BUY_TO_CLOSE buys back what was sold short, at the ask', () => {
   expect(market.portfolio(portfolio).balances.REALIZED_PNL).toBe(-490_000);
 });
 
-it('no more than is short, and what an open order is about to buy back counts', () => {
+it('BUY_TO_CLOSE is limited to the short quantity less open closing orders', () => {
   const market = new TestMarket();
   market.quote('AAPL', '100.00', '100.10');
   const portfolio = market.openPortfolio({ type: 'MARGIN' });

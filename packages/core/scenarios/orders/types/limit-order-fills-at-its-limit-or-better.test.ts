@@ -73,7 +73,7 @@ describe('a resting limit fills at its limit', () => {
     expect(market.fills(order)).toEqual(['10 @ 187']);
   });
 
-  it('one that arrived without a quote takes the first touch it meets', () => {
+  it('an order that arrived without a quote fills at the first touch', () => {
     const market = new TestMarket();
     const order = market.place(market.openPortfolio(), { limit: '187.00' });
     expect(market.waitingFor(order)).toBe('no quote');
@@ -82,7 +82,7 @@ describe('a resting limit fills at its limit', () => {
   });
 });
 
-it('what is left of a marketable limit waits for the next quote, at the touch of that one', () => {
+it('the remainder of a marketable limit fills at the touch of the next quote', () => {
   const market = new TestMarket();
   market.quote('AAPL', '187.40', '187.50', { askSize: 4 });
   const order = market.place(market.openPortfolio(), { limit: '188.00', quantity: 10 });

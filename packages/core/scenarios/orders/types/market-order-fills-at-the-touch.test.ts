@@ -38,7 +38,7 @@ describe('a market order fills at the touch it finds', () => {
 });
 
 describe('a market order without a quote', () => {
-  it('waits and says so', () => {
+  it('waits and reports it', () => {
     const market = new TestMarket();
     const order = market.place(market.openPortfolio(), { quantity: 10 });
     expect(market.order(order).status).toBe('ACTIVE');

@@ -10,7 +10,7 @@ function market(ask = '187.50', sizes: { askSize?: number } = {}) {
 }
 
 describe('a market order for an amount of money', () => {
-  it('buys what the amount is worth at the price it meets, rounded down to a millionth of a share', () => {
+  it("buys the amount's worth at the execution price, rounded down to a millionth of a share", () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     const order = tested.place(portfolio, { notional: '1000.00' });
@@ -21,7 +21,7 @@ describe('a market order for an amount of money', () => {
     expect(dollars(tested.portfolio(portfolio).balances.SETTLED_CASH)).toBe(99_000);
   });
 
-  it('can spend all there is, without the collar of an order for shares', () => {
+  it('can spend all cash, without the collar of an order for shares', () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     expect(tested.submit(portfolio, { notional: '100000.01' })).toMatchObject({
@@ -72,7 +72,7 @@ describe('a market order for an amount of money', () => {
     expect(tested.fills(order)).toEqual(['5 @ 200']);
   });
 
-  it('sells for an amount: shares are set aside by the price there is', () => {
+  it('sells for an amount: reserves shares by the current price', () => {
     const tested = market('100.00');
     const portfolio = tested.openPortfolio();
     tested.place(portfolio, { quantity: 10 });
@@ -85,7 +85,7 @@ describe('a market order for an amount of money', () => {
     expect(tested.order(order).status).toBe('FILLED');
   });
 
-  it('sells no more than there is, where the price fell so far', () => {
+  it('sells at most the position after a fall of the price', () => {
     const tested = market('100.00');
     const portfolio = tested.openPortfolio();
     tested.place(portfolio, { quantity: 10 });
@@ -98,7 +98,7 @@ describe('a market order for an amount of money', () => {
 });
 
 describe('an order for an amount is refused', () => {
-  it('where there is no price to size it by', () => {
+  it('is refused without a price', () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     expect(tested.submit(portfolio, { symbol: 'MSFT', notional: '10.00' })).toMatchObject({

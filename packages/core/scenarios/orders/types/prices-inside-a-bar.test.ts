@@ -3,7 +3,7 @@ import { TestMarket } from '../../../src/testing/market.js';
 import { Instant } from '../../../src/values/instant.js';
 import { Price } from '../../../src/values/price.js';
 
-it('each order is judged by itself: a later one meets no price from before it, and hides none from the others (D128)', () => {
+it('each order sees only prices after its arrival, and hides none from other orders (D128)', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00');
   const barBegan = market.now;
