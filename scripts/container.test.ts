@@ -46,7 +46,7 @@ describe('the Dockerfile', () => {
     expect(owned).toBeLessThan(user);
   });
 
-  it('takes only what is there, and nothing that is kept out', () => {
+  it('copies only existing files, and none that are ignored', () => {
     const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
     for (const { text } of all.filter(({ keyword, isFromStage }) => keyword === 'COPY' && !isFromStage))
       for (const path of text.split(/\s+/).slice(0, -1)) {
@@ -56,7 +56,7 @@ describe('the Dockerfile', () => {
     expect(ignored).toEqual(expect.arrayContaining(['**/node_modules', '**/dist', '.git', 'data']));
   });
 
-  it('starts what npm start starts, and its health check tells a ready server', async () => {
+  it('starts the program of npm start, and its health check detects a ready server', async () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: { start: string };
     };
@@ -78,7 +78,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-it('the compose file says what the image needs, and gives it no more', () => {
+it('the compose file has the settings that the image needs, and no others', () => {
   const { services, volumes } = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8')) as {
     services: Record<string, Record<string, unknown>>;
     volumes: Record<string, unknown>;

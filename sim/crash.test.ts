@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { crash } from './crash.js';
 
-it('A server that is killed under load keeps what it acknowledged, and nothing else', async () => {
+it('a server killed under load keeps exactly the acknowledged and submitted records', async () => {
   const report = await crash({ kills: 4, seed: 20_260_105, loadMs: 150 });
   expect(report.problems).toEqual([]);
   expect(report).toMatchObject({ lost: 0, phantom: 0, doubled: 0 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { webhookKills } from './webhook-kills.js';
 
-it('A server with webhooks that is killed under load loses no event and repeats only what was under way', async () => {
+it('a server with webhooks killed under load loses no event and repeats only deliveries in progress', async () => {
   const report = await webhookKills({ kills: 3, seed: 7 });
   expect(report).toMatchObject({ kills: 3, lost: 0, madeUp: 0, outOfOrder: 0 });
   expect(report.expected).toBeGreaterThan(20);

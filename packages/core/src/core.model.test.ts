@@ -75,7 +75,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
     );
   });
 
-  it('goes on after a recovery as if nothing had happened', () => {
+  it('continues unchanged after a recovery', () => {
     fc.assert(
       fc.property(anyAdventure, fc.nat(), fc.nat(), (steps, a, b) => {
         const savedAfter = a % steps.length;

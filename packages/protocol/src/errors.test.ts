@@ -50,7 +50,7 @@ describe('the page on errors', () => {
     expect([...sections.keys()]).toEqual(errorCodeNames);
   });
 
-  it.each(errorCodeNames)('says the status, the meaning and the details of %s', (code) => {
+  it.each(errorCodeNames)('documents the status, the meaning and the details of %s', (code) => {
     const { status, meaning, details } = errorCodes[code];
     const section = sections.get(code);
     expect(section).toContain(`**${status} ${statusNames[status]}.** ${meaning}`);
@@ -58,7 +58,7 @@ describe('the page on errors', () => {
     expect(described).toEqual(Object.keys(details));
   });
 
-  it.each(errorCodeNames)('says of %s whether it is raised', (code) => {
+  it.each(errorCodeNames)('documents whether %s is raised', (code) => {
     const isMarked = sections.get(code)?.includes('\n*Not raised yet.* ') ?? false;
     expect(isMarked ? 'not raised yet' : 'raised').toBe(isRaised(code) ? 'raised' : 'not raised yet');
   });

@@ -94,12 +94,12 @@ describe('a time', () => {
     expect(parseDateTime(`2026-02-01${text}`)).toBeUndefined();
   });
 
-  it('basic dates take basic times only', () => {
+  it('basic dates need basic times', () => {
     expect(parseDateTime('20260201T15:30')).toBeUndefined();
   });
 });
 
-it('reads what Date writes', () => {
+it('reads the format of Date', () => {
   fc.assert(
     fc.property(
       fc.date({

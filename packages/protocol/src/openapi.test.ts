@@ -204,7 +204,7 @@ describe('the document', () => {
     expect(stream?.parameters.map(({ name }) => name)).not.toContain('ticket');
   });
 
-  it('keeps what only the validator needs to itself', () => {
+  it('leaves out keywords of the validator', () => {
     const keywords = new Set<string>();
     walk(document, (node) => Object.keys(node).forEach((name) => keywords.add(name)));
     for (const name of [
@@ -234,7 +234,7 @@ describe('the document', () => {
     expect(check.Check({ ...limitOrder, quantity: 0 })).toBe(false);
   });
 
-  it('takes what any code says beside the code of a rejection: levels of options are numbers, of agents words', () => {
+  it('allows the details of every rejection code: option levels are numbers, agent levels are words', () => {
     const published: unknown = JSON.parse(
       JSON.stringify({
         $ref: '#/$defs/PreviewRejection',

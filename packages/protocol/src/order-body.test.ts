@@ -16,7 +16,7 @@ describe('an order', () => {
     expect(judge(verticalSpread)).toEqual([]);
   });
 
-  it('says everything an empty body lacks', () => {
+  it('reports every missing field of an empty body', () => {
     expect(judge({})).toEqual([
       'portfolioId must be a UUID',
       'symbol must be a string',
@@ -28,7 +28,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('keeps the order of the fields, whatever rule says it', () => {
+  it('reports errors in field order, regardless of their rule', () => {
     expect(
       judge({ ...marketOrder, quantity: '10', limitPrice: 1, latencyMs: 5, session: 'EXTENDED', foo: 1 }),
     ).toEqual([
@@ -42,7 +42,7 @@ describe('an order', () => {
 });
 
 describe('notes of an order', () => {
-  it('accept 4,000 code points, however many UTF-16 units those have, with lines and tabs', () => {
+  it('accept 4,000 code points of any UTF-16 length, with line breaks and tabs', () => {
     const notes = `${'📈'.repeat(3_997)}a\n\t`;
     expect(validateBody(CreateOrderBody, { ...limitOrder, notes })).toMatchObject({
       ok: true,
@@ -147,7 +147,7 @@ describe('time in force, session, latency', () => {
   });
 
   it.each(['20260201', '2026-032', '2026-W05-7', '2026-02-01T15:00', '20260201T153000Z', '2026-02-01T15-05'])(
-    'goodTillDate takes every date and date-time of ISO 8601 (D156): %s',
+    'goodTillDate accepts every date and date-time of ISO 8601 (D156): %s',
     (goodTillDate) => {
       expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate })).toEqual([]);
     },
@@ -263,7 +263,7 @@ describe('brackets', () => {
     expect(bracket({ stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 180, limitPrice: 179 } })).toEqual([]);
   });
 
-  it('says where it is wrong', () => {
+  it('names the place of an error', () => {
     expect(bracket('yes')).toEqual(['bracketConfig must be an object']);
     expect(bracket([])).toEqual(['bracketConfig must be an object']);
     expect(bracket({})).toEqual(['bracketConfig.profitTarget or stopLoss must be given']);
@@ -311,7 +311,7 @@ describe('a batch', () => {
     expect(judgeBatch({ accountIds, orderData: without(limitOrder, 'portfolioId') })).toEqual([]);
   });
 
-  it('says where the order is wrong', () => {
+  it('names the place of an error in an order', () => {
     expect(
       judgeBatch({ accountIds: [], orderData: { ...marketOrder, limitPrice: 3, quantity: -1 } }),
     ).toEqual([
@@ -322,7 +322,7 @@ describe('a batch', () => {
     expect(judgeBatch({})).toEqual(['accountIds must be an array', 'orderData must be an object']);
   });
 
-  it('takes a thousand accounts and no more', () => {
+  it('accepts at most a thousand accounts', () => {
     const many = (n: number): string[] =>
       Array.from({ length: n }, (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`);
     expect(judgeBatch({ accountIds: many(1000), orderData: marketOrder })).toEqual([]);
@@ -349,7 +349,7 @@ describe('an update', () => {
     expect(judgeUpdate({ goodTillDate: '2026-02-01' })).toEqual([]);
   });
 
-  it('refuses nothing, and what cannot change', () => {
+  it('refuses an empty update and fields that cannot change', () => {
     expect(judgeUpdate({})).toEqual([
       'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate',
     ]);

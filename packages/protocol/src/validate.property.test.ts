@@ -64,15 +64,15 @@ function expectAnswer(schema: TSchema, value: unknown): void {
   for (const message of result.messages) expect(message).toMatch(/^\S.* \S/su);
 }
 
-describe('whatever comes', () => {
-  it.each(schemas)('%s gives an answer to anything', (_, schema) => {
+describe('arbitrary input', () => {
+  it.each(schemas)('%s: validates anything without an exception', (_, schema) => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.jsonValue()), (value) => expectAnswer(schema, value)),
       { numRuns: 50 },
     );
   });
 
-  it.each(bodies)('%s gives an answer to what is nearly right', (_, schema) => {
+  it.each(bodies)('%s: validates nearly valid values without an exception', (_, schema) => {
     fc.assert(
       fc.property(arbitraryOf(schema).chain(damaged), (value) => expectAnswer(schema, value)),
       { numRuns: 200 },
@@ -110,8 +110,8 @@ describe('whatever comes', () => {
   });
 });
 
-describe('what is accepted', () => {
-  it.each(schemas)('%s: comes back, and is what the published schema says', (_, schema) => {
+describe('accepted values', () => {
+  it.each(schemas)('%s: is returned unchanged and matches the published schema', (_, schema) => {
     fc.assert(
       fc.property(arbitraryOf(schema), (value) => {
         const result = validateBody(schema, value);
@@ -136,7 +136,7 @@ const decimalNumber = fc
   .map(([units, decimals]) => ({ value: units / 10 ** decimals, decimals }));
 
 describe('decimal places', () => {
-  it('are those of the shortest decimal form', () => {
+  it('are counted in the shortest decimal form', () => {
     fc.assert(
       fc.property(decimalNumber, ({ value, decimals }) => {
         fc.pre(!String(value).includes('e'));

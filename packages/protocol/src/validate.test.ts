@@ -33,7 +33,7 @@ describe('the body as a whole', () => {
     expect(judge(schema, value)).toEqual(['body must be an object']);
   });
 
-  it('says every failed rule in the order of the schema, unknown fields last', () => {
+  it('reports every failed rule in the order of the schema, unknown fields last', () => {
     const two = closed('Two', { first: text(), second: quantity(), third: optional(uuid()) });
     expect(judge(two, { zzz: 1, third: 7, second: -1 })).toEqual([
       'first must be a string',
@@ -51,7 +51,7 @@ describe('the body as a whole', () => {
     },
   );
 
-  it('takes no inherited field for one that was sent', () => {
+  it('ignores inherited fields', () => {
     const inherited: unknown = Object.create({ name: 'x' });
     expect(judge(schema, inherited)).toEqual(['name must be a string']);
   });
@@ -255,7 +255,7 @@ describe('rules across fields', () => {
     ]);
   });
 
-  it('do not repeat what the field itself says', () => {
+  it('do not repeat errors of the field itself', () => {
     const twice = ruled(closed('Twice', { a: quantity() }), (_, report) =>
       report.field('a', 'must be a positive number'),
     );
@@ -283,7 +283,7 @@ describe('queries', () => {
     expect(messages(validateTexts(PageQuery, { limit }))).toEqual(['limit must be an integer from 1 to 500']);
   });
 
-  it('refuses what is repeated or unknown', () => {
+  it('refuses repeated and unknown parameters', () => {
     expect(
       messages(validateTexts(OrderQuery, { limit: ['1', '2'], symbol: ['A', 'B'], offset: '3' })),
     ).toEqual([
@@ -294,7 +294,7 @@ describe('queries', () => {
     expect(messages(validateTexts(NoQuery, { x: '1' }))).toEqual(['property x should not exist']);
   });
 
-  it('takes filters', () => {
+  it('accepts filters', () => {
     const query = {
       status: 'FILLED',
       symbol: 'AAPL',

@@ -105,7 +105,7 @@ describe('A backup', { timeout: 120_000 }, () => {
     });
   });
 
-  it('is refused in a sentence where there is nothing, where something is already, and of what is damaged', async () => {
+  it('is refused in a sentence for a missing source, an existing target and damaged data', async () => {
     await inDirectory((home) =>
       inDirectory(async (away) => {
         const refused = async (to: string): Promise<string> => {

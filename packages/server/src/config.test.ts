@@ -2,7 +2,7 @@ import { Instant } from '@sandpit/core';
 import { expect, it } from 'vitest';
 import { misspelt, readSettings } from './config.js';
 
-it('says every wrong setting at once, in the order of the table', () => {
+it('reports every wrong setting at once, in the order of the table', () => {
   const wrong = { SEED: '1', INITIAL_CASH: '-5', MARKET_FEED: 'psychic', JWT_SECRET: 'short', PORT: '1e3' };
   expect(() => readSettings(wrong)).toThrow(
     'PORT must be an integer from 0 to 65535; JWT_SECRET must be at least 32 bytes; ' +
@@ -26,13 +26,13 @@ it.each([
   expect(() => readSettings(settings)).toThrow(message);
 });
 
-it('takes an empty variable for one that is not set, and leaves alone what is not ours', () => {
+it('treats an empty variable as unset and ignores foreign variables', () => {
   expect(readSettings({ PORT: '', MARKET_FEED: '', PATH: '/bin', constructor: 'x' })).toEqual(
     readSettings({}),
   );
 });
 
-it('reads text as what it stands for', () => {
+it('converts text to the type of the setting', () => {
   expect(
     readSettings({
       PORT: '0',
@@ -53,7 +53,7 @@ it('reads text as what it stands for', () => {
 });
 
 it.each([{}, { JWT_ISSUER: 'https://idp.example' }, { JWT_AUDIENCE: 'sandpit' }])(
-  'takes no provider of tokens without being told its issuer and audience: %j',
+  'requires issuer and audience of an identity provider: %j',
   (more: Record<string, string>) => {
     const provider = { JWT_JWKS_URL: 'https://idp.example/jwks' };
     expect(() => readSettings({ ...provider, ...more })).toThrow(
@@ -111,7 +111,7 @@ it.each([
   expect(() => readSettings(settings)).toThrow(message);
 });
 
-it('reads live settings with the defaults of their source, and lets a clock of speed 1 begin elsewhere for a source on this machine', () => {
+it('reads live settings with the defaults of their source, and allows a clock of speed 1 with another start for a local source', () => {
   expect(readSettings(LIVE)).toMatchObject({
     feed: 'live',
     calendar: 'XNYS',
@@ -131,7 +131,7 @@ it('reads live settings with the defaults of their source, and lets a clock of s
   ).toMatchObject({ source: 'massive', plan: 'realtime', options: 'on', apiKey: 'P' });
 });
 
-it('names no key in what it says of wrong settings', () => {
+it('shows no key in messages about wrong settings', () => {
   const keys = { APCA_API_KEY_ID: 'not\u0000a key', APCA_API_SECRET_KEY: 'x'.repeat(5000) };
   expect(() => readSettings({ ...LIVE, ...keys, PORT: '-1' })).toThrow(/^(?!.*(not|xxxx))/s);
 });

@@ -9,7 +9,7 @@ import { startSimulations } from './testing/simulations.js';
 import { openPortfolio, orderBody, placeOrder, TestApp } from './testing/test-app.js';
 
 describe('A full disk', { timeout: 60_000 }, () => {
-  it('is a 503 within a second and no acknowledgement; when there is room again, everything goes on and nothing is lost', async () => {
+  it('is a 503 within a second without an acknowledgement; when space is free again, everything continues and nothing is lost', async () => {
     await inDirectory(async (directory) => {
       const pageLimit = new Int32Array(new SharedArrayBuffer(4));
       const store = await openSqliteStore({ directory, pageLimit });

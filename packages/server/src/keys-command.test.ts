@@ -28,7 +28,7 @@ const get = (baseUrl: string, token: string | undefined, path = '/v1/accounts'):
   fetch(baseUrl + path, { headers: { authorization: `Bearer ${token ?? ''}` } });
 
 describe('npm run keys', { timeout: 60_000 }, () => {
-  it('works without a server, and what it did holds when one is started', async () => {
+  it('works without a server, and applies when one is started', async () => {
     await inDirectory(async (directory) => {
       const alice = await keys(directory, 'create --tenant alice --tier BASIC');
       const bob = await keys(directory, 'create --tenant bob --tier PRO --scope read');
@@ -114,7 +114,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
     });
   });
 
-  it('keys: requires the signing secret, and says so when no server runs', async () => {
+  it('keys: requires the signing secret, and reports it when no server runs', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
       try {
@@ -150,7 +150,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
   });
 
   it.each(['', 'list extra', 'create --tenant a', 'revoke', 'revoke a b', 'revoke a --token b', 'burn a'])(
-    'says how it is used: %j',
+    'prints its usage: %j',
     async (args) => {
       await inDirectory(async (directory) => {
         expect((await keys(directory, args, 1)).err[0]).toMatch(/^usage: npm run -s keys/);

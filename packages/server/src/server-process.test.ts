@@ -116,7 +116,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('drains on SIGTERM: what it acknowledged is there when it is started again', async () => {
+  it('drains on SIGTERM: acknowledged orders exist after a restart', async () => {
     await inDirectory(async (directory) => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
       let server = ServerProcess.launch(settings);
@@ -165,7 +165,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('refuses to start on a journal that is not what was acknowledged', async () => {
+  it('refuses to start on a journal without all acknowledged records', async () => {
     await inDirectory(async (directory) => {
       await usedDirectory(directory);
       const settings = { ...SETTINGS, DATA_DIR: directory };
@@ -218,7 +218,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('says which setting is wrong', async () => {
+  it('names a wrong setting', async () => {
     await inDirectory(async (directory) => {
       const wrong: readonly [Readonly<Record<string, string>>, RegExp][] = [
         [{ MARKET_FEED: 'psychic' }, /MARKET_FEED must be one of synthetic, replay, push/],
@@ -241,7 +241,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     expect(() => read('DATABASE_URL', 'mysql://127.0.0.1/x')).toThrow('DATABASE_URL must be postgres://');
   });
 
-  it('says so when its port is taken', async () => {
+  it('reports a port in use', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: join(directory, 'first') });
       try {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { lineOfLog, lineOfRefusal, linesOf } from './terminal.js';
 import { openPortfolio, TestApp } from './testing/test-app.js';
 
-it('says in a line each what is ordered, filled, canceled and rejected', async () => {
+it('terminal: prints a line for each order, fill, cancel and rejection', async () => {
   const test = await TestApp.open();
   const client = test.as();
   const said: string[] = [];
@@ -33,7 +33,7 @@ it('says in a line each what is ordered, filled, canceled and rejected', async (
   await test.close();
 });
 
-it('shows what a request brought along as text, never as commands to the terminal', () => {
+it('terminal: escapes control characters of requests', () => {
   const evil = '\u001b]0;owned\u0007\u001b[2J\n12:00:00  fill     AAPL\u009b31m\u202e';
   const text = JSON.stringify({ statusCode: 400, message: [`property ${evil} should not exist`] });
   const line = lineOfRefusal({ method: 'POST', url: '/v1/orders', status: 400, text });
@@ -46,7 +46,7 @@ it('shows what a request brought along as text, never as commands to the termina
   expect(long.length).toBeLessThan(600);
 });
 
-it('says what was refused, and what the log has', () => {
+it('terminal: prints refusals and warnings of the log', () => {
   const text = JSON.stringify({
     statusCode: 400,
     message: ['quantity must be a positive number'],

@@ -292,66 +292,69 @@ describe('any other ratio (D89)', () => {
 });
 
 describe('an action for more portfolios than fit into one record', () => {
-  it.each(['SPLIT', 'CASH_DIVIDEND'] as const)('%s: continues where it stopped, after a crash as well', (type) => {
-    const m = market();
-    if (type === 'CASH_DIVIDEND') {
-      const action = {
-        type,
-        symbol: 'AAPL',
-        exDate: TradingDate.of('2026-01-06'),
-        amountPerShare: Price.of('1'),
-      };
-      m.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
-    }
-    const portfolios = Array.from({ length: 103 }, () => m.openPortfolio({ cash: 20_000 }));
-    const [first = '', , last = ''] = [portfolios[0], portfolios[1], portfolios.at(-1)];
-    for (const portfolio of portfolios) m.place(portfolio, { symbol: 'AAPL', quantity: 10 });
-    for (const portfolio of [first, last]) {
-      m.place(portfolio, { symbol: CALL, quantity: 1 });
-      m.place(portfolio, { symbol: 'AAPL', quantity: 5, limit: '90.00', tif: 'GTC' });
-      m.place(portfolio, { symbol: CALL, quantity: 1, limit: '3.00', tif: 'GTC' });
-    }
-    const start = m.brokerage.state.now;
-    const [date, hour] = type === 'SPLIT' ? (['2026-01-07', 3] as const) : (['2026-01-06', 3] as const);
-    m.advanceTo(date, hour);
-    const records = m.journal.flatMap(({ events }, index) =>
-      events.some((event) => event.type === 'ActionContinued') ? [index] : [],
-    );
-    expect(records).toHaveLength(1);
-    const about = type === 'SPLIT' ? 'PositionSplit' : 'DividendAccrued';
-    expect(m.events(about).map(({ portfolioId }) => portfolioId)).toEqual(portfolios);
-    if (type === 'SPLIT') {
-      for (const portfolio of portfolios) expect(held(m, portfolio)).toMatchObject({ AAPL: [20, 1000.1] });
-      for (const portfolio of [first, last])
-        expect(held(m, portfolio)).toMatchObject({ [HALF_CALL]: [2, 410] });
-    }
-    const limits = [...m.brokerage.state.orders.values()].map(({ terms, progress }) => [
-      terms.symbol,
-      Number(progress.limitPrice) / 1e8,
-    ]);
-    expect(limits).toEqual(
-      [first, last].flatMap(() =>
-        type === 'SPLIT'
-          ? [
-              ['AAPL', 45],
-              [HALF_CALL, 1.5],
-            ]
-          : [
-              ['AAPL', 89],
-              [CALL, 3],
-            ],
-      ),
-    );
+  it.each(['SPLIT', 'CASH_DIVIDEND'] as const)(
+    '%s: continues where it stopped, after a crash as well',
+    (type) => {
+      const m = market();
+      if (type === 'CASH_DIVIDEND') {
+        const action = {
+          type,
+          symbol: 'AAPL',
+          exDate: TradingDate.of('2026-01-06'),
+          amountPerShare: Price.of('1'),
+        };
+        m.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+      }
+      const portfolios = Array.from({ length: 103 }, () => m.openPortfolio({ cash: 20_000 }));
+      const [first = '', , last = ''] = [portfolios[0], portfolios[1], portfolios.at(-1)];
+      for (const portfolio of portfolios) m.place(portfolio, { symbol: 'AAPL', quantity: 10 });
+      for (const portfolio of [first, last]) {
+        m.place(portfolio, { symbol: CALL, quantity: 1 });
+        m.place(portfolio, { symbol: 'AAPL', quantity: 5, limit: '90.00', tif: 'GTC' });
+        m.place(portfolio, { symbol: CALL, quantity: 1, limit: '3.00', tif: 'GTC' });
+      }
+      const start = m.brokerage.state.now;
+      const [date, hour] = type === 'SPLIT' ? (['2026-01-07', 3] as const) : (['2026-01-06', 3] as const);
+      m.advanceTo(date, hour);
+      const records = m.journal.flatMap(({ events }, index) =>
+        events.some((event) => event.type === 'ActionContinued') ? [index] : [],
+      );
+      expect(records).toHaveLength(1);
+      const about = type === 'SPLIT' ? 'PositionSplit' : 'DividendAccrued';
+      expect(m.events(about).map(({ portfolioId }) => portfolioId)).toEqual(portfolios);
+      if (type === 'SPLIT') {
+        for (const portfolio of portfolios) expect(held(m, portfolio)).toMatchObject({ AAPL: [20, 1000.1] });
+        for (const portfolio of [first, last])
+          expect(held(m, portfolio)).toMatchObject({ [HALF_CALL]: [2, 410] });
+      }
+      const limits = [...m.brokerage.state.orders.values()].map(({ terms, progress }) => [
+        terms.symbol,
+        Number(progress.limitPrice) / 1e8,
+      ]);
+      expect(limits).toEqual(
+        [first, last].flatMap(() =>
+          type === 'SPLIT'
+            ? [
+                ['AAPL', 45],
+                [HALF_CALL, 1.5],
+              ]
+            : [
+                ['AAPL', 89],
+                [CALL, 3],
+              ],
+        ),
+      );
 
-    const { rules, state } = m.brokerage;
-    const other = Brokerage.begin(rules, state.seed, start);
-    for (const { at, quotes, events } of m.journal.slice(0, (records[0] ?? 0) + 1)) {
-      other.recall(quotes);
-      other.apply(events, at);
-    }
-    other.resume();
-    for (let due = other.nextDue(); due !== undefined && due <= m.now; due = other.nextDue())
-      other.execute({ type: 'AdvanceClock' }, Instant.max(due, other.state.now));
-    expect(stateHash(other.state)).toBe(stateHash(state));
-  });
+      const { rules, state } = m.brokerage;
+      const other = Brokerage.begin(rules, state.seed, start);
+      for (const { at, quotes, events } of m.journal.slice(0, (records[0] ?? 0) + 1)) {
+        other.recall(quotes);
+        other.apply(events, at);
+      }
+      other.resume();
+      for (let due = other.nextDue(); due !== undefined && due <= m.now; due = other.nextDue())
+        other.execute({ type: 'AdvanceClock' }, Instant.max(due, other.state.now));
+      expect(stateHash(other.state)).toBe(stateHash(state));
+    },
+  );
 });

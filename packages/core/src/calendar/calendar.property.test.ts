@@ -63,7 +63,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
     );
   });
 
-  it('settles on business days, and what trades while nothing settles with the day before', () => {
+  it('settles on business days, and trades on other days settle with the day before', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 1, max: 10 }), (at, n) => {
         const date = calendar.dateOf(at);
@@ -89,7 +89,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
     );
   });
 
-  it('answers the same whatever was asked before', () => {
+  it('gives answers independent of earlier questions', () => {
     const answers = (calendar: Calendar, at: Instant): unknown[] => [
       calendar.dateOf(at),
       calendar.plusBusinessDays(calendar.dateOf(at), 1),
@@ -122,7 +122,7 @@ describe('a daily calendar', () => {
     expect(calendar.plusBusinessDays(start, 20_000)).toBe(first);
   });
 
-  it('refuses what is no instant or date, rather than search for ever', () => {
+  it('refuses invalid instants and dates instead of searching forever', () => {
     const calendar = calendarById('XNYS');
     expect(() => calendar.dateOf(Instant.ofMs(NaN))).toThrow(RangeError);
     expect(() => calendar.plusBusinessDays('someday' as TradingDate, 1)).toThrow(RangeError);

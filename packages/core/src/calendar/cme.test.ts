@@ -71,7 +71,7 @@ describe('holidays of CME, 2013–2027, as recorded (D92)', () => {
 });
 
 describe('the business days of CME', () => {
-  it('are those of the stock exchange, but for days of mourning', () => {
+  it('equal those of the stock exchange, except days of mourning', () => {
     const different: string[] = [];
     for (let day = TradingDate.dayOf(TradingDate.of('2013-01-01')); day < 22_280; day++) {
       const date = TradingDate.ofDay(day);
@@ -86,7 +86,7 @@ describe('trade dates around holidays (D92)', () => {
   const energy = marketHours(xnys, 'ENERGY');
   const grains = marketHours(xnys, 'GRAINS');
 
-  it('what trades on a holiday belongs to the next business day', () => {
+  it('trades on a holiday belong to the next business day', () => {
     expect(index.tradeDateOf(at('2026-01-18', '18:00'))).toBe('2026-01-20');
     expect(index.tradeDateOf(at('2026-01-19', '12:59'))).toBe('2026-01-20');
     expect(index.sessionAt(at('2026-01-19', '13:00'))).toBe('CLOSED');

@@ -71,7 +71,7 @@ describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendar
     .map(([at, next, session, ms]) => Instant.plusMs(hours[next](session, at), ms));
   const instant = fc.oneof(anyInstant, edge);
 
-  it('are open where a trade day says so', () => {
+  it('are open within the sessions of a trade day', () => {
     fc.assert(
       fc.property(instant, fc.constantFrom(...sessions), (at, session) => {
         const open = around(calendar, id, session, at).some(({ stretches }) =>
@@ -96,7 +96,7 @@ describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendar
     );
   });
 
-  it('date what is traded by the first trade day that is not over', () => {
+  it('date trades by the first trade day that has not ended', () => {
     fc.assert(
       fc.property(instant, (at) => {
         const days = around(calendar, id, 'EXTENDED', at);
@@ -117,7 +117,7 @@ describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendar
     );
   });
 
-  it('answer the same whatever was asked before', () => {
+  it('give answers independent of earlier questions', () => {
     const answers = (at: Instant): unknown[] => [hours.sessionAt(at), hours.tradeDateOf(at)];
     fc.assert(
       fc.property(fc.array(instant, { maxLength: 8 }), (instants) => {

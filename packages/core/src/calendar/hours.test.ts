@@ -128,7 +128,7 @@ describe('where nothing ever closes', () => {
   );
 });
 
-it('hours beyond the last date there is: an error, and no search without an end', () => {
+it('hours beyond the last date: an error instead of an endless search', () => {
   for (const calendar of [xnys, alwaysOpen]) {
     for (const id of ['EQUITIES', 'FUTURES', 'GRAINS'] as const) {
       const hours = marketHours(calendar, id);
@@ -139,7 +139,7 @@ it('hours beyond the last date there is: an error, and no search without an end'
   }
 });
 
-it('the next open of anything is that of whatever opens first', () => {
+it('the next open of all hours is the earliest of them', () => {
   const next = (text: string): string => wall(nextOpenOfAny(xnys, at(text)));
   expect(next('2026-01-05 03:00')).toBe('2026-01-05 04:00');
   expect(next('2026-01-05 04:00')).toBe('2026-01-05 09:30');

@@ -79,7 +79,7 @@ describe('XNYS trading days', () => {
     expect(xnys.tradingDay(on('2026-01-10'))).toBeUndefined();
   });
 
-  it('go on by rule outside 1998–2030', () => {
+  it('follow the rules outside 1998–2030', () => {
     expect(closures('2050-12-20', '2050-12-31')).toEqual(['2050-12-26']);
     expect(closures('1997-01-01', '1997-02-28')).toEqual(['1997-01-01', '1997-02-17']);
     expect(xnysHolidays(1990)).toHaveLength(8);

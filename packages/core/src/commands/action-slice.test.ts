@@ -76,22 +76,19 @@ function manyPortfolios(count: number) {
 it.each([
   ['few', 0],
   ['very many', 5001],
-])(
-  'a dividend goes through those it concerns by their number, a hundred to a record: %s orders',
-  (_, orders) => {
-    const { ids, order, carryOut } = manyPortfolios(710);
-    for (let count = 0; count < orders; count++) order(709, { quantity: 1, limit: '1.00', tif: 'GTC' });
-    // Every tenth has nothing to do with it. The last ones bought first.
-    for (let index = ids.length - 1; index >= 0; index--)
-      order(index, { symbol: index % 10 === 0 ? 'MSFT' : 'AAPL', quantity: 1 });
-    const slices = carryOut({ type: 'CASH_DIVIDEND' });
-    const paid = slices.map((events) =>
-      events.flatMap((event) => (event.type === 'DividendAccrued' ? ids.indexOf(event.portfolioId) : [])),
-    );
-    expect(paid.map(({ length }) => length)).toEqual([100, 100, 100, 100, 100, 100, 39]);
-    expect(paid.flat()).toEqual(ids.map((_, index) => index).filter((index) => index % 10 !== 0));
-  },
-);
+])('a dividend processes its portfolios by number, a hundred to a record: %s orders', (_, orders) => {
+  const { ids, order, carryOut } = manyPortfolios(710);
+  for (let count = 0; count < orders; count++) order(709, { quantity: 1, limit: '1.00', tif: 'GTC' });
+  // Every tenth has nothing to do with it. The last ones bought first.
+  for (let index = ids.length - 1; index >= 0; index--)
+    order(index, { symbol: index % 10 === 0 ? 'MSFT' : 'AAPL', quantity: 1 });
+  const slices = carryOut({ type: 'CASH_DIVIDEND' });
+  const paid = slices.map((events) =>
+    events.flatMap((event) => (event.type === 'DividendAccrued' ? ids.indexOf(event.portfolioId) : [])),
+  );
+  expect(paid.map(({ length }) => length)).toEqual([100, 100, 100, 100, 100, 100, 39]);
+  expect(paid.flat()).toEqual(ids.map((_, index) => index).filter((index) => index % 10 !== 0));
+});
 
 it('a split finds exactly the portfolios with orders in the stock or its options', () => {
   const { many, order, carryOut } = manyPortfolios(6);

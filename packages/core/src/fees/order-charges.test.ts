@@ -71,7 +71,7 @@ function fees(symbol: string, side: 'BUY' | 'SELL', contracts: number, dollars: 
   return Object.fromEntries(charged.map(({ name, amount }) => [name, Money.format(amount)]));
 }
 
-test('options cost clearing and the regulatory fee on both sides, a sale SEC and TAF beside (D82)', () => {
+test('options cost clearing and the regulatory fee on both sides, and SEC and TAF fees on a sale (D82)', () => {
   expect(fees('AAPL260717C00150000', 'BUY', 10, '5000')).toEqual({ OCC: '0.25', ORF: '0.2' });
   // 5,000 × 20.60 a million = 0.103; 10 × 0.00329 = 0.0329: each up to the next cent.
   expect(fees('AAPL260717C00150000', 'SELL', 10, '5000')).toEqual({
@@ -84,7 +84,7 @@ test('options cost clearing and the regulatory fee on both sides, a sale SEC and
   expect(fees('AAPL250717C00150000', 'BUY', 5000, '5000', '2025-01-06')).toEqual({ OCC: '55', ORF: '100' });
 });
 
-test('options on a broad index are exempt from the SEC fee, and cost what the exchange asks by premium', () => {
+test('options on a broad index are exempt from the SEC fee and pay the exchange fee by premium', () => {
   expect(fees('SPXW260717C06000000', 'SELL', 2, '180')).toEqual({ OCC: '0.05', ORF: '0.04', EXCHANGE: '1' });
   expect(fees('SPX260717C06000000', 'BUY', 2, '2000')).toEqual({
     OCC: '0.05',

@@ -39,7 +39,7 @@ describe('a split adjusts contracts (D89)', () => {
     expect(contract.strike).toBe(Price.of('50'));
   });
 
-  it('what was adjusted is adjusted again, under a root that is free', () => {
+  it('an adjusted series is adjusted again, under an unused root', () => {
     const once = adjustedBySplit(option('XYZ260116C00050000'), { new: 3, old: 2 }, nothing).contract;
     const twice = adjustedBySplit(once, { new: 1, old: 4 }, rootIs('XYZ2')).contract;
     expect(twice).toMatchObject({
@@ -55,7 +55,7 @@ describe('a split adjusts contracts (D89)', () => {
     });
   });
 
-  it('where no symbol can say it, it stays what it was', () => {
+  it('a series stays unchanged if no symbol can express the adjustment', () => {
     for (const [symbol, isTaken] of [
       ['SEVENS260116C00050000', nothing],
       ['XYZ260116C00050000', () => true],

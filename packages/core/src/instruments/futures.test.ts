@@ -156,7 +156,7 @@ describe('specifications (D91)', () => {
     expect((tickSize / 1e8) * multiplier).toBeCloseTo(dollars, 9);
   });
 
-  it('hours go by what is delivered', () => {
+  it('hours depend on the deliverable', () => {
     const hours = ['ESZ26', 'ZNZ26', '6EZ26', 'CLZ26', 'GCZ26', 'ZCZ26', 'BTCZ26'].map((symbol) =>
       hoursOf(contract(symbol)),
     );
@@ -215,7 +215,7 @@ describe('margin by date (D91, D94)', () => {
     expect(margin('RTYZ16', '2016-11-01', '1200')).toEqual([5280, 4800]);
   });
 
-  it('what a listing says goes before', () => {
+  it('a listing takes precedence', () => {
     const listed = { ...contract('ESZ26'), maintenanceMargin: Money.ofDollars(1000) };
     expect(marginOf(listed, TradingDate.of('2026-01-05'), undefined)).toEqual({
       initial: Money.ofDollars(1100),

@@ -61,7 +61,7 @@ describe('the value of a quantity at a price', () => {
     expect(Money.format(valueOf(instrument, Price.of(price), Quantity.of(quantity)))).toBe(dollars);
   });
 
-  it('is exact before it is rounded half up, for every multiplier there is', () => {
+  it('is exact before it is rounded half up, for every multiplier', () => {
     const Exact = Decimal.clone({ precision: 60 });
     const multiplier = fc.constantFrom(0.1, 0.5, 1, 2, 5, 20, 50, 100, 1000, 125_000, 12_500_000, 33.333333);
     const quantity = fc.oneof(
@@ -100,7 +100,7 @@ describe('the price per unit', () => {
   });
 });
 
-it('what is held or at work can be traded, or something is broken', () => {
+it('held or ordered instruments can be traded, or an invariant is broken', () => {
   expect(tradableOf('ACME', stock)).toBe(stock);
   expect(() => tradableOf('SPX', index)).toThrow('SPX cannot be traded');
   expect(() => tradableOf('NOPE', undefined)).toThrow(RangeError);

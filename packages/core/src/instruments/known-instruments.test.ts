@@ -18,7 +18,7 @@ const noon = (date: string): Instant => xnys.instantOf(TradingDate.of(date), 12,
 const get = (symbol: string, date: string) => instruments.get(symbol, noon(date));
 
 describe('instruments are looked up, not held', () => {
-  it('what is listed one by one is found, anything else is not', () => {
+  it('finds individually listed instruments and no others', () => {
     expect(get('AAPL', '2026-01-05')).toEqual(plainEquity('AAPL'));
     expect(get('MSFT', '2026-01-05')).toBeUndefined();
   });

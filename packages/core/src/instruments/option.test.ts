@@ -13,7 +13,7 @@ const contractOf = (text: string, said: Parameters<typeof optionContract>[1] = {
   return contract;
 };
 
-describe('what the root of a symbol says (D66)', () => {
+describe('properties by the root of a symbol (D66)', () => {
   it.each([
     ['SPX', 'SPX', 'EUROPEAN', 'CASH', 'AM', 'BROAD_INDEX'],
     ['SPXW', 'SPX', 'EUROPEAN', 'CASH', 'PM', 'BROAD_INDEX'],
@@ -42,7 +42,7 @@ describe('what the root of a symbol says (D66)', () => {
     });
   });
 
-  it('what is listed as an index has European options that settle in cash', () => {
+  it('a listed index has European options that settle in cash', () => {
     expect(contractOf('SOX260116C00150000', {}, 'SOX')).toMatchObject({
       underlying: 'SOX',
       underlyingClass: 'NARROW_INDEX',
@@ -52,7 +52,7 @@ describe('what the root of a symbol says (D66)', () => {
     });
   });
 
-  it('what a listing says goes before it', () => {
+  it('a listing takes precedence over it', () => {
     const said = { style: 'AMERICAN', settleSession: 'PM', multiplier: 10 } as const;
     expect(contractOf('SPX260116C00150000', said)).toMatchObject({
       ...said,

@@ -40,13 +40,13 @@ describe('an option symbol', () => {
     ['a strike of a hundred thousand', { strike: Price.of('100000') }],
     ['no strike', { strike: Price.of('0') }],
     ['another century', { expiration: TradingDate.of('1999-12-18') }],
-  ])('cannot say %s', (_what, part) => {
+  ])('cannot express %s', (_what, part) => {
     const expiration = TradingDate.of('2026-01-16');
     const whole = { root: 'ACME', expiration, optionType: 'CALL', strike: Price.of('10') } as const;
     expect(formatOsi({ ...whole, ...part })).toBeUndefined();
   });
 
-  it('says the same however it was written', () => {
+  it('has one form for every spelling', () => {
     const root = fc.stringMatching(/^[A-Z]{1,5}[1-9]?$/);
     const day = fc.integer({ min: TradingDate.dayOf(TradingDate.of('2000-01-01')), max: 47_480 });
     const strike = fc.integer({ min: 1, max: 99_999_999 }).map((n) => Price.ofUnits(n * 1e5));

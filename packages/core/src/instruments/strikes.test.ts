@@ -39,7 +39,7 @@ describe('strikes of options listed by rule (D126)', () => {
     expect(shown(strikes).at(-1)).toBe('345');
   });
 
-  it('are on their ladder, ascending, and a ladder nearby has what the long one has', () => {
+  it('are on their ladder, ascending, and a short ladder is part of the long one', () => {
     const price = fc.integer({ min: 1, max: 5_000_000 }).map((cents) => Price.ofUnits(cents * 1e6));
     const ladder = fc.constantFrom('AAPL', 'XLF', 'SPY', 'SPX', 'NDX', 'VIX');
     fc.assert(

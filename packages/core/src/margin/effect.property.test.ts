@@ -72,7 +72,7 @@ function marked(held: readonly Holding[], trade: MarginTrade, done: boolean): Ho
   return [...others, { instrument, quantity: done ? Quantity.add(before, quantity) : before, mark: price }];
 }
 
-it('is what the trade changes of the whole book', () => {
+it('the margin impact of a trade equals the change of the whole book', () => {
   fc.assert(
     fc.property(holdings, trade, marginType, (held, done, type) => {
       const before = headroomOf(bookOf(marked(held, done, false), type), Money.zero);
@@ -83,7 +83,7 @@ it('is what the trade changes of the whole book', () => {
   );
 });
 
-it('grows with the trade and what is held of its instrument', () => {
+it('the margin impact grows with the trade and the position in its instrument', () => {
   fc.assert(
     fc.property(shares, trade, marginType, fc.integer({ min: 2, max: 9 }), (held, done, type, n) => {
       const terms = bookOf([], type);
@@ -130,7 +130,7 @@ const orders = fc.array(
   { maxLength: 8 },
 );
 
-it('what is accepted and fills at or inside its worst price leaves no measure below nothing', () => {
+it('an accepted order that fills at or inside its worst price leaves no negative excess', () => {
   fc.assert(
     fc.property(fc.nat({ max: 500_000 }), orders, marginType, (dollars, asked, type) => {
       const start = { initial: Money.ofDollars(dollars), maintenance: Money.ofDollars(dollars) };

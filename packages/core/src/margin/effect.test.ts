@@ -34,7 +34,7 @@ function effect(
   return [dollars(initial), dollars(maintenance)];
 }
 
-describe('what an order takes (D107, D108)', () => {
+describe('margin impact of an order (D107, D108)', () => {
   it.each<[name: string, shares: number, price: string, initial: number, maintenance: number]>([
     ['a purchase: half, and a quarter', 100, '20.00', -1000, -500],
     ['a short sale: half, and 30 %', -100, '20.00', -1000, -600],
@@ -45,17 +45,17 @@ describe('what an order takes (D107, D108)', () => {
     expect(effect(shares, price)).toEqual([initial, maintenance]);
   });
 
-  it('charges are taken in full', () => {
+  it('charges count in full', () => {
     expect(effect(100, '20.00', { charges: 7 })).toEqual([-1007, -507]);
     expect(effect(-100, '20.00', { charges: 7 })).toEqual([-1007, -607]);
   });
 
-  it('closing gives back what opening took at its price, whatever else is held', () => {
+  it('closing releases the requirement of opening at its price, regardless of other positions', () => {
     expect(effect(-100, '20.00', { held: 300 })).toEqual([1000, 500]);
     expect(effect(100, '20.00', { held: 300 })).toEqual([-1000, -500]);
   });
 
-  it('under portfolio margin takes 15 % to hold, and by Reg T nothing but its charges', () => {
+  it('under portfolio margin requires 15 % maintenance, and by Reg T only its charges', () => {
     expect(effect(100, '20.00', { charges: 7, terms: { ...regT, marginType: 'PORTFOLIO' } })).toEqual([
       -7, -307,
     ]);
@@ -82,7 +82,7 @@ describe('the gate (D108)', () => {
     expect(fitsExcess(change, left)).toBe(expected);
   });
 
-  it('an open order never takes less than nothing', () => {
+  it('the requirement of an open order is never negative', () => {
     expect(marginRequiredBy(room(-100, 50))).toEqual(room(100, 0));
   });
 });

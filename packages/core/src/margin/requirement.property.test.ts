@@ -42,7 +42,7 @@ const named = fc
 
 const figures = ({ fed, house, initial, counted }: Amounts): number[] => [fed, house, initial, counted];
 
-it('is never negative, exact, and its sums are those of its groups', () => {
+it('the requirement is never negative, exact, and the sum of its groups', () => {
   fc.assert(
     fc.property(fc.array(anything, { maxLength: 4 }), marginType, (holdings, type) => {
       const book = bookOf(

@@ -53,7 +53,7 @@ describe('the requirement of a book', () => {
     expect([requirement.fed, requirement.house, requirement.initial].map(dollars)).toEqual([0, 900, 900]);
   });
 
-  it('adds up what comes twice, and an empty book takes nothing', () => {
+  it('adds up repeated positions; an empty book requires nothing', () => {
     const halves = book([stock('KO', 70, '60.00'), stock('F', 5, '8.00'), stock('KO', 30, '60.00')]);
     const whole = book([stock('KO', 100, '60.00'), stock('F', 5, '8.00')]);
     expect(requirementOf(halves)).toEqual(requirementOf(whole));
@@ -104,7 +104,7 @@ describe('groups', () => {
 });
 
 describe('a future that nothing is known of', () => {
-  it('takes all of its notional: nothing is ever free', () => {
+  it('requires its full notional', () => {
     const instrument: Tradable = {
       assetClass: 'FUTURE',
       symbol: 'QQH6',
@@ -121,7 +121,7 @@ describe('a future that nothing is known of', () => {
 });
 
 describe('months of one root', () => {
-  it('take their spread margin a pair, and a tenth more initially (D94)', () => {
+  it('require their spread margin per pair, and a tenth more initially (D94)', () => {
     const month = (symbol: string, date: string, quantity: number): Holding => ({
       instrument: {
         assetClass: 'FUTURE',

@@ -54,7 +54,7 @@ const marketsOf = (legs: readonly Leg[], quotes: ReadonlyMap<string, Quote>): Le
     left: Infinity,
   }));
 
-it('an order whose net comes within its limit is always among those that the quote concerns', () => {
+it('the index finds every order with a net within its limit for a quote', () => {
   fc.assert(
     fc.property(
       fc.array(

@@ -120,7 +120,7 @@ it('each level is worse than the one before, unless all is paid at the limit', (
   });
 });
 
-it('quote and strict take no more than is displayed; what they take has that size available', () => {
+it('quote and strict fill at most the displayed size, and report it as available', () => {
   holds((situation) => {
     if (situation.model !== 'quote' && situation.model !== 'strict') return;
     const fills = plan(situation);
@@ -130,7 +130,7 @@ it('quote and strict take no more than is displayed; what they take has that siz
   });
 });
 
-it('no fill takes more than it says was available', () => {
+it('no fill exceeds its reported available size', () => {
   holds((situation) => {
     for (const { quantity, sizeAvailable } of plan(situation)) {
       if (sizeAvailable !== undefined) expect(quantity).toBeLessThanOrEqual(sizeAvailable);
@@ -157,7 +157,7 @@ it('planning changes nothing', () => {
   });
 });
 
-it('depth: two orders in turn get what one would have got, level by level', () => {
+it('depth: two orders in turn get the same levels as one large order', () => {
   holds((situation) => {
     if (situation.model !== 'depth' || situation.fok || situation.quantity < 2) return;
     const whole = plan(situation);

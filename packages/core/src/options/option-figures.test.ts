@@ -62,7 +62,7 @@ const PUT = 'AAPL260220P00200000';
 /** From 15:00 on January 16 to 16:00 on February 20. */
 const YEARS = (35 * 24 + 1) / (365 * 24);
 
-describe('what a position in an option is marked at (D72)', () => {
+describe('the mark of an option position (D72)', () => {
   it('its quote; without one the model, at the usual volatility of the underlying', () => {
     expect(markOfOption(contractOf(CALL), marketOf({ [CALL]: { ask: '0.05' }, AAPL: { last: '100' } }))).toBe(
       Price.of('0.025'),
@@ -90,7 +90,7 @@ describe('what a position in an option is marked at (D72)', () => {
 });
 
 describe('the underlying of options that has no quote (D85)', () => {
-  it('stands where put–call parity of the pair with the smallest difference says', () => {
+  it('is priced by put–call parity of the pair with the smallest difference', () => {
     const quotes = {
       AAPL260220C00190000: { bid: '16.90', ask: '17.10' },
       AAPL260220P00190000: { bid: '1.30', ask: '1.50' },
@@ -128,7 +128,7 @@ describe('the underlying of options that has no quote (D85)', () => {
 describe('the Greeks of a contract (D71)', () => {
   const quotes = { AAPL: { last: '205' }, [CALL]: { bid: '9.90', ask: '10.10' } };
 
-  it('are those of a share × multiplier at the volatility that its mark implies', () => {
+  it('are those of a share × multiplier at the implied volatility of its mark', () => {
     const { deltaPerContract, gammaPerContract, thetaPerContract, vegaPerContract } = greeksOf(
       contractOf(CALL),
       marketOf(quotes),

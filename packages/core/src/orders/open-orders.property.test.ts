@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { OpenOrders } from './open-orders.js';
 import type { Order } from './order.js';
 
-it('holds what entered and did not leave, each at the place it is said to be at', () => {
+it('open orders: contains every order that was added and not removed, at its index', () => {
   const steps = fc.array(fc.record({ adds: fc.boolean(), nth: fc.nat(100) }), { maxLength: 200 });
   fc.assert(
     fc.property(steps, (all) => {

@@ -72,7 +72,7 @@ describe('structures (D77)', () => {
     if (messages.length === 1) expect(problems).toHaveLength(1);
   });
 
-  it('what delivers something else is not of one underlying', () => {
+  it('contracts with different deliverables have different underlyings', () => {
     const [a, b] = legs('+1 C100, -1 C110') as [Leg, Leg];
     const adjusted = { ...b, contract: { ...b.contract, deliverable: 150 } };
     expect(structureProblems('VERTICAL_SPREAD', [a, adjusted])).toEqual(['legs must be of one underlying']);
@@ -141,7 +141,7 @@ describe('intent (D76)', () => {
     expect(problems('IRON_CONDOR', 'SELL_TO_OPEN', condor)).toEqual(ALL_OR_NONE);
   });
 
-  it('a credit is negative whatever sign it came with', () => {
+  it('a credit is negative for either sign of the input', () => {
     expect(netLimitOf('SELL_TO_OPEN', Price.of('2.5'))).toBe(Price.of('-2.5'));
     expect(netLimitOf('SELL_TO_CLOSE', Price.of('-2.5'))).toBe(Price.of('-2.5'));
     expect(netLimitOf('BUY_TO_OPEN', Price.of('2.5'))).toBe(Price.of('2.5'));

@@ -44,7 +44,7 @@ const sumOf = (legs: readonly CollateralLeg[], type: 'CALL' | 'PUT', sign: 1 | -
     0,
   );
 
-it('of one expiration all is set aside that it can lose, and what is not covered is counted', () => {
+it('collateral of one expiration equals its maximum loss, and uncovered contracts are counted', () => {
   fc.assert(
     fc.property(books(1), (legs) => {
       const cover = collateralOf(legs, Quantity.zero, settlesAt);

@@ -20,7 +20,7 @@ const positionOf = (parts: readonly { quantity: number; cost: number }[], sign: 
   })),
 });
 
-it('closing takes exactly what is asked, oldest lots first, and everything costs everything', () => {
+it('closing removes exactly the requested quantity, oldest lots first, and closing everything removes the whole cost', () => {
   fc.assert(
     fc.property(
       lots,

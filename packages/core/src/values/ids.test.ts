@@ -17,7 +17,7 @@ const secret = fc
   .array(fc.nat(0xffffffff), { minLength: 4, maxLength: 4 })
   .map((words) => words.map((word) => word.toString(16).padStart(8, '0')).join(''));
 
-it('enciphers as the authors of Speck64/128 say', () => {
+it('encrypts the test vectors of the authors of Speck64/128', () => {
   const ids = new Ids(SECRET) as unknown as {
     x: number;
     y: number;

@@ -109,7 +109,7 @@ describe('as text', () => {
     );
   });
 
-  it('parses what JSON numbers print, exponents included, or nothing at all', () => {
+  it('parses printed JSON numbers, exponents included, and refuses other text', () => {
     fc.assert(
       fc.property(
         fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e12, max: 1e12 }),

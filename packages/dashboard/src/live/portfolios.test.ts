@@ -60,7 +60,7 @@ it('LivePortfolios: four tabs with 24 portfolios ask for lists alone, far below 
   expect(streams).toEqual(tabs.map(() => ids));
 });
 
-it('sumOf: adds at each instant what each curve was worth last', () => {
+it('sumOf: adds the latest value of each curve at each instant', () => {
   const point = (atMs: number, value: number) => ({ atMs, value });
   expect(sumOf([[point(1, 10), point(3, 30)], [point(2, 5)]])).toEqual([
     point(1, 10),

@@ -21,7 +21,7 @@ it('inNewYork: finds the instant of a time of day on both sides of a change of t
   expect(inNewYork('2026-11-01', '16:01')).toBe(at('2026-11-01T16:01:00-05:00'));
 });
 
-it('clustersOf: joins markers that would cover each other and leaves out those beyond the window', () => {
+it('clustersOf: joins overlapping markers and leaves out markers beyond the window', () => {
   const window = { fromMs: 0, toMs: 1000 };
   const items = [5, 20, 400, -1, 1001].map((atMs) => ({ atMs }));
   expect(clustersOf(items, window, 0.03)).toEqual([[{ atMs: 5 }, { atMs: 20 }], [{ atMs: 400 }]]);
@@ -61,7 +61,7 @@ it('placeOf: finds where a scaled clock is set, months by the calendar', () => {
   expect(placeOf({ to: '2026-03-01' }, now)).toBe('2026-03-01');
 });
 
-it('piecesOf: reads pieces of a scripted fill, and refuses what it does not understand', () => {
+it('piecesOf: reads pieces of a scripted fill, and refuses other text', () => {
   expect(piecesOf('30%, 70%@5s')).toEqual([{ percent: 30 }, { percent: 70, after: 'PT5S' }]);
   expect(piecesOf('100@187.60,50%@2m')).toEqual([
     { quantity: 100, price: 187.6 },
@@ -71,7 +71,7 @@ it('piecesOf: reads pieces of a scripted fill, and refuses what it does not unde
   expect(piecesOf('')).toBeUndefined();
 });
 
-it('differenceText: says in a sentence what went differently', () => {
+it('differenceText: describes a difference in a sentence', () => {
   expect(differenceText({ kind: 'PRICE', base: 187.5, variant: 187.6 })).toBe(
     'filled at 187.60 instead of 187.50.',
   );

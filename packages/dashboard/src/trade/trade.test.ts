@@ -43,7 +43,7 @@ describe('indicators', () => {
     expect(exponentialAverage(bars(1, 2, 3, 5), 3)).toEqual([undefined, undefined, 2, 3.5]);
   });
 
-  it('Bollinger bands: stand two deviations from the average', () => {
+  it('Bollinger bands: are two deviations from the average', () => {
     const { upper, lower } = bollingerBands(bars(1, 3), 2);
     expect([upper[1], lower[1]]).toEqual([4, 0]);
   });
@@ -53,7 +53,7 @@ describe('indicators', () => {
     expect(volumeWeightedPrice(two, (at) => (at < 2 ? 'one' : 'two'))).toEqual([10, 17.5, 30]);
   });
 
-  it('RSI: is 100 where prices only rise, 50 where they stand', () => {
+  it('RSI: is 100 for rising prices and 50 for constant prices', () => {
     expect(relativeStrength(bars(1, 2, 3, 4), 2).at(-1)).toBe(100);
     expect(relativeStrength(bars(5, 5, 5), 2).at(-1)).toBe(50);
   });
@@ -114,7 +114,7 @@ describe('values of options', () => {
     expect(probabilityOfProfit(points, 100, 0.2, 1)).toBeCloseTo(normal(-Math.log(1.04) / 0.2 - 0.1), 6);
   });
 
-  it('labels of a payoff: those that would overlap share one', () => {
+  it('labels of a payoff: overlapping labels share one', () => {
     expect(labelsOf([100, 101, 200], (strike) => strike * 2).map(({ text }) => text)).toEqual([
       '100.00 · 101.00',
       '200.00',
@@ -170,7 +170,7 @@ describe('strategies', () => {
     expect(rollingTicket('p', { symbol: C(190), quantity: 1 }, C(190))).toBeUndefined();
   });
 
-  it('gather leg by leg: the same side again adds one, the other side takes it away', () => {
+  it('collect legs: the same side again adds one unit, the other side removes one', () => {
     const one = withLeg([], C(190), 'BUY', 0);
     expect(withLeg(one, C(190), 'BUY', 0)[0]?.quantity).toBe(2);
     expect(withLeg(one, C(190), 'SELL', 0)).toEqual([]);
@@ -223,7 +223,7 @@ describe('the ticket', () => {
     expect(distanceWarning('LIMIT', true, 100, undefined, market)).toBeUndefined();
   });
 
-  it('says what would make a refused order pass', () => {
+  it('suggests a change that makes a refused order pass', () => {
     const order = { ...orderOf(query('quantity=100'), 'p', 'AAPL'), quantity: 100 };
     const refusal: PreviewRejection = {
       code: 'INSUFFICIENT_FUNDS',

@@ -72,7 +72,7 @@ describe('a key', () => {
 });
 
 describe('a token', () => {
-  it('is revoked with those it asked for, and remembered until it expires', async () => {
+  it('is revoked with the tokens it requested, and remembered until it expires', async () => {
     await access.revokeToken('a', nowMs + HOUR);
     for (const one of [access, reopened()]) {
       expect(one.isRevoked(of({ tokenId: 'a' }))).toBe(true);
@@ -95,7 +95,7 @@ describe('a token', () => {
   });
 });
 
-it('what cannot be made durable holds all the same, and is said', async () => {
+it('a revocation that cannot be stored applies all the same, and is reported', async () => {
   const { id } = await access.createKey(ALICE);
   const failing = () => Promise.reject(new StoreUnavailable('disk full'));
   Object.assign(store.registry, { revokeApiKey: failing, saveSetting: failing });

@@ -47,7 +47,7 @@ describe('the built-in brokers', () => {
     expect(columns).toEqual(CONTRACT_TABLE);
   });
 
-  test('cost what the table says and no more: no minimum, no maximum, no second part', () => {
+  test('have the costs in the table and no others: no minimum, no maximum, no second part', () => {
     for (const { equityCommission, optionCommission } of brokers) {
       expect(Object.keys(equityCommission).sort()).toEqual(['perOrder', 'perUnit']);
       expect(Object.keys(optionCommission).sort()).toEqual(['perOrder', 'perUnit']);
@@ -166,13 +166,13 @@ describe('a brokers file', () => {
     });
   });
 
-  test('extends the built-in ones, and an entry with a known id takes its place', () => {
+  test('extends the built-in brokers, and an entry with a known id replaces that broker', () => {
     const brokers = parse({ brokers: [own, { ...own, id: 'broker_02' }] });
     expect(brokers.map((broker) => broker.id)).toEqual([...CONTRACT_TABLE.map(([id]) => id), 'my-firm']);
     expect(brokers.find((broker) => broker.id === 'broker_02')?.name).toBe('My firm');
   });
 
-  test('replaces them all where it says so, and must then have a default, which comes first', () => {
+  test('replaces all brokers on request, and then needs a default, which comes first', () => {
     const brokers = parse({ includeBuiltIn: false, brokers: [own, { ...own, id: 'default' }] });
     expect(brokers.map((broker) => broker.id)).toEqual(['default', 'my-firm']);
     expect(problemsOf({ includeBuiltIn: false, brokers: [own] })).toEqual([
@@ -287,7 +287,7 @@ describe('loadBrokers', () => {
     expect(await loadBrokers(path)).toHaveLength(23);
   });
 
-  test('a file that is not there is an error that names it', async () => {
+  test('a missing file is an error that names it', async () => {
     const path = join(directory, 'missing.json');
     await expect(loadBrokers(path)).rejects.toThrow(`${path}:\n  cannot be read: ENOENT`);
   });

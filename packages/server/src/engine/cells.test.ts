@@ -92,7 +92,7 @@ describe('the main of a tenant', () => {
     expect(await openTestPortfolio(main)).not.toBe(await first());
   });
 
-  it('fills by displayed sizes that no other tenant takes from', async () => {
+  it('fills against displayed sizes that no other tenant uses', async () => {
     const { simulations, main } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     const size = 100_000_000 as never;
@@ -122,7 +122,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, main.id, other.id, MARKET)).toEqual([]);
   });
 
-  it('whose record is durable when that of a cell is not: the cell deals with it at the next start', async () => {
+  it('with a durable record that a cell lacks: the cell processes it at the next start', async () => {
     const { main, store } = await startSimulations();
     const portfolioId = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '99', '100');
@@ -137,7 +137,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, again.id)).toEqual([]);
   });
 
-  it('which goes on over an expiry while a cell is not there: Friday’s expiry meets Friday’s price', async () => {
+  it('that passes an expiration while a cell is unloaded: the expiration uses Friday’s price', async () => {
     const { main, store } = await startSimulations();
     const portfolioId = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '109.99', '110.01');
@@ -239,7 +239,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, MARKET, main.id, other.id)).toEqual([]);
   });
 
-  it('opens at a start what has something at stake, and nothing else', async () => {
+  it('opens only cells with orders or positions at a start', async () => {
     const { main, store, simulations } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     await openTestPortfolio(other);

@@ -25,7 +25,7 @@ const crash = async (store: Store): Promise<void> => {
 const SECONDS_IN_SIMULATION = 60;
 
 describe('a scaled clock', () => {
-  it('stands still while its server is down, and goes on exactly where it was after a clean stop', async () => {
+  it('stops while its server is down, and continues exactly there after a clean stop', async () => {
     const { main, store, simulations } = await start();
     vi.advanceTimersByTime(10_000);
     const stopped = main.now();
@@ -48,7 +48,7 @@ describe('a scaled clock', () => {
     expect((await start(store, 30)).main.clock().speed).toBe(30);
   });
 
-  it('goes on after a crash from at most one real second before, wherever its speed changed', async () => {
+  it('continues after a crash from at most one real second before, at any speed', async () => {
     const { main, store } = await start();
     vi.advanceTimersByTime(5_000);
     await main.setSpeed(10);
@@ -63,7 +63,7 @@ describe('a scaled clock', () => {
     expect(again.clock().speed).toBe(10);
   });
 
-  it('never goes back before what has happened', async () => {
+  it('never goes back before the last record', async () => {
     const { main, store } = await start();
     vi.advanceTimersByTime(500);
     await openTestPortfolio(main);
@@ -72,7 +72,7 @@ describe('a scaled clock', () => {
     expect((await start(store)).main.now()).toBe(opened);
   });
 
-  it('goes on from where it was set', async () => {
+  it('continues from the instant it was set to', async () => {
     const { main, store } = await start();
     const to = minutesLater(main, 600);
     await main.moveClock(to);

@@ -125,7 +125,7 @@ describe('the clock of the machine while the server runs', () => {
     ['forward', 100 * DAY_MS],
     ['back', -HOUR_MS],
   ])(
-    'is not followed when it jumps %s too far: time goes on, until the clock is right again',
+    'is not followed when it jumps %s too far: time continues until the clock is right again',
     async (_, jump) => {
       const machine = new Machine();
       const { market } = await machine.start();

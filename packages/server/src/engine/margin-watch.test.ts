@@ -89,7 +89,7 @@ describe('the margin watch on computed quotes (D119)', () => {
     expect((await verifyJournal(store, main.id)).problems).toEqual([]);
   });
 
-  it('lets alone who is far from a call', async () => {
+  it('skips portfolios far from a call', async () => {
     const { main } = await synthetic();
     const portfolioId = await openTestPortfolio(main, { type: 'MARGIN', cash: 100_000 });
     const ask = main.feed.quoteAt('TQQQ', main.now())?.ask ?? Price.ofUnits(0);

@@ -29,7 +29,7 @@ async function records() {
 }
 
 describe('the text of a record', () => {
-  it('says what was asked for once, and gives it back', async () => {
+  it('stores the request once and restores it', async () => {
     const { state, portfolioId, quotes, pushed, placed } = await records();
     expect(payloadOf(placed).command).toEqual({ type: 'SubmitOrder' });
     expect(commandOf(payloadOf(placed), state)).toEqual({
@@ -50,7 +50,7 @@ describe('the text of a record', () => {
     expect(commandOf(payloadOf(pushed), state)).toEqual({ type: 'UpdateMarket', pushed: true, quotes });
   });
 
-  it('is short: an order and its execution take some 700 bytes', async () => {
+  it('is short: an order and its execution need some 700 bytes', async () => {
     const { placed } = await records();
     expect(placed.payload.length).toBeLessThan(750);
   });

@@ -70,7 +70,7 @@ describe('a read', () => {
 });
 
 describe('a batch', () => {
-  it('is durable as one, and lets others look in between', async () => {
+  it('is durable as a whole, and allows reads in between', async () => {
     const { main, store } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -108,7 +108,7 @@ describe('a batch', () => {
     expect(report.stateHash).toBe(stateHash(main.brokerage.state));
   });
 
-  it('whose store is full before it ends is not acknowledged, and there as a whole once there is room', async () => {
+  it('that fills the store is not acknowledged, and stored as a whole when space is free', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
     directories.push(directory);
     const pageLimit = new Int32Array(new SharedArrayBuffer(4));

@@ -4,7 +4,7 @@ import { startSimulations } from '../testing/simulations.js';
 import { differences, keepRules, rulesNamed } from './rules-in-force.js';
 
 describe('rules in force', () => {
-  it('are found again as they were, by what the journal says of them', async () => {
+  it('are restored from the journal', async () => {
     const { main, store } = await startSimulations({ feed: 'synthetic' });
     const { rules } = main.brokerage;
     const named = await keepRules(store.registry, rules);
@@ -21,7 +21,7 @@ describe('rules in force', () => {
     expect(() => rulesNamed(store.registry, named)).toThrow(DamagedJournal);
   });
 
-  it('say what is different', async () => {
+  it('report their differences', async () => {
     const { main, store } = await startSimulations();
     const named = await keepRules(store.registry, main.brokerage.rules);
     expect(differences(named, named)).toEqual([]);

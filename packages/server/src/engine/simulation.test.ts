@@ -37,7 +37,7 @@ describe('a simulation', () => {
     expect(seen[1]?.orders.map((order) => order?.progress.status)).toEqual(['PENDING', 'ACTIVE', 'FILLED']);
   });
 
-  it('is the same after a restart, and goes on as if there had been none', async () => {
+  it('is the same after a restart, and continues unchanged', async () => {
     const { main, store } = await startSimulations();
     const portfolio = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -72,7 +72,7 @@ describe('a simulation', () => {
     expect(report.records).toBeGreaterThan(8);
   });
 
-  it('has a journal that verifies when time goes on while commands are executed', async () => {
+  it('has a journal that verifies when time passes while commands are executed', async () => {
     let nowMs = MONDAY_TEN;
     // Every look at the clock is a millisecond later than the one before.
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs++);
@@ -100,7 +100,7 @@ describe('a simulation', () => {
     }
   });
 
-  it('has a journal that tells which rules were in force: changed settings are a change, not damage', async () => {
+  it('records the rules in force in its journal: changed settings are a change, not damage', async () => {
     const { main, store, simulations } = await startSimulations();
     const portfolio = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '99.90', '100.00');
@@ -218,7 +218,7 @@ describe('a simulation', () => {
     expect(report.stateHash).toBe(stateHash(brokerage.state));
   });
 
-  it('fills nothing in a hole of the recording: after four days without data, or as QUOTE_MAX_AGE says', async () => {
+  it('fills nothing in a gap of the recording: after four days without data, or after QUOTE_MAX_AGE', async () => {
     const config = {
       feed: 'replay',
       // The recording's last close of AAPL is one second before 16:00 of this day.
@@ -267,7 +267,7 @@ describe('a simulation', () => {
     expect((await verifyJournal(store, main.id)).problems).toEqual([]);
   });
 
-  it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {
+  it('announces corporate actions of the feed once: not again at a restart or after a withdrawal', async () => {
     const config = {
       feed: 'replay',
       start: Date.parse('2014-06-06T09:00:00-04:00'),

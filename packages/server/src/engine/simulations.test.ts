@@ -105,7 +105,7 @@ describe('simulations of a tenant', () => {
   });
 });
 
-describe('a simulation whose journal is not what was written', () => {
+describe('a simulation with a damaged journal', () => {
   it('is out of service as soon as that is seen: in a read of the past', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
     try {
@@ -132,7 +132,7 @@ describe('a simulation whose journal is not what was written', () => {
     }
   });
 
-  it('is out of service: the others go on, health tells of the market', async () => {
+  it('is out of service: other simulations continue, and health reports a damaged market', async () => {
     app = await TestApp.open();
     const [mine, other] = [await newSimulation(), await newSimulation()];
     await openPortfolio(mine.client);

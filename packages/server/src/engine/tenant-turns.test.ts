@@ -23,7 +23,7 @@ it('TenantTurns: goes round the tenants, however many requests one of them has',
   expect(done).toHaveLength(12);
 });
 
-it('TenantTurns: lets another tenant in the middle of a long turn, never two at once', async () => {
+it('TenantTurns: admits another tenant during a long turn, but never two at once', async () => {
   const turns = new TenantTurns();
   const told: string[] = [];
   let inside = 0;

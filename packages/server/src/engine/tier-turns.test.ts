@@ -58,7 +58,7 @@ class Loop {
 }
 
 describe('turns of cells', () => {
-  it('are taken at once, in the order of arrival, until commands have kept the event loop for 5 ms', () => {
+  it('run at once, in order of arrival, until commands have used the event loop for 5 ms', () => {
     const loop = new Loop();
     for (const cell of ['a', 'b', 'a', 'c', 'b']) loop.arrive(cell, 'BASIC');
     expect(loop.executed).toEqual(['a', 'b', 'a', 'c', 'b']);
@@ -110,7 +110,7 @@ describe('turns of cells', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  it('let connections have theirs after every slice', async () => {
+  it('yield to connections after every slice', async () => {
     const loop = new Loop();
     loop.busy();
     for (let i = 0; i < 12; i += 1) loop.arrive('one', 'PRO');
@@ -148,7 +148,7 @@ describe('a command that waits for its turn', () => {
     await store.close();
   });
 
-  it('is refused where its cell is taken out of service meanwhile', async () => {
+  it('is refused when its cell goes out of service meanwhile', async () => {
     const { main, simulations, store } = await startSimulations();
     const other = await simulations.keepMain('tenant-2');
     const first = openTestPortfolio(other);

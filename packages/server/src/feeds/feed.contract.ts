@@ -44,7 +44,7 @@ export function feedContract(feedCase: FeedCase): void {
   }
 
   describe(`${feedCase.name}: the contract of feeds`, () => {
-    test('lists each symbol once, and the ones it tells about', async () => {
+    test('lists each symbol once, including every symbol of its events', async () => {
       await opened((feed) => {
         const listed = feed.listing().instruments.map(({ symbol }) => symbol);
         expect(new Set(listed).size).toBe(listed.length);
@@ -53,13 +53,13 @@ export function feedContract(feedCase: FeedCase): void {
       });
     });
 
-    test('says the same to the same question, in another process too', async () => {
+    test('gives the same answer to the same question, in another process as well', async () => {
       const first = await opened(told);
       expect(await opened(told)).toEqual(first);
       if (!feedCase.pushed) expect(first.length).toBeGreaterThan(2);
     });
 
-    test('tells what happened in (after, until], in order, with usable quotes', async () => {
+    test('reports events in (after, until], in order, with usable quotes', async () => {
       const events = await opened(told);
       let before = after;
       for (const { at, quotes } of events) {
@@ -87,7 +87,7 @@ export function feedContract(feedCase: FeedCase): void {
       expect(second).toEqual(whole.filter(({ at }) => at > middle));
     });
 
-    test('goes on where the reading of a span was broken off', async () => {
+    test('continues where a read of a span was interrupted', async () => {
       const whole = await opened(told);
       const parts = await opened(async (feed) => {
         const seen: MarketEvent[] = [];
@@ -100,11 +100,11 @@ export function feedContract(feedCase: FeedCase): void {
       expect(parts).toEqual(whole);
     });
 
-    test('tells nothing in an empty span', async () => {
+    test('reports nothing for an empty span', async () => {
       expect(await opened((feed) => told(feed, middle, middle))).toEqual([]);
     });
 
-    test('quotes in force, where it can compute them, are the latest told', async () => {
+    test('quotes in force, if it can compute them, are the latest reported ones', async () => {
       await opened(async (feed) => {
         for (const { at, quotes } of await told(feed)) {
           for (const quote of quotes) {
@@ -116,7 +116,7 @@ export function feedContract(feedCase: FeedCase): void {
       });
     });
 
-    test('makes bars of what it told', async () => {
+    test('builds bars from its reported quotes and trades', async () => {
       const { size, eventsLie } = feedCase.bars;
       const length = BAR_MS[size];
       await opened(async (feed) => {
@@ -139,7 +139,7 @@ export function feedContract(feedCase: FeedCase): void {
       });
     });
 
-    test('bars are aligned, complete, ordered, and the latest where there is a limit', async () => {
+    test('bars are aligned, complete, ordered, and the latest ones with a limit', async () => {
       const { size } = feedCase.bars;
       const [symbol = ''] = symbols;
       await opened(async (feed) => {

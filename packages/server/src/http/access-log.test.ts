@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-it('says what was asked by its template, how it went, for whom, and under which name', async () => {
+it('logs route template, status, tenant and request id', async () => {
   const client = test.as();
   const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
   lines.length = 0;
@@ -36,7 +36,7 @@ it('says what was asked by its template, how it went, for whom, and under which 
   expect(last()).toMatchObject({ route: 'none', status: 404 });
 });
 
-it('marks refused logins, tokens and what changes the market', async () => {
+it('marks refused logins, tokens and changes of the market', async () => {
   await test.withToken(undefined).get('/v1/accounts');
   expect(last()).toMatchObject({ status: 401, audit: 'refused login', address: '127.0.0.1' });
   await test.withToken(undefined).post('/v1/auth/token', { apiKey: 'wrong' });

@@ -83,7 +83,7 @@ describe('an account', () => {
     expect(body.error).toEqual({ code: 'FEATURE_NOT_AVAILABLE', currentTier: 'BASIC', requiredTier: 'PRO' });
   });
 
-  it('takes no orders while it is frozen, but cancels', async () => {
+  it('refuses orders while it is frozen, but accepts cancels', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await pushQuote(client);
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });

@@ -153,7 +153,7 @@ describe('round trips over a portfolio with everything in it', () => {
     expect((await csv('realized-gains?form=6781'))[1]).toMatch(/^1 ESH26,/);
   });
 
-  it('begin a new epoch with a reset, which takes positions away at no price', async () => {
+  it('begin a new epoch with a reset, which removes positions without a price', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 10);
     expect((await client.post(`${path}/reset`)).status).toBe(200);
@@ -188,7 +188,7 @@ describe('performance', () => {
     expect(after.timeWeightedReturn).toBeCloseTo(1.05 * 1.05 - 1, 12);
   });
 
-  it('takes deposits between closes out of the return', async () => {
+  it('excludes deposits between closes from the return', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 500);
     await quote('AAPL', 110);
@@ -230,7 +230,7 @@ describe('performance', () => {
     expect((await get('realized-gains')).data).toHaveLength(1);
   });
 
-  it('ends where equity is not positive, and every page says so instead of failing', async () => {
+  it('ends when equity is not positive, and every page reports it instead of failing', async () => {
     await quote('TSLA', 100);
     await order('TSLA', 'SELL_TO_OPEN', 900);
     await quote('TSLA', 400);
@@ -295,7 +295,7 @@ describe('performance', () => {
     expect((await get('execution-quality')).slippageBps).toBe(0);
   });
 
-  it('compares with a benchmark, says where there is no data, and refuses unknown symbols', async () => {
+  it('compares with a benchmark, reports days without data, and refuses unknown symbols', async () => {
     await quote('SPY', 500);
     expect((await get('performance?benchmark=SPY')).benchmark).toEqual({ symbol: 'SPY', reason: 'NO_DATA' });
     for (const [day, price] of [

@@ -19,7 +19,7 @@ const market = { orderType: 'MARKET', limitPrice: undefined };
 const order = (id: unknown) => client.get(`/v1/orders/${String(id)}`);
 
 describe('orders for the auctions', () => {
-  it('execute at the close, and say by which rule', async () => {
+  it('execute at the close, with their rule', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { ...market, timeInForce: 'CLS' });
     expect((await order(orderId)).body).toMatchObject({
       status: 'ACTIVE',
@@ -37,7 +37,7 @@ describe('orders for the auctions', () => {
     expect(body.data).toMatchObject([{ price: 100, explanation: { rule: 'CLOSING_AUCTION' } }]);
   });
 
-  it('are refused after the cutoff, with what holds', async () => {
+  it('are refused after the cutoff, with the cutoff', async () => {
     const late = await client.post('/v1/orders', {
       portfolioId,
       symbol: 'AAPL',

@@ -81,7 +81,7 @@ describe('a bearer', () => {
     expect((await client.get('/v1/accounts')).status).toBe(401);
   });
 
-  it('is BASIC and may trade and read unless it says otherwise', async () => {
+  it('is BASIC with the scopes trade and read by default', async () => {
     const client = test.withToken(sign(claims()));
     const { body } = await client.get('/v1/simulation/clock');
     expect(body).toEqual({
@@ -131,7 +131,7 @@ describe('an API key', () => {
     expect((await client.post('/v1/accounts', {})).status).toBe(403);
   });
 
-  it('that is unknown is said to be', async () => {
+  it('that is unknown is refused as unknown', async () => {
     const { status, body } = await exchange({ apiKey: 'sp_unknown' });
     expect(status).toBe(401);
     expect(body).toEqual({ statusCode: 401, message: 'Invalid API Key', error: 'Unauthorized' });
@@ -188,7 +188,7 @@ describe('tokens of an identity provider', () => {
     other.close();
   });
 
-  it('are an agent’s where the claim says so that the operator names', async () => {
+  it("belong to an agent if the operator's claim is present", async () => {
     const claim = 'https://example.com/sandpit';
     const named = new Authenticator({ ...settings(), jwtAgentClaim: claim }, test.access, Date.now);
     const unnamed = new Authenticator(settings(), test.access, Date.now);

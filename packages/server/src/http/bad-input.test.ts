@@ -119,7 +119,7 @@ describe('an order is refused and leaves nothing behind', () => {
     expect(hash()).toBe(before);
   });
 
-  it('says all that is wrong with it at once, in the order of its fields', async () => {
+  it('reports all errors at once, in the order of the fields', async () => {
     const { body } = await client.post(
       '/v1/orders',
       orderBody(cash, { quantity: 0.3000001, goodTillDate: 'soon', latencyMs: 5, colour: 'red' }),

@@ -70,7 +70,7 @@ describe('a reset (D142)', () => {
     }
   });
 
-  it('keeps the day trades made before it beside those that follow', async () => {
+  it('keeps the day trades made before it', async () => {
     await dayTrade();
     await client.post(`${url}/reset`);
     await dayTrade();

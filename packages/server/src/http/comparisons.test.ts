@@ -82,7 +82,7 @@ const equityOf = async ({ client, portfolioId }: Sim): Promise<number> =>
   (await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.totalEquity as number;
 
 describe('POST /v1/simulations/:id/comparisons', () => {
-  it('answers what every broker would have cost, against a base that matches the journal to the cent', async () => {
+  it('reports the cost at every broker, against a base that matches the journal to the cent', async () => {
     const sim = await simulation();
     await trade(sim);
     const body = await compared(sim.id, { variants: 'all-brokers' });
@@ -119,7 +119,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
       expect(row.firstDifference).toMatchObject({ kind: 'FEE', at: '2026-01-05T15:00:00.000Z' });
   });
 
-  it('says of a refused order why, skips its cancel, and keeps the numbers of the others', async () => {
+  it('reports the reason of a refused order, skips its cancel, and keeps the numbers of other orders', async () => {
     const sim = await simulation({}, { portfolioType: 'CASH' });
     const { client, portfolioId } = sim;
     await pushQuote(client);
@@ -240,7 +240,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     };
   };
 
-  it('compares a fork by the records of its ancestors and its own, whatever they have done since', async () => {
+  it('compares a fork by the records of its ancestors up to the fork point and its own', async () => {
     const parent = await simulation();
     await trade(parent);
     const fork = await forkOf(parent.id, { seed: 11 });
@@ -320,7 +320,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(body.variants[0]).toMatchObject({ difference: 0 });
   });
 
-  it('executes many variants in two threads that read the journal by themselves, with the same figures in both', async () => {
+  it('executes many variants in two threads that read the journal independently, with the same figures', async () => {
     await test.close();
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-compared-'));
     try {
@@ -363,7 +363,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     }
   });
 
-  it('refuses what is not there, later than now, or unknown', async () => {
+  it('refuses missing, future and unknown starting points', async () => {
     const sim = await simulation();
     await pushQuote(sim.client);
     const same = [{ name: 'a' }];
@@ -392,7 +392,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect((await owner.get(`/v1/comparisons/${NOWHERE}`)).status).toBe(404);
   });
 
-  it('runs one at a time, cancels what waits and runs, and keeps results over a restart', async () => {
+  it('runs one at a time, cancels waiting and running comparisons, and keeps results over a restart', async () => {
     const sim = await simulation();
     await trade(sim);
     const [one, two] = [

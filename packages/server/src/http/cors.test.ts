@@ -31,7 +31,7 @@ describe('pages of other origins (D144)', () => {
     },
   );
 
-  it('may send what Alpaca’s clients and tools send', async () => {
+  it('may send the headers of Alpaca’s clients and tools', async () => {
     const reply = await send('OPTIONS', '/alpaca/v2/orders/1', {
       origin: MINE,
       'access-control-request-method': 'PATCH',

@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('CSV of a list', () => {
-  it('has every row of the filtered list, in the order of JSON, whatever page is asked for', async () => {
+  it('has every row of the filtered list, in the order of JSON, regardless of the page', async () => {
     await quote('AAPL', 10);
     for (let i = 0; i < 130; i += 1) await order();
     for (let i = 0; i < 450; i += 1) await client.post(`${path}/transfers`, { amount: 1 });

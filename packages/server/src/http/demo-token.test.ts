@@ -18,7 +18,7 @@ function open(isOpen: boolean, browsers = new KnownBrowsers(() => 0)) {
     (await app.inject({ url: '/docs/demo-token', headers, remoteAddress })).statusCode;
 }
 
-it('is not there by default, whatever a request says: a plain proxy looks like this machine', async () => {
+it('demo token: is off by default for every request, because a plain proxy looks like this machine', async () => {
   const ask = open(false);
   expect(await ask(OUR_PAGE)).toBe(404);
   expect(await ask({ host: 'localhost:3000' })).toBe(404);
@@ -35,7 +35,7 @@ it('demo token: is served to this machine only, and only with DEMO_TOKEN=on', as
   expect(await ask({ ...OUR_PAGE, 'x-forwarded-for': '1.2.3.4' })).toBe(404);
 });
 
-it('is there for the browser that opened the login link, for half a day', async () => {
+it('demo token: is issued to the browser that opened the login link, for half a day', async () => {
   let nowMs = 0;
   const browsers = new KnownBrowsers(() => nowMs);
   const ask = open(false, browsers);
@@ -50,7 +50,7 @@ it('is there for the browser that opened the login link, for half a day', async 
   expect(await ask({ ...OUR_PAGE, cookie })).toBe(404);
 });
 
-it('knows what is this machine', () => {
+it('demo token: recognizes requests of this machine', () => {
   const hosts = ['127.0.0.1', '127.8.9.1', 'localhost', '::1', '[::1]', '::ffff:127.0.0.1'];
   expect(hosts.map(isLoopback)).toEqual(hosts.map(() => true));
   expect(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.evil.example', 'localhost.evil'].some(isLoopback)).toBe(

@@ -44,7 +44,7 @@ it('so do the exits of a bracket', async () => {
   });
 });
 
-it('so do a quote and what is listed', async () => {
+it('accepts dust in a quote and a listing', async () => {
   expect(
     (await pushQuote(client, { bid: 97.03999999999999, ask: 97.05000000000001, last: 97.05 })).status,
   ).toBe(200);

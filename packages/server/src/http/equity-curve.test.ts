@@ -31,7 +31,7 @@ const advance = (client: TestClient, by: string): Promise<unknown> =>
   client.post('/v1/simulation/clock/advance', { by });
 
 describe('the equity curve within the day (D149, D166)', () => {
-  it('goes on where a symbol that was held is listed as an index later', async () => {
+  it('continues when a formerly held symbol is listed as an index', async () => {
     const { client, portfolioId } = await begin();
     await pushQuote(client, { bid: 99.9, ask: 100, last: 100 });
     await placeOrder(client, portfolioId, { quantity: 10, limitPrice: 100 });
@@ -92,7 +92,7 @@ describe('the equity curve within the day (D149, D166)', () => {
     expect(await curve(client, portfolioId, `interval=1m${part}`)).toEqual(points.slice(1, 3));
   });
 
-  it('goes on over a jump of days, and ends each day where the daily curve does', async () => {
+  it('continues over a jump of days, and ends each day at the value of the daily curve', async () => {
     const { client, portfolioId } = await begin();
     await pushQuote(client, { bid: 99.9, ask: 100, last: 100 });
     await placeOrder(client, portfolioId, { quantity: 10, limitPrice: 100 });
@@ -128,7 +128,7 @@ describe('the equity curve within the day (D149, D166)', () => {
     expect(seen).toEqual([...seen].sort().reverse());
   });
 
-  it('asks a feed that works its quotes out again, and says the same afterwards', async () => {
+  it('recomputes quotes of a feed, with the same result afterwards', async () => {
     const { client, portfolioId } = await begin({ feed: 'synthetic' });
     await client.post('/v1/orders', {
       portfolioId,

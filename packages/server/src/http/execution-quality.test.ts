@@ -110,7 +110,7 @@ describe('execution quality of an order', () => {
     expect((await quality('?groupBy=hour')).groups).toMatchObject([{ key: '09', orders: 1 }]);
   });
 
-  it('counts what was missed by an order that did not fill', async () => {
+  it('counts the missed quantity of an unfilled order', async () => {
     await quote('AAPL', 99, 101);
     const id = await order({ orderType: 'LIMIT', limitPrice: 98 });
     await quote('AAPL', 104, 106);
@@ -191,7 +191,7 @@ describe('execution quality of a portfolio', () => {
     expect(await quality('?to=2026-01-05')).toMatchObject({ orders: 3 });
   });
 
-  it('is refused for what others own, for parameters out of range, and for a period that ends before it begins', async () => {
+  it('is refused for another tenant, for parameters out of range, and for a period that ends before it begins', async () => {
     await quote('AAPL', 99, 101);
     const id = await order({});
     const other = test.as({ tenantId: 'tenant-2' });

@@ -284,7 +284,7 @@ describe('an import', () => {
     while (readdirSync(join(folder, 'imports')).length > 0) await ask(OWNER, 'GET', '/v1/health');
   });
 
-  it('goes on after the server was killed, and ends with a simulation that is deleted', async () => {
+  it('continues after the server was killed, and ends with the deletion of the simulation', async () => {
     const { id, token, portfolioId } = await furnished();
     const before = await shown(token, portfolioId);
     const file = await exported(id);

@@ -248,7 +248,7 @@ describe('Faults of connections', () => {
     expect((await post(base, orderBody(portfolioId))).status).toBe(201);
   });
 
-  it('drop after: the order is there, and its key gives the answer that was lost', async () => {
+  it('drop after: the order exists, and its key repeats the lost answer', async () => {
     const base = await listen();
     const key = { 'idempotency-key': randomUUID() };
     await setFault({ drop: 'after' }, { match: { method: 'POST', path: '/v1/orders' } });

@@ -31,7 +31,7 @@ const all = async (client: TestClient, url: string): Promise<Body[]> => {
 };
 
 describe('fixtures (D206)', () => {
-  it('lists the books and what they hold', async () => {
+  it('lists the books and their positions', async () => {
     const { body } = await test.as().get('/v1/simulation/fixtures');
     expect((body.data as Body[]).map(({ name }) => name)).toEqual([
       'every-status',

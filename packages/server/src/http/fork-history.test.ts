@@ -161,7 +161,7 @@ interface Point {
   readonly orders: readonly string[];
 }
 
-it('forks show what their ancestors had at any point, whatever these have done since, after deletions and a rebuild', async () => {
+it('forks show the history of their ancestors as of the fork point, even after later changes, deletions and a rebuild', async () => {
   const made = await owner.post('/v1/simulations', {
     feed: 'push',
     clock: 'manual',

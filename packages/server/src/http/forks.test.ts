@@ -161,7 +161,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect(mine.orderId).toBe(theirs.orderId);
   });
 
-  it('begin with a snapshot as it stood, whatever the parent has done since', async () => {
+  it('begin at a snapshot, regardless of later changes of the parent', async () => {
     const { orderId } = await trade(parent);
     const before = await told(parent);
     const taken = await snapshot('fixture');

@@ -50,7 +50,7 @@ describe('where quotes are pushed', () => {
     expect(await instrument('ESZ6')).toMatchObject({ symbol: 'ESZ26' });
   });
 
-  it('what the listing says goes before the table (D91)', async () => {
+  it('the listing takes precedence over the table (D91)', async () => {
     const own = { symbol: 'ESZ26', multiplier: 10, lastTradeDate: '2026-12-01', maintenanceMargin: 500 };
     expect((await list(own)).body.instruments).toMatchObject([
       {
@@ -63,7 +63,7 @@ describe('where quotes are pushed', () => {
     ]);
   });
 
-  it('of an unknown root everything must be said', async () => {
+  it('an unknown root needs every field', async () => {
     const whole = {
       symbol: 'XYZZ26',
       multiplier: 10,
@@ -109,7 +109,7 @@ describe('where quotes are pushed', () => {
     expect((await exchange('XNYM')).isOpen).toBe(true);
   });
 
-  it('orders in them take margin, not money', async () => {
+  it('orders in them require margin, not cash', async () => {
     const { portfolioId } = await openPortfolio(client, { initialCash: 50_000 });
     await list({ symbol: 'ESH26' });
     await pushQuote(client, { symbol: 'ESH26', bid: 6000, ask: 6000.25, last: undefined });

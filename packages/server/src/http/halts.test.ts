@@ -59,7 +59,7 @@ describe('halts', () => {
     });
   });
 
-  it('refuse orders that cannot wait, with the figures, and let others wait', async () => {
+  it('refuse orders that cannot wait, with the figures, and keep other orders waiting', async () => {
     await halt({ symbol: 'AAPL', reason: 'LUDP' });
     const order = { portfolioId, symbol: 'AAPL', assetClass: 'EQUITY', orderType: 'MARKET' };
     const ioc = await client.post('/v1/orders', {

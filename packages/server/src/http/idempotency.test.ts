@@ -30,7 +30,7 @@ describe('an idempotency key', () => {
     expect(await placed()).toBe(1);
   });
 
-  it('knows the request whatever the order of its fields', async () => {
+  it('recognizes the request with its fields in any order', async () => {
     await place('k');
     const body = Object.fromEntries(Object.entries(orderBody(portfolioId)).reverse());
     const again = await client.post('/v1/orders', body, { 'idempotency-key': 'k' });
@@ -54,7 +54,7 @@ describe('an idempotency key', () => {
     expect(again.text).toBe(first.text);
   });
 
-  it('does not keep what is wrong with the request itself', async () => {
+  it('does not store the answer to an invalid request', async () => {
     expect((await place('k', { quantity: -1 })).status).toBe(400);
     expect((await place('k')).status).toBe(201);
   });
@@ -107,7 +107,7 @@ describe('an idempotency key', () => {
   });
 });
 
-describe('what opens a door is issued for each answer and never stored', () => {
+describe('secrets are issued for each answer and never stored', () => {
   const key = { 'idempotency-key': 'k' };
   const storedFor = async (route: string): Promise<string> =>
     (await test.store.journal.findAnswer('tenant-1', 'main', route, 'k', test.time.nowMs))?.body ??
@@ -143,7 +143,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
     );
   });
 
-  it('the token of a simulation: a replay gives what its own caller may do, for as long', async () => {
+  it('the token of a simulation: a replay has the scopes and lifetime of its own caller', async () => {
     await create(client);
     const notAfterMs = test.time.nowMs + 60_000;
     const lesser = test.as({ scope: 'simulate', tier: 'BASIC', notAfterMs });

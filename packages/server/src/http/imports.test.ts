@@ -89,7 +89,7 @@ describe('importPositions (D206)', () => {
     ]);
   });
 
-  it('is an external flow at the marks: no return comes of it', async () => {
+  it('is an external flow at the marks without a return', async () => {
     await client.post(url('/import'), { positions: [{ symbol: 'AAPL', quantity: 100, price: 20 }] });
     const { body } = await client.get(url('/performance'));
     expect(body).toMatchObject({ netFlows: 20_000, pnl: 0, timeWeightedReturn: 0 });
@@ -114,7 +114,7 @@ describe('importPositions (D206)', () => {
     expect(answer.body.skipped).toHaveLength(2);
   });
 
-  it('refuses a portfolio that holds something with 409, and bad bodies with what is wrong', async () => {
+  it('refuses a portfolio with positions with 409, and bad bodies with the errors', async () => {
     await placeOrder(client, portfolioId, { symbol: 'AAPL', quantity: 1 });
     expect((await client.post(url('/import'), { cash: 1 })).status).toBe(409);
     const { body, status } = await client.post(url('/import'), {
@@ -125,7 +125,7 @@ describe('importPositions (D206)', () => {
     expect((await client.post(url('/import'), {})).status).toBe(409);
   });
 
-  it('takes a file only where the route does', async () => {
+  it('accepts a file only on its route', async () => {
     const { status } = await client.inject({
       method: 'POST',
       url: '/v1/orders',

@@ -130,7 +130,7 @@ describe('D219: the last day of a clock', () => {
     },
   );
 
-  it('a scaled clock stands still there', async () => {
+  it('a scaled clock stops there', async () => {
     const { body } = await simulation({ clock: 'scaled', speed: 1_000_000, start: '2199-12-31T23:59:00Z' });
     const there = test.withToken(body.token);
     await expect

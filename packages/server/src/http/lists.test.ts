@@ -62,7 +62,7 @@ describe('orders of a tenant (D148, D162)', () => {
   const idsOf = (reply: Reply): string[] => reply.body.data.map(({ orderId }: Body) => orderId as string);
   const at = (...places: number[]): string[] => places.map((place) => orders[place] ?? '');
 
-  it('are listed in full, newest first, whatever account they are in', async () => {
+  it('are listed in full, newest first, across accounts', async () => {
     const reply = await client.get('/v1/orders?limit=4');
     expect(idsOf(reply)).toEqual(at(9, 8, 7, 6));
     expect(reply.body.data[0]).toMatchObject({
@@ -126,7 +126,7 @@ describe('a list that is read by cursor', () => {
     ['/v1/accounts/portfolios/:portfolioId/activities', 'activityId'],
     ['/v1/accounts/portfolios/:portfolioId/activities?category=EXECUTION', 'activityId'],
     ['/v1/accounts/portfolios/:portfolioId/ledger', 'entryId'],
-  ])('neither misses nor repeats what was there: %s', async (template, key) => {
+  ])('neither misses nor repeats existing rows: %s', async (template, key) => {
     const path = template.replace(':portfolioId', portfolios[0] ?? '');
     const before = (await client.get(`${path}${path.includes('?') ? '&' : '?'}limit=500`)).body
       .data as Body[];
@@ -157,7 +157,7 @@ describe('a list that is read by cursor', () => {
   });
 });
 
-describe('what happened between two moments (D148)', () => {
+describe('events between two instants (D148)', () => {
   it('is listed of activities and the ledger', async () => {
     const other = test.as({ tenantId: 'tenant-3' });
     const { body } = await other.post('/v1/simulations', {
@@ -194,7 +194,7 @@ describe('what happened between two moments (D148)', () => {
 });
 
 describe('portfolios of a tenant', () => {
-  it('are summaries; closed ones only for those who ask', async () => {
+  it('are summaries; closed ones only on request', async () => {
     const closed = (await openPortfolio(client, { accountId: SECOND })).portfolioId as string;
     await client.delete(`/v1/accounts/portfolios/${closed}`);
     const open = (await client.get('/v1/portfolios?limit=500')).body.data as Body[];
@@ -221,7 +221,7 @@ describe('portfolios of a tenant', () => {
 });
 
 describe('broker configurations', () => {
-  it('are all told, with every field in which they differ', async () => {
+  it('are listed completely, with every field in which they differ', async () => {
     const { body } = await client.get('/v1/brokers');
     expect(body.data).toHaveLength(22);
     expect(body.data[0]).toEqual({

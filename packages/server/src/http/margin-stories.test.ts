@@ -59,7 +59,7 @@ const CALL_160 = 'AAPL260116C00160000';
 const CALL_170 = 'AAPL260116C00170000';
 
 describe('Reg T', () => {
-  it('over some days: the memorandum account gives, keeps and is used, whatever prices do', async () => {
+  it('over some days: SMA grows, stays and is used, regardless of prices', async () => {
     await begin(10_000);
     await quotes({ AAPL: 100 });
     await trade('AAPL', 'BUY_TO_OPEN', 150, 100);
@@ -106,7 +106,7 @@ describe('Reg T', () => {
   });
 });
 
-it('a naked strangle that is run over is called, and liquidated when the call is due, told so that one can follow it', async () => {
+it('a losing naked strangle gets a call, and is liquidated when the call is due, with events for each step', async () => {
   await begin(10_000);
   await quotes({ AAPL: 150, [PUT_140]: 1.5, [CALL_160]: 2 });
   await trade(PUT_140, 'SELL_TO_OPEN', 2, 1.5);
@@ -137,7 +137,7 @@ it('a naked strangle that is run over is called, and liquidated when the call is
   expect(first).toMatchObject({ origin: 'LIQUIDATION', orderType: 'MARKET', status: 'FILLED' });
 });
 
-it('an upgrade to portfolio margin lowers what a hedged book takes', async () => {
+it('an upgrade to portfolio margin lowers the requirement of a hedged book', async () => {
   await begin(200_000);
   const put = 'AAPL260320P00145000';
   await quotes({ AAPL: 150, [put]: 4 });

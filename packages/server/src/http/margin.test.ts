@@ -28,7 +28,7 @@ const buy = (quantity: number): Promise<unknown> =>
   placeOrder(client, portfolioId, { orderType: 'MARKET', limitPrice: undefined, quantity });
 
 describe('the margin of a portfolio', () => {
-  it('is that of an imagined book, with what stands against it', async () => {
+  it('is the requirement of a hypothetical book, with its equity', async () => {
     await buy(150);
     const margin = await of('/margin');
     expect(margin).toMatchObject({
@@ -54,7 +54,7 @@ describe('the margin of a portfolio', () => {
     });
   });
 
-  it('a fall ends in a call, which is listed, told and met by a deposit', async () => {
+  it('a fall of the price leads to a call, which is listed, streamed and met by a deposit', async () => {
     await buy(180);
     await pushQuote(client, { bid: 54.9, ask: 55, last: 55 });
     await client.post('/v1/simulation/clock/advance', { by: 'PT2S' });
@@ -95,7 +95,7 @@ describe('the margin of a portfolio', () => {
     expect(met).not.toHaveProperty('amountDue');
   });
 
-  it('what is not met is liquidated, readable afterwards', async () => {
+  it('an unmet call is liquidated and stays readable', async () => {
     await buy(180);
     await pushQuote(client, { bid: 56.99, ask: 57, last: 57 });
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-08T11:59:00-05:00' });
@@ -122,7 +122,7 @@ describe('a preview (D42, D122)', () => {
     return body;
   };
 
-  it('says what then happens, and places nothing', async () => {
+  it('shows the result and places no order', async () => {
     const estimate = await preview({ quantity: 150, orderType: 'MARKET', limitPrice: undefined });
     expect(estimate).toMatchObject({
       accepted: true,

@@ -40,7 +40,7 @@ describe('market data', () => {
     });
   });
 
-  it('says what it does not have', async () => {
+  it('reports missing data', async () => {
     expect((await client.get('/v1/market-data/quote/NOPE')).body.message).toBe('Symbol not found');
     expect((await client.get('/v1/market-data/quote/MSFT')).body.message).toBe('No quote yet');
     await pushQuote(client, { bid: 0, last: undefined });
@@ -88,7 +88,7 @@ describe('market data', () => {
     expect(body.actions).toMatchObject([{ symbol: 'NEWCO' }]);
   });
 
-  it('has bars of what is over', async () => {
+  it('has bars of completed periods', async () => {
     await pushQuote(client);
     await client.post('/v1/simulation/clock/advance', { by: 'PT5M' });
     const { body } = await client.get('/v1/market-data/bars/AAPL?timeframe=1Min');
@@ -230,7 +230,7 @@ describe('market data', () => {
     ).toEqual(['instruments.0.symbol must be an option symbol in OSI form']);
   });
 
-  it('lists an index, and its options by what their root says (D66, D67)', async () => {
+  it('lists an index, and its options by their root (D66, D67)', async () => {
     const listed = await client.put('/v1/simulation/instruments', {
       instruments: [
         { assetClass: 'OPTION', symbol: 'sox260116c06000000' },
@@ -316,7 +316,7 @@ describe('market data', () => {
 });
 
 describe('the clock', () => {
-  it('moves when told, and never back', async () => {
+  it('moves on request, and never back', async () => {
     expect((await client.get('/v1/simulation/clock')).body).toEqual({
       now: '2026-01-05T15:00:00.000Z',
       mode: 'manual',
@@ -333,7 +333,7 @@ describe('the clock', () => {
     expect((await client.put('/v1/simulation/clock', { speed: 2 })).status).toBe(409);
   });
 
-  it('lets what is due happen before it answers', async () => {
+  it('runs due timers before it answers', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await pushQuote(client);
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
@@ -347,7 +347,7 @@ describe('the clock', () => {
 });
 
 describe('corporate actions', () => {
-  it('are taken for what is listed', async () => {
+  it('are accepted for listed symbols', async () => {
     const announce = (symbol: string) =>
       client.post('/v1/simulation/corporate-actions', {
         actions: [{ type: 'SPLIT', symbol, exDate: '2026-01-06', ratio: { new: 2, old: 1 } }],
@@ -455,7 +455,7 @@ describe('simulations', () => {
     expect(moved.status).toBe(409);
   });
 
-  it('replay what is recorded, and say what is not', async () => {
+  it('replay recordings, and report missing data', async () => {
     const create = (replay: string) =>
       client.post('/v1/simulations', {
         feed: 'replay',

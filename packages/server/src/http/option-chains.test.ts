@@ -25,7 +25,7 @@ describe('in a synthetic market', () => {
     expect((await client.get('/v1/market-data/options/NOPE/expirations')).status).toBe(404);
   });
 
-  it('lists strikes around the price, each contract by itself as well', async () => {
+  it('lists strikes around the price, and each contract individually', async () => {
     const chain = await client.get('/v1/market-data/options/AAPL/chain?expiration=2026-01-16');
     const { underlyingPrice, contracts } = chain.body;
     const strikes = contracts.map(({ strike }: Body) => strike as number);
@@ -132,7 +132,7 @@ describe('in a synthetic market', () => {
     expect(last.body.data.at(-1).symbol).toMatch(/^SPXW/);
   });
 
-  it('leaves out what is not asked for, and what is over', async () => {
+  it('leaves out unrequested and expired contracts', async () => {
     const url = '/v1/market-data/options/AAPL/chain?expiration=2026-01-09';
     const whole = await client.get(url);
     const middle = whole.body.contracts[Math.floor(whole.body.contracts.length / 2)].strike as number;

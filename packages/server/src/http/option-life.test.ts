@@ -43,7 +43,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('an exercise (D86)', () => {
-  it('of all there is, without a body and by the padded symbol, is done when it is answered', async () => {
+  it('of the whole position, without a body and by the padded symbol, is complete when answered', async () => {
     const { status, body } = await client.post(`${path}/options/${PADDED}/exercise`);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -102,7 +102,7 @@ describe('an exercise (D86)', () => {
   });
 });
 
-it('expires on its last day: what is in the money is exercised unless instructed otherwise (D85)', async () => {
+it('expires on its last day: contracts in the money are exercised unless instructed otherwise (D85)', async () => {
   const instructed = await client.post(`${path}/options/${CALL}/do-not-exercise`, { quantity: 2 });
   expect([instructed.status, instructed.body]).toEqual([200, { optionSymbol: CALL, quantity: 2 }]);
   await client.post('/v1/simulation/clock/advance', { to: '2026-01-16T21:00:00.000Z' });

@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('a call', () => {
-  it('is bought by its padded symbol, shown without blanks, and held as the contract says', async () => {
+  it('is bought by its padded symbol, shown without blanks, and held as documented', async () => {
     const { status, body } = await order({
       symbol: 'aapl  260116C00150000',
       orderType: 'LIMIT',
@@ -115,7 +115,7 @@ it('a put sold is secured by its strike', async () => {
   ]);
 });
 
-it('on margin a long option takes twice its premium of the buying power, a short one its requirement', async () => {
+it('on margin a long option uses twice its premium of the buying power, a short one its requirement', async () => {
   portfolio = await openPortfolio(client, { portfolioType: 'MARGIN', initialCash: 50_000 });
   await order({ quantity: 1 });
   expect(await shown()).toMatchObject({

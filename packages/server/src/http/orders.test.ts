@@ -26,7 +26,7 @@ afterEach(() => test.close());
 const place = (more: object = {}) => client.post('/v1/orders', orderBody(portfolioId, more));
 
 describe('creating an order', () => {
-  it('answers PENDING, and the order is filled by the time anybody asks', async () => {
+  it('answers PENDING, and the order is filled at the next read', async () => {
     const { status, body } = await place();
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -74,7 +74,7 @@ describe('creating an order', () => {
     expect(all.map((reply) => reply.body.notes !== undefined)).toEqual([false, true]);
   });
 
-  it('says what an open order waits for', async () => {
+  it('reports the reason an open order waits', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 99 });
     const { body } = await client.get(`/v1/orders/${orderId}`);
     expect(body).toMatchObject({
@@ -134,7 +134,7 @@ describe('creating an order', () => {
     expect(status).toBe(answer.statusCode);
   });
 
-  it('refuses for want of buying power with what there is without borrowing and with it (D152)', async () => {
+  it('refuses for lack of buying power with the figures without and with borrowing (D152)', async () => {
     const { portfolioId: margin } = await openPortfolio(client, {
       portfolioType: 'MARGIN',
       initialCash: 24_000,
@@ -162,7 +162,7 @@ describe('creating an order', () => {
     });
   });
 
-  it('says when the market opens', async () => {
+  it('reports the next market open', async () => {
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
     const { body } = await place({ timeInForce: 'IOC' });
     expect(body).toEqual({
@@ -186,7 +186,7 @@ describe('creating an order', () => {
     ['20260106T153000', '2026-01-06T20:30:00.000Z'],
     ['2026-01-06T20:15Z', '2026-01-06T20:15:00.000Z'],
     ['20260106T151500-0500', '2026-01-06T20:15:00.000Z'],
-  ])('is good till %s, in whatever form that is said, and shows it so (D156)', async (goodTillDate, end) => {
+  ])('is good till %s in any accepted format, and shows the original (D156)', async (goodTillDate, end) => {
     const created = await placeOrder(client, portfolioId, {
       limitPrice: 90,
       timeInForce: 'GTD',
@@ -211,7 +211,7 @@ describe('creating an order', () => {
     },
   );
 
-  it('shows whose it is, its session and what it was given beyond the contract, everywhere (D157)', async () => {
+  it('shows owner, session and additional fields everywhere (D157)', async () => {
     const more = { limitPrice: 90, session: 'EXTENDED', clientOrderId: 'mine-1' };
     const created = await placeOrder(client, portfolioId, more);
     const shown = { accountId: ACCOUNT, portfolioId, ...more };
@@ -226,7 +226,7 @@ describe('creating an order', () => {
     expect((await client.get(url)).body).toMatchObject(shown);
   });
 
-  it('refuses a stop at once by its stop price where there is no quote (D161)', async () => {
+  it('refuses a stop at once by its stop price without a quote (D161)', async () => {
     await client.put('/v1/simulation/instruments', {
       instruments: [{ assetClass: 'EQUITY', symbol: 'QUIET' }],
     });
@@ -241,7 +241,7 @@ describe('creating an order', () => {
     expect((await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.reservedCash).toBe(94500);
   });
 
-  it('sets aside what a trailing stop needs at the first price there is, or rejects it then (D133)', async () => {
+  it('reserves the funds of a trailing stop at the first price, or rejects it then (D133)', async () => {
     const listed = { assetClass: 'EQUITY', symbol: 'QUIET' };
     await client.put('/v1/simulation/instruments', { instruments: [listed] });
     const order = {
@@ -277,7 +277,7 @@ describe('creating an order', () => {
     expect(body.error).toEqual({ code: 'FEATURE_NOT_AVAILABLE', currentTier: 'BASIC', requiredTier: 'PRO' });
   });
 
-  it('takes a client order id once, whether the order is open or closed', async () => {
+  it('accepts a client order id once, whether the order is open or closed', async () => {
     const first = await place({ clientOrderId: 'mine', limitPrice: 90 });
     expect(first.body.clientOrderId).toBe('mine');
     const again = await place({ clientOrderId: 'mine' });
@@ -314,7 +314,7 @@ describe('creating an order', () => {
   });
 });
 
-it('ends what cannot wait and finds only a stale quote for want of market data (D135)', async () => {
+it('cancels orders that cannot wait and meet only a stale quote, for lack of market data (D135)', async () => {
   await test.close();
   test = await TestApp.open({ settings: { QUOTE_MAX_AGE: '60' } });
   client = test.as();
@@ -393,7 +393,7 @@ describe('changing an order', () => {
     expect((await client.put(`/v1/orders/${orderId}`, { limitPrice: -5 })).body).toEqual(refusal);
   });
 
-  it('updates what may be updated', async () => {
+  it('updates every updatable field', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
     const { status, body } = await client.put(`/v1/orders/${orderId}`, { limitPrice: 91 });
     expect(status).toBe(200);
@@ -436,7 +436,7 @@ describe('changing an order', () => {
     });
   });
 
-  it('says CANCELING while a cancel is on its way', async () => {
+  it('is CANCELING while a cancel is in transit', async () => {
     const { orderId } = await placeOrder(client, portfolioId, {
       limitPrice: 90,
       latencyProfile: 'CUSTOM',
@@ -449,7 +449,7 @@ describe('changing an order', () => {
     expect((await client.get(`/v1/orders/${orderId}`)).body.status).toBe('CANCELED');
   });
 
-  it('says why an order was rejected when it was let go, with the figures', async () => {
+  it('reports the reason of a rejection at release, with the figures', async () => {
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
     // 900 × 100 × 1.05 is there, 900 × 120 × 1.05 is not.
     const { orderId } = await placeOrder(client, portfolioId, {
@@ -470,7 +470,7 @@ describe('changing an order', () => {
     });
   });
 
-  it('says what really holds an order up: the size that others have taken, and who is before it', async () => {
+  it('reports the actual obstacle of an order: size used by other orders, and orders ahead of it', async () => {
     await pushQuote(client, { bid: 99.9, ask: 100, last: 100, askSize: 10 });
     const [, second, third] = [await place(), await place(), await place()].map(({ body }) => body.orderId);
     const waits = async (orderId: string) => (await client.get(`/v1/orders/${orderId}`)).body.waitingFor;
@@ -542,7 +542,7 @@ describe('finding orders', () => {
     expect((await client.get('/v1/orders/filled/today')).body.data).toEqual([]);
   });
 
-  it('lists what was filled today, and how', async () => {
+  it("lists today's fills with their executions", async () => {
     const { orderId } = await placeOrder(client, portfolioId);
     const { body } = await client.get('/v1/orders/filled/today');
     expect(body.data).toMatchObject([{ orderId, status: 'FILLED' }]);
@@ -580,7 +580,7 @@ describe('a batch', () => {
   const batch = (accountIds: string[], more: object = {}) =>
     client.post('/v1/orders/batch', { accountIds, orderData: orderBody(portfolioId, more) });
 
-  it('places the order in each account, and lists those that fail', async () => {
+  it('places the order in each account, and lists the failures', async () => {
     await openPortfolio(client, { accountId: other, initialCash: 500, portfolioType: 'CASH' });
     const { status, body } = await batch([ACCOUNT, other, NOWHERE]);
     expect(status).toBe(201);

@@ -105,7 +105,7 @@ describe('outcomes', () => {
     expect([...SCRIPTED_CODES]).toEqual([...scriptedCodes]);
   });
 
-  it('reject later, and end orders in ERROR; streams and activities tell it', async () => {
+  it('reject later, and end orders in ERROR; streams and activities report it', async () => {
     await script({ rejectLater: { code: 'INSUFFICIENT_FUNDS', availableCash: 1, after: 'PT2S' } });
     const later = (await place()).body.orderId as string;
     expect((await order(later)).status).toBe('PENDING');

@@ -68,7 +68,7 @@ describe('a closing order with ocoConfig', () => {
 });
 
 describe('an order with a notional', () => {
-  it('shows the amount, and what it came to', async () => {
+  it('shows the amount and the filled value', async () => {
     const order = {
       portfolioId,
       symbol: 'AAPL',

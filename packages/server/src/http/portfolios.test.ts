@@ -22,7 +22,7 @@ afterEach(() => test.close());
 const url = (portfolioId: string, what = ''): string => `/v1/accounts/portfolios/${portfolioId}${what}`;
 
 describe('a portfolio', () => {
-  it('answers its creation with the fields of a creation, a get with those of a get', async () => {
+  it('has the documented fields of a creation and of a read', async () => {
     const created = await openPortfolio(client, { name: 'first' });
     expect(created).toEqual({
       portfolioId: expect.any(String) as string,
@@ -61,7 +61,7 @@ describe('a portfolio', () => {
     });
   });
 
-  it('leaves out what a CASH portfolio does not have', async () => {
+  it('leaves out margin fields of a CASH portfolio', async () => {
     const created = await openPortfolio(client, { portfolioType: 'CASH', initialCash: 2500.5 });
     expect(created.settledCash).toBe(2500.5);
     for (const field of ['marginType', 'portfolioMarginEngineType', 'dayTradeRegime', 'name']) {
@@ -69,7 +69,7 @@ describe('a portfolio', () => {
     }
   });
 
-  it('says everything that is wrong, in one array', async () => {
+  it('reports every error in one array', async () => {
     const { body } = await client.post('/v1/accounts/portfolios', {
       accountId: 'x',
       portfolioType: 'CHECKING',
@@ -142,7 +142,7 @@ describe('a portfolio', () => {
   });
 });
 
-describe('what it holds', () => {
+describe('positions of a portfolio', () => {
   it('shows equities with their marks', async () => {
     const { portfolioId } = await openPortfolio(client);
     await pushQuote(client);
@@ -188,7 +188,7 @@ describe('what it holds', () => {
     ]);
   });
 
-  it('says what settles on which day', async () => {
+  it('lists settlements by day', async () => {
     const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH', marginType: undefined });
     const settlements = async () => (await client.get(url(portfolioId as string, '/settlements'))).body;
     await pushQuote(client);
@@ -214,7 +214,7 @@ describe('what it holds', () => {
   });
 });
 
-describe('what may be done with it', () => {
+describe('actions on a portfolio', () => {
   it('switches the broker, unless orders are open', async () => {
     const { portfolioId } = await openPortfolio(client);
     const brokerId = [...test.main.brokerage.rules.brokers.keys()][1];
@@ -231,7 +231,7 @@ describe('what may be done with it', () => {
     expect(conflict.body).toMatchObject({ statusCode: 409, error: 'Conflict' });
   });
 
-  it('tells whether portfolio margin is open to it, and upgrades', async () => {
+  it('reports eligibility for portfolio margin, and upgrades', async () => {
     const { portfolioId } = await openPortfolio(client);
     const { body } = await client.get(url(portfolioId as string, '/margin-eligibility'));
     expect(body).toMatchObject({
@@ -362,7 +362,7 @@ describe('its past', () => {
     expect(day.body.data).toEqual([curve.body.data[1]]);
   });
 
-  it('says in words what each ledger entry is', async () => {
+  it('describes each ledger entry in words', async () => {
     const { portfolioId } = (await openPortfolio(client, { brokerId: 'broker_03' })) as {
       portfolioId: string;
     };

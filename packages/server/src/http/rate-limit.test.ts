@@ -5,7 +5,7 @@ import { ACCOUNT, openPortfolio, orderBody, TestApp } from '../testing/test-app.
 import { SlidingWindow } from './rate-limit.js';
 
 describe('a sliding window', () => {
-  it('lets through no more than its limit in any minute, and always what it says', () => {
+  it('admits at most its limit in any minute, and always the announced remainder', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),
@@ -37,7 +37,7 @@ describe('a sliding window', () => {
     );
   });
 
-  it('takes so many at once or none, and says when there is room for them', () => {
+  it('admits several requests together or none, and reports when they fit', () => {
     const window = new SlidingWindow(10);
     expect(window.take(0, 3)).toBe(true);
     expect(window.take(20_000, 6)).toBe(true);
@@ -58,7 +58,7 @@ describe('rate limits', () => {
   });
   afterEach(() => test.close());
 
-  it('are counted per tenant and route, told on every answer, and slide', async () => {
+  it('are counted per tenant and route in a sliding window, with headers on every answer', async () => {
     const client = test.as();
     const accounts = () => client.get('/v1/accounts');
     const first = await accounts();
@@ -95,7 +95,7 @@ describe('rate limits', () => {
     expect((await accounts()).status).toBe(200);
   });
 
-  it('count a batch as what it orders, all of it or nothing', async () => {
+  it('count every order of a batch, all or none', async () => {
     const client = test.as();
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     const batch = (accounts: number) =>

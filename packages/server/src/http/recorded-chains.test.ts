@@ -18,7 +18,7 @@ async function replayFrom(start: string): Promise<void> {
 const advanceTo = (to: string) => client.post('/v1/simulation/clock/advance', { to });
 afterEach(() => test.close());
 
-describe('options whose underlying has no price', () => {
+describe('options on an underlying without a price', () => {
   beforeEach(() => replayFrom('2015-12-24T15:05:00Z'));
 
   it('have Greeks by put–call parity, and open interest', async () => {

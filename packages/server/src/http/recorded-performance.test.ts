@@ -146,7 +146,7 @@ function expectEqual(actual: unknown, wanted: number, name: string): void {
 }
 
 describe('performance of a recorded run of AAPL, 2012 to 2015', () => {
-  it('has the equity and the return that the files say', () => {
+  it('has the equity and the return of the files', () => {
     const { days, end } = computed();
     expect(days).toHaveLength(1006);
     expectEqual(found.endEquity, end, 'endEquity');

@@ -70,7 +70,7 @@ describe('report.html', () => {
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
   });
 
-  it('is there for a portfolio in which nothing has happened, and for a closed one', async () => {
+  it('exists for an empty portfolio and for a closed one', async () => {
     const empty = await report();
     expect(empty.status).toBe(200);
     expect(empty.text).toContain('No position was closed');
@@ -93,7 +93,7 @@ describe('report.html', () => {
 });
 
 describe('charts', () => {
-  it('keep the lowest and the highest value where there are more points than can be told apart', () => {
+  it('keep the lowest and the highest value when points are merged', () => {
     const points = Array.from({ length: 20_000 }, (_, at) => ({
       at,
       value: at === 7777 ? 500 : at === 9999 ? -500 : 0,
@@ -103,7 +103,7 @@ describe('charts', () => {
     expect(text).toMatch(/L\d+(\.\d)?,12L/);
   });
 
-  it('say so where there is too little to show', () => {
+  it('have a message when data is insufficient', () => {
     expect(lineChart({ label: 'x', points: [], height: 9, format: String, tone: 'plain' })).toContain(
       'Too little',
     );

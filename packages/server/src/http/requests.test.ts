@@ -75,7 +75,7 @@ describe('a body', () => {
   });
 
   it.each(['', 'Content-Type:\r\n', 'Content-Type: \r\n'])(
-    'that is empty needs no type, nor one that says anything (D147): %j',
+    'that is empty needs no content type (D147): %j',
     async (header) => {
       const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
       await test.app.listen({ port: 0, host: '127.0.0.1' });
@@ -93,7 +93,7 @@ describe('a body', () => {
     },
   );
 
-  it('may be missing, of whatever type, where none is expected', async () => {
+  it('may be missing with any content type on routes without a body', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     const url = `/v1/accounts/portfolios/${portfolioId}/reset`;
     for (const headers of [{}, json, { 'content-type': 'text/plain', 'content-length': '0' }]) {
@@ -149,7 +149,7 @@ describe('a request', () => {
     });
   });
 
-  it('that fails for our own reasons tells nothing about them', async () => {
+  it('that fails with a 500 reveals no internals', async () => {
     test.main.read = () => Promise.reject(new TypeError('secret detail'));
     const { status, body } = await client.get('/v1/accounts');
     expect(status).toBe(500);
@@ -175,7 +175,7 @@ describe('a request', () => {
 });
 
 describe('health', () => {
-  it('is tried, for everybody, and told with a timestamp', async () => {
+  it('is probed, is public, and has a timestamp', async () => {
     const stranger = test.withToken(undefined);
     for (const url of ['/v1/health', '/v1/ready']) {
       const { status, body } = await stranger.get(url);
@@ -212,7 +212,7 @@ describe('health', () => {
     });
   });
 
-  it('says in /v1/ready how far the market is ahead of a machine whose clock was set back', async () => {
+  it("reports in /v1/ready how far the market is ahead after the machine's clock was set back", async () => {
     const wall = await TestApp.open({ config: { clock: 'wall', calendar: 'always-open' } });
     try {
       const ready = () => wall.withToken(undefined).get('/v1/ready');

@@ -22,7 +22,7 @@ const figures = (body: Body): unknown[] =>
   (body.groups as Body[]).map(({ strategy, initial, maintenance }) => [strategy, initial, maintenance]);
 
 describe('a book under REG_T (D43, D99–D106)', () => {
-  it('an empty one takes nothing', async () => {
+  it('an empty book requires nothing', async () => {
     const nothing = {
       initialRequirement: 0,
       maintenanceRequirement: 0,
@@ -174,14 +174,14 @@ describe('a book under PORTFOLIO (D114–D117)', () => {
     },
   );
 
-  it('stock alone under TIMS takes 15 %, and TIMS is meant where nothing is said', async () => {
+  it('stock alone under TIMS requires 15 %, and TIMS is the default', async () => {
     const of = async (more: object): Promise<Body> =>
       (await ask({ marginType: 'PORTFOLIO', positions: [positions[0]], prices, ...more })).body;
     expect((await of({})).maintenanceRequirement).toBe(900);
     expect(await of({ portfolioMarginEngineType: 'TIMS' })).toEqual(await of({}));
   });
 
-  it('takes given volatilities in place of implied ones', async () => {
+  it('uses given volatilities instead of implied ones', async () => {
     const of = async (volatility: number): Promise<number> =>
       (
         await ask({
@@ -195,7 +195,7 @@ describe('a book under PORTFOLIO (D114–D117)', () => {
   });
 });
 
-describe('what has no requirement (D106)', () => {
+describe('books without a requirement (D106)', () => {
   it.each<[string, object, string]>([
     [
       'prices that are missing, of the underlying too',

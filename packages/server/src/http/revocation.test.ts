@@ -48,7 +48,7 @@ it.each(Object.keys(ways) as Way[])('a token is refused with %s, and all that co
   expect(await statusOf(other)).toBe(200);
 });
 
-it('a token of the second generation takes what it made along, and leaves what made it', async () => {
+it('a revoked token of the second generation revokes its own tokens, and not its parent', async () => {
   const second = await simulationToken(client);
   const third = await simulationToken(test.withToken(second));
   const agent = await test.withToken(second).post('/v1/auth/agent-token', { level: 'read' });
@@ -66,7 +66,7 @@ it('a token of the second generation takes what it made along, and leaves what m
   expect(await statusOf(client)).toBe(200);
 });
 
-it('POST /dashboard/logout: revokes the token it is called with and what that token made', async () => {
+it('POST /dashboard/logout: revokes its token and the tokens made with it', async () => {
   await inDirectory(async (directory) => {
     writeFileSync(join(directory, 'index.html'), '<p>');
     mkdirSync(join(directory, 'assets'));
@@ -135,7 +135,7 @@ it.each(Object.keys(ways) as Way[])('streams and tickets end with %s', async (wa
   await other.body?.cancel();
 });
 
-it('a stream that was let in before the token was taken back does not outlive it', async () => {
+it('a stream opened before its token was revoked ends', async () => {
   await test.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = test.app.server.address() as AddressInfo;
   const { main } = test;

@@ -68,7 +68,7 @@ describe('a known path with another method', () => {
     ['GET', '/v1/health/', undefined],
     ['GET', '/v1/nothing', undefined],
     ['GET', '/v1/accounts/a/b/c/d/e', undefined],
-  ])('%s %s is 405 with what is allowed: %s', async (method, url, allowed) => {
+  ])('%s %s is 405 with the allowed methods: %s', async (method, url, allowed) => {
     const reply = await test.app.inject({ method: method as 'GET', url });
     if (allowed === undefined) {
       expect(reply.statusCode).not.toBe(405);
@@ -84,7 +84,7 @@ describe('a known path with another method', () => {
   });
 });
 
-describe('what belongs to another tenant', () => {
+describe('resources of another tenant', () => {
   const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
 
   it.each(withIds.map(([id, route]) => ({ id, route })))('is not there: $id', async ({ id, route }) => {
@@ -135,7 +135,7 @@ describe('what belongs to another tenant', () => {
     expect(batch.body.failed).toMatchObject([{ accountId: ACCOUNT, statusCode: 404 }]);
   });
 
-  it('does not take up a name: account ids are each tenant’s own', async () => {
+  it('does not reserve a name: account ids are unique per tenant', async () => {
     const own = await stranger.post('/v1/accounts', { accountId: ACCOUNT });
     expect(own.status).toBe(201);
     expect((await stranger.get(`/v1/accounts/${ACCOUNT}/portfolios`)).body).toEqual([]);
@@ -156,7 +156,7 @@ describe('the router', () => {
   const known = (route: Route, path: string): string => `${route.method} ${openApiPath(path)}`;
   const table = routeEntries.flatMap(([, route]) => pathsOf(route).map((path) => known(route, path))).sort();
 
-  it('has what the OpenAPI document has, and nothing else', async () => {
+  it('has exactly the routes of the OpenAPI document', async () => {
     const response = await test.app.inject({ method: 'GET', url: '/openapi.json' });
     const { paths } = response.json<{ paths: Record<string, object> }>();
     const documented = Object.entries(paths).flatMap(([path, item]) =>
@@ -186,7 +186,7 @@ describe('the router', () => {
     }
   });
 
-  it('says what it is to programs, and to language models', async () => {
+  it('describes itself to programs and to language models', async () => {
     const welcome = await test.app.inject({ method: 'GET', url: '/' });
     expect(welcome.json()).toEqual({
       name: 'Sandpit',

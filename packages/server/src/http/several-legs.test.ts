@@ -79,7 +79,7 @@ it('a vertical is one order with two executions and reads back as sent', async (
   });
 });
 
-it('waits for its net, and says so', async () => {
+it('a multi-leg order: waits for its net, and reports it', async () => {
   const { body } = await order({ limitPrice: 3 });
   expect((await client.get(`/v1/orders/${body.orderId}`)).body).toMatchObject({
     status: 'ACTIVE',
@@ -89,7 +89,7 @@ it('waits for its net, and says so', async () => {
   expect(canceled.body.status).toBe('CANCELED');
 });
 
-it('says what is wrong with it', async () => {
+it('a multi-leg order: reports every error', async () => {
   const messages = async (more: object) => (await order(more)).body.message;
   expect(await messages({ orderType: 'STOP', limitPrice: undefined, stopPrice: 3 })).toEqual([
     'orderType must be MARKET or LIMIT for multi-leg orders',
@@ -105,7 +105,7 @@ it('says what is wrong with it', async () => {
   ]);
 });
 
-it('what a preview says of buying power is what there is afterwards, on margin', async () => {
+it('a multi-leg preview: its buying power equals that after the fill, on margin', async () => {
   portfolio = await openPortfolio(client, {
     portfolioType: 'MARGIN',
     marginType: 'REG_T',

@@ -103,7 +103,7 @@ describe('POST /v1/simulation/step', () => {
     await verified(sim);
   });
 
-  it('refuses one order with the whole error and goes on with the rest', async () => {
+  it('refuses one order with the whole error and continues with the rest', async () => {
     const { client, portfolioId } = await simulation();
     const { body } = await step(client, {
       orders: [buy(portfolioId, { quantity: 1e6 }), buy(NOWHERE), buy(portfolioId)],
@@ -124,7 +124,7 @@ describe('POST /v1/simulation/step', () => {
     expect(body.events.at(-1)).toMatchObject({ event: 'FILLED', execution: { price: 100 } });
   });
 
-  it('says of an order that is over that it cannot be canceled, also where it ended in the step itself', async () => {
+  it('reports that a terminal order cannot be canceled, even if it ended in the same step', async () => {
     const { client, portfolioId } = await simulation();
     await step(client, { quotes: [aapl()] });
     const filled = await placeOrder(client, portfolioId);
@@ -189,7 +189,7 @@ describe('POST /v1/simulation/step', () => {
     expect(await step(synthetic.client, { quotes: [aapl()] })).toMatchObject({ status: 409 });
   });
 
-  it('requires the scopes of what it does', async () => {
+  it('requires the scopes of its parts', async () => {
     const { id, portfolioId } = await simulation();
     const as = (scope: string) => test.as({ tier: 'ENTERPRISE', scope, simulationId: id });
     const refused = { status: 403, body: { error: { code: 'INSUFFICIENT_SCOPE' } } };
@@ -230,7 +230,7 @@ describe('POST /v1/simulation/step', () => {
     });
   });
 
-  it('stops with the event that makes 1,000; the next step goes on', async () => {
+  it('stops with event 1,000; the next step continues', async () => {
     const sim = await simulation();
     const { client, portfolioId } = sim;
     for (let i = 0; i < 11; i += 1) {
@@ -258,7 +258,7 @@ describe('POST /v1/simulation/step', () => {
     expect((await step(client, {})).headers['x-ratelimit-remaining']).toBe('1000');
   });
 
-  it('takes steps of one simulation one at a time', async () => {
+  it('executes steps of one simulation one at a time', async () => {
     const { client, portfolioId } = await simulation();
     await step(client, { quotes: [aapl()] });
     const replies = await Promise.all(
@@ -291,7 +291,7 @@ describe('advance.until', () => {
     await verified(sim);
   });
 
-  it('next-quote stands still where no quote can come', async () => {
+  it('next-quote keeps the clock when no quote can come', async () => {
     const sim = await simulation();
     const { body } = await step(sim.client, { advance: { until: 'next-quote' } });
     expect(body).toMatchObject({ now: '2026-01-05T15:00:00.000Z', hasMore: false, events: [] });
@@ -309,7 +309,7 @@ describe('advance.until', () => {
     await verified(sim);
   });
 
-  it('next-event goes to the next order event, and stands still where none can come', async () => {
+  it('next-event advances to the next order event, and keeps the clock when none can come', async () => {
     const sim = await simulation();
     const { client, portfolioId } = sim;
     expect(await nowOf(sim, 'next-event')).toBe('2026-01-05T15:00:00.000Z');
@@ -343,7 +343,7 @@ describe('POST /v1/simulations/step', () => {
       key === undefined ? {} : { 'idempotency-key': key },
     );
 
-  it('takes a step in each simulation; each part stands or fails by itself', async () => {
+  it('executes a step in each simulation; each part succeeds or fails independently', async () => {
     const [one, two] = [await simulation(), await simulation()];
     const wall = await simulation({ clock: 'scaled', speed: 1 });
     const stranger = test.as({ tenantId: 'tenant-2', tier: 'ENTERPRISE' });
@@ -386,7 +386,7 @@ describe('POST /v1/simulations/step', () => {
     ]);
   });
 
-  it('takes bodies of more than 1 MiB, and of 8 MiB no more', async () => {
+  it('accepts bodies above 1 MiB, and refuses bodies above 8 MiB', async () => {
     const sim = await simulation();
     const parts = [{ simulationId: sim.id }];
     const body = JSON.stringify({ steps: parts });

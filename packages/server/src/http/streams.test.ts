@@ -119,7 +119,7 @@ async function follow(
 const transitions = (events: readonly Told[]): string[] => events.map(({ data }) => data.event as string);
 
 describe('the order stream', () => {
-  it.each(['/v1/stream/orders', '/v1/orders/stream'])('tells each step of an order: %s', async (path) => {
+  it.each(['/v1/stream/orders', '/v1/orders/stream'])('sends each step of an order: %s', async (path) => {
     const reader = await follow(path);
     const { orderId } = await placeOrder(client, portfolioId);
     const events = await reader.until((told) => told.length === 4);
@@ -153,7 +153,7 @@ describe('the order stream', () => {
     }
   });
 
-  it('tells an order as each event left it, to those who were there and to those who come back', async () => {
+  it('sends an order as of each event, to open and to resumed connections', async () => {
     await pushQuote(client, { ask: 101 });
     const live = await follow('/v1/stream/orders');
     const { orderId } = await placeOrder(client, portfolioId);
@@ -194,7 +194,7 @@ describe('the order stream', () => {
     expect(reads).toBeLessThan(20 * 3);
   });
 
-  it('tells those who share a page what each asked for', async () => {
+  it('sends each reader of a shared page its own selection', async () => {
     const other = await openPortfolio(client, { accountId: '22222222-2222-4222-8222-222222222222' });
     for (let i = 0; i < 30; i++) {
       await placeOrder(client, portfolioId, { quantity: 1 });
@@ -217,7 +217,7 @@ describe('the order stream', () => {
     expect(await newer.until((events) => events.length === 1)).toEqual(told.slice(3));
   });
 
-  it.each(['nonsense', '999999-0', '-1'])('starts anew where it cannot resume: %s', async (id) => {
+  it.each(['nonsense', '999999-0', '-1'])('starts over when it cannot resume: %s', async (id) => {
     const reader = await follow('/v1/stream/orders', { 'last-event-id': id });
     const [reset] = await reader.until((told) => told.length === 1);
     expect(reset).toMatchObject({ event: 'reset', id: expect.stringMatching(/^\d+-\d+$/) as string });
@@ -229,7 +229,7 @@ describe('the order stream', () => {
     expect(await again.until((told) => told.length === 4)).toEqual(events.slice(1));
   });
 
-  it('tells what was asked for', async () => {
+  it('sends only the selected orders', async () => {
     const other = await openPortfolio(client, {
       accountId: '22222222-2222-4222-8222-222222222222',
     });
@@ -247,7 +247,7 @@ describe('the order stream', () => {
     expect(stranger.events).toEqual([]);
   });
 
-  it('tells where a trailing stop stands, once a second, with the id of the event before it, and never again (D215)', async () => {
+  it('sends the level of a trailing stop once a second, with the id of the previous event, and never again (D215)', async () => {
     const reader = await follow('/v1/stream/orders');
     await placeOrder(client, portfolioId, {
       orderType: 'TRAILING_STOP',
@@ -306,7 +306,7 @@ describe('the order stream', () => {
 
 describe('the portfolio stream', () => {
   it.each(['/v1/stream/portfolios', '/v1/stream/portfolio'])(
-    'begins with a snapshot and goes on with changes: %s',
+    'begins with a snapshot and continues with changes: %s',
     async (path) => {
       const reader = await follow(`${path}?portfolioId=${portfolioId}`);
       const [first] = await reader.until((told) => told.length === 1);
@@ -324,7 +324,7 @@ describe('the portfolio stream', () => {
     },
   );
 
-  it('tells all portfolios of an account, also those opened later', async () => {
+  it('sends all portfolios of an account, including later ones', async () => {
     const reader = await follow(`/v1/stream/portfolios?accountId=${ACCOUNT}`);
     await reader.until((told) => told.length === 1);
     const more = (await openPortfolio(client)) as { portfolioId: string };
@@ -332,7 +332,7 @@ describe('the portfolio stream', () => {
     expect(events[1]?.data.portfolioId).toBe(more.portfolioId);
   });
 
-  it('tells that a portfolio is closed, and shows a closed one to those who come later (D142)', async () => {
+  it('sends the closing of a portfolio, and the closed portfolio to later readers (D142)', async () => {
     const reader = await follow(`/v1/stream/portfolios?portfolioId=${portfolioId}`);
     const [open] = await reader.until((told) => told.length === 1);
     expect(open?.data).not.toHaveProperty('status');
@@ -359,7 +359,7 @@ describe('the portfolio stream', () => {
     expect(end).toMatchObject({ event: 'error', data: { statusCode: 404, message: 'Account not found' } });
   });
 
-  it('tells several portfolios by id on one connection, and none where one of them is unknown', async () => {
+  it('sends several portfolios by id on one connection, and none if one of them is unknown', async () => {
     const { portfolioId: other } = (await openPortfolio(client)) as { portfolioId: string };
     const reader = await follow(`/v1/stream/portfolios?portfolioIds=${portfolioId},${other.toUpperCase()}`);
     const both = await reader.until((told) => told.length === 2);
@@ -458,7 +458,7 @@ describe('every stream', () => {
 });
 
 describe('the stream of quotes (D150, D166)', () => {
-  it('tells the quotes in force, then what changes, under their own symbols', async () => {
+  it('sends the quotes in force, then changes, under their own symbols', async () => {
     await pushQuote(client, { symbol: 'MSFT', bid: 50, ask: 50.1, last: 50 });
     const reader = await follow('/v1/stream/quotes?symbols=aapl,MSFT,NEW');
     const first = await reader.until((told) => told.length === 2);
@@ -475,7 +475,7 @@ describe('the stream of quotes (D150, D166)', () => {
     expect((await reader.until((told) => told.length === 4))[3]?.data).toMatchObject({ symbol: 'NEW' });
   });
 
-  it('tells a halt and its end, of the whole market too', async () => {
+  it('sends a halt and its end, of the whole market as well', async () => {
     const reader = await follow('/v1/stream/quotes?symbols=AAPL');
     await reader.until((told) => told.length === 1);
     await client.post('/v1/simulation/halts', { symbol: '*', reason: 'MWC1' });
@@ -502,7 +502,7 @@ describe('the stream of quotes (D150, D166)', () => {
     expect(reader.events.length).toBeLessThanOrEqual(2 + Math.ceil(seconds * 10));
   });
 
-  it('takes 1 to 100 symbols', async () => {
+  it('accepts 1 to 100 symbols', async () => {
     const many = Array.from({ length: 101 }, (_, i) => `S${i}`).join(',');
     for (const query of ['', '?symbols=', `?symbols=${many}`, '?symbols=A,,B']) {
       const reply = await client.get(`/v1/stream/quotes${query}`);

@@ -133,7 +133,7 @@ async function shown(server: Server, token: string, portfolioId: string): Promis
 }
 
 describe('sandpit tenant', () => {
-  it('takes a tenant from one installation to another, and deletes it', async () => {
+  it('moves a tenant to another installation, and deletes it', async () => {
     const file = join(folder, 'alice.ndjson');
     const from = await Server.start('from');
     const alice = await from.login(await newKey(from.settings, 'alice'));

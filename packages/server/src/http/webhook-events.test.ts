@@ -38,7 +38,7 @@ const dataOf = (events: readonly ReceivedEvent[], type: string): readonly object
   events.filter((event) => event.type === type).map(({ data }) => data);
 
 describe('webhook events', () => {
-  it('tell of options, corporate actions, transfers and halts of what is held', async () => {
+  it('report options, corporate actions, transfers and halts of held symbols', async () => {
     const { client, receiver } = await begin();
     const { portfolioId } = await openPortfolio(client, { initialCash: 60_000 });
     const path = `/v1/accounts/portfolios/${portfolioId}`;
@@ -104,7 +104,7 @@ describe('webhook events', () => {
     expect(new Set(events.map(({ headers }) => headers['webhook-id'])).size).toBe(events.length);
   });
 
-  it('tell what happens to orders, but not how a trailing stop follows the market', async () => {
+  it('report changes of orders, but not the moves of a trailing stop', async () => {
     const { client, receiver } = await begin();
     const { portfolioId } = await openPortfolio(client);
     await ok(
@@ -138,7 +138,7 @@ describe('webhook events', () => {
     expect(receiver.events.map(({ data }) => data['event'])).not.toContain('RESERVING');
   });
 
-  it('tell of orders that are rejected, with the reason', async () => {
+  it('report rejected orders with the reason', async () => {
     const { app, client: tenant, receiver } = await begin();
     // Scripts work there without a setting.
     const { token, simulationId } = await ok(
@@ -164,7 +164,7 @@ describe('webhook events', () => {
     ]);
   });
 
-  it('tell of margin calls that are opened, met and liquidated', async () => {
+  it('report margin calls that are opened, met and liquidated', async () => {
     const { client, receiver } = await begin();
     const portfolios = [];
     for (let i = 0; i < 2; i++) {

@@ -104,7 +104,7 @@ describe('endpoints', () => {
     await createWebhook(app.as({ tenantId: 'other' }), receiver.url);
   });
 
-  it('createWebhook: answers what is wrong with a body', async () => {
+  it('createWebhook: reports the errors of a body', async () => {
     const { client } = await setUp();
     const post = async (body: object): Promise<unknown> =>
       (await client.post('/v1/webhooks', body)).body.message;
@@ -166,7 +166,7 @@ describe('endpoints', () => {
 });
 
 describe('delivery', () => {
-  it('sends the events of an order in their order, signed, with what streams send', async () => {
+  it('sends the events of an order in sequence, signed, with the bodies of the streams', async () => {
     const { client, receiver } = await setUp();
     const { webhookId, secret } = await createWebhook(client, receiver.url);
     const portfolio = await openPortfolio(client);
@@ -240,7 +240,7 @@ describe('delivery', () => {
     );
   });
 
-  it('keeps first tries in order per portfolio, whatever becomes of the receiver', async () => {
+  it('keeps first attempts in order per portfolio, regardless of the receiver', async () => {
     const { client, receiver } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.accepted'] });
     const one = await openPortfolio(client);
@@ -300,7 +300,7 @@ describe('delivery', () => {
     expect(failed.attempts[0].error).toBe('The receiver did not answer within 15 seconds');
   });
 
-  it('reads at most 64 KiB of an answer that does not end, and takes its status', async () => {
+  it('reads at most 64 KiB of an endless answer, and uses its status', async () => {
     const { client, receiver } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     let written = 0;
@@ -323,7 +323,7 @@ describe('delivery', () => {
     expect(written).toBeGreaterThan(65_536);
   });
 
-  it('says why a connection failed', async () => {
+  it('reports why a connection failed', async () => {
     const { client, receiver } = await setUp();
     const gone = await WebhookReceiver.open();
     const { url } = gone;
@@ -354,7 +354,7 @@ describe('delivery', () => {
     await until(() => app.app.webhookFigures().backlog === 60);
   });
 
-  it('410 disables at once, and says so', async () => {
+  it('410 disables at once, with the reason', async () => {
     const { client, receiver } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     receiver.answer(410);
@@ -381,7 +381,7 @@ describe('delivery', () => {
     await delivered(client, webhookId, 'DELIVERED', 'FAILED');
   });
 
-  it('three days without a success disable, and what is FAILED can be redelivered', async () => {
+  it('three days without a success disable, and FAILED deliveries can be redelivered', async () => {
     const { client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     receiver.answer(500);
@@ -415,7 +415,7 @@ describe('delivery', () => {
     await until(async () => (await deliveriesOf(client, webhookId)).length === 0);
   });
 
-  it('testWebhook: sends an event of its own and says how the receiver answered', async () => {
+  it('testWebhook: sends a test event and reports the answer of the receiver', async () => {
     const { client, receiver } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     const reply = await client.post(`/v1/webhooks/${webhookId}/test`);
@@ -474,7 +474,7 @@ describe('delivery', () => {
     expect(receiver.events).toHaveLength(1);
   });
 
-  it('deleteSimulation: takes the webhooks of the simulation with it', async () => {
+  it('deleteSimulation: deletes the webhooks of the simulation', async () => {
     const { app, client, receiver } = await setUp();
     const made = await client.post('/v1/simulations', {
       feed: 'push',
@@ -496,7 +496,7 @@ describe('delivery', () => {
 });
 
 describe('after a restart', () => {
-  it('loses nothing, and sends again only what was under way', async () => {
+  it('loses nothing, and repeats only deliveries in progress', async () => {
     const { app, client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.accepted'] });
     const { portfolioId } = await openPortfolio(client);
@@ -517,7 +517,7 @@ describe('after a restart', () => {
     expect(ids.slice(2)).toEqual([ids[1], ids[3]]);
   });
 
-  it('goes on with what waited for another try', async () => {
+  it('continues with pending retries', async () => {
     const { app, client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.accepted'] });
     const { portfolioId } = await openPortfolio(client);

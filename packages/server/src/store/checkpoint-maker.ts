@@ -90,7 +90,11 @@ export class CheckpointMaker implements Checkpoints {
     const simulation = this.#worker === undefined ? undefined : this.#find(simulationId);
     if (simulation === undefined) return;
     this.#endWhenIdle();
-    this.#worker?.postMessage({ kind: 'read-ahead', simulationId, ...simulation } satisfies ToCheckpointThread);
+    this.#worker?.postMessage({
+      kind: 'read-ahead',
+      simulationId,
+      ...simulation,
+    } satisfies ToCheckpointThread);
   }
 
   /** Records read ahead are useful only while the thread runs. */

@@ -249,7 +249,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.list({ ...activities, tag: 'NONE' })).toEqual({ items: [], total: 0 });
     });
 
-    it('lets a later item with the same key take the place of the first', async () => {
+    it('replaces an item by a later one with the same key', async () => {
       const { history, journal } = await open();
       const keyed = (key: string, tag: string, item: number): HistoryChange =>
         ({ ...listed('portfolio-1', tag, 0, item), key }) as HistoryChange;
@@ -312,7 +312,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.closedPortfolio('main', 'one')).toBeUndefined();
     });
 
-    it('keeps what portfolios had and what was marked, the last of each minute', async () => {
+    it('keeps the last snapshot and mark of each minute', async () => {
       const store = await open();
       const had = (minute: number, settled: number, hasMoved = false, symbol?: string): HistoryChange => {
         const position = { assetClass: 'EQUITY', quantity: 1_000_000, cost: 1_000_000 };
@@ -426,7 +426,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
     const { reopen } = underTest;
     if (reopen === undefined) return;
 
-    it('goes on counting after it is opened again', async () => {
+    it('continues to count after it is opened again', async () => {
       let store = await open();
       const happened = { change: 'listed', list: 'order-events', owner: '1', event: 0, item: 0 } as const;
       await store.journal.append(changing('main', 1, orderAdded(1), listed('portfolio-1'), happened));

@@ -36,7 +36,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       ]);
     });
 
-    it('keeps a record that is larger than a block, and those around it', async () => {
+    it('keeps a record larger than a block, and its neighbors', async () => {
       const { journal } = await open();
       const records = [10, 200_000, 10, 40_000, 40_000, 10].map((size, index) =>
         recordOf('main', index + 1, [{ type: 'ü'.repeat(size) }]),
@@ -90,7 +90,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(store.journal.lastSeq('nowhere')).toBe(0);
     });
 
-    it('takes records of a simulation that is just being created', async () => {
+    it('accepts records of a simulation that is being created', async () => {
       const store = await open();
       const created = store.registry.createSimulation({
         id: 'new',
@@ -128,7 +128,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/accounts', 'k1', START)).toBeUndefined();
     });
 
-    it('lets a key be used again once its answer has expired', async () => {
+    it('accepts a key again after its answer has expired', async () => {
       const { journal } = await open();
       await journal.saveAnswer(answerOf('k1', { expiresAt: START }));
       await journal.saveAnswer(answerOf('k1', { body: '{"second":true}' }));
@@ -137,7 +137,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       );
     });
 
-    it('commits what was appended before it closes, and nothing after', async () => {
+    it('commits appends made before it closes, and none after', async () => {
       const store = await open();
       const append = store.journal.append(recordOf('main', 1));
       const closing = store.close();

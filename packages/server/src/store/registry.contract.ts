@@ -33,7 +33,7 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       expect(registry.tenants().map(({ id }) => id)).toEqual(['t-1', 't-2']);
     });
 
-    it('lets one of two simultaneous tenants have the name', async () => {
+    it('gives a name to one of two simultaneous tenants', async () => {
       const { registry } = await open();
       const results = await Promise.allSettled([
         registry.createTenant(demo),

@@ -59,7 +59,7 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect(await webhooks.load()).toEqual({ webhooks: [], cursors: [], pending: new Map() });
     });
 
-    it('load: gives back endpoints in their order, cursors and what is PENDING', async () => {
+    it('load: returns endpoints in their order, cursors and PENDING deliveries', async () => {
       const cursor = { webhookId: 'w1', simulationId: 'main/tenant-1', position: { seq: 7, place: 999_999 } };
       await webhooks.apply([
         { change: 'save-webhook', webhook: webhook('w1') },
@@ -158,7 +158,7 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect(await webhooks.delivery('w2', 'd3')).toBeDefined();
     });
 
-    it('prune: keeps what is PENDING, and of each endpoint the latest successes', async () => {
+    it('prune: keeps PENDING deliveries and the latest successes of each endpoint', async () => {
       const old = NOW - 31 * 24 * HOUR;
       const at = (tried: number) => [{ at: tried, statusCode: 204, durationMs: 3 }];
       await webhooks.apply([{ change: 'save-webhook', webhook: webhook('w1') }]);

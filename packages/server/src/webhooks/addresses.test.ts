@@ -117,7 +117,7 @@ describe('Addresses', () => {
     expect(found.map(({ address }) => address)).toEqual([PUBLIC, '2606:4700::1111']);
   });
 
-  it('check: takes a name that cannot be resolved now', async () => {
+  it('check: accepts a name that cannot be resolved now', async () => {
     const unknown = new Addresses({
       allowPrivate: false,
       ownPort: () => undefined,
@@ -127,7 +127,7 @@ describe('Addresses', () => {
     await expect(unknown.of(new URL('https://hooks.example.com/'))).rejects.toThrow('no such name');
   });
 
-  it('of: takes any address where private ones are allowed', async () => {
+  it('of: accepts any address if private ones are allowed', async () => {
     const all = new Addresses({ allowPrivate: true, ownPort: () => undefined });
     expect(await all.of(new URL('http://127.0.0.1:8080/'))).toEqual([{ address: '127.0.0.1', family: 4 }]);
     expect(await all.of(new URL('http://[::1]:8080/'))).toEqual([{ address: '::1', family: 6 }]);
@@ -154,5 +154,5 @@ describe('webhookUrlProblem', () => {
     ['http://hooks.example.com:1023/', 'must have port 80, 443 or 1024 and up'],
     ['http://hooks.example.com:0/', 'must have port 80, 443 or 1024 and up'],
     ['http://hooks.example.com:70000/', 'must be an absolute URL'],
-  ])('says of %s what is wrong', (url, problem) => expect(webhookUrlProblem(url)).toBe(problem));
+  ])('reports the problem of %s', (url, problem) => expect(webhookUrlProblem(url)).toBe(problem));
 });

@@ -17,14 +17,14 @@ const verify = (secret: string, signature: string, body = BODY, timestamp = now(
   });
 const now = (): number => Math.floor(Date.now() / 1000);
 
-it('signatureOf: is what the reference library makes', () => {
+it('signatureOf: equals the signature of the reference library', () => {
   const secret = newSecret();
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const at = new Date(1_767_625_200_000);
   expect(signatureOf([secret], ID, at.getTime() / 1000, BODY)).toBe(new Webhook(secret).sign(ID, at, BODY));
 });
 
-it('signatureOf: the reference library takes the signature of either secret', () => {
+it('signatureOf: the reference library accepts the signature of either secret', () => {
   const [current, earlier] = [newSecret(), newSecret()];
   const signature = signatureOf([current, earlier], ID, now(), BODY);
   expect(signature.split(' ')).toHaveLength(2);

@@ -3,7 +3,7 @@ import { TestMarket } from '../../../src/testing/market.js';
 
 const sixtySeconds = { rules: { quoteMaxAgeMs: 60_000 } };
 
-it('an order that finds a quote older than the limit waits and says why; the next quote fills it', () => {
+it('an order that meets a stale quote waits with a reason; the next quote fills it', () => {
   const market = new TestMarket(sixtySeconds);
   market.quote('AAPL', '99.90', '100.00');
   market.advanceMs(60_001);
@@ -47,7 +47,7 @@ it('crossed and non-positive quotes are passed over', () => {
   expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100.5']);
 });
 
-describe('what cannot wait ends for want of market data (D135)', () => {
+describe('orders that cannot wait are canceled without market data (D135)', () => {
   function stale() {
     const market = new TestMarket(sixtySeconds);
     market.quote('AAPL', '99.90', '100.00');
@@ -64,7 +64,7 @@ describe('what cannot wait ends for want of market data (D135)', () => {
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
   });
 
-  it('also where the quote has grown old on the way of the order', () => {
+  it('even if the quote becomes stale while the order is in transit', () => {
     const market = new TestMarket(sixtySeconds);
     market.quote('AAPL', '99.90', '100.00');
     market.advanceMs(59_900);
@@ -84,7 +84,7 @@ describe('what cannot wait ends for want of market data (D135)', () => {
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'STALE_MARKET_DATA' });
   });
 
-  it('not where the quote is young enough, or there is none', () => {
+  it('unless the quote is recent enough or missing', () => {
     const { market, portfolio } = stale();
     market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
     const rest = market.place(portfolio, { tif: 'IOC' });

@@ -11,7 +11,7 @@ function holding(): { market: TestMarket; portfolio: string } {
 }
 
 describe('a stop triggers on the last trade', () => {
-  it('a sale when it is at or below the stop, whatever the bid', () => {
+  it('a sale when it is at or below the stop, regardless of the bid', () => {
     const { market, portfolio } = holding();
     const stop = market.place(portfolio, { type: 'STOP', intent: 'SELL_TO_CLOSE', stop: '95.00' });
     expect(market.waitingFor(stop)).toBe('last 100.00 above stop 95.00');
@@ -21,7 +21,7 @@ describe('a stop triggers on the last trade', () => {
     expect(market.fills(stop)).toEqual(['10 @ 94.9']);
   });
 
-  it('a purchase when it is at or above the stop, whatever the ask', () => {
+  it('a purchase when it is at or above the stop, regardless of the ask', () => {
     const { market, portfolio } = holding();
     const stop = market.place(portfolio, { type: 'STOP', stop: '105.00' });
     expect(market.waitingFor(stop)).toBe('last 100.00 below stop 105.00');

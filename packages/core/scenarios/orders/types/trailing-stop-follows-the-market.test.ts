@@ -46,7 +46,7 @@ describe('by an amount', () => {
 });
 
 describe('by a percentage', () => {
-  it('the distance is taken of the mark', () => {
+  it('the distance is a percentage of the mark', () => {
     const { market, portfolio, last } = holding();
     const order = market.place(portfolio, {
       type: 'TRAILING_STOP',

@@ -33,7 +33,7 @@ it('every open order of all portfolios of the account, and no other', () => {
   expect(market.brokerage.state.orders.size).toBe(1);
 });
 
-it('those with a latency profile are on their way to be canceled', () => {
+it('orders with a latency profile are CANCELING', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00');
   const order = market.place(market.openPortfolio(), {

@@ -128,7 +128,7 @@ describe('statuses', () => {
 });
 
 describe('a new price', () => {
-  it('that the market is at fills at the touch: the order takes', () => {
+  it('that is marketable fills at the touch', () => {
     const { market, order } = open({ limit: '90.00' });
     market.replace(order, { limit: '101.00' });
     expect(market.fills(order)).toEqual(['10 @ 100']);
@@ -167,7 +167,7 @@ describe('a new time in force', () => {
     expect(market.time(market.order(order).canceledAt)).toBe('2026-01-07T16:00:00-05:00');
   });
 
-  it('IOC takes what is there and cancels the rest', () => {
+  it('IOC fills the available size and cancels the rest', () => {
     const { market, order } = open({ limit: '90.00' });
     market.replace(order, { tif: 'IOC' });
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'IOC_REMAINDER' });
@@ -205,7 +205,7 @@ describe('a new time in force', () => {
   });
 });
 
-describe('what an update would take is checked again', () => {
+describe('requirements of an update are checked again', () => {
   it('funds, with the figures', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');

@@ -117,7 +117,7 @@ describe('TIMS (D115)', () => {
     expect(of(stock('SPY', 300, '100'), stock('UPRO', -100, '100', { leverageFactor: 3 }))).toBe(0);
   });
 
-  it('takes 37.50 for a contract, of a long no more than it is worth', () => {
+  it('requires 37.50 for a contract, at most the value of a long one', () => {
     const of = (...legs: RiskLeg[]): number =>
       dollars(timsRequirementOf(legs, parameters, intrinsic).requirement);
     expect(of(option('KO', -2, 'CALL', 100, '0.05', 60))).toBe(75);
@@ -189,7 +189,7 @@ describe('SIMPLE (D116)', () => {
   const of = (...legs: RiskLeg[]): number =>
     dollars(simpleRequirementOf(legs, parameters, intrinsic).requirement);
 
-  it('each underlying by itself, 15 % or 10 % or 20 %', () => {
+  it('margins each underlying separately, at 15 %, 10 % or 20 %', () => {
     expect(of(stock('KO', 100, '60'))).toBe(900);
     expect(of(stock('SPY', 100, '600', { underlyingClass: 'BROAD_INDEX' }))).toBe(6000);
     expect(of(stock('SPY', 100, '600'), stock('IVV', -100, '600'))).toBe(18_000);
@@ -232,7 +232,7 @@ describe('SPAN (D117)', () => {
   };
   const intrinsicAt = (leg: RiskLeg, { move }: { move: number }): Price => intrinsic(leg, move);
 
-  it('outrights take maintenance, and a tenth more initially', () => {
+  it('outrights require maintenance, and a tenth more initially', () => {
     expect(of(month('ESH6', 2, '2026-03-20', 18_000))).toEqual([36_000, 39_600]);
     expect(of(month('ESH6', -2, '2026-03-20', 18_000))).toEqual([36_000, 39_600]);
     expect(of(month('ESH6', 1, '2026-03-20', 18_000), month('NQH6', -1, '2026-03-20', 30_000))).toEqual([

@@ -75,7 +75,7 @@ const least = (legs: readonly RiskLeg[]): number =>
     return sum + (quantity < 0 ? floor : Math.min(floor, (contracts * 100 * price) / 1e4));
   }, 0);
 
-it('of a class is no less than its minimums, and no more than what its parts take alone (D115)', () => {
+it('the requirement of a class is between its minimums and the sum of its parts (D115)', () => {
   fc.assert(
     fc.property(book, (legs) => {
       const all = requirement(legs);

@@ -13,7 +13,7 @@ const call = optionLeg({ right: 'CALL', quantity: -1, strike: '100', price: '2',
 const put = optionLeg({ right: 'PUT', quantity: 1, strike: '90', price: '2', underlyingPrice: '98' });
 const shares = stockLeg({ quantity: 100, price: '98' });
 
-it('takes what is well formed, and nothing at all', () => {
+it('accepts well-formed and empty books', () => {
   expect(refusalsOf(call, put, shares)).toEqual([]);
   expect(regTRequirementOf(regTBook([]))).toEqual({ fed: 0, house: 0, initial: 0, counted: 0, groups: [] });
 });
@@ -29,7 +29,7 @@ it('needs a price of every position, and of the underlying of short options (D10
   expect(refusalsOf({ ...call, underlyingPrice: undefined }, shares)).toEqual([]);
 });
 
-it('refuses what has expired, also at that very instant', () => {
+it('refuses expired contracts, even at the instant of expiration', () => {
   const expired = { ...put, settlesAt: regTBook([]).asOf };
   expect(refusalsOf(expired)).toEqual([{ code: 'OPTION_EXPIRED', symbol: put.symbol }]);
 });

@@ -74,7 +74,7 @@ const aim = (requirement: RegTRequirement): number =>
     0,
   );
 
-it('takes every contract and share once, and adds up', () => {
+it('uses every contract and share once, and adds up', () => {
   fc.assert(
     fc.property(books, (legs) => {
       const requirement = requirementOf(legs);
@@ -124,7 +124,7 @@ it('is the same in any order and however positions are divided', () => {
   );
 });
 
-it('is no more than what all parts take alone', () => {
+it('is at most the sum of the requirements of all parts', () => {
   fc.assert(
     fc.property(books, (legs) => {
       const alone = legs.reduce((sum, leg) => sum + aim(requirementOf([leg])), 0);
@@ -154,7 +154,7 @@ it('of n times as much is no more than n times as much', () => {
   );
 });
 
-it('where longs cover all shorts, is no more than what can be lost', () => {
+it('is at most the maximum loss when longs cover all shorts', () => {
   fc.assert(
     fc.property(options, (drawn) => {
       const legs = drawn.filter(({ expiration }) => expiration === EXPIRATIONS[0]);

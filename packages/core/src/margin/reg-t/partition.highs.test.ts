@@ -151,7 +151,7 @@ it.each([
   [20, 2, 0, 5],
   [20, 2, -300, 6],
 ] as const)(
-  'leastAmountsOf: %i series in %i expirations beside %i shares take what HiGHS finds (seed %i)',
+  'leastAmountsOf: %i series in %i expirations with %i shares require the minimum that HiGHS finds (seed %i)',
   (series, expirations, shares, seed) => {
     const legs = drawn(seed, series, expirations, shares);
     const { house: maintenance } = leastAmountsOf({ legs, house, asOf: Instant.ofMs(0), date: asOf });
@@ -163,7 +163,7 @@ it.each([
   [40, 2, 0, 7],
   [60, 2, 300, 8],
 ] as const)(
-  'leastAmountsOf: %i series in %i expirations beside %i shares take no less than HiGHS finds, and at most 1.25 times as much (seed %i)',
+  'leastAmountsOf: %i series in %i expirations with %i shares require 1 to 1.25 times the minimum that HiGHS finds (seed %i)',
   (series, expirations, shares, seed) => {
     const legs = drawn(seed, series, expirations, shares);
     const { house: maintenance } = leastAmountsOf({ legs, house, asOf: Instant.ofMs(0), date: asOf });
@@ -186,7 +186,7 @@ it.each([
   [60, 3, 2000, 9063],
   [100, 3, 0, 6103],
 ] as const)(
-  "leastAmountsOf: %i series in %i expirations beside %i shares take at most 1.25 times HiGHS's bound (seed %i)",
+  "leastAmountsOf: %i series in %i expirations with %i shares require at most 1.25 times HiGHS's bound (seed %i)",
   (series, expirations, shares, seed) => {
     const legs = drawn(seed, series, expirations, shares);
     const { house: maintenance } = leastAmountsOf({ legs, house, asOf: Instant.ofMs(0), date: asOf });

@@ -135,7 +135,7 @@ function amountsOf(
   return [first + stock.maintenance * lots, second + stock.initial * lots];
 }
 
-it('is what trying every partition finds, maintenance first, then initially (D104)', () => {
+it('equals the minimum over every partition, of maintenance first, then of initial margin (D104)', () => {
   fc.assert(
     fc.property(chains(8, 300_000), (positions) => {
       const partition = leastPartition(positions, terms);
@@ -178,7 +178,7 @@ it('is so of series of three expirations', () => {
   );
 }, 600_000);
 
-it('puts shorts of two expirations together where that takes less', () => {
+it('combines shorts of two expirations if that requires less', () => {
   const of = (strike: number, expiry: number, count: number): Contract =>
     contract({ isCall: true, strike, expiry, count, price: 500, european: false }, 100);
   // The gain of the earlier short with 95 makes up for half of what the later one with 120 can lose; apart it could not.
@@ -187,7 +187,7 @@ it('puts shorts of two expirations together where that takes less', () => {
   expect(spreads.map(({ legs, loss }) => [legs.size, loss])).toEqual([[4, 500e6]]);
 });
 
-it('is so beside 300 shares, with series of two expirations', () => {
+it('equals the minimum with 300 shares and series of two expirations', () => {
   fc.assert(
     fc.property(
       chains(5, 30_000, [300, -300]).filter(

@@ -100,7 +100,7 @@ const BY_ANOTHER_SOLVER = [
 ];
 
 it.each(BY_ANOTHER_SOLVER.map((dollars, n) => [12 + (n % 9), [0, 300, -300][n % 3]!, dollars, n] as const))(
-  'of %i series in three expirations beside %i shares takes %i, as another solver finds',
+  '%i series in three expirations with %i shares require %i, as another solver finds',
   (series, shares, dollars, n) => {
     expect(takes(drawn(100 + n, series, shares))).toBe(dollars);
   },

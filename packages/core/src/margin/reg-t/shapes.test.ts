@@ -76,7 +76,7 @@ it('contracts that differ in multiplier or deliverable are groups of their own (
   expect(regT([short, { ...leg('1 C90'), style: 'EUROPEAN' }]).groups).toHaveLength(2);
 });
 
-it('a short box of European options that are settled in cash takes the cost to close where a house asks for it (D105)', () => {
+it('a short box of cash-settled European options requires the cost to close at houses with that rule (D105)', () => {
   const european = { style: 'EUROPEAN', settlement: 'CASH' } as const;
   const price = (text: string, dollarsPerShare: string) => ({
     ...leg(text),
@@ -96,7 +96,7 @@ it('a short box of European options that are settled in cash takes the cost to c
   expect(dollars(regT(american, { shortBoxCostBps: 10_200 }).house)).toBe(1000);
 });
 
-it('says which rule it is by, with its figures', () => {
+it('names its rule with the figures', () => {
   const rules = (book: string): string[] => regT(book.split(', ').map(leg)).groups.map(({ rule }) => rule);
   expect(rules('-1 C110')).toEqual([
     'D103, FINRA 4210(f)(2)(E): 30 + max(20 % × 100 − 10, 10 % × 100) = 40 a share',

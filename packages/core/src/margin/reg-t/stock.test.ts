@@ -49,7 +49,7 @@ describe('Reg T and maintenance', () => {
   });
 });
 
-it('initially it takes the greater of the two, and counts in margin equity with its sign (D99)', () => {
+it('stock requires the greater of the two initially, and counts in margin equity with its sign (D99)', () => {
   const low = regTStock(plain, Quantity.of(-100), Price.of('8.00'), testBroker('b'));
   // 50 % of 800 at the sale; 5.00 a share after it.
   expect([low.fed, low.house, low.initial, low.counted].map(dollars)).toEqual([400, 500, 500, -800]);

@@ -76,14 +76,14 @@ it('a short straddle: the greater side and the premium of the other (Cboe margin
   expect(lines(regT(legs))).toEqual([['SHORT_STRADDLE', 2922.6]]);
 });
 
-it('a short put: 200 at 1.20 on 209.00 takes 3,400 (edeltapro.com/knowledge-base/margin)', () => {
+it('a short put: 200 at 1.20 on 209.00 requires 3,400 (edeltapro.com/knowledge-base/margin)', () => {
   const legs = [
     optionLeg({ right: 'PUT', quantity: -1, strike: '200', price: '1.20', underlyingPrice: '209' }),
   ];
   expect(lines(regT(legs))).toEqual([['NAKED_PUT', 3400]]);
 });
 
-it('three short butterflies 75/80/85 take 1,500 (tastytrade, "Margin requirement when trading a butterfly")', () => {
+it('three short butterflies 75/80/85 require 1,500 (tastytrade, "Margin requirement when trading a butterfly")', () => {
   const legs = [
     optionLeg({ right: 'PUT', quantity: -3, strike: '75', price: '1.50', underlyingPrice: '80' }),
     optionLeg({ right: 'PUT', quantity: 6, strike: '80', price: '4.00', underlyingPrice: '80' }),

@@ -50,7 +50,7 @@ describe('log', () => {
     expect(worst(between(400, from, to), (x) => unitsOff(log(x), preciseLog(x)))).toBeLessThan(1);
   });
 
-  it('takes the smallest and the largest numbers', () => {
+  it('accepts the smallest and the largest numbers', () => {
     const xs = [5e-324, 1e-310, 2.2250738585072014e-308, 1e-300, 1e300, Number.MAX_VALUE];
     expect(worst(xs, (x) => unitsOff(log(x), preciseLog(x)))).toBeLessThan(1);
     expect([log(1), log(0), log(-1), log(Infinity), log(NaN)]).toEqual([0, -Infinity, NaN, Infinity, NaN]);

@@ -75,7 +75,7 @@ const CONDITIONS = [0.01, 0.1, 0.5, 1.7].flatMap((years) => [
   conditionsAt(100, years, -0.01, [{ years: 0.005, amount: 1 }]),
 ]);
 
-it('what the model says an option is worth at a volatility has that volatility', () => {
+it('the implied volatility of a model value is the volatility of the model', () => {
   let compared = 0;
   for (const conditions of CONDITIONS) {
     for (const terms of ALL) {

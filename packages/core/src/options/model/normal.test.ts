@@ -57,7 +57,7 @@ describe('its inverse', () => {
     expect([0, 0.5, 1, -0.1, 1.1, NaN].map(quantile)).toEqual([-Infinity, 0, Infinity, NaN, NaN, NaN]);
   });
 
-  it('keeps the digits of what is hardly more than a half', () => {
+  it('keeps the digits of arguments just above a half', () => {
     expect(quantileFromHalf(1e-30) / (1e-30 * Math.sqrt(2 * Math.PI))).toBeCloseTo(1, 14);
     expect(quantileFromHalf(0.45)).toBe(quantile(0.95));
   });

@@ -36,7 +36,7 @@ const terms = (of: Partial<OptionTerms> & { strike: number }): OptionTerms => ({
   ...of,
 });
 
-it('put–call parity: a European call less the put is what is left of the spot less the strike', () => {
+it('put–call parity: a European call less the put is the discounted spot less the strike', () => {
   fc.assert(
     fc.property(conditions, moneyness, volatility, (now, money, sigma) => {
       const strike = now.spot * money;
@@ -48,7 +48,7 @@ it('put–call parity: a European call less the put is what is left of the spot 
   );
 });
 
-it('an American option is worth at least the European one, what exercise brings and nothing, and at most the strike or the spot', () => {
+it('an American option is worth at least the European one, its exercise value and zero, and at most the strike or the spot', () => {
   fc.assert(
     fc.property(conditions, moneyness, volatility, optionType, (now, money, sigma, type) => {
       const strike = now.spot * money;
@@ -188,7 +188,7 @@ it('European Greeks are the slopes of the value', () => {
   );
 });
 
-it('whatever the price, the implied volatility is between 1 % and 500 % and explains it as far as one can', () => {
+it('for any price, the implied volatility is between 1 % and 500 % and the closest fit', () => {
   fc.assert(
     fc.property(conditions, moneyness, number(0, 1.5), optionType, style, (now, money, part, type, how) => {
       const option = terms({ strike: now.spot * money, optionType: type, style: how });

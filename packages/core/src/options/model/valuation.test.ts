@@ -54,7 +54,7 @@ describe('the time to expiry (D71)', () => {
     }
   });
 
-  it('takes the dividends that go ex after now and before the settlement', () => {
+  it('includes dividends with an ex-date after now and before the settlement', () => {
     const dividends = [
       dividend('2026-03-20', '0.30'),
       dividend('2026-01-16', '1'),
@@ -70,7 +70,7 @@ describe('the time to expiry (D71)', () => {
   });
 });
 
-describe('what a decision may look at (D125)', () => {
+describe('inputs of a decision (D125)', () => {
   it('is rounded half up to 10⁻⁸', () => {
     expect([0, 4e-9, 5e-9, 0.015625, 1.234567894999].map(roundedPrice)).toEqual([
       0, 0, 1, 1_562_500, 123_456_789,

@@ -16,7 +16,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
   });
   afterAll(() => day.close());
 
-  it('takes a quote without a side for one, and passes over prices that cannot be', async () => {
+  it('accepts a one-sided quote and ignores impossible prices', async () => {
     await day.quoteOf('AAPL');
     await day.subscribed('AAPL');
     await day.quote({ symbol: 'AAPL', bid: 100.1, ask: 100.2, bidSize: 7, askSize: 3 });
@@ -39,7 +39,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(await day.order(orderId)).toMatchObject({ status: 'FILLED', averagePrice: 100.25 });
   });
 
-  it('goes on after half a message, several in a frame, and what is no message', async () => {
+  it('continues after half a message, several in a frame, and garbage', async () => {
     const connections = [...day.fake.vendor.connections.keys()];
     for (const frame of [
       '[{"T":"q","S":"AA',
@@ -60,7 +60,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(day.feed.status()).toMatchObject({ status: 'connected', counts: { reconnections: 0 } });
   });
 
-  it('follows a source whose clock is minutes slow, or an hour fast', async () => {
+  it('follows a source with a clock that is minutes slow or an hour fast', async () => {
     const slow = (): number => day.now - 3 * MINUTE_MS;
     day.fake.setSnapshot({ symbol: 'MSFT', atMs: slow(), bid: 200, ask: 200.02 });
     await day.quoteOf('MSFT');
@@ -89,7 +89,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(await day.order(orderId)).toMatchObject({ status: 'FILLED' });
   });
 
-  it('asks again for what was refused with 429, and names class shares as the source does', async () => {
+  it('retries requests refused with 429, and uses the symbols of the source for class shares', async () => {
     const path = vendor.snapshotPath('BRK.B');
     day.fake.vendor.prepare(path, { status: 429, body: {}, headers: { 'retry-after': '0' } });
     await day.quoteOf('BRK.B');
@@ -122,7 +122,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(asked).toMatch(/adjustment=raw|adjusted=false|timesales/);
   });
 
-  it('stops when its key expires in the middle of the day: orders wait, and nobody reads the key', async () => {
+  it('stops when its key expires in the middle of the day: orders wait, and the key stays secret', async () => {
     const orderId = await day.place(portfolioId, { limitPrice: 1 });
     day.fake.vendor.isExpired = true;
     day.fake.vendor.cut();
@@ -144,7 +144,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
   });
 });
 
-it('two simulations that want more symbols than the plan has: the second one is refused, and takes nothing from the first', async () => {
+it('two simulations with more symbols than the plan: refuses the second one and keeps the symbols of the first', async () => {
   const day = await LiveDay.open(ALPACA, { settings: { LIVE_MAX_SYMBOLS: '1' } });
   await day.status('connected');
   const created = await day.client.post('/v1/simulations', { feed: 'live', clock: 'wall' });
@@ -216,7 +216,7 @@ it('Massive: halts of Nasdaq listings stop orders, and silence stops them in oth
 });
 
 it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
-  '$name: on a delayed plan the clock is a quarter of an hour behind, and quotes say so',
+  '$name: on a delayed plan the clock is a quarter of an hour behind, and quotes are marked as delayed',
   async (vendor) => {
     const day = await LiveDay.open(vendor, {
       at: Date.now() - 900_000,

@@ -23,7 +23,7 @@ it('Interest: ranks orders before positions, these before streams, these before 
   expect([...interest.chosen(2)]).toEqual(['ORDERED', 'STREAMED']);
 });
 
-it('Interest: refuses a question where everything is needed as much, and keeps what was there', () => {
+it('Interest: refuses a question when every symbol is needed more, and keeps its symbols', () => {
   const interest = new Interest(1);
   expect(interest.ask('FIRST', 'QUESTION', 0)).toBe(true);
   expect(interest.ask('SECOND', 'QUESTION', 1)).toBe(false);
@@ -39,7 +39,7 @@ it('Interest: gives up a place that was not asked about for ten minutes', () => 
   expect([...interest.chosen(10 * MINUTE + 1)]).toEqual(['SECOND']);
 });
 
-it('Interest: lets an order take the place of a question, and no order that of an order', () => {
+it('Interest: lets an order replace a question, but never another order', () => {
   const interest = new Interest(1);
   interest.ask('ASKED', 'QUESTION', 0);
   expect(interest.ask('ORDERED', 'ORDER', 1)).toBe(true);
@@ -56,7 +56,7 @@ it('Interest: holds itself to the limit that a source enforces', () => {
   expect(interest.limit).toBe(2);
 });
 
-it('Interest: what is ordered no longer, and of a stream that ended, counts as asked about after seconds', () => {
+it('Interest: symbols of ended orders and streams count as questions after seconds', () => {
   const interest = new Interest(1);
   interest.ask('CANCELED', 'ORDER', 0);
   interest.stand([['CANCELED', 'ORDER']]);

@@ -67,7 +67,7 @@ it('a live day with an official close and a split overnight is recorded, and its
   await replay.close();
 });
 
-it('a live source that tells no official close: its closing auctions use the last quote at the bell, a minute later', async () => {
+it('a live source without an official close: closing auctions use the last quote at the bell, a minute later', async () => {
   const day = await LiveDay.open(MASSIVE, { at: QUARTER_TO_FOUR });
   await day.status('connected');
   const orderId = await day.place(await day.portfolio(), ON_CLOSE);

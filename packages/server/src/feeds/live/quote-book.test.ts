@@ -36,7 +36,7 @@ const quote = (bid: number, ask: number, stampMs = now, size = 100): void =>
 const trade = (price: number, more: object = {}): void =>
   book.trade({ symbol: 'AAPL', price, size: 10, stampMs: now, updatesLast: true, ...more });
 
-it('QuoteBook: dates a quote by the source, and takes exact prices and sizes', () => {
+it('QuoteBook: uses the time of the source and exact prices and sizes', () => {
   quote(187.59, 187.6, TEN - 40);
   expect(latest()).toMatchObject({
     bid: Price.of('187.59'),
@@ -46,7 +46,7 @@ it('QuoteBook: dates a quote by the source, and takes exact prices and sizes', (
   });
 });
 
-it('QuoteBook: drops what is older than what is in force', () => {
+it('QuoteBook: drops quotes older than the one in force', () => {
   quote(10, 11, TEN - 10);
   quote(9, 10, TEN - 11);
   expect(latest()?.bid).toBe(Price.of('10'));
@@ -60,7 +60,7 @@ it('QuoteBook: passes over a message that comes twice', () => {
   expect(book.counts.duplicate).toBe(1);
 });
 
-it('QuoteBook: takes a stamp ahead of the clock for now, and what follows it as well', () => {
+it('QuoteBook: treats timestamps ahead of the clock, and later ones, as now', () => {
   quote(10, 11, TEN + 3_600_000);
   expect(latest()?.at).toBe(TEN);
   now += 5;
@@ -69,7 +69,7 @@ it('QuoteBook: takes a stamp ahead of the clock for now, and what follows it as 
   expect(book.counts.ahead).toBe(1);
 });
 
-it('QuoteBook: takes a price of zero for no side, and passes over crossed and negative ones', () => {
+it('QuoteBook: treats a price of zero as a missing side, and ignores crossed and negative prices', () => {
   quote(0, 11);
   expect(latest()?.bid).toBeUndefined();
   expect(latest()?.bidSize).toBeUndefined();
@@ -109,7 +109,7 @@ it('QuoteBook: withdraws the last trade, and puts a corrected one in its place',
   expect(latest()?.last).toBe(Price.of('10.7'));
 });
 
-it('QuoteBook: lets quotes age from the loss of the connection on, and no longer once it is back', () => {
+it('QuoteBook: ages quotes while the connection is lost', () => {
   quote(10, 11);
   book.begins('AAPL');
   expect(latest()?.freshUntil).toBe(Instant.last);
@@ -122,7 +122,7 @@ it('QuoteBook: lets quotes age from the loss of the connection on, and no longer
   expect(ticks.map(({ kind }) => kind)).toEqual(['Q', 'E', 'G', 'Q', 'E']);
 });
 
-it('QuoteBook: where halts are not told, a quote that does not change for 15 minutes of the session is too old', () => {
+it('QuoteBook: without halt messages, a quote unchanged for 15 minutes of the session is stale', () => {
   begin({ haltsOf: 'none' });
   quote(10, 11);
   book.begins('AAPL');
@@ -135,7 +135,7 @@ it('QuoteBook: where halts are not told, a quote that does not change for 15 min
   expect(latest()?.freshUntil).toBe(TEN + 15 * 60_000);
 });
 
-it('QuoteBook: tells the official open of the session, and before that it is to come', () => {
+it('QuoteBook: reports the official open of the session, and that it is pending before', () => {
   begin({ hasOfficialPrices: true });
   now = OPEN + 100;
   quote(10, 11);
@@ -153,7 +153,7 @@ describe('QuoteBook: the official close (D180)', () => {
     quote(10, 10.02);
   });
 
-  it('is to come until it is told, and is told with the quotes of two minutes', () => {
+  it('is pending until it is reported, and is repeated with the quotes of two minutes', () => {
     expect(latest()).toMatchObject({ closeToCome: true });
     now = CLOSE + 5000;
     trade(10.5, { official: 'CLOSE' });
@@ -182,7 +182,7 @@ describe('QuoteBook: the official close (D180)', () => {
     expect(ticks).toHaveLength(told);
   });
 
-  it('is not what comes too late, at noon, or a second time', () => {
+  it('ignores late, midday and repeated closes', () => {
     begin({ hasOfficialPrices: true });
     quote(10, 10.02);
     trade(11, { official: 'CLOSE', updatesLast: false });

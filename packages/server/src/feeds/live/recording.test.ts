@@ -30,7 +30,7 @@ const quote = {
   freshUntil: Instant.last,
 };
 
-it('a tick is one line, and the line says the same', () => {
+it('a tick is one line, which parses to the same tick', () => {
   const line = tickLine({ seq: 7, received: at(0), stamp: at(-5), symbol: 'AAPL', kind: 'Q', quote });
   expect(line).toBe(`7,${MONDAY_TEN},${MONDAY_TEN - 5},AAPL,Q,10.01,100,,,,,`);
   expect(tickRowOf(line.split(','))).toMatchObject({ seq: 7, kind: 'Q', quote: { bid: Price.of('10.01') } });
@@ -51,11 +51,11 @@ it.each([
   ['1,1,1,A,Z,,,,,,,', 'not one of Q, T, H, R, B, G, E'],
   ['1,1,1,A,Q,-1,,,,,,', 'not a price above zero'],
   ['1,1,1,A,Q,2,1,1,1,,,', 'bid is above ask'],
-])('a line of ticks that is wrong says how: %s', (line, message) => {
+])('an invalid line of ticks is an error with the reason: %s', (line, message) => {
   expect(tickRowOf(line.split(','))).toContain(message);
 });
 
-it('a recorder writes one file an hour, and packs those that are finished', async () => {
+it('a recorder writes one file an hour and compresses finished files', async () => {
   const recorder = new TickRecorder(directory, () => undefined);
   recorder.add({ seq: 1, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
   recorder.add({ seq: 2, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
@@ -80,7 +80,7 @@ it('a recorder writes one file an hour, and packs those that are finished', asyn
   expect(hourOf(at(0))).toBe('2026-01-05_10');
 });
 
-it('a recorder mends a file that a crash has cut, and goes on behind it', async () => {
+it('a recorder repairs a file truncated by a crash and appends to it', async () => {
   const path = join(directory, 'ticks_2026-01-05_10.csv');
   const whole = tickLine({ seq: 41, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
   await writeFile(

@@ -83,7 +83,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       await rm(directory, { recursive: true, force: true });
     });
 
-    test('answers a first question with a snapshot, and the next ones with what the stream tells', async () => {
+    test('answers a first question with a snapshot, and the next ones from the stream', async () => {
       const client = await server();
       await connected(client);
       const { body, status } = await client.get('/v1/market-data/quote/AAPL');
@@ -101,7 +101,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       });
     });
 
-    test('fills an order at the quote that the stream tells', async () => {
+    test('fills an order at a quote of the stream', async () => {
       const client = await server();
       await connected(client);
       const portfolioId = await portfolio(client);
@@ -129,7 +129,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       expect(unknown.body.error.code).toBe('UNKNOWN_SYMBOL');
     });
 
-    test('passes over what is late, twice or cut in half', async () => {
+    test('ignores late, repeated and truncated messages', async () => {
       const client = await server();
       await connected(client);
       await bidOf(client, 'AAPL');
@@ -158,7 +158,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       await vi.waitFor(async () => expect(await bidOf(client, 'AAPL')).toBe(103), WAIT);
     });
 
-    test('lets quotes age while the source is away: an order waits, and fills when it is back', async () => {
+    test('ages quotes while the source is away: an order waits, and fills when it is back', async () => {
       const client = await server({ QUOTE_MAX_AGE: '0.2' });
       await connected(client);
       const portfolioId = await portfolio(client);
@@ -183,7 +183,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       );
     });
 
-    test('refuses more symbols than are allowed, and keeps those that are in use', async () => {
+    test('refuses more symbols than the plan allows, and keeps those in use', async () => {
       const client = await server({ LIVE_MAX_SYMBOLS: '1' });
       await connected(client);
       expect(await bidOf(client, 'AAPL')).toBe(100);
@@ -203,7 +203,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       await vi.waitFor(() => expect([...source.subscribed()]).toEqual(['MSFT']), WAIT);
     });
 
-    test('a wrong key: stops, is not ready, says why in one sentence, and never shows the key', async () => {
+    test('a wrong key: stops, is not ready, gives the reason in one sentence, and never shows the key', async () => {
       const client = await server({}, false);
       await vi.waitFor(async () => expect((await client.get('/v1/ready')).status).toBe(503), WAIT);
       const { body, text } = await client.get('/v1/ready');
@@ -217,7 +217,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
 
     if (sourceCase.withoutPlan !== undefined) {
       const { prepare, says } = sourceCase.withoutPlan;
-      test('stops where the plan does not have the feed, and says so', async () => {
+      test('stops with a message if the plan lacks the feed', async () => {
         prepare(source);
         const client = await server();
         await client.get('/v1/market-data/quote/AAPL');

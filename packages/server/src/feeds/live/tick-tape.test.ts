@@ -43,7 +43,7 @@ it('TickTape: gives each the same, in order, however they divide the time', () =
   expect(parts).toEqual(tape.take(at(0), at(1060), all));
 });
 
-it('TickTape: tells halts whatever is of interest, and quotes of what is', () => {
+it('TickTape: reports all halts, and quotes of requested symbols only', () => {
   const { tape, add } = tapeAt(1000);
   add('A');
   add('B');
@@ -52,7 +52,7 @@ it('TickTape: tells halts whatever is of interest, and quotes of what is', () =>
   expect(event).toMatchObject({ quotes: [{ symbol: 'B' }], halts: [{ symbol: 'C', reason: 'T1' }] });
 });
 
-it('TickTape: forgets how the market came about after ten seconds, and never how it stands', () => {
+it('TickTape: forgets changes after ten seconds, but never the current market', () => {
   const { tape, clock, add } = tapeAt(1_000_000);
   add('OLD');
   for (let i = 0; i < 40_000; i++) {

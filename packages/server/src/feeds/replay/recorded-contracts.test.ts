@@ -37,7 +37,7 @@ const of = (events: readonly MarketEvent[], symbol: string): Quote[] =>
   events.flatMap(({ quotes }) => quotes.filter((quote) => quote.symbol === symbol));
 
 describe('a recording of contracts', () => {
-  test('lists them by their symbols and by what its file of contracts says', () => {
+  test('lists them by their symbols and by its file of contracts', () => {
     const listed = new Map(archive.listing.instruments.map((instrument) => [instrument.symbol, instrument]));
     expect(listed.get('GOOG151224C00750000')).toMatchObject({
       assetClass: 'OPTION',
@@ -64,7 +64,7 @@ describe('a recording of contracts', () => {
     expect(archive.listing.since?.SPXW210108P03700000).toBe('2021-01-04');
   });
 
-  test('replays the options on a symbol that a simulation names, and what an option is on', () => {
+  test("replays the options on a simulation's symbol, and the underlying of an option", () => {
     const symbolsOf = (symbols: readonly string[]): string[] =>
       new ReplayFeed({ archive, symbols }).listing().instruments.map(({ symbol }) => symbol);
     const goog = symbolsOf(['GOOG']);
@@ -73,7 +73,7 @@ describe('a recording of contracts', () => {
     expect(symbolsOf(['AAPL140621C00645000'])).toEqual(['AAPL', 'AAPL140621C00645000']);
   });
 
-  test('tells a chain minute by minute: all contracts of a minute in one event', async () => {
+  test('reports a chain minute by minute: all contracts of a minute in one event', async () => {
     const events = await told('2015-12-24T15:00:30Z', '2015-12-24T15:02:00Z');
     expect(events.map(({ at }) => at)).toEqual([utc('2015-12-24T15:01:00Z'), utc('2015-12-24T15:02:00Z')]);
     for (const { quotes } of events) {
@@ -122,7 +122,7 @@ describe('a recording of contracts', () => {
     expect(bars.every(({ volume }) => volume === 0)).toBe(true);
   });
 
-  test('recorded contracts: futures are told apart by month', async () => {
+  test('recorded contracts: distinguishes futures by month', async () => {
     const events = await told('2013-12-20T14:20:00Z', '2013-12-20T14:41:00Z', ['ESZ13', 'ESH14']);
     const [front] = of(events, 'ESZ13');
     expect(front).toMatchObject({ at: utc('2013-12-20T14:20:59.999Z') });
@@ -130,7 +130,7 @@ describe('a recording of contracts', () => {
     expect(of(events, 'ESH14').length).toBeGreaterThan(15);
   });
 
-  test('knows the open interest of the evening before, once it was told', () => {
+  test('has the open interest of the evening before, after its publication', () => {
     const feed = new ReplayFeed({ archive });
     const symbol = 'GOOG160115C00750000';
     const before = feed.openInterest(symbol, utc('2015-12-23T00:00:00Z'));

@@ -94,7 +94,7 @@ describe('the shipped recording', () => {
     expect(apple.dailyVolatility).toBeGreaterThan(0.01);
   });
 
-  test('tells the days around the split of AAPL as four trades each', async () => {
+  test('reports the days around the split of AAPL as four trades each', async () => {
     const feed = new ReplayFeed({ archive: samples, symbols: ['AAPL'] });
     const events = await told(feed, at('2014-06-06', 0), at('2014-06-09', 12));
     expect(events.map((event) => [event.at, event.quotes[0]?.last])).toEqual([
@@ -112,7 +112,7 @@ describe('the shipped recording', () => {
     await feed.close();
   });
 
-  test('knows its splits and dividends and says what it leaves out', () => {
+  test('has its splits and dividends and reports omissions', () => {
     const feed = new ReplayFeed({ archive: samples });
     const actions = feed.corporateActions();
     expect(actions).toHaveLength(242);
@@ -178,7 +178,7 @@ describe('the shipped recording', () => {
     await feed.close();
   });
 
-  test('`from` leaves out what is earlier', async () => {
+  test('`from` leaves out earlier data', async () => {
     const feed = new ReplayFeed({ archive: samples, symbols: ['KO'], from: at('2010-01-05', 9, 30) });
     const events = await told(feed, at('2010-01-01', 0), at('2010-01-05', 10));
     expect(events.map((event) => event.at)).toEqual([at('2010-01-05', 9, 30)]);
@@ -187,7 +187,7 @@ describe('the shipped recording', () => {
 });
 
 describe('recorded minutes', () => {
-  test('become known at their end: the quote, then the trade, and what they went through', async () => {
+  test('become known at their end: the quote, then the trade, and the range', async () => {
     const feed = await feedOf({
       'x_quotes.csv': `${QUOTES}2024-03-04T14:30:00Z,X,10,10.5,9.5,10.10,200,10.2,10.8,9.9,10.30,,\n`,
       'x_trades.csv': `${TRADES}2024-03-04T14:30:00Z,X,10.1,10.7,9.6,10.2001,500\n`,
@@ -256,7 +256,7 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('without quotes both sides stand at the trade, for a tenth of its volume', async () => {
+  test('without quotes, bid and ask equal the trade, with a tenth of its volume', async () => {
     const feed = await feedOf({ 'x_trades.csv.gz': `${TRADES}2024-03-04T14:30:00Z,X,10,10,10,10,500\n` });
     const [event] = await told(feed, utc('2024-03-04T14:00:00Z'), utc('2024-03-04T15:00:00Z'));
     const price = Price.of('10');
@@ -277,7 +277,7 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('the first quote of a session tells its open: that of the daily bar, else of the first minute of trades', async () => {
+  test('the first quote of a session has its open: that of the daily bar, else of the first minute of trades', async () => {
     const minute = (time: string, price: number): string =>
       `2024-03-04T${time}:00Z,A,${price},${price},${price},${price},5\n`;
     const opensOf = async (files: Record<string, string>): Promise<unknown[]> => {
@@ -305,7 +305,7 @@ describe('recorded minutes', () => {
     ]);
   });
 
-  test('a daily bar beside minutes tells the official close when the bell rings', async () => {
+  test('a daily bar provides the official close of recorded minutes at the bell', async () => {
     const feed = await feedOf({
       'a_trades.csv': `${TRADES}2024-03-04T14:30:00Z,A,10,10,10,10,5\n2024-03-04T20:59:00Z,A,12,12,12,12,50\n`,
       'b_trades.csv': `${TRADES}2024-03-04T14:30:00Z,B,20,20,20,20,5\n`,
@@ -323,7 +323,7 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('many files are merged by time, whatever their names', async () => {
+  test('many files are merged by time, regardless of their names', async () => {
     const day = (date: string, symbol: string): string =>
       `${TRADES}${date}T14:30:00Z,${symbol},10,10,10,10,5\n`;
     const feed = await feedOf({
@@ -364,7 +364,7 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('a file of contracts that says what cannot be is refused with its line', async () => {
+  test('an invalid file of contracts is refused with the line', async () => {
     const trades = `${TRADES}2024-03-04T14:30:00Z,SPY240315C00500000,10,10,10,10,5\n`;
     const header = 'symbol,underlying,style,multiplier,settlement\n';
     for (const [row, reason] of [
@@ -397,7 +397,7 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('columns may stand in any order, lines may end in CR LF', async () => {
+  test('columns may have any order, lines may end in CR LF', async () => {
     const text = 'symbol,date,volume,low,high,close,open,extra\r\nX,2024-03-04,7,1,4,3,2,?\r\n';
     const feed = await feedOf({ 'daily_bars.csv': text });
     const events = await told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-05T00:00:00Z'));
@@ -566,7 +566,7 @@ describe('large recordings', () => {
     },
   );
 
-  test('many simulations share an archive, and each goes on where it was', async () => {
+  test('many simulations share an archive, and each continues at its own position', async () => {
     const feeds = Array.from({ length: 40 }, () => new ReplayFeed({ archive: samples, symbols: ['IBM'] }));
     const [first, middle, last] = [at('2008-01-02', 0), at('2008-01-03', 12), at('2008-01-05', 0)];
     for (const [from, to, count] of [

@@ -33,7 +33,7 @@ async function instantsOf(after: Instant, until: Instant, symbol = 'AAPL'): Prom
 }
 
 describe('the quotes', () => {
-  test('are a function of seed, symbol and second, whatever was asked before', () => {
+  test('are a function of seed, symbol and second, independent of earlier questions', () => {
     const walked = Array.from({ length: 600 }, (_, i) =>
       feed.quoteAt('KO', Instant.plusMs(at(MONDAY, 11), i * 1000)),
     );
@@ -154,7 +154,7 @@ describe('the bars', () => {
   const day = (symbol: string, limit: number): Promise<readonly Bar[]> =>
     feed.bars({ symbol, size: '1Day', from: Instant.ofMs(0), until: at(MONDAY, 17), limit });
 
-  test('of a day are those of its minutes in the regular session, to the tick and the share', async () => {
+  test('of a day equal the minutes of its regular session, to the tick and the share', async () => {
     for (const symbol of ['AAPL', 'T', 'PLUG', 'MULN']) {
       const [daily] = await day(symbol, 1);
       const minutes = await feed.bars({
@@ -218,7 +218,7 @@ describe('the bars', () => {
     expect(average).toBeLessThan(1.1);
   });
 
-  test('move as much as the catalogue says, together where they should', async () => {
+  test('have the volatilities and correlations of the catalogue', async () => {
     const returns = async (symbol: string): Promise<number[]> => {
       const bars = await day(symbol, 500);
       return bars.slice(1).map((bar, i) => Math.log(bar.close / bars[i]!.close));

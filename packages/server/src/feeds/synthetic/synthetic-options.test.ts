@@ -174,7 +174,7 @@ describe('contracts', () => {
 });
 
 describe('indices and futures', () => {
-  test('stand where the funds on them stand', () => {
+  test('follow the prices of their funds', () => {
     const now = at(MONDAY, 11);
     const spy = underlyingMiddle('SPY', now);
     expect(dollars(feed.quoteAt('SPX', now)?.last) / spy).toBeCloseTo(10, 2);

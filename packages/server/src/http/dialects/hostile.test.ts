@@ -243,7 +243,7 @@ it('messages of any kind on the stream', async () => {
   expect(logged).toEqual([]);
 });
 
-it('a pair that is taken back opens nothing any more', async () => {
+it('a revoked key pair is refused', async () => {
   const { owner, portfolioId, test } = account;
   const path = `/v1/accounts/portfolios/${portfolioId}/key-pairs`;
   const made = (await owner.post(path)).body;

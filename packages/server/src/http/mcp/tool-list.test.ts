@@ -141,7 +141,7 @@ describe('list_accounts', () => {
 });
 
 describe('close_position', () => {
-  it('sells what is free, buys back what is short, and says what is not held', async () => {
+  it('sells unreserved shares, buys back shorts, and reports missing positions', async () => {
     await connect('full');
     expect((await call('close_position', { portfolioId, symbol: 'AAPL' })).error).toMatchObject({
       statusCode: 404,
@@ -171,7 +171,7 @@ describe('close_position', () => {
 });
 
 describe('tools for several operations', () => {
-  it('get_portfolio adds what `include` names', async () => {
+  it('get_portfolio adds the parts named by `include`', async () => {
     await connect('read');
     const include = ['margin', 'dayTrades', 'marginCalls', 'settlements'];
     const { result } = await call('get_portfolio', { portfolioId, include });
@@ -185,7 +185,7 @@ describe('tools for several operations', () => {
     });
   });
 
-  it('cancel_order cancels one order or those of an account, never both at once', async () => {
+  it('cancel_order cancels one order or all orders of an account, never both at once', async () => {
     await connect('full');
     const { orderId, accountId } = (await call('place_order', buy({ limitPrice: 90 }))).result;
     expect((await call('cancel_order', { orderId, accountId })).error.message).toBe(
@@ -215,7 +215,7 @@ describe('tools for several operations', () => {
     expect((await call('update_market', { simulationId })).error.statusCode).toBe(400);
   });
 
-  it('advance places orders, lets time pass and shows what is observed, in a simulation or a fork of the agent', async () => {
+  it('advance places orders, advances the clock and shows the observation, in a simulation or a fork of the agent', async () => {
     await connect('control');
     const made = (await call('create_simulation', { feed: 'push', clock: 'manual', calendar: 'always-open' }))
       .result;

@@ -64,7 +64,7 @@ async function call(client: Client, name: string, given: object = {}): Promise<B
 const buy = (more: object = {}): object => orderBody(portfolioId, { quantity: 10, limitPrice: 100, ...more });
 
 describe('an agent that may read', () => {
-  it('is anybody with a plain token: it is offered tools that look, and every answer says it is simulated', async () => {
+  it('with a plain token gets read-only tools, and every answer is marked as simulated', async () => {
     const client = await connect(owner.token ?? '');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('get_portfolio');
@@ -80,7 +80,7 @@ describe('an agent that may read', () => {
     expect((await call(client, 'list_orders', { status: 'ACTIVE', limit: 5 })).result.data).toEqual([]);
   });
 
-  it('a refused agent sees what would be allowed', async () => {
+  it('a refusal shows the agent its limits', async () => {
     const client = await agent({ level: 'read' });
     const refused = await call(client, 'place_order', buy());
     expect(refused.error).toMatchObject({ statusCode: 403, code: 'LEVEL_TOO_LOW', requiredLevel: 'capped' });
@@ -124,7 +124,7 @@ describe('levels', () => {
     );
   });
 
-  it('never give more than the token that asked, and what they are not understood to mean, they refuse', async () => {
+  it('never exceed the requesting token, and refuse unknown values', async () => {
     const readOnly = test.as({ scope: 'read' });
     const token = await agentToken({ level: 'full' }, readOnly);
     expect((await test.withToken(token).post('/v1/orders', buy())).body.error.code).toBe(
@@ -136,7 +136,7 @@ describe('levels', () => {
     ).toBe(400);
   });
 
-  it('previews, trades and changes what it may with the tools of each', async () => {
+  it('previews, trades and changes with the tools of each level', async () => {
     const previewer = await agent({ level: 'preview' });
     expect((await call(previewer, 'preview_order', buy())).result).toHaveProperty('rejections', []);
     const trader = await agent({ level: 'full' });
@@ -152,7 +152,7 @@ describe('levels', () => {
 });
 
 describe('an agent with caps', () => {
-  it('stays within them when fifty calls come together, through its tools and beside them', async () => {
+  it('stays within them with fifty concurrent calls, through tools and routes', async () => {
     const token = await agentToken({
       level: 'capped',
       caps: { maxNotional: 10_500, maxOrderNotional: 1000 },
@@ -243,7 +243,7 @@ describe('an agent with caps', () => {
     expect((await verifyJournal(test.store, test.main.id)).problems).toEqual([]);
   });
 
-  it('cancel their own orders and those in their symbols only', async () => {
+  it('cancels only its own orders and orders in its symbols', async () => {
     await pushQuote(owner, { symbol: 'MSFT', bid: 49.9, ask: 50, last: 50 });
     const rests = { limitPrice: 40 };
     const apple = (await owner.post('/v1/orders', buy(rests))).body.orderId as string;
@@ -334,7 +334,7 @@ describe('an agent in control', () => {
 });
 
 describe('/mcp', () => {
-  it('asks who is there, and answers POST only', async () => {
+  it('authenticates, and answers POST only', async () => {
     expect((await test.withToken(undefined).post('/mcp', {})).status).toBe(401);
     expect((await owner.get('/mcp')).status).toBe(405);
   });
@@ -360,7 +360,7 @@ describe('/mcp', () => {
     return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Body };
   };
 
-  it('counts each call of a batch, and refuses call by call what is beyond the limit', async () => {
+  it('counts each call of a batch, and refuses single calls above the limit', async () => {
     const limited = await TestApp.open({ settings: { RATE_LIMIT_DEFAULT: '5' } });
     await test.close();
     test = limited;
@@ -392,7 +392,7 @@ describe('/mcp', () => {
     },
   );
 
-  it('is for its own pages, and those that CORS_ORIGINS names', async () => {
+  it('accepts its own pages and the origins of CORS_ORIGINS', async () => {
     const { port } = test.app.server.address() as AddressInfo;
     const own = await post(rpc(1, 'simulations'), { origin: `http://127.0.0.1:${port}` });
     expect(own.status).toBe(200);
@@ -405,7 +405,7 @@ describe('/mcp', () => {
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_quote","arguments":{"symbol":${deep}}}}`,
     ],
     ['a batch', (deep: string) => deep],
-  ])('refuses what is nested without end: %s', async (_, of) => {
+  ])('refuses deeply nested bodies: %s', async (_, of) => {
     for (const deep of [
       '['.repeat(200_000) + ']'.repeat(200_000),
       '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000),

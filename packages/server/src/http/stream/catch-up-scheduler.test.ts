@@ -36,7 +36,7 @@ it('leaves the event loop to others, also when a stream comes back at once', asy
   expect(others).toBeGreaterThanOrEqual(40 / 3);
 });
 
-it('goes on after a step that failed', async () => {
+it('CatchUpScheduler: continues after a failed step', async () => {
   const turns = new CatchUpScheduler();
   const failed = turns.take('a', () => Promise.reject(new Error('no history')));
   const next = turns.take('a', () => 7);

@@ -64,7 +64,7 @@ describe('a reader that does not read', () => {
 });
 
 describe('a stream that ends', () => {
-  it('says why', async () => {
+  it('has a reason', async () => {
     const connection = await opened;
     let text = '';
     const over = new Promise<void>((resolve) => {
@@ -81,7 +81,7 @@ describe('a stream that ends', () => {
     expect(text).not.toContain('heartbeat');
   });
 
-  it('tells those who want to know, once they ask too late', async () => {
+  it('notifies listeners that register after the end', async () => {
     const connection = await opened;
     socket.destroy();
     await new Promise<void>((resolve) => connection.onClose(resolve));

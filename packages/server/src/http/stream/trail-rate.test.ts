@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TrailRate } from './trail-rate.js';
 
-it('TrailRate: lets an order through once a second, and 100 updates a second of a portfolio', () => {
+it('TrailRate: admits an order once a second, and 100 updates a second of a portfolio', () => {
   const rate = new TrailRate();
   const admit = (number: number, nowMs: number, portfolioId = 'one') =>
     rate.admit({ number, portfolioId }, nowMs);

@@ -113,7 +113,7 @@ it('Alpaca: a circuit breaker sent for each symbol halts the whole market once',
   );
 });
 
-it('Alpaca: options come packed, are listed when they are asked for, and say that they are not firm', async () => {
+it('Alpaca: options arrive in MessagePack, are listed on request, and are marked as indicative', async () => {
   fake.optionSnapshots.set(CALL, {
     symbol: CALL,
     atMs: MONDAY_TEN - 100,
@@ -159,7 +159,7 @@ it('Alpaca: dividends and splits of the source are announced, others are listed 
   }, WAIT);
 });
 
-it('Alpaca: what cannot be traded is listed, and cannot be ordered', async () => {
+it('Alpaca: an untradable symbol is listed and cannot be ordered', async () => {
   fake.assets = [{ symbol: 'AAPL' }, { symbol: 'OLD', tradable: false }];
   await open();
   expect((await client.get('/v1/market-data/instruments?symbol=OLD')).body.data).toMatchObject([

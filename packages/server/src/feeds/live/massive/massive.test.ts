@@ -19,7 +19,7 @@ it('Massive: sizes are lots until November 2025, and shares since; of options co
   expect(at(Date.UTC(2025, 9, 31), 'O:AAPL251219C00200000')).toBe(3);
 });
 
-it('Massive: numbers of conditions say what moves last, and what is an auction of the listing exchange', () => {
+it('Massive: condition codes select trades that move last, and auctions of the listing exchange', () => {
   const told = { ev: 'T', sym: 'AAPL', p: 10, s: 1, t: 1, z: 3 };
   expect(tradeFrom({ ...told, c: [37], x: 4 })).toMatchObject({ updatesLast: false });
   expect(tradeFrom({ ...told, c: [14, 41], x: 4 })).toMatchObject({ updatesLast: true });

@@ -7,7 +7,7 @@ import { quoteFrom, snapshotFrom } from './messages.js';
 
 sourceContract(TRADIER);
 
-it('Tradier: sizes of the REST service are hundreds of shares, those of options contracts', () => {
+it('Tradier: sizes of the REST service are hundreds of shares, or contracts for options', () => {
   const told = { bid: 1, ask: 2, bidsize: 3, asksize: 4, bid_date: 5, ask_date: 6 };
   expect(snapshotFrom('AAPL', told).quote).toMatchObject({ bidSize: 300, askSize: 400, stampMs: 6 });
   expect(snapshotFrom('AAPL261218C00200000', told).quote).toMatchObject({ bidSize: 3 });

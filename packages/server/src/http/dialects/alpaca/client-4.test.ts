@@ -26,7 +26,7 @@ describe("Alpaca's client 4", () => {
   });
   afterAll(() => account.test.close());
 
-  it('does what the quick start does', async () => {
+  it('runs the quick start', async () => {
     const found = await alpaca.trading.account.getAccount();
     expect([found.id, found.status, found.equity]).toEqual([account.portfolioId, 'ACTIVE', '100000']);
     expect(await alpaca.trading.positions.getAllOpenPositions()).toEqual([]);
@@ -107,7 +107,7 @@ describe("Alpaca's client 4", () => {
     expect(activities.length).toBeGreaterThan(2);
   });
 
-  it('exercises options, and says which are not to be', async () => {
+  it('exercises options and files do-not-exercise instructions', async () => {
     const contract = 'AAPL260116C00090000';
     await pushQuote(account.owner, { symbol: contract, bid: 10, ask: 10.1 });
     await alpaca.trading.orders.market({ symbol: contract, qty: 2, side: 'buy' });
@@ -151,7 +151,7 @@ describe("Alpaca's client 4", () => {
   });
 
   /* eslint-disable @typescript-eslint/no-deprecated -- deprecated there, and what bots of its day ask */
-  it('reads what is announced', async () => {
+  it('reads announcements', async () => {
     const actions = [
       { type: 'SPLIT', symbol: 'MSFT', exDate: '2026-02-10', ratio: { new: 2, old: 1 } },
       {
@@ -237,7 +237,7 @@ describe("Alpaca's client 4", () => {
     stream.disconnect();
   });
 
-  it('is not let into the stream with a wrong secret', async () => {
+  it('is refused by the stream with a wrong secret', async () => {
     const stream = new streaming.TradingStream({
       url: streamUrl,
       credentials: { keyId: account.keyId, secret: 'wrong' },
@@ -259,7 +259,7 @@ describe("Alpaca's client 4", () => {
     ).rejects.toMatchObject({ status: 403, code: 40310000 });
   });
 
-  it('leaves those alone who offer HTTP/2', async () => {
+  it('serves clients that offer HTTP/2', async () => {
     const { hostname, port } = new URL(account.url);
     const body = JSON.stringify({ apiKey: 'nobody' });
     const status = await new Promise((resolve, reject) => {

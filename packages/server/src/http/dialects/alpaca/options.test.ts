@@ -18,12 +18,15 @@ it.each([
   ['Friday', '2026-01-09T15:00:00Z', '2026-01-16'],
   ['Saturday', '2026-01-10T15:00:00Z', '2026-01-16'],
   ['Sunday', '2026-01-11T15:00:00Z', '2026-01-16'],
-])('contracts without dates: on a %s those up to the next weekend', async (_day, start, latest) => {
-  const send = await at(start);
-  const { body } = await send('GET', '/v2/options/contracts?underlying_symbols=AAPL&limit=10000');
-  const dates = (body.option_contracts as { expiration_date: string }[]).map((one) => one.expiration_date);
-  expect(dates.sort().at(-1)).toBe(latest);
-});
+])(
+  'contracts without dates: on a %s, lists expirations up to the next weekend',
+  async (_day, start, latest) => {
+    const send = await at(start);
+    const { body } = await send('GET', '/v2/options/contracts?underlying_symbols=AAPL&limit=10000');
+    const dates = (body.option_contracts as { expiration_date: string }[]).map((one) => one.expiration_date);
+    expect(dates.sort().at(-1)).toBe(latest);
+  },
+);
 
 it('open interest: there for every contract, most at the money, the same all day', async () => {
   const send = await at('2026-01-08T15:00:00Z');

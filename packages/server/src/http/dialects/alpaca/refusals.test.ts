@@ -59,7 +59,7 @@ it.each([
   expect([reply.status, reply.body]).toMatchObject([status, { code, message }]);
 });
 
-it('too few shares: what there is and what orders hold', async () => {
+it('too few shares: the message has the position and the quantity of open orders', async () => {
   const order = { symbol: 'AAPL', qty: '7', side: 'sell', type: 'market', time_in_force: 'day' };
   expect((await send('POST', '/v2/orders', order)).body).toEqual({
     code: 40310000,

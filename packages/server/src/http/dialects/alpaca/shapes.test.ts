@@ -120,7 +120,7 @@ it('market data of stocks', async () => {
   await checked('GET', '/v1beta1/news', shapes.news);
 });
 
-it('orders, positions, options and what became of them', async () => {
+it('orders, positions, options and their later states have the documented shapes', async () => {
   const { quote } = (await send('GET', '/v2/stocks/AAPL/quotes/latest')).body;
   const price = (part: number): string => (quote.ap * part).toFixed(2);
   const { id } = await place({ qty: '20' });

@@ -29,7 +29,7 @@ async function accountOf(tenantId: string): Promise<Account> {
   return { owner: tenant, simulationId, portfolioId, send };
 }
 
-it('simulations of one seed: watchlists and configurations of one tenant are not those of another', async () => {
+it('simulations of one seed: each tenant has its own watchlists and configurations', async () => {
   const [first, second] = [await accountOf('tenant-1'), await accountOf('tenant-2')];
   expect(first.portfolioId).toBe(second.portfolioId);
   expect((await first.send('POST', '/v2/watchlists', { name: 'secret', symbols: [] })).status).toBe(200);
