@@ -84,7 +84,7 @@ export interface CompetitionNote {
   readonly marketId: string;
   /** Market and rules as entrants see them, where the recording is masked. */
   readonly masked?: MaskedCompetition;
-  /** Whether there ever was an entry. */
+  /** True when the competition has ever had an entry. */
   readonly isEntered?: true;
   readonly isCanceled?: true;
   readonly result?: CompetitionResult;

@@ -29,7 +29,7 @@ export interface Board {
   readonly curves: readonly Curve[];
 }
 
-/** What the simulations of a competition are held to. */
+/** Rules for the simulations of a competition. */
 export function termsOf(
   { market, startsAt, endsAt, rules }: CompetitionSettings,
   masked: MaskedCompetition | undefined,

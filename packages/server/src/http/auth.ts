@@ -45,7 +45,7 @@ export interface Principal {
   readonly isEntry?: true;
 }
 
-/** What limits are counted by: the tenant, or an entry of a competition by itself. */
+/** Subject of a rate limit: the tenant, or a single entry of a competition. */
 export const countedAs = ({
   tenantId,
   simulationId,
