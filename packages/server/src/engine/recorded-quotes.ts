@@ -1,6 +1,6 @@
 import { Instant } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
-import type { Feed } from '../feeds/feed.js';
+import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { JournalRecords } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
 
@@ -25,9 +25,13 @@ interface RecordedSymbol {
   readonly quotes: string[];
 }
 
+async function* eventsOf(recording: Feed): AsyncGenerator<MarketEvent> {
+  yield* recording.events(Instant.earliest, Instant.last, new Set());
+}
+
 /** Looks up each quote that a decision read in a recording of the feed. Both are read once, in order. */
 export async function compareQuotes(journal: JournalRecords, recording: Feed): Promise<RecordingComparison> {
-  const events = recording.events(Instant.earliest, Instant.last, new Set())[Symbol.asyncIterator]();
+  const events = eventsOf(recording);
   const recorded = new Map<string, RecordedSymbol>();
   let next = await events.next();
   let matching = 0;

@@ -71,9 +71,13 @@ export interface Feed {
   /**
    * The events in (after, until], in time order. `symbols` is what somebody is interested in (orders at work, open streams): a feed that
    * computes its quotes need not yield others; a recorded feed yields everything. Memory use does not depend on
-   * how much lies between the two instants. Calls for one simulation never overlap and move forward.
+   * how much lies between the two instants. Calls for one simulation never overlap and move forward. Read with `for await`.
    */
-  events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<MarketEvent>;
+  events(
+    after: Instant,
+    until: Instant,
+    symbols: ReadonlySet<string>,
+  ): AsyncIterable<MarketEvent> | Iterable<MarketEvent>;
   /**
    * The quotes of these symbols in (after, until], in time order, read again from the beginning for each call. Absent in feeds that
    * compute their quotes, and in those that do not keep them.

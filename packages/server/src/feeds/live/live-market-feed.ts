@@ -155,9 +155,8 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#tape.quoteAt(symbol, at)?.at;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous; this feed has all its events in memory
-  async *events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncGenerator<MarketEvent> {
-    yield* this.take(after, until, (symbol) => symbols.has(symbol));
+  events(after: Instant, until: Instant, symbols: ReadonlySet<string>): readonly MarketEvent[] {
+    return this.take(after, until, (symbol) => symbols.has(symbol));
   }
 
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[] {

@@ -45,9 +45,8 @@ export class PushFeed implements Feed {
     return undefined;
   }
 
-  // eslint-disable-next-line @typescript-eslint/require-await -- nothing is ever told, so nothing is waited for
-  async *events(): AsyncGenerator<MarketEvent> {
-    yield* [];
+  events(): readonly MarketEvent[] {
+    return [];
   }
 
   /** Nobody counts. */
