@@ -307,8 +307,8 @@ export class Brokerage {
   }
 
   /** What a portfolio was worth at an instant: by what it had, and the quotes of then. */
-  worthThen(standing: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
-    const { held } = standing;
+  worthThen(snapshot: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
+    const { held } = snapshot;
     // A symbol that was held may have been listed as something else since: then it is what it names by itself.
     const instrument = (symbol: string): Instrument | undefined => {
       const known = this.instrument(symbol, at);
@@ -319,7 +319,7 @@ export class Brokerage {
     };
     const market = optionMarketOf(this.state, this.rules, { at, quote, instrument });
     const known = Object.entries(held).filter(([symbol]) => instrument(symbol) !== undefined);
-    const books = booksOf({ ...standing, held: Object.fromEntries(known) });
+    const books = booksOf({ ...snapshot, held: Object.fromEntries(known) });
     return worthOf(books, { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 

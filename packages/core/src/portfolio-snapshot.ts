@@ -59,48 +59,48 @@ export const newSnapshot = (type: PortfolioType): PortfolioSnapshot => ({
 
 /** A portfolio after an event that is about no order of it. Follows what `evolve.ts` does to portfolios. */
 export function snapshotAfter(
-  standing: PortfolioSnapshot,
+  snapshot: PortfolioSnapshot,
   event: Exclude<Event, OrderEvent>,
 ): PortfolioSnapshot {
   switch (event.type) {
     case 'LedgerPosted':
-      return posted(standing, event.entries);
+      return posted(snapshot, event.entries);
     case 'PositionsImported':
-      return imported(posted(standing, event.entries), event.positions);
+      return imported(posted(snapshot, event.entries), event.positions);
     case 'PortfolioChanged':
-      return { ...standing, type: event.settings.portfolioType };
+      return { ...snapshot, type: event.settings.portfolioType };
     case 'PortfolioReset':
-      return { ...standing, type: standing.initialType, secured: {}, due: {}, held: {} };
+      return { ...snapshot, type: snapshot.initialType, secured: {}, due: {}, held: {} };
     case 'PortfolioClosed':
-      return { ...standing, held: {} };
+      return { ...snapshot, held: {} };
     case 'OptionsSecured':
-      return { ...standing, secured: withAmount(standing.secured, event.underlying, event.cash) };
+      return { ...snapshot, secured: withAmount(snapshot.secured, event.underlying, event.cash) };
     case 'ObligationSettled':
-      return posted({ ...standing, due: without(standing.due, event.date) }, settlementEntries(event));
+      return posted({ ...snapshot, due: without(snapshot.due, event.date) }, settlementEntries(event));
     case 'DividendAccrued':
-      return withDue(standing, event.payDate, event.amount);
+      return withDue(snapshot, event.payDate, event.amount);
     case 'PositionSplit': {
       const cost = event.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero);
-      return withHeld(standing, event.symbol, SHARES, () => ({
+      return withHeld(snapshot, event.symbol, SHARES, () => ({
         quantity: Quantity.add(event.settled, event.pending),
         cost,
       }));
     }
     case 'OptionAdjusted': {
       const { symbol, to, quantity } = event;
-      const { cost } = standing.held[symbol] ?? NOTHING;
-      const gone = { ...standing, held: without(standing.held, symbol) };
+      const { cost } = snapshot.held[symbol] ?? NOTHING;
+      const gone = { ...snapshot, held: without(snapshot.held, symbol) };
       return withHeld(gone, to, 'OPTION', () => ({ quantity, cost }));
     }
     case 'FutureSettled':
-      return withHeld(posted(standing, event.entries), event.symbol, 'FUTURE', (before) => ({
+      return withHeld(posted(snapshot, event.entries), event.symbol, 'FUTURE', (before) => ({
         ...before,
         ...(event.closed === undefined
           ? { marked: (event.marked ?? []).reduce((sum, lot) => Money.add(sum, lot.marked), Money.zero) }
           : { quantity: Quantity.zero }),
       }));
     case 'OptionEnded':
-      return ended(standing, event);
+      return ended(snapshot, event);
     // A snapshot has nothing that changes with these.
     case 'AccountOpened':
     case 'AccountUpdated':
@@ -149,32 +149,32 @@ export function snapshotAfter(
     case 'RulesChanged':
     case 'ClockMoved':
     case 'ForkBegun':
-      return standing;
+      return snapshot;
   }
 }
 
 /** A portfolio after an event of one of its orders, which was `before` and is `after`. */
 export function snapshotAfterOrder(
-  standing: PortfolioSnapshot,
+  snapshot: PortfolioSnapshot,
   event: OrderEvent,
   before: OrderSnapshot | undefined,
   after: OrderSnapshot,
 ): PortfolioSnapshot {
   const { terms, progress } = after;
   const more = progress.reserved - (before?.progress.reserved ?? 0);
-  const next = more === 0 ? standing : { ...standing, reserved: Money.ofUnits(standing.reserved + more) };
+  const next = more === 0 ? snapshot : { ...snapshot, reserved: Money.ofUnits(snapshot.reserved + more) };
   return event.type === 'OrderExecuted' ? executed(next, terms, event) : next;
 }
 
 /** The portfolio as far as it has to be known to be valued. Each position is one lot. */
-export function booksOf(standing: PortfolioSnapshot): Books {
-  const secured = Object.values(standing.secured).reduce((sum, cash) => Money.add(sum, cash), Money.zero);
-  const due = Object.entries(standing.due) as [TradingDate, Money][];
-  const held = Object.entries(standing.held);
+export function booksOf(snapshot: PortfolioSnapshot): Books {
+  const secured = Object.values(snapshot.secured).reduce((sum, cash) => Money.add(sum, cash), Money.zero);
+  const due = Object.entries(snapshot.due) as [TradingDate, Money][];
+  const held = Object.entries(snapshot.held);
   return {
-    settings: { portfolioType: standing.type },
-    balances: { SETTLED_CASH: standing.settled, PENDING_CASH: standing.pending },
-    reservedByOrders: { cash: standing.reserved },
+    settings: { portfolioType: snapshot.type },
+    balances: { SETTLED_CASH: snapshot.settled, PENDING_CASH: snapshot.pending },
+    reservedByOrders: { cash: snapshot.reserved },
     reservedByPositions: { cash: secured },
     obligations: new Map(due.map(([date, cash]) => [date, { cash }])),
     positions: new Map(held.map(([symbol, position]) => [symbol, positionOf(symbol, position)])),
@@ -192,10 +192,10 @@ function positionOf(symbol: string, { assetClass, quantity, cost, marked }: Snap
   };
 }
 
-function executed(standing: PortfolioSnapshot, terms: OrderTerms, event: OrderExecuted): PortfolioSnapshot {
+function executed(snapshot: PortfolioSnapshot, terms: OrderTerms, event: OrderExecuted): PortfolioSnapshot {
   const { executions, settlementDate } = event;
   const cashSide = cashSideOf(terms, executions);
-  let next = posted(standing, tradeEntries(terms, event));
+  let next = posted(snapshot, tradeEntries(terms, event));
   for (const execution of executions) {
     const { symbol, positionIntent } = tradedBy(terms, execution);
     const isBuy = sideOf(positionIntent) === 'BUY';
@@ -208,13 +208,13 @@ function executed(standing: PortfolioSnapshot, terms: OrderTerms, event: OrderEx
 }
 
 function traded(
-  standing: PortfolioSnapshot,
+  snapshot: PortfolioSnapshot,
   symbol: string,
   assetClass: AssetClass,
   isBuy: boolean,
   { quantity, value, closed }: BookedExecution,
 ): PortfolioSnapshot {
-  return withHeld(standing, symbol, assetClass, (before) => ({
+  return withHeld(snapshot, symbol, assetClass, (before) => ({
     quantity: Quantity.ofUnits(before.quantity + (isBuy ? quantity : 0 - quantity)),
     ...(closed === undefined ? opening(before, value, assetClass) : closing(before, closed)),
   }));
@@ -240,9 +240,9 @@ function closing({ cost, marked }: Cost, closed: readonly LotClosing[]): Cost {
   };
 }
 
-function ended(standing: PortfolioSnapshot, event: OptionEnded): PortfolioSnapshot {
+function ended(snapshot: PortfolioSnapshot, event: OptionEnded): PortfolioSnapshot {
   const { symbol, quantity, closed, shares, settlementDate, entries } = event;
-  let next = posted(standing, entries);
+  let next = posted(snapshot, entries);
   if (closed !== undefined)
     next = withHeld(next, symbol, 'OPTION', (before) => ({
       quantity: Quantity.ofUnits(before.quantity + (before.quantity < 0 ? quantity : 0 - quantity)),
@@ -262,8 +262,8 @@ function ended(standing: PortfolioSnapshot, event: OptionEnded): PortfolioSnapsh
   });
 }
 
-function imported(standing: PortfolioSnapshot, positions: readonly ImportedPosition[]): PortfolioSnapshot {
-  let next = standing;
+function imported(snapshot: PortfolioSnapshot, positions: readonly ImportedPosition[]): PortfolioSnapshot {
+  let next = snapshot;
   for (const { symbol, assetClass, lots } of positions)
     next = withHeld(next, symbol, assetClass, () => ({
       quantity: Quantity.ofUnits(lots.reduce((sum, lot) => sum + lot.quantity, 0)),
@@ -282,31 +282,31 @@ function sumOf(entries: readonly LedgerEntry[], of: 'SETTLED_CASH' | 'PENDING_CA
   return Money.ofUnits(sum);
 }
 
-const posted = (standing: PortfolioSnapshot, entries: readonly LedgerEntry[]): PortfolioSnapshot => ({
-  ...standing,
-  settled: Money.add(standing.settled, sumOf(entries, 'SETTLED_CASH')),
-  pending: Money.add(standing.pending, sumOf(entries, 'PENDING_CASH')),
+const posted = (snapshot: PortfolioSnapshot, entries: readonly LedgerEntry[]): PortfolioSnapshot => ({
+  ...snapshot,
+  settled: Money.add(snapshot.settled, sumOf(entries, 'SETTLED_CASH')),
+  pending: Money.add(snapshot.pending, sumOf(entries, 'PENDING_CASH')),
 });
 
-const withDue = (standing: PortfolioSnapshot, date: TradingDate, more: Money): PortfolioSnapshot => ({
-  ...standing,
-  due: { ...standing.due, [date]: Money.add(standing.due[date] ?? Money.zero, more) },
+const withDue = (snapshot: PortfolioSnapshot, date: TradingDate, more: Money): PortfolioSnapshot => ({
+  ...snapshot,
+  due: { ...snapshot.due, [date]: Money.add(snapshot.due[date] ?? Money.zero, more) },
 });
 
 const NOTHING = { quantity: Quantity.zero, cost: Money.zero };
 
 function withHeld(
-  standing: PortfolioSnapshot,
+  snapshot: PortfolioSnapshot,
   symbol: string,
   assetClass: AssetClass,
   change: (before: Omit<SnapshotPosition, 'assetClass'>) => Omit<SnapshotPosition, 'assetClass'>,
 ): PortfolioSnapshot {
-  const after = change(standing.held[symbol] ?? NOTHING);
+  const after = change(snapshot.held[symbol] ?? NOTHING);
   const held =
     after.quantity === 0
-      ? without(standing.held, symbol)
-      : { ...standing.held, [symbol]: { assetClass, ...after } };
-  return { ...standing, held };
+      ? without(snapshot.held, symbol)
+      : { ...snapshot.held, [symbol]: { assetClass, ...after } };
+  return { ...snapshot, held };
 }
 
 const withAmount = (

@@ -173,11 +173,11 @@ function marginOf(
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Margin {
-  const { availableMargin, ...standing } = orderMarginOf(portfolio, worth, amounts, source, broker);
-  const { marginCallActive: inCall } = standing;
+  const { availableMargin, ...margin } = orderMarginOf(portfolio, worth, amounts, source, broker);
+  const { marginCallActive: inCall } = margin;
   const forTheDay = dayTradePower(portfolio, availableMargin, { broker, source, inCall });
   return {
-    ...standing,
+    ...margin,
     overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(availableMargin),
     dayTradeBuyingPower: forTheDay,
     availableMargin: usesDayTradingLeverage(portfolio, source, broker)

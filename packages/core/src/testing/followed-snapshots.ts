@@ -11,19 +11,19 @@ import type { Instant } from '../values/instant.js';
 
 /** Follows portfolios by events alone, as history does, and says where that leads elsewhere than the state. */
 export class FollowedSnapshots {
-  readonly #standings = new Map<string, PortfolioSnapshot>();
+  readonly #snapshots = new Map<string, PortfolioSnapshot>();
   readonly #orders = new Map<number, OrderSnapshot>();
 
   follow(event: Event, at: Instant, { portfolios }: State): void {
     if (event.type === 'PortfolioOpened') {
       const { portfolioId, initialSettings } = event.terms;
-      this.#standings.set(portfolioId, newSnapshot(initialSettings.portfolioType));
+      this.#snapshots.set(portfolioId, newSnapshot(initialSettings.portfolioType));
       return;
     }
     if (!isOrderEvent(event)) {
       if (!('portfolioId' in event)) return;
-      const standing = this.#standings.get(event.portfolioId);
-      if (standing !== undefined) this.#standings.set(event.portfolioId, snapshotAfter(standing, event));
+      const snapshot = this.#snapshots.get(event.portfolioId);
+      if (snapshot !== undefined) this.#snapshots.set(event.portfolioId, snapshotAfter(snapshot, event));
       return;
     }
     const isNew = event.type === 'OrderAccepted';
@@ -37,16 +37,16 @@ export class FollowedSnapshots {
         : orderAfter(before as OrderSnapshot, event as Exclude<typeof event, { type: 'OrderAccepted' }>, at);
     this.#orders.set(after.terms.number, after);
     const { portfolioId } = after.terms;
-    const standing = this.#standings.get(portfolioId);
-    if (standing === undefined) return;
-    this.#standings.set(portfolioId, snapshotAfterOrder(standing, event, before, after));
+    const snapshot = this.#snapshots.get(portfolioId);
+    if (snapshot === undefined) return;
+    this.#snapshots.set(portfolioId, snapshotAfterOrder(snapshot, event, before, after));
   }
 
   differences({ portfolios }: State): string[] {
-    return [...this.#standings].flatMap(([portfolioId, standing]) => {
+    return [...this.#snapshots].flatMap(([portfolioId, snapshot]) => {
       const portfolio = portfolios.get(portfolioId);
-      if (portfolio === undefined || agrees(standing, portfolio)) return [];
-      const told = JSON.stringify(sorted(standing));
+      if (portfolio === undefined || agrees(snapshot, portfolio)) return [];
+      const told = JSON.stringify(sorted(snapshot));
       const is = JSON.stringify(sorted(snapshotOf(portfolio)));
       return told === is ? [] : [`portfolio ${portfolioId}: followed to ${told}, is ${is}`];
     });

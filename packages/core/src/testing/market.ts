@@ -53,7 +53,7 @@ export class TestMarket {
   now: Instant;
   /** Orders that set nothing aside because of what is held, and the quote by which they did: it counts until they have another one. */
   readonly leaning = new Map<number, string>();
-  private standings = new FollowedSnapshots();
+  private followed = new FollowedSnapshots();
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
   constructor(
@@ -103,14 +103,14 @@ export class TestMarket {
       this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
       for (const event of outcome.events) {
         this.tell(event, at);
-        this.standings.follow(event, at, this.brokerage.state);
+        this.followed.follow(event, at, this.brokerage.state);
       }
     }
     const { state } = this.brokerage;
     const broken = [
       ...brokenInvariants(state),
       ...unreserved(this.brokerage, this.leaning),
-      ...this.standings.differences(state),
+      ...this.followed.differences(state),
     ];
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
     return outcome;

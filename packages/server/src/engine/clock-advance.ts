@@ -35,16 +35,16 @@ export type WalkEnd = 'THERE' | 'ENOUGH' | 'QUOTE' | 'NO_QUOTE';
 export class ClockAdvance {
   readonly #brokerage: Brokerage;
   readonly #feed: Feed;
-  readonly #turns: CommandExecutor;
+  readonly #executor: CommandExecutor;
   /** Feed events up to here are applied. */
   #marketAt: Instant;
   /** Set while a walk is under way: others wait for their turn. */
   #underWay: Promise<void> | undefined;
 
-  constructor(brokerage: Brokerage, feed: Feed, turns: CommandExecutor) {
+  constructor(brokerage: Brokerage, feed: Feed, executor: CommandExecutor) {
     this.#brokerage = brokerage;
     this.#feed = feed;
-    this.#turns = turns;
+    this.#executor = executor;
     this.#marketAt = brokerage.state.now;
   }
 
@@ -85,12 +85,12 @@ export class ClockAdvance {
     const from = this.#marketAt;
     // A long way is told by the minute: what lies between is no quote that passes.
     const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
-    const next = (): Instant | undefined => this.#turns.nextDue(stepMs);
+    const next = (): Instant | undefined => this.#executor.nextDue(stepMs);
     /** True when it has had enough before everything due by then was done. */
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
       for (let due = next(); due !== undefined; due = next()) {
         if (inclusive ? due > limit : due >= limit) return false;
-        this.#turns.advance(due);
+        this.#executor.advance(due);
         if (isEnough()) return true;
         await pace.breathe();
       }
@@ -136,8 +136,12 @@ export class ClockAdvance {
    */
   throughLive(until: Instant): void {
     for (const event of this.#liveEvents(until)) {
-      for (let due = this.#turns.nextDue(); due !== undefined && due < event.at; due = this.#turns.nextDue())
-        this.#turns.advance(due);
+      for (
+        let due = this.#executor.nextDue();
+        due !== undefined && due < event.at;
+        due = this.#executor.nextDue()
+      )
+        this.#executor.advance(due);
       this.#meet(event);
     }
     this.#marketAt = Instant.max(this.#marketAt, until);
@@ -155,7 +159,7 @@ export class ClockAdvance {
     for (const halt of halts) if (!('resumes' in halt)) this.#tellHalt(halt, moment);
     if (passed !== undefined) this.#showPassed(passed, moment);
     if (quotes.length > 0)
-      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
+      this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
     for (const halt of halts) if ('resumes' in halt) this.#tellHalt(halt, moment);
     this.#marketAt = at;
   }
@@ -166,13 +170,13 @@ export class ClockAdvance {
     const inForce = this.#brokerage.state.halts.inForce.get(symbol);
     if ('resumes' in halt) {
       if (inForce !== undefined)
-        this.#turns.execute<'LiftHalt'>({ type: 'LiftHalt', symbol, isTold: true }, at);
+        this.#executor.execute<'LiftHalt'>({ type: 'LiftHalt', symbol, isTold: true }, at);
       return;
     }
     const { reason, lastsMs } = halt;
     // A circuit breaker is told of every symbol.
     if (symbol === WHOLE_MARKET && inForce?.reason === reason) return;
-    this.#turns.execute<'HaltTrading'>(
+    this.#executor.execute<'HaltTrading'>(
       {
         type: 'HaltTrading',
         symbol,
@@ -189,7 +193,7 @@ export class ClockAdvance {
     // One at a time: each is a moment of its own.
     for (const quote of quotes) {
       if ((this.#brokerage.state.books.get(quote.symbol)?.open.size ?? 0) === 0) continue;
-      this.#turns.execute<'UpdateMarket'>(
+      this.#executor.execute<'UpdateMarket'>(
         { type: 'UpdateMarket', quotes: [quote], pushed: false, since },
         at,
       );

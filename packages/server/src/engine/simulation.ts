@@ -101,8 +101,8 @@ export class Simulation implements Follower {
   readonly #changedRules: RulesInForce | undefined;
   readonly #begins: ForkStart | undefined;
   readonly #records: Records;
-  readonly #turns: CommandExecutor;
-  readonly #walk: ClockAdvance;
+  readonly #executor: CommandExecutor;
+  readonly #clockAdvance: ClockAdvance;
   readonly #wakeUp: WakeUp;
   readonly #checkpoints: CheckpointSchedule;
   readonly #market: Simulation | undefined;
@@ -139,7 +139,7 @@ export class Simulation implements Follower {
       if (change !== undefined) this.#followers.hand(change);
     });
     this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
-    this.#turns = new CommandExecutor(
+    this.#executor = new CommandExecutor(
       brokerage,
       feed,
       new JournalRecorder(
@@ -151,12 +151,12 @@ export class Simulation implements Follower {
       (error) => this.#broken(error),
     );
     if (parts.joinsAt !== undefined) brokerage.follow(parts.joinsAt);
-    this.#walk = new ClockAdvance(brokerage, feed, this.#turns);
+    this.#clockAdvance = new ClockAdvance(brokerage, feed, this.#executor);
     this.#wakeUp = new WakeUp(
       brokerage,
       feed,
       clock,
-      () => this.#turns.nextDue(),
+      () => this.#executor.nextDue(),
       () => this.now(),
       () => this.#wake(),
     );
@@ -166,8 +166,8 @@ export class Simulation implements Follower {
   /** What a live feed has told by now, and what is due, has happened. Returns now. */
   #present(): Instant {
     const now = this.now();
-    if (this.feed.kind === 'live' && this.#records.isAccepting()) this.#walk.throughLive(now);
-    return this.#turns.catchUp(now);
+    if (this.feed.kind === 'live' && this.#records.isAccepting()) this.#clockAdvance.throughLive(now);
+    return this.#executor.catchUp(now);
   }
 
   /** Lets a live feed subscribe what commands go by. Those of orders that find no room are refused with `MarketDataLimit`. */
@@ -211,25 +211,25 @@ export class Simulation implements Follower {
     const { state } = brokerage;
     const { now, seed, commands = [] } = this.#begins ?? {};
     if (now !== undefined)
-      this.#turns.execute<'BeginFork'>(
+      this.#executor.execute<'BeginFork'>(
         { type: 'BeginFork', now, ...(seed !== undefined && { seed }) },
         state.now,
       );
     // Before anything is decided by them.
     if (this.#changedRules !== undefined)
-      this.#turns.execute<'ChangeRules'>({ type: 'ChangeRules', rules: this.#changedRules }, state.now);
-    for (const command of commands) this.#turns.execute(command, state.now);
+      this.#executor.execute<'ChangeRules'>({ type: 'ChangeRules', rules: this.#changedRules }, state.now);
+    for (const command of commands) this.#executor.execute(command, state.now);
     const actions = this.#market === undefined ? unannouncedActions(brokerage, feed) : [];
     if (actions.length > 0) {
       // Before anything that is due since.
-      this.#turns.catchUp(state.now);
-      this.#turns.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
+      this.#executor.catchUp(state.now);
+      this.#executor.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
     }
     if (feed.kind === 'live') this.#ageQuotes();
-    if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#walk.marketAt);
+    if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
-      this.#market === undefined ? this.#walk.to(this.now()) : this.#join(this.#market),
+      this.#market === undefined ? this.#clockAdvance.to(this.now()) : this.#join(this.#market),
     );
     await this.durable();
     this.#wakeUp.set();
@@ -256,13 +256,13 @@ export class Simulation implements Follower {
       }
       do {
         await this.#followAll();
-        await this.#walk.to(this.now());
+        await this.#clockAdvance.to(this.now());
       } while (this.#toFollow.length > 0);
-      if (market.#walk.underWay === undefined && market.#records.isAccepting())
-        market.#turns.catchUp(market.now());
+      if (market.#clockAdvance.underWay === undefined && market.#records.isAccepting())
+        market.#executor.catchUp(market.now());
       brokerage.follow(market.#records.seq);
       for (const command of commandsToMeet(market.brokerage, brokerage, this.feed.kind === 'push'))
-        this.#turns.execute(command, this.#turns.catchUp(this.now()));
+        this.#executor.execute(command, this.#executor.catchUp(this.now()));
     } catch (error) {
       market.#followers.delete(this);
       throw error;
@@ -277,7 +277,7 @@ export class Simulation implements Follower {
       return [aging];
     });
     if (quotes.length > 0)
-      this.#turns.execute<'UpdateMarket'>(
+      this.#executor.execute<'UpdateMarket'>(
         { type: 'UpdateMarket', quotes, pushed: false },
         this.brokerage.state.now,
       );
@@ -299,11 +299,11 @@ export class Simulation implements Follower {
   /** Deals with what the market has recorded. At once where no time has to be walked through. */
   async #catchUpWithMarket(): Promise<void> {
     for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
-      if (this.#walk.underWay !== undefined) await this.#walk.underWay;
+      if (this.#clockAdvance.underWay !== undefined) await this.#clockAdvance.underWay;
       else if (change.clock === undefined && change.isWalkedTo !== true) {
         const at = Instant.max(change.at, this.brokerage.state.now);
-        this.#walk.throughLive(at);
-        this.#follow(change, this.#turns.catchUp(at));
+        this.#clockAdvance.throughLive(at);
+        this.#follow(change, this.#executor.catchUp(at));
         this.#toFollow.shift();
         this.#wakeUp.setEarlier();
       } else {
@@ -324,7 +324,7 @@ export class Simulation implements Follower {
 
   async #followWalking(change: MarketChange): Promise<void> {
     const { state } = this.brokerage;
-    await this.#walk.to(Instant.max(change.clock ?? change.at, state.now));
+    await this.#clockAdvance.to(Instant.max(change.clock ?? change.at, state.now));
     this.#follow(change, state.now > change.at ? state.now : change.at);
   }
 
@@ -341,16 +341,16 @@ export class Simulation implements Follower {
     const kept = quotes.filter(isOfInterest);
     const others = kept.length === quotes.length ? [] : quotes.filter((quote) => !isOfInterest(quote));
     if (others.length > 0)
-      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: others, pushed: false }, at);
+      this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: others, pushed: false }, at);
     if (kept.length > 0)
-      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: kept, pushed: true }, at);
-    for (const command of commands) this.#turns.execute(command, at);
+      this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: kept, pushed: true }, at);
+    for (const command of commands) this.#executor.execute(command, at);
   }
 
   /** Everything that the market had recorded by now has been dealt with, and no walk is under way, when it resolves. */
   async #upToDate(): Promise<void> {
-    while (this.#walk.underWay !== undefined || this.#toFollow.length > 0) {
-      if (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    while (this.#clockAdvance.underWay !== undefined || this.#toFollow.length > 0) {
+      if (this.#clockAdvance.underWay !== undefined) await this.#clockAdvance.underWay;
       else await this.#catchUpWithMarket();
     }
   }
@@ -366,7 +366,7 @@ export class Simulation implements Follower {
   }
 
   get #isUpToDate(): boolean {
-    return this.#walk.underWay === undefined && this.#toFollow.length === 0;
+    return this.#clockAdvance.underWay === undefined && this.#toFollow.length === 0;
   }
 
   /** Where a scaled clock runs from, and how fast: what a restart goes by (D130). */
@@ -391,7 +391,7 @@ export class Simulation implements Follower {
       if (turn !== undefined) await turn;
       if (!this.#isUpToDate) await this.#upToDate();
     }
-    const outcome = this.#turns.execute<T>(command, this.#present(), answerFor);
+    const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
     this.#present();
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
     this.#checkpoints.look(this.#records.published, this.brokerage);
@@ -440,7 +440,7 @@ export class Simulation implements Follower {
       // The answer goes into the commit of the last command's record.
       const last = index === commands.length - 1 ? answerFor : undefined;
       const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
-      outcomes.push(this.#turns.execute<T>(command, this.#present(), answer));
+      outcomes.push(this.#executor.execute<T>(command, this.#present(), answer));
       await slice.breathe();
     }
     this.#present();
@@ -462,7 +462,7 @@ export class Simulation implements Follower {
       await this.feed.want(symbols, rank, isQuestion);
     }
     if (!this.#isUpToDate) await this.#upToDate();
-    if (this.#records.isAccepting()) this.#turns.refresh(symbols, this.#present());
+    if (this.#records.isAccepting()) this.#executor.refresh(symbols, this.#present());
     const result = look(this.brokerage);
     await this.#records.durableFor(whose);
     if (!this.#isMarketDurable) await this.market.durable();
@@ -473,7 +473,7 @@ export class Simulation implements Follower {
   async standing<T>(look: (standing: Standing) => T): Promise<T> {
     if (!this.#isUpToDate) await this.#upToDate();
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
-    const at = this.#turns.catchUp(this.now());
+    const at = this.#executor.catchUp(this.now());
     const result = look({ sequence: this.#records.seq, at });
     await this.durable();
     if (!this.#isMarketDurable) await this.market.durable();
@@ -512,10 +512,10 @@ export class Simulation implements Follower {
     }
     await this.#alone(async () => {
       if (to < this.now()) throw new ClockRefused('The clock cannot go back');
-      await this.#walk.to(to);
+      await this.#clockAdvance.to(to);
       clock.moveTo(to);
       const at = Instant.max(to, this.brokerage.state.now);
-      this.#turns.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
+      this.#executor.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
     });
     this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.set();
@@ -543,8 +543,8 @@ export class Simulation implements Follower {
     return new Step({
       brokerage: this.brokerage,
       clock,
-      executor: this.#turns,
-      walk: this.#walk,
+      executor: this.#executor,
+      walk: this.#clockAdvance,
       records: this.#records,
       pending: this.underWay,
       release: () => {
@@ -559,7 +559,7 @@ export class Simulation implements Follower {
     await this.#alone(async () => {
       if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
       await this.#followAll();
-      await this.#walk.to(this.now());
+      await this.#clockAdvance.to(this.now());
     });
     this.#wakeUp.set();
     await this.durable();
@@ -572,7 +572,7 @@ export class Simulation implements Follower {
 
   async setSpeed(speed: number): Promise<void> {
     if (this.#market !== undefined) return this.#market.setSpeed(speed);
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    while (this.#clockAdvance.underWay !== undefined) await this.#clockAdvance.underWay;
     if (!(this.#clock instanceof ScaledClock)) {
       throw new ClockRefused('Only a scaled clock has a speed');
     }
@@ -680,7 +680,7 @@ export class Simulation implements Follower {
       await this.#alone(async () => {
         if (!this.#records.isAccepting()) return;
         await this.#followAll();
-        await this.#walk.to(this.now());
+        await this.#clockAdvance.to(this.now());
       });
       this.#checkpoints.look(this.#records.published, this.brokerage);
       if (this.#records.isInDoubt) await this.durable();

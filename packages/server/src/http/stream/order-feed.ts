@@ -39,7 +39,7 @@ const LATE_MS = 1000;
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
-  readonly #turns: CatchUpScheduler;
+  readonly #scheduler: CatchUpScheduler;
   readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<OrderReader>>();
   readonly #trails = new TrailRate();
@@ -49,10 +49,10 @@ export class OrderFeed {
   readonly #ids: EventIds;
   #unsubscribe: (() => void) | undefined;
 
-  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpScheduler) {
+  constructor(simulation: Simulation, clockMs: () => number, scheduler: CatchUpScheduler) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
-    this.#turns = turns;
+    this.#scheduler = scheduler;
     this.#ids = new EventIds(simulation.tags);
     this.#missed = new MissedEvents(simulation, ({ seq, event, at, data }, order) =>
       this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)),
@@ -109,7 +109,7 @@ export class OrderFeed {
       while (connection.isOpen && reader.held !== undefined) {
         // Before it is this reader's turn: others need not wait for that.
         await history.reached(id, reader.held.after);
-        await this.#turns.take(tenantId, () => this.#tellMissed(tenantId, reader));
+        await this.#scheduler.take(tenantId, () => this.#tellMissed(tenantId, reader));
         await connection.drained();
       }
     } catch (error) {

@@ -47,7 +47,7 @@ export class Streams {
   readonly #tickets: Tickets;
   readonly #open = new Set<Follower>();
   readonly #perTenant = new Map<string, number>();
-  readonly #turns = new CatchUpScheduler();
+  readonly #scheduler = new CatchUpScheduler();
   readonly #orders = new WeakMap<Simulation, OrderFeed>();
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
   readonly #quotes = new WeakMap<Simulation, QuoteFeed>();
@@ -70,7 +70,7 @@ export class Streams {
   openOrders(of: StreamRequest, filter: OrderFilter, lastEventId: string | undefined): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
-      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#turns);
+      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#scheduler);
       this.#orders.set(simulation, feed);
       return feed.follow(connection, of.principal.tenantId, filter, lastEventId);
     });
