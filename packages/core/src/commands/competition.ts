@@ -95,7 +95,7 @@ function cancelOrders(d: Decision): void {
 
 const note = (d: Decision, equity: Money): void => d.emit({ type: 'CompetitionMarked', equity });
 
-/** The timer of the beginning, on a clock that needs nobody to start it. */
+/** The timer of the start, on a clock that starts trading without a command. */
 export function startDue(d: Decision): void {
   d.state.competitionTimers.start = undefined;
   const { competition } = d.state;
@@ -119,7 +119,7 @@ export function hourDue(d: Decision): void {
 
 /**
  * Judges an entry at a full minute of the session, and closes an eliminated one out further. A command and no timer: one that finds nothing
- * leaves no record, and the quotes that it went by are nobody's to know again.
+ * leaves no record, so that a re-execution lacks its quotes.
  */
 export function judgeEntry(d: Decision): undefined {
   d.state.competitionTimers.judgeAt = undefined;

@@ -529,7 +529,7 @@ export class Competitions {
     running.delete(entry.id);
   }
 
-  /** The leaderboard, at most a second old, made once for all who ask. */
+  /** The leaderboard, at most a second old, computed once for all callers. */
   async board(kept: Kept): Promise<Board> {
     const { result } = kept.note;
     if (result !== undefined) {
