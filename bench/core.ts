@@ -4,7 +4,7 @@
  * a day of orders, then the night with its settlement and its close, several days.
  *
  * Leaves out: everything around the core. No journal, no JSON, no store, no HTTP, no feed; one quote per symbol and day.
- * Nobody reads, and no other orders rest in the books.
+ * There are no reads and no other resting orders in the books.
  *
  *   npx tsc -b && npx tsx bench/core.ts        BENCH_ORDERS (a day), BENCH_DAYS
  */

@@ -305,7 +305,7 @@ describe('the kind of an instrument', () => {
 describe('settings', () => {
   it('are read from the environment in config.ts only', () => {
     const found = shipped
-      // Those of the client say where a server is and who asks it.
+      // Variables of the client name the server and the credentials.
       .filter(
         ({ package: name, path }) =>
           name !== 'client' && name !== 'cli' && path !== 'packages/server/src/config.ts',

@@ -156,7 +156,7 @@ export class Auditor {
     }
   }
 
-  /** Whoever closes a portfolio has been paid out, and leaves nothing behind (D212). */
+  /** A closed portfolio was paid out and leaves no rows (D212). */
   private seeClose(portfolioId: string): void {
     const { cash, cents, shares } = this.booksOf(portfolioId);
     const allowed = CENT * BigInt(cents);

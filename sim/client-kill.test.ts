@@ -57,7 +57,7 @@ it('loses nothing and does nothing twice when the server is killed in the middle
     for await (const { clientOrderId } of client.list('listOrders')) listed.push(clientOrderId);
     expect(listed.reverse()).toEqual(named);
 
-    // Somebody waits while it is killed, and is told by the next one.
+    // A client waits while the server is killed and gets the events from the next one.
     const settled = orders[0]?.settled();
     await server.end('SIGKILL');
     server = ServerProcess.launch(settings);

@@ -29,7 +29,7 @@ const COMPARE_ALL_EVERY = 15;
 const COMPARED = 2;
 const ATTEMPTS = 5;
 
-/** Somebody who uses the server under test. */
+/** A user of the server under test. */
 interface Participant {
   trade(isOver: () => boolean): Promise<void>;
   reconcile(): Promise<void>;

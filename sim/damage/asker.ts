@@ -1,4 +1,4 @@
-/** Somebody who answers requests: a server, or the service in this process. */
+/** Something that answers requests: a server, or the service in this process. */
 export interface Reply {
   readonly status: number;
   /** As it came. */

@@ -23,7 +23,7 @@ export interface Others {
 }
 
 const PAGE = 4096;
-/** Nobody's data: the lock of SQLite's shared memory is made anew. */
+/** No data: SQLite creates the lock of its shared memory again. */
 const NOT_DATA = /-shm$|demo-credentials/;
 
 /** All files of a directory, with their folders. */

@@ -19,7 +19,7 @@ export class WebhookVerificationError extends SandpitError {
 export interface ReceivedWebhook {
   /** `whsec_…` */
   readonly secret: string;
-  /** Those of the request, by their names in lower case. */
+  /** Headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** As it came, before it is parsed. */
   readonly body: string;

@@ -123,7 +123,7 @@ export type Command =
       readonly order: OrderRequest;
       /** Its number, where a comparison executes it again; absent = the next one. Those of its exits follow. */
       readonly number?: number;
-      /** Whoever asks is an agent with these caps (decision 0055); here and below. */
+      /** Caps of the agent that sent the command (decision 0055); here and below. */
       readonly agent?: CappedAgent;
     }
   | {

@@ -32,7 +32,7 @@ function dividendsOn({ actions }: State, symbol: string): CashDividend[] {
   return dividends;
 }
 
-/** Those that commands listed go before those of the feed. */
+/** Contracts listed by commands take precedence over those of the feed. */
 function* optionsListed(
   { listed, adjusted }: State,
   { instruments }: Rules,

@@ -99,7 +99,7 @@ export function optionsAndMargin(visit: Visit): void {
     await simulation.quotes({ AAPL: [110, 110] });
     await notice.getByText('deposit $510.00 or sell 19 AAPL').waitFor(SOON);
 
-    // Nobody pays: three business days later, at noon, it is due.
+    // Without a deposit, it is due three business days later, at noon.
     await simulation.clock('2026-01-08T11:59:00-05:00');
     await simulation.quotes({ AAPL: [110, 110] });
     await page.getByRole('button', { name: '+1 minute' }).click();

@@ -149,7 +149,7 @@ describe('A server process', { timeout: 60_000 }, () => {
       expect(performance.now() - began).toBeLessThan(10_000);
       expect(exit).toEqual({ code: 0, signal: null });
       await trading;
-      // Whoever is not served is told to come back.
+      // Refused clients get Retry-After.
       expect([...refusals].filter((status) => status !== 503)).toEqual([]);
 
       server = ServerProcess.launch(settings);

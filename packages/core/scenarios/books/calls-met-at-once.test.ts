@@ -51,7 +51,7 @@ describe('a call that ends with its cause', () => {
     const call = 'AAPL260116C00110000';
     m.quote(call, '1.00', '1.05', { last: '1.00' });
     m.place(portfolio, { symbol: call, quantity: 10, intent: 'SELL_TO_OPEN' });
-    // Somebody asks far too much for what is out of the money: 25,000 to buy it back, 10,000 on top of it, of 31,000.
+    // The offer is far above the value of an option out of the money: 25,000 to buy it back, 10,000 on top of it, of 31,000.
     m.quote(call, '24.00', '25.00', { last: '25.00' });
     m.advanceMs(2000);
     expect(types(m, portfolio)).toEqual(['MAINTENANCE']);

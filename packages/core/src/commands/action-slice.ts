@@ -17,7 +17,7 @@ export interface ActionSlice {
   readonly isLast: boolean;
 }
 
-/** Those after the last one that is done, by number, who hold what the action is about or have open orders in it. */
+/** Portfolios after the last processed one, by number, that hold the instrument of the action or have open orders in it. */
 export function sliceOfAction(state: State, announced: AnnouncedAction): ActionSlice {
   const all = perhapsConcerned(state, announced);
   let through = announced.underWay?.through ?? 0;

@@ -43,7 +43,7 @@ export function adjustSeries(
   mark: Price | undefined,
 ): void {
   const inUse = seriesInUse(d, underlying);
-  // Those that a recording lists from the ex-date on are the new ones.
+  // Contracts that a recording lists from the ex-date on are the adjusted ones.
   const yesterday = TradingDate.plusDays(exDate, -1);
   const known = d.rules.instruments.optionsListed(underlying, yesterday).map(({ symbol }) => symbol);
   const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), ratio, mark);

@@ -27,7 +27,7 @@ export interface ContractFeeInput {
   /** All contracts, and their value. */
   readonly quantity: Quantity;
   readonly value: Money;
-  /** Those that were sold. */
+  /** Contracts sold. */
   readonly soldQuantity: Quantity;
   readonly soldValue: Money;
 }

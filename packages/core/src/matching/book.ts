@@ -105,13 +105,13 @@ export class Book {
   sessionsUntil: Instant = Instant.earliest;
   /** All open orders in the instrument, those that wait for something else included. */
   readonly open = new OpenOrders();
-  /** Those of them that wait for a price to go by (D133). */
+  /** Orders that wait for a reference price (D133). */
   readonly awaitingPrice = new Set<Order>();
-  /** Those of them that are for the auction of the open (D180). */
+  /** Orders for the opening auction (D180). */
   readonly onOpen = new Set<Order>();
   /** Orders for the closing auction (D180). */
   readonly onClose = new Set<Order>();
-  /** Those of them that are offered above the bid (D179a). */
+  /** Short sales offered above the bid (D179a). */
   readonly offered = new Set<Order>();
   /** True when it is an option's: stops on those look at bid and ask. Known once there are orders. */
   isOption = false;
@@ -219,7 +219,7 @@ export class Book {
 
   private lane(session: OrderSession, model: FillModel): Lane {
     for (const lane of this.lanes) if (lane.session === session && lane.model === model) return lane;
-    // Those of both sessions at once: what an execution puts to work, like the exits of a bracket, finds its lane already there.
+    // Lanes of both sessions: orders activated by an execution, such as the exits of a bracket, find theirs.
     const [regular, extended] = [new Lane('REGULAR', model), new Lane('EXTENDED', model)];
     this.lanes.push(regular, extended);
     this.sessionsUntil = Instant.earliest;

@@ -32,7 +32,7 @@ const lowestFirst = (a: WatchedOrder, b: WatchedOrder): boolean =>
 /** The open orders of several legs with one in a contract. */
 class MultiLegOrderIndex implements Iterable<Order> {
   readonly #all = new Set<Order>();
-  /** Those that any quote concerns. */
+  /** Orders that any quote concerns. */
   readonly #alert = new Set<Order>();
   readonly #buys = new PriorityQueue<WatchedOrder>(highestFirst);
   readonly #sells = new PriorityQueue<WatchedOrder>(lowestFirst);

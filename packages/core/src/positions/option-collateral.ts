@@ -127,7 +127,7 @@ const isAlike = (a: OptionContract, b: OptionContract): boolean =>
   a.deliverable === b.deliverable &&
   (a.inLieu ?? 0) === (b.inLieu ?? 0);
 
-/** Those that settle together, the last first: what it does not need may cover an earlier one. */
+/** Groups of contracts that settle together, the last first: its unused longs may cover an earlier one. */
 function chainsOf(legs: UncoveredContracts[], settlesAt: SettlesAt): UncoveredContracts[][] {
   const [first] = legs;
   if (first === undefined || legs.every(({ contract }) => endsWith(contract, first.contract))) return [legs];

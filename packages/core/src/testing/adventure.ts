@@ -143,7 +143,7 @@ const SCRIPTS: readonly Script[] = [
 const SYMBOLS = ['AAPL', 'F', 'TQQQ', 'PENNY', 'NEW'];
 const BROKERS = ['default', 'per-share', 'strict'];
 
-/** Those of the exchange's calendar have no early assignment; where nothing closes it comes wherever exercising pays. */
+/** Rules on the exchange's calendar have no early assignment; the always-open calendar has it wherever exercise pays. */
 export function adventureRules(calendar: Rules['calendar']): Rules {
   const rules = testRules();
   return {

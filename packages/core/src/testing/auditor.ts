@@ -187,7 +187,7 @@ export class Auditor {
     }
   }
 
-  /** Nobody closes a portfolio that has anything, owes anything or is in a call (D212). */
+  /** A closed portfolio has no positions, no debt and no call (D212). */
   private judgeClose(portfolioId: string): void {
     const { accounts, positions, obligations } = this.portfolio(portfolioId);
     for (const account of ['SETTLED_CASH', 'PENDING_CASH'])
@@ -878,7 +878,7 @@ function noteNet(
     const most = isPackage && !buys ? -size : limit;
     insist(isPackage || buys ? unitPrice <= most : unitPrice >= most, 'an order fills beyond its limit');
     const isAtLimit = isPackage && executions[0]?.rule === 'RESTING_LIMIT';
-    // Whoever sells all legs gets a cent for each at the least.
+    // A sale of all legs yields at least a cent for each.
     const isLeast = legs.every((leg) => !leg.buys) && executions.every(({ price }) => price === 1_000_000);
     insist(!isAtLimit || unitPrice === most || isLeast, 'the prices of the legs do not add up to the net');
   }

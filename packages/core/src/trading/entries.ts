@@ -48,7 +48,7 @@ function amountsOf(assetClass: AssetClass, side: Side, execution: BookedExecutio
   };
 }
 
-/** Nobody pays the notional of a future: closing contracts moves what they made since the last daily settlement (D95). */
+/** The notional of a future is not paid: closing contracts posts their variation since the last daily settlement (D95). */
 function variationOf(side: Side, { value, closed, variation = Money.zero }: BookedExecution): TradeAmounts {
   let exact = Money.zero;
   if (closed !== undefined) {

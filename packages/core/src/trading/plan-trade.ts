@@ -246,7 +246,7 @@ class Plan {
     );
   }
 
-  /** Nobody pays for a future: it takes its margin, and what is charged leaves settled cash at once (D93, D94). */
+  /** A future costs no cash: it requires margin, and its charges leave settled cash at once (D93, D94). */
   private takenByFuture({ price, quantity }: PlannedFill, value: Money): Payment | Refusal {
     const { terms, progress, ground, isBuy } = this;
     const { instrument, broker, tradeDate, funds } = ground;

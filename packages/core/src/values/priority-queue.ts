@@ -16,7 +16,7 @@ export class PriorityQueue<T extends Queued> {
     return this.heap[0];
   }
 
-  /** Those at the front for which `test` holds, in no particular order. It must hold for everything before one for which it holds. */
+  /** Items at the front that satisfy `test`, in no particular order. Every item before a satisfying one must satisfy it. */
   leading(test: (element: T) => boolean): T[] {
     const found: T[] = [];
     const places = [0];

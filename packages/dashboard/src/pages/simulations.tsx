@@ -27,7 +27,7 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
     broker.call('deleteSimulation', { params: { simulationId } }).then(
       () => {
         forgetToken(simulationId);
-        // Whoever looks from inside has nowhere to stay.
+        // A page inside the deleted simulation has to leave it.
         if (simulationId === broker.simulationId) go(hrefOf(MAIN, 'simulations'));
         else list.reload();
       },

@@ -7,7 +7,7 @@ import type { Checkpoints } from '../store/checkpoints.js';
  */
 const RECORDS_BEHIND = 20_000;
 const LINES_FOR_A_RECORD = 10;
-/** Whoever makes the next one reads so many at a time meanwhile, so that little is left to do when it is due. */
+/** The thread reads so many records ahead at a time, so that little work remains when the next checkpoint is due. */
 const RECORDS_AHEAD = 4_000;
 /** A recovery reads so many in no time. */
 const NOT_WORTH_IT = 1000;

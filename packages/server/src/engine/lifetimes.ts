@@ -49,7 +49,7 @@ export class Lifetimes {
     this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Somebody has asked for a simulation. */
+  /** Notes a request in a simulation. */
   asked(simulationId: string): void {
     const lifetime = this.#lifetimes.get(simulationId);
     if (lifetime !== undefined) lifetime.askedAt = performance.now();

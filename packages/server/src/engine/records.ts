@@ -234,7 +234,7 @@ export class Records {
   #remember(appended: Promise<void>): void {
     this.#lastAppend = appended;
     this.#isInDoubt = false;
-    // Whoever waits hears of a failure; a record nobody waits for must not bring the process down.
+    // Callers that wait get the failure; without a caller, it must not end the process.
     appended.catch(() => {
       if (this.#lastAppend === appended) this.#isInDoubt = true;
     });

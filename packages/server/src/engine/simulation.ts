@@ -269,7 +269,7 @@ export class Simulation implements Follower {
     }
   }
 
-  /** Nobody tells of changes since the last record any more: quotes age from when they were made. */
+  /** Changes since the last record can no longer be known: quotes age from their creation. */
   #ageQuotes(): void {
     const quotes = [...this.brokerage.state.books.values()].flatMap(({ quote }) => {
       if (quote?.freshUntil === undefined) return [];

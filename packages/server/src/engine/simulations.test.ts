@@ -26,7 +26,7 @@ async function newSimulation(more: object = {}): Promise<{ client: TestClient; i
   return { client: app.withToken(token), id: simulationId };
 }
 
-/** Nobody asks for anything for longer than an hour. */
+/** More than an hour passes without a request. */
 async function anHour(): Promise<void> {
   vi.advanceTimersByTime(IDLE_MS);
   vi.advanceTimersByTime(IDLE_MS);

@@ -187,7 +187,7 @@ export class Simulations {
   private readonly closing = new Map<string, Promise<void>>();
   /** Pushed bars are nowhere else: the feeds of simulations that have left memory. */
   private readonly restingFeeds = new Map<string, Feed>();
-  /** Those that could not be opened, and will not be until the server is started again: why. */
+  /** Simulations that stay closed until the next start, with the reason. */
   private readonly broken = new Map<string, string>();
   private watcher: SimulationWatcher | undefined;
   private readonly sweep: NodeJS.Timeout;
@@ -465,7 +465,7 @@ export class Simulations {
     return Math.max(this.imports.noteOf(id)?.records ?? 0, shared);
   }
 
-  /** Those that a tenant created, oldest first. */
+  /** Simulations that a tenant created, oldest first. */
   list(tenantId: string): readonly SimulationInfo[] {
     const main = mainOf(tenantId);
     return this.registry

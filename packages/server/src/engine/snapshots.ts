@@ -45,7 +45,7 @@ export class Snapshots {
     this.#store = store;
   }
 
-  /** Those of a simulation, oldest first. */
+  /** Snapshots of a simulation, oldest first. */
   of(simulationId: string): readonly Snapshot[] {
     return this.#store.registry
       .settings(prefixOf(simulationId))

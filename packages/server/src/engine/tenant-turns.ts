@@ -15,7 +15,7 @@ export interface Turn extends Pace {
  * requests gets no more than one with a single one, and a little of each turn of the event loop.
  */
 export class TenantTurns {
-  /** Those who wait, by tenant; the tenant that is next comes first. */
+  /** Waiting callers by tenant; the next tenant comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isTaken = false;
   #beganMs = 0;

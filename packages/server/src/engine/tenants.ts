@@ -196,7 +196,7 @@ export class Tenants {
     const { id: tenantId } = tenant;
     const { store, imports } = this.#parts;
     const { registry, journal } = store;
-    // Whoever finds this note at a start takes back what is there of the tenant.
+    // A start that finds this note removes the incomplete tenant.
     await imports.noteTenant(name, tenantId);
     const marketSeq = journal.lastSeq(MARKET);
     for (const [section, { filed, id, records }] of arriving.entries()) {

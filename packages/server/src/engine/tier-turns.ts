@@ -80,7 +80,7 @@ export class TierTurns {
     const next = this.#take();
     if (next === undefined) return;
     next.go();
-    // Whoever waits for the promise was called by then.
+    // The waiter of the promise has run by then.
     queueMicrotask(() => {
       if (this.#hasTime()) this.#give();
     });

@@ -19,7 +19,7 @@ import type { Tickets } from './tickets.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whoever asks, once admitted. */
+    /** The caller, once admitted. */
     principal: Principal | undefined;
     /** The simulation that the request is about, once admitted. */
     simulation: Simulation | undefined;
@@ -103,7 +103,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'redeliverWebhook',
 ] satisfies OperationId[]);
 
-/** Whoever follows a `main` wants to hear of its first order, too. */
+/** A follower of a `main` gets its first order as well. */
 const STREAMS: ReadonlySet<OperationId> = new Set(['streamOrders', 'streamPortfolios', 'streamQuotes']);
 
 type Next = () => void;
@@ -251,7 +251,7 @@ export class Admission {
     return this.#authenticator.principalOf(request.headers.authorization);
   }
 
-  /** Whoever cannot say who they are is counted by address, and told nothing but that. */
+  /** Unauthenticated callers are counted by address and get no other detail. */
   #refuseStranger(
     id: OperationId | typeof MCP,
     request: FastifyRequest,

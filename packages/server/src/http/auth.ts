@@ -27,7 +27,7 @@ export interface TokenSettings {
   readonly tokenTtlSeconds: number;
 }
 
-/** Whoever stands behind a verified token. */
+/** Owner of a verified token. */
 export interface Principal {
   readonly tenantId: string;
   readonly tier: Tier;

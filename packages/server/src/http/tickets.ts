@@ -31,7 +31,7 @@ export class Tickets {
   readonly ttlSeconds = TTL_MS / 1000;
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
-  /** Those that open nothing now: a flood of new ones drives out the oldest. */
+  /** Used and expired tickets: new ones displace the oldest. */
   readonly #waiting = new LRUCache<string, Ticket>({ max: TICKETS_KEPT });
   /** As many as there are streams. */
   readonly #streaming = new Map<string, Ticket>();

@@ -63,7 +63,7 @@ describe('webhook events', () => {
     await ok(client.post(`${path}/options/${CALL}/exercise`));
     await ok(client.post('/v1/simulation/halts', { symbol: 'AAPL', reason: 'T1' }));
     await ok(client.delete('/v1/simulation/halts/AAPL'));
-    // Nobody holds it.
+    // No portfolio holds it.
     await ok(quotes(client, { MSFT: [400, 400] }));
     await ok(client.post('/v1/simulation/halts', { symbol: 'MSFT', reason: 'T1' }));
     await ok(client.delete('/v1/simulation/halts/MSFT'));

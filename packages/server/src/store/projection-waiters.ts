@@ -12,7 +12,7 @@ interface ProjectionWaiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Those who wait until history tells of a record, by the keys of their simulations. */
+/** Callers that wait until history includes a record, by the keys of their simulations. */
 export class ProjectionWaiters {
   readonly #waiting = new Map<number, Set<ProjectionWaiter>>();
   #count = 0;

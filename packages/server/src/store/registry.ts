@@ -69,7 +69,7 @@ export interface Registry {
   createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>, begins?: ForkBeginning): Promise<void>;
   /** Deleted ones are found too, with `deletedAt`; an id is never used again. */
   simulation(id: string): SimulationEntry | undefined;
-  /** Those of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument those of all. */
+  /** Simulations of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument, of all tenants. */
   simulations(tenantId?: string | null): readonly SimulationEntry[];
   /**
    * Its journal, its history and its settings are gone for readers when this resolves; the rows of journal and history are removed
@@ -84,7 +84,7 @@ export interface Registry {
   deleteTenant(id: string): Promise<void>;
 
   setting(name: string): string | undefined;
-  /** Those whose names begin like this, by name. */
+  /** Settings with names that begin like this, by name. */
   settings(prefix: string): readonly (readonly [name: string, value: string])[];
   saveSetting(name: string, value: string): Promise<void>;
   deleteSetting(name: string): Promise<void>;
@@ -93,7 +93,7 @@ export interface Registry {
 /** Prefix of the names of settings that belong to a simulation and are deleted with it. */
 export const settingsOf = (simulationId: string): string => `simulation/${simulationId}/`;
 
-/** Somebody else has this id or name. */
+/** The id or name is in use. */
 export class AlreadyExists extends Error {
   override readonly name = 'AlreadyExists';
 }

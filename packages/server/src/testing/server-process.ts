@@ -51,7 +51,7 @@ export class ServerProcess {
         reject(new Error(`the server ended with ${signal ?? String(code)}: ${this.err.join('\n')}`));
       });
     });
-    // Whoever waits hears of it; a process that is meant to fail must not bring down the test.
+    // Waiting callers get the error; a process that is meant to fail must not end the test.
     this.listening.catch(() => undefined);
     this.lines('stderr', (line) => this.err.push(line));
   }

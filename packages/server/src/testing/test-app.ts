@@ -132,7 +132,7 @@ export class TestApp {
     });
   }
 
-  /** Somebody with a token. */
+  /** A client with a token. */
   as(grant: Partial<Grant> = {}): TestClient {
     return new TestClient(this.app, this.token(grant));
   }

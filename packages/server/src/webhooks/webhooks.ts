@@ -126,7 +126,7 @@ export class Webhooks {
     return webhooks;
   }
 
-  /** Those of a tenant, oldest first. */
+  /** Webhooks of a tenant, oldest first. */
   list(tenantId: string): readonly StoredWebhook[] {
     return [...this.#endpoints.values()]
       .map(({ webhook }) => webhook)

@@ -171,7 +171,7 @@ function riskLegOf(
   };
 }
 
-/** Nobody knows what it is on: of a long one all of its value, of a short one that of its strike too. */
+/** Contract with an unknown underlying: a long one requires its value, a short one that of its strike as well. */
 function unpricedOption({ instrument, quantity, mark }: Holding): Money {
   const value = valueOf(instrument, mark, Quantity.abs(quantity));
   if (quantity > 0 || instrument.assetClass !== 'OPTION') return value;

@@ -25,7 +25,7 @@ export interface Conditions {
   readonly years: number;
   /** Continuous, a year. */
   readonly rate: number;
-  /** Those before expiry, in the order of time. */
+  /** Dividends before expiration, in order of time. */
   readonly dividends: readonly DiscountedDividend[];
   /** Present value of 1.00 at expiry. */
   readonly discount: number;

@@ -21,7 +21,7 @@ export interface ExerciseStrikes {
   readonly earliest: number;
 }
 
-/** Those of the latest tree of a size, with what they were worked out for: trees of one option differ in volatility alone, mostly. */
+/** Exercise strikes of the latest tree of a size, with their inputs: trees of one option mostly differ in volatility only. */
 class LatestStrikes implements ExerciseStrikes {
   readonly strikes: Float64Array;
   readonly strikesAfter: Float64Array;
@@ -85,7 +85,7 @@ export function exerciseTimes(
   return pays ? 'EX_DATES' : 'NEVER';
 }
 
-/** Whoever does not exercise a call before an ex-date earns interest on the strike until the next, at the price of the dividend. */
+/** A call held over an ex-date earns interest on the strike until the next one, at the price of the dividend. */
 const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend, next: number): boolean =>
   amount * discount > strike * (discount - next);
 

@@ -4,7 +4,7 @@ import type { LiveHost, UnsupportedAction } from '../live-feed.js';
 import { failureText, type LiveSource } from './source.js';
 
 const SYMBOLS_AT_ONCE = 50;
-/** Those that could not be read are asked for again after so long. */
+/** Retry interval of actions that could not be read. */
 const RETRY_MS = 60_000;
 /** Actions are asked for again at 03:00 New York (D184). */
 const DAY_BEGINS_MS = 3 * 3_600_000;

@@ -45,7 +45,7 @@ export class Interest {
     this.#standing = ranks;
   }
 
-  /** Somebody asks. False where everything that the plan allows is needed at least as much. */
+  /** Adds a question. False when every symbol of the plan is needed at least as much. */
   ask(symbol: string, rank: InterestRank, nowMs: number): boolean {
     const asked = rankOf(rank);
     const before = this.#wanted.get(symbol);

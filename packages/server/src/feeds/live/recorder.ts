@@ -146,7 +146,7 @@ export class TickRecorder {
     this.#end();
     this.#hour = hour;
     const name = `ticks_${named}.csv`;
-    // Those of other hours are finished.
+    // Files of other hours are finished.
     for (const other of readdirSync(this.#directory))
       if (NAME.test(other) && other !== name) this.#pack(join(this.#directory, other));
     this.#open(join(this.#directory, name));

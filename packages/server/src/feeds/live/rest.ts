@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 /** Requests are kept within this part of the rate of a plan (D182). */
 const SHARE = 0.75;
 const MOST_TRIES = 3;
-/** Nobody waits longer for a place. */
+/** Longest wait for a place in the queue. */
 const LONGEST_WAIT_MS = 30_000;
 
 export interface RestOptions {

@@ -136,7 +136,7 @@ export interface LiveSource {
   snapshots(symbols: readonly string[]): Promise<ReadonlyMap<string, SourceSnapshot>>;
   /** Minute bars, or bars of days, never adjusted, oldest first. */
   bars(query: BarQuery): Promise<readonly Bar[]>;
-  /** Those of these symbols with an ex-date from a date on. */
+  /** Actions of these symbols with an ex-date from a date on. */
   actions(
     symbols: readonly string[],
     from: TradingDate,

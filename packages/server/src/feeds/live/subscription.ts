@@ -213,7 +213,7 @@ export class Subscription {
         this.#begun.add(symbol);
         this.#release(symbol);
         this.#beginIfComplete(symbol);
-        // Nobody waits any longer for what the source does not have.
+        // Symbols that the source lacks no longer delay callers.
         this.heard(symbol);
       }
     }

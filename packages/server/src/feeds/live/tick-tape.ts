@@ -93,7 +93,7 @@ export class TickTape {
     return this.#ofSymbol.get(symbol)?.at(-1)?.quote;
   }
 
-  /** Nobody holds or asks about it any more. */
+  /** Drops a symbol without a holder or reader. */
   forget(symbol: string): void {
     this.#ofSymbol.delete(symbol);
   }

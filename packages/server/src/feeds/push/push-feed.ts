@@ -49,7 +49,7 @@ export class PushFeed implements Feed {
     return [];
   }
 
-  /** Nobody counts. */
+  /** A pushed market has no open interest. */
   openInterest(): undefined {
     return undefined;
   }

@@ -85,7 +85,7 @@ describe('a recording of contracts', () => {
   });
 
   test('keeps one-sided rows and passes over crossed ones', async () => {
-    // Nobody bids for a call that will be worth nothing.
+    // A worthless call has no bid.
     const [call] = of(await told('2015-12-24T15:00:00Z', '2015-12-24T15:01:00Z'), 'GOOG151224C00760000');
     expect(call).toMatchObject({ ask: Price.of('0.1') });
     expect(call).not.toHaveProperty('bid');

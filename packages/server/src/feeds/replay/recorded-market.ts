@@ -107,7 +107,7 @@ export class RecordedMarket {
       // Neither side quoted: there is no market, which must be told; the last trade is none.
       return { symbol, ...sides, ...lastOf(market, at), at };
     }
-    // Nobody trades an index: it has a last value alone.
+    // An index has no trades: it has a last value only.
     if (item.kind === 'index') return { symbol, last: item.price, at };
     if (item.kind === 'daily') {
       const { price } = item;

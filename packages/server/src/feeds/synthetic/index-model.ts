@@ -16,7 +16,7 @@ export class IndexModel implements Quoted, TradedPath {
   readonly hours: MarketHours;
   readonly session = 'REGULAR';
   readonly endsAt = undefined;
-  /** Nobody trades it. */
+  /** An index has no trades. */
   readonly dailyVolume = 0;
   readonly path: PriceModel['path'];
   private readonly model: PriceModel;

@@ -97,7 +97,7 @@ export class SyntheticFeed implements Feed {
     }
   }
 
-  /** Nobody counts. */
+  /** A synthetic feed has no open interest. */
   openInterest(): undefined {
     return undefined;
   }
@@ -137,7 +137,7 @@ export class SyntheticFeed implements Feed {
   }
 }
 
-/** Those whose next instant comes first; where there is one, nothing is compared. */
+/** Paths with the earliest next instant; a single path needs no comparison. */
 function earliest(groups: readonly HoursGroup[]): readonly HoursGroup[] {
   if (groups.length === 1) return groups;
   const at = groups.reduce((least, { next }) => Math.min(least, next ?? Infinity), Infinity);

@@ -21,7 +21,7 @@ import type { Handlers, StreamId } from '../call.js';
 /** Operations that answer with JSON: streams take a connection over, and so do reports. */
 export type AnsweringId = Exclude<OperationId, StreamId | 'getReport'>;
 
-/** Whoever asks, admitted by the dialect. */
+/** The caller, admitted by the dialect. */
 export interface Caller {
   readonly principal: Principal;
   readonly simulation: Simulation;

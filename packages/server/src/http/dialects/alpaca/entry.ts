@@ -10,7 +10,7 @@ import { ownPortfolio } from '../../routes/owned.js';
 import type { HttpDeps } from '../../settings.js';
 import { forbidden, tooMany, unauthorized, unavailable } from './refusals.js';
 
-/** Somebody with a good key pair. */
+/** A caller with a valid key pair. */
 export interface Admitted {
   readonly pair: KeyPair;
   readonly principal: Principal;

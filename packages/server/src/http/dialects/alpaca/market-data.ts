@@ -289,7 +289,7 @@ const ofOne =
     return { symbol, [name]: found[symbol] ?? [], next_page_token: null };
   };
 
-/** Nobody writes about a simulated market. */
+/** A simulated market has no news. */
 export const emptyNews: AlpacaHandler = () => Promise.resolve({ news: [], next_page_token: null });
 
 export const tradesOfOptions = ofMany('trades', optionTradeShape);
