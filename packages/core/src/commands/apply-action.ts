@@ -51,7 +51,7 @@ export function applyAction(d: Decision, actionId: string): void {
 }
 
 /**
- * Whoever holds at the close before the ex-date is owed the dividend, whoever is short owes it. It counts as pending cash from the ex-date
+ * Long holders at the close before the ex-date receive the dividend, short sellers pay it. It counts as pending cash from the ex-date
  * and settles on the pay date. Open buy limits and sell stops come down by the dividend (FINRA Rule 5330).
  */
 function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
