@@ -55,7 +55,7 @@ export async function compareQuotes(journal: JournalRecords, recording: Feed): P
     }
     if (differences.length >= ENOUGH) break;
   }
-  await events.return?.();
+  await events.return(undefined);
   return { matching, outside, differences };
 }
 
