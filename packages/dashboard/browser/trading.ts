@@ -166,6 +166,15 @@ export function trading(visit: Visit): void {
     await expect
       .poll(() => tray.innerText(), SOON)
       .toMatch(/1\.90 credit[\s\S]*Maximum gain\s+\$190\.00[\s\S]*−\$310\.00[\s\S]*189\.40/);
+    // No label of the payoff covers another.
+    const overlaps = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('.payoff text')].flatMap((one, index, all) =>
+        all.slice(index + 1).flatMap((other) => {
+          const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+          const isApart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+          return isApart ? [] : [one.textContent + ' and ' + other.textContent];
+        }))`);
+    expect(overlaps).toEqual([]);
     await tray.getByRole('slider', { name: 'Days from now' }).focus();
     await page.keyboard.press('ArrowRight');
     await tray.getByText('in 1 day').waitFor();

@@ -44,7 +44,7 @@ const EMPTY = {
 type Typed = typeof EMPTY;
 
 /** The request of what was typed. Fields that are empty are left out; the server checks the rest. */
-export function bodyOf(typed: Typed, allowed: readonly AssetClass[]): CompetitionBody {
+function bodyOf(typed: Typed, allowed: readonly AssetClass[]): CompetitionBody {
   const number = (name: keyof Typed, field: string): object => {
     const value = numberTyped(typed[name]);
     return value === undefined ? {} : { [field]: value };

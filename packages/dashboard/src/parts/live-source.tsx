@@ -53,7 +53,7 @@ export function FeedTag() {
 }
 
 /** `alpaca connected · 15 min delayed · 3 of 30 symbols`. */
-export function feedText({ source, status, since, symbols, limit, delayedBy }: FeedState): string {
+function feedText({ source, status, since, symbols, limit, delayedBy }: FeedState): string {
   return [
     `${source} ${status === 'connected' ? status : `${status} since ${time(since)}`}`,
     ...(delayedBy > 0 ? [`${quantity(delayedBy / 60)} min delayed`] : []),

@@ -36,6 +36,8 @@ export function PayoffChart({
     points.map(({ at, value }) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
   const evens = breakevens(atEnd);
   const here = nearest(then, underlyingPrice);
+  // The bounds stand at the side away from the present price, whose label is as high.
+  const bounds = x(underlyingPrice) > WIDTH / 2 ? { x: 4, anchor: 'start' } : { x: WIDTH - 4, anchor: 'end' };
   return (
     <figure class="payoff">
       <svg
@@ -50,10 +52,10 @@ export function PayoffChart({
         <line x1={x(underlyingPrice)} x2={x(underlyingPrice)} y1={0} y2={HEIGHT} class="now" />
         <polyline points={line(atEnd)} class="value" />
         <polyline points={line(then)} class="then" />
-        <text x={4} y={-3}>
+        <text x={bounds.x} y={-3} text-anchor={bounds.anchor}>
           {money(most)}
         </text>
-        <text x={4} y={HEIGHT - 3}>
+        <text x={bounds.x} y={HEIGHT - 3} text-anchor={bounds.anchor}>
           {money(least)}
         </text>
         <text x={clamp(x(underlyingPrice))} y={-3} text-anchor="middle">
