@@ -21,6 +21,13 @@ export interface PastOfSimulation {
   readonly history: Pick<History, 'list' | 'order'>;
 }
 
+/** Orders that were looked up together. */
+export interface KnownOrders {
+  readonly rows: Iterable<OrderRow>;
+  /** All events of some of them, by number, oldest first. */
+  readonly events: ReadonlyMap<number, readonly ListItem[]>;
+}
+
 /**
  * Orders as past events left them, for whoever has waited for the past. Events say only what they changed: an order is followed from its acceptance on. Each is followed
  * once, so that one of these is for a request and not for longer.
@@ -28,23 +35,68 @@ export interface PastOfSimulation {
 export class PastOrders {
   readonly #simulation: PastOfSimulation;
   readonly #steps = new Map<number, Promise<readonly OrderVersion[]>>();
+  readonly #terms = new Map<number, OrderTerms>();
+  readonly #events: KnownOrders['events'];
 
-  constructor(simulation: PastOfSimulation) {
+  constructor(simulation: PastOfSimulation, known: KnownOrders = { rows: [], events: new Map() }) {
     this.#simulation = simulation;
+    this.#events = known.events;
+    for (const { number, terms } of known.rows) this.#terms.set(number, JSON.parse(terms) as OrderTerms);
   }
 
   /** The order that an event is about, as the event left it. */
   async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
     const happened = data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
-      return acceptedOrder(happened, await termsOf(this.#simulation, happened.number), Instant.ofMs(at));
+      return acceptedOrder(happened, await this.#termsOf(happened.number), Instant.ofMs(at));
     }
     const number = happened.order;
-    const steps = this.#steps.get(number) ?? stepsOf(this.#simulation, number);
+    const steps = this.#steps.get(number) ?? this.#stepsOf(number);
     this.#steps.set(number, steps);
     const step = (await steps).find((one) => one.seq === seq && one.event === event);
     if (step === undefined) throw new Error(`The history does not list ${seq}-${event} for order ${number}`);
     return step.order;
+  }
+
+  async #termsOf(number: number): Promise<OrderTerms> {
+    return this.#terms.get(number) ?? (await termsOf(this.#simulation, number));
+  }
+
+  /** Everything that has happened to an order, oldest first. */
+  async #stepsOf(number: number): Promise<readonly OrderVersion[]> {
+    const steps: OrderVersion[] = [];
+    for (const { seq, event, item, at, data } of await this.#eventsOf(number)) {
+      // Listed once for each of its executions.
+      if (item !== 0) continue;
+      const order = await this.#next(number, steps.at(-1), data as OrderEvent, Instant.ofMs(at));
+      steps.push({ seq, event, order });
+    }
+    return steps;
+  }
+
+  async #eventsOf(number: number): Promise<readonly ListItem[]> {
+    const known = this.#events.get(number);
+    if (known !== undefined) return known;
+    const { id, history } = this.#simulation;
+    const { items } = await history.list({
+      simulationId: id,
+      list: 'order-events',
+      owner: String(number),
+      offset: 0,
+      limit: ALL,
+    });
+    return items.toReversed();
+  }
+
+  async #next(
+    number: number,
+    before: OrderVersion | undefined,
+    event: OrderEvent,
+    at: Instant,
+  ): Promise<OrderSnapshot> {
+    if (event.type === 'OrderAccepted') return acceptedOrder(event, await this.#termsOf(number), at);
+    if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
+    return orderAfter(before.order, event, at);
   }
 }
 
@@ -131,33 +183,5 @@ export class TermsOfItems {
       if (terms === undefined) throw new Error(`The terms of order ${order} were not looked up`);
       return terms;
     };
-  }
-}
-
-/** Everything that has happened to an order, oldest first. */
-async function stepsOf(simulation: PastOfSimulation, number: number): Promise<readonly OrderVersion[]> {
-  const { items } = await simulation.history.list({
-    simulationId: simulation.id,
-    list: 'order-events',
-    owner: String(number),
-    offset: 0,
-    limit: ALL,
-  });
-  const steps: OrderVersion[] = [];
-  for (const { seq, event, item, at, data } of items.toReversed()) {
-    // Listed once for each of its executions.
-    if (item === 0)
-      steps.push({ seq, event, order: await next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
-  }
-  return steps;
-
-  async function next(
-    before: OrderVersion | undefined,
-    event: OrderEvent,
-    at: Instant,
-  ): Promise<OrderSnapshot> {
-    if (event.type === 'OrderAccepted') return acceptedOrder(event, await termsOf(simulation, number), at);
-    if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
-    return orderAfter(before.order, event, at);
   }
 }

@@ -41,6 +41,14 @@ export interface TickRow {
 const priceText = (price: Price | undefined): string => (price === undefined ? '' : Price.format(price));
 const sizeText = (size: Quantity | undefined): string => (size === undefined ? '' : Quantity.format(size));
 
+/** Whether the line of a quote has no flags. */
+const isPlain = ({ delayed, indicative, openToCome, closeToCome, freshUntil }: Quote): boolean =>
+  delayed !== true &&
+  indicative !== true &&
+  openToCome !== true &&
+  closeToCome !== true &&
+  (freshUntil === undefined || freshUntil >= Instant.last);
+
 /** The line of a tick, without its end. A quote has its sides, a trade its price; the rest is as it was. */
 export function tickLine(tick: {
   readonly seq: number;
@@ -55,6 +63,9 @@ export function tickLine(tick: {
   const { seq, received, symbol, kind, quote, halt } = tick;
   const isQuote = kind === 'Q';
   const isTrade = kind === 'T';
+  if (isQuote && quote !== undefined && isPlain(quote))
+    // Nearly all lines.
+    return `${seq},${received},${tick.stamp ?? quote.at},${symbol},Q,${priceText(quote.bid)},${sizeText(quote.bidSize)},${priceText(quote.ask)},${sizeText(quote.askSize)},,,`;
   const stamp = kind === 'G' ? (quote?.freshUntil ?? received) : (tick.stamp ?? quote?.at ?? received);
   const flags = [
     ...(halt !== undefined && 'reason' in halt ? [halt.reason] : []),

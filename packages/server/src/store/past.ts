@@ -1,4 +1,4 @@
-import type { History, OrderRow } from './history.js';
+import type { History, ListItem, OrderRow } from './history.js';
 import type { Journal } from './journal.js';
 
 /** Reads of long walks through the past, in any thread. */
@@ -6,6 +6,12 @@ export interface PastSource {
   readonly history: Pick<History, 'list' | 'order'>;
   /** Orders with numbers in a range; absent = only one by one. */
   readonly ordersBetween?: (simulationId: string, first: number, last: number) => readonly OrderRow[];
+  /** Events of orders with numbers in a range, by order, oldest first; those that are missing are to be had one by one. */
+  readonly orderEventsBetween?: (
+    simulationId: string,
+    first: number,
+    last: number,
+  ) => ReadonlyMap<number, readonly ListItem[]>;
   readonly journal: PastJournal;
   /** A name that no other simulation has, had or will have, even where one is made again under the same id; undefined = it is gone. */
   nameOf(simulationId: string): string | undefined;

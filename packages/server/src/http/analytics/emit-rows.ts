@@ -1,10 +1,10 @@
 /** Lists as lines of CSV, newest first, a page in memory at a time. */
-import type { Event } from '@sandpit/core';
+import type { Event, OrderEvent } from '@sandpit/core';
 import { isOrderEvent } from '@sandpit/core';
 import { routes } from '@sandpit/protocol';
 import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
 import { Slice } from '../../engine/slice.js';
-import type { ListItem, OrderRow } from '../../store/history.js';
+import type { ListItem } from '../../store/history.js';
 import { CsvList } from '../csv-list.js';
 import { toActivity, toEquityPoint, toLedgerEntry, toSmaEntry } from '../translate/history.js';
 import type { RowsQuestion } from './study.js';
@@ -23,11 +23,19 @@ const SHOWN: {
 } = {
   listLedgerEntries({ ids, source, simulation }, items) {
     const { id } = simulation;
-    const terms = new TermsOfItems({ id, history: source.history }, ordersOf(source, id, items));
+    const range = rangeOf(items, (event) => (event.type === 'OrderExecuted' ? event.order : undefined));
+    const orders = range === undefined ? [] : (source.ordersBetween?.(id, ...range) ?? []);
+    const terms = new TermsOfItems({ id, history: source.history }, orders);
     return async (item) => toLedgerEntry(ids, item, await terms.of(item));
   },
-  listActivities({ ids, source, simulation }) {
-    const orders = new PastOrders({ id: simulation.id, history: source.history });
+  listActivities({ ids, source, simulation }, items) {
+    const { id } = simulation;
+    const range = rangeOf(items, (event) => (isOrderEvent(event) ? orderNumberOf(event) : undefined));
+    const known = range && {
+      rows: source.ordersBetween?.(id, ...range) ?? [],
+      events: source.orderEventsBetween?.(id, ...range) ?? new Map<number, readonly ListItem[]>(),
+    };
+    const orders = new PastOrders({ id, history: source.history }, known);
     return async (item) => {
       const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
       return toActivity(ids, item, order);
@@ -40,21 +48,22 @@ const SHOWN: {
 /** Numbers in a range may be those of other portfolios: so many to one that is wanted. */
 const MOST_OTHERS = 4;
 
-/** The orders that executed in these items, where they are close to each other. */
-function ordersOf(
-  { ordersBetween }: StudyContext['source'],
-  id: string,
+const orderNumberOf = (event: OrderEvent): number =>
+  event.type === 'OrderAccepted' ? event.number : event.order;
+
+/** The first and the last number of the orders in these items; undefined where there are none, or they are far from each other. */
+function rangeOf(
   items: readonly ListItem[],
-): readonly OrderRow[] {
+  numberOf: (event: Event) => number | undefined,
+): readonly [first: number, last: number] | undefined {
   const numbers = new Set<number>();
   for (const { data } of items) {
-    const event = data as Event;
-    if (event.type === 'OrderExecuted') numbers.add(event.order);
+    const number = numberOf(data as Event);
+    if (number !== undefined) numbers.add(number);
   }
-  if (ordersBetween === undefined || numbers.size === 0) return [];
-  const first = Math.min(...numbers);
-  const last = Math.max(...numbers);
-  return last - first < numbers.size * MOST_OTHERS ? ordersBetween(id, first, last) : [];
+  if (numbers.size === 0) return undefined;
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  return last - first < numbers.size * MOST_OTHERS ? [first, last] : undefined;
 }
 
 /** Emits the lines of a list; `given`: of one that is at hand. */

@@ -61,6 +61,8 @@ interface Range {
 
 /** Rows read at a time where a filter makes it necessary to look at all. */
 const SCAN_CHUNK = 1_000;
+/** Rows of events of orders that are read at once. */
+const MOST_EVENTS = 20_000;
 /** Rows read at a time for a page. */
 const PAGE_CHUNK = 256;
 
@@ -256,6 +258,35 @@ export class HistoryQueries {
         found.set(row.number, orderRow(was));
       }
     return [...found.values()];
+  }
+
+  /**
+   * Events of orders with numbers in a range, by order, oldest first. None where they are too many to be at hand, and none in a fork, whose
+   * orders may have events of its ancestors.
+   */
+  orderEventsBetween(
+    simulation: number,
+    first: number,
+    last: number,
+  ): ReadonlyMap<number, readonly ListItem[]> {
+    const found = new Map<number, ListItem[]>();
+    if (this.#lineage.generations(simulation).length > 1) return found;
+    type PlacedEvents = PlacedRow & { readonly number: number };
+    const range = 'WHERE simulation = ? AND number BETWEEN ? AND ?';
+    const accepted = `SELECT number, 0 AS n, seq, places FROM orders ${range}`;
+    const later = `SELECT number, n, seq, places FROM order_event ${range} LIMIT ${MOST_EVENTS}`;
+    const rows = this.#all<PlacedEvents>(later, simulation, first, last);
+    if (rows.length === MOST_EVENTS) return found;
+    // Neighbours in the journal one after the other: they are often in the same block.
+    const all = [...this.#all<PlacedEvents>(accepted, simulation, first, last), ...rows];
+    const records = this.records(simulation);
+    for (const row of all.sort((a, b) => a.seq - b.seq)) {
+      const items = placedItems(row).map((item) => records.item(item));
+      const known = found.get(row.number);
+      if (known === undefined) found.set(row.number, items);
+      else known.push(...items);
+    }
+    return found;
   }
 
   #listed<Item>(

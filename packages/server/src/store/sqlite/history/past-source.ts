@@ -52,6 +52,8 @@ export const openPast: PastModule['openPast'] = (data) => {
     },
     ordersBetween: (id, first, last) =>
       look(id, (simulation) => queries.ordersBetween(simulation, first, last)) ?? [],
+    orderEventsBetween: (id, first, last) =>
+      look(id, (simulation) => queries.orderEventsBetween(simulation, first, last)) ?? new Map(),
     journal,
   };
 };
