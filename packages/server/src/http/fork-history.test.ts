@@ -222,3 +222,35 @@ it('forks show the history of their ancestors as of the fork point, even after l
   for (const { token, point } of forked)
     expect(await told(test.withToken(token), ids, point.orders)).toEqual(point.told);
 }, 60_000);
+
+it('the curve of a fork goes on from what the portfolio had at the point, where its parent trades on in the same minute', async () => {
+  const made = await owner.post('/v1/simulations', {
+    feed: 'push',
+    clock: 'manual',
+    start: '2026-01-05T15:00:00Z',
+  });
+  const parent = test.withToken(made.body.token as string);
+  const { portfolioId } = (await openPortfolio(parent, { initialCash: 10_000 })) as { portfolioId: string };
+  await pushQuote(parent, { bid: 100, ask: 100, last: 100 });
+  // Accepted and filled in one record each.
+  const buy = (client: TestClient): Promise<unknown> =>
+    client.post(
+      '/v1/orders',
+      orderBody(portfolioId, { orderType: 'MARKET', limitPrice: undefined, quantity: 3 }),
+    );
+  const heldIn = async (client: TestClient): Promise<unknown> => {
+    await client.post('/v1/simulation/clock/advance', { by: 'PT2M' });
+    const { body } = await client.get(`/v1/accounts/portfolios/${portfolioId}/history?interval=1m`);
+    return (body.data as Body[])[0]?.longMarketValue;
+  };
+  const forkOf = async (simulationId: unknown): Promise<TestClient> =>
+    test.withToken((await owner.post(`/v1/simulations/${simulationId}/forks`, {})).body.token as string);
+  await buy(parent);
+  await buy(parent);
+  const idle = await forkOf(made.body.simulationId);
+  const busy = await forkOf(made.body.simulationId);
+  await buy(parent);
+  await buy(busy);
+  await buy(busy);
+  expect([await heldIn(parent), await heldIn(idle), await heldIn(busy)]).toEqual([900, 600, 1200]);
+});

@@ -139,19 +139,19 @@ export class SnapshotLineage {
     };
     const owner = this.#lineage.portfolio(older, portfolioId);
     if (owner === undefined) throw missingRows();
-    /** Accepted meanwhile, of other portfolios. */
-    const others = new Set<number>();
+    /** Orders accepted meanwhile, and whether they are of this portfolio. */
+    const accepted = new Map<number, boolean>();
     const isAbout = (event: Event): boolean => {
       if (event.type === 'PortfolioOpened') return event.terms.portfolioId === portfolioId;
       if (event.type === 'OrderAccepted') {
         const isOwn = event.request.portfolioId === portfolioId;
-        if (!isOwn) others.add(event.number);
+        accepted.set(event.number, isOwn);
         return isOwn;
       }
       if (isOrderEvent(event)) {
         const { order } = event;
-        if (others.has(order)) return false;
-        return orders.has(order) || this.#lineage.portfolioOf(before, order) === portfolioId;
+        const isOwn = accepted.get(order);
+        return isOwn ?? (orders.has(order) || this.#lineage.portfolioOf(before, order) === portfolioId);
       }
       return 'portfolioId' in event && event.portfolioId === portfolioId;
     };
