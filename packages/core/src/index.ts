@@ -28,7 +28,7 @@ export { formatOsi, isLongAsOsi, parseOsi, rootOfOsi, seriesNameOf } from './ins
 export type { OsiSymbol } from './instruments/osi.js';
 export { usualVolatilityOf } from './instruments/option-series.js';
 export { tickFor } from './instruments/tick-size.js';
-export { canonicalSymbol, instrumentNamed } from './instruments/symbols.js';
+export { canonicalSymbol, instrumentNamed, optionOnListed } from './instruments/symbols.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export { WHOLE_MARKET } from './instruments/halted-by.js';
 export { haltOf } from './market/halts.js';

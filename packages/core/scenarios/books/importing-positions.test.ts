@@ -99,6 +99,14 @@ describe('importPositions (D206)', () => {
     });
   });
 
+  it('lets imported contracts expire, those too that the import lists', () => {
+    const { market, portfolio } = opened({ cash: 100_000, type: 'MARGIN' });
+    const unlisted = 'AAPL260220P00090000';
+    imported(market, portfolio, [lot(CALL, 1, '3'), lot(unlisted, 1, '1')]);
+    market.advanceTo('2026-02-21', 10, 0);
+    expect(market.portfolio(portfolio).positions.size).toBe(0);
+  });
+
   it('is refused where the portfolio holds something or has open orders', () => {
     const { market, portfolio } = opened();
     market.place(portfolio, { quantity: 1, limit: '90' });

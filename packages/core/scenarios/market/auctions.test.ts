@@ -83,6 +83,7 @@ describe('the opening auction (D180)', () => {
     m.advanceTo('2026-01-05', 9, 45);
     m.quote('AAPL', '140.00', '140.02', { last: '140.01' });
     expect(m.order(order).status).toBe('PENDING_MARKET_OPEN');
+    expect(m.waitingFor(order)).toContain('trading in AAPL is halted (LUDP) until 2026-01-05T');
     m.advanceTo('2026-01-05', 10, 1);
     m.quote('AAPL', '145.00', '145.02', { last: '145.01' });
     expect(m.fills(order)).toEqual(['10 @ 145.01']);

@@ -3,6 +3,7 @@ import type { Decision } from '../decision.js';
 import type { ImportedLot, ImportedPosition } from '../event.js';
 import { isShares, isTradable, multiplierOf, pricePer, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
+import { optionOnListed } from '../instruments/symbols.js';
 import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
@@ -14,10 +15,12 @@ import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { scheduleEndOf } from './end-series.js';
 import { meetCallsNow } from './meet-calls.js';
 import { heldBeyond } from './option-level.js';
 import { portfolioToChange } from './portfolios.js';
 import { secureAllOptions } from './secure-options.js';
+import { scheduleSettlementOf } from './settle-futures.js';
 import { changeSma } from './sma.js';
 
 /** Where books end. */
@@ -58,6 +61,7 @@ export function importPositions(
   if (lots.length === 0 && cash === 0) {
     return { code: 'INVALID', messages: ['positions or cash must be given'] };
   }
+  listContracts(d, lots);
   const messages: string[] = [];
   const checked = lots.flatMap((lot, index) => {
     const one = checkLot(d, portfolio, lot);
@@ -90,6 +94,10 @@ export function importPositions(
     entries: entriesOf(d, cash, positions),
     equityBefore: worthOf(portfolio, d).totalEquity,
   });
+  for (const { symbol } of positions) {
+    scheduleEndOf(d, symbol);
+    scheduleSettlementOf(d, symbol);
+  }
   const { marginEquity, fedRequirement, smaBalance } = valuationOf(portfolio, d, d.broker(portfolio));
   changeSma(
     d,
@@ -109,6 +117,15 @@ export function importPositions(
       basis,
     })),
   };
+}
+
+/** Lists contracts on listed underlyings that the market does not know: their symbols say what they are. */
+function listContracts(d: Decision, lots: readonly LotToImport[]): void {
+  const symbols = new Set(lots.map(({ symbol }) => symbol));
+  const instruments = [...symbols].flatMap((symbol) =>
+    d.instrument(symbol) === undefined ? (optionOnListed(symbol, (name) => d.instrument(name)) ?? []) : [],
+  );
+  if (instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments });
 }
 
 /** A lot with all that is needed to enter it, or why it cannot be held here. */

@@ -23,6 +23,16 @@ export function instrumentNamed(symbol: string, isIndex: (symbol: string) => boo
   return plainEquity(symbol);
 }
 
+/** The contract that an OSI symbol names on a listed underlying; undefined where it names none. */
+export function optionOnListed(
+  symbol: string,
+  instrumentOf: (symbol: string) => Instrument | undefined,
+): Instrument | undefined {
+  const contract = instrumentNamed(symbol, (name) => instrumentOf(name)?.assetClass === 'INDEX');
+  const isListed = contract.assetClass === 'OPTION' && instrumentOf(contract.underlying) !== undefined;
+  return isListed ? contract : undefined;
+}
+
 /**
  * The one form in which a symbol is stored and answered: in capitals (D132), an option's without blanks (D61), a known future's with two
  * digits of its year (D91), where the date of today is known.

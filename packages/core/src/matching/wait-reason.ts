@@ -55,7 +55,10 @@ export function waitingFor(
   if (status === 'PENDING') return 'order to reach the market';
   if (status === 'CANCELING') return 'cancel to reach the market';
   const auction = progress.scriptRun === undefined ? market.auctionOf(order) : undefined;
-  if (auction !== undefined) return `${auction.name} ${formatNewYork(auction.at)}`;
+  if (auction !== undefined) {
+    const late = now >= auction.at ? haltWaitedFor(terms, market) : undefined;
+    return late ?? `${auction.name} ${formatNewYork(auction.at)}`;
+  }
   if (status === 'PENDING_MARKET_OPEN') {
     return progress.releaseAt === undefined
       ? 'market opens'

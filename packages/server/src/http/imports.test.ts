@@ -89,6 +89,18 @@ describe('importPositions (D206)', () => {
     ]);
   });
 
+  it('lists a contract on a listed underlying that the market does not know, and refuses one on an unknown', async () => {
+    const refused = await client.post(url('/import'), {
+      positions: [{ symbol: 'NOPE260619C00200000', quantity: 1, price: 1 }],
+    });
+    expect(refused.body.message).toEqual(['positions.0: NOPE260619C00200000: unknown symbol']);
+    const answer = await client.post(url('/import'), {
+      positions: [{ symbol: 'AAPL260619C00200000', quantity: 2, price: 4.5 }],
+    });
+    expect(lotsOf(answer.body), answer.text).toEqual(['AAPL260619C00200000 2 at 4.5']);
+    expect((await client.get(url('/options'))).body).toMatchObject([{ quantity: 2, averageCost: 4.5 }]);
+  });
+
   it('is an external flow at the marks without a return', async () => {
     await client.post(url('/import'), { positions: [{ symbol: 'AAPL', quantity: 100, price: 20 }] });
     const { body } = await client.get(url('/performance'));

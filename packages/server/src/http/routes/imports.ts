@@ -3,6 +3,7 @@ import {
   type Instrument,
   type LotToImport,
   Money,
+  optionOnListed,
   Price,
   pricePer,
   Quantity,
@@ -83,7 +84,7 @@ function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBody): B
   const lots = positions.flatMap(({ symbol: text, quantity, price, acquiredAt, lots: given }, index) => {
     const row = `positions.${index}`;
     const symbol = symbolIn(simulation, text);
-    if (simulation.brokerage.instrument(symbol) === undefined) {
+    if (instrumentNamed(simulation, symbol) === undefined) {
       skipped.push({ row, symbol, reason: 'unknown symbol' });
       return [];
     }
@@ -140,14 +141,18 @@ function chosen(accounts: readonly FileAccount[], name: string | undefined): Fil
   throw new UnreadableFile(`account must be one of ${accounts.map(({ names }) => names[0]).join(', ')}`);
 }
 
-/** By its symbol, or by another way to write it that the catalogue knows. */
+/** By its symbol, by another way to write it that the catalogue knows, or as a contract on a listed underlying, which the import lists. */
 function instrumentOf(simulation: Simulation, symbol: string): Instrument | undefined {
   for (const spelling of [symbol, ...otherSpellings(symbol)]) {
     const instrument = simulation.brokerage.instrument(symbolIn(simulation, spelling));
     if (instrument !== undefined) return instrument;
   }
-  return undefined;
+  return instrumentNamed(simulation, symbolIn(simulation, symbol));
 }
+
+/** A listed instrument, or a contract on a listed underlying. */
+const instrumentNamed = ({ brokerage }: Simulation, symbol: string): Instrument | undefined =>
+  brokerage.instrument(symbol) ?? optionOnListed(symbol, (name) => brokerage.instrument(name));
 
 /** The cost of a row per share: what it cost in all counts, where the file says it. Undefined = a number that is too large. */
 function priceIn(
