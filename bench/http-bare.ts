@@ -1,8 +1,10 @@
 /**
  * What `http.ts` compares with: a fastify server with nothing but the same route, the same token check and the same validation of the
- * body, which answers every order with the same one. Started by `http.ts`, which sends it the answer.
+ * body, which answers every order with the same one. With `BENCH_DURABLE` (the path of a database) each body is first written in a group commit by a
+ * thread, with `synchronous=FULL`. Started by `http.ts` and `budget.ts`, which send it the answer.
  */
 import type { AddressInfo } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { routes, validateBody } from '@sandpit/protocol';
 import fastify from 'fastify';
 import { readSettings } from '../packages/server/dist/config.js';
@@ -15,6 +17,40 @@ const authenticator = new Authenticator(
 );
 const UNAUTHORIZED = { statusCode: 401, message: 'Unauthorized', error: 'Unauthorized' };
 
+/** Bodies that arrive during a commit share the next one. */
+class GroupCommit {
+  readonly #writer: Worker;
+  #waiting: { readonly body: string; readonly done: () => void }[] = [];
+  #isCommitting = false;
+
+  constructor(path: string) {
+    this.#writer = new Worker(new URL('./durable-writer.js', import.meta.url), { workerData: path });
+  }
+
+  commit(body: unknown): Promise<void> {
+    return new Promise((done) => {
+      this.#waiting.push({ body: JSON.stringify(body), done });
+      // What else this turn of the loop has read comes along.
+      if (this.#waiting.length === 1) setImmediate(() => this.#next());
+    });
+  }
+
+  #next(): void {
+    if (this.#isCommitting || this.#waiting.length === 0) return;
+    const group = this.#waiting.splice(0);
+    this.#isCommitting = true;
+    this.#writer.once('message', () => {
+      this.#isCommitting = false;
+      for (const { done } of group) done();
+      this.#next();
+    });
+    this.#writer.postMessage(group.map(({ body }) => body));
+  }
+}
+
+const durable = process.env['BENCH_DURABLE'];
+const log = durable === undefined ? undefined : new GroupCommit(durable);
+
 process.once('message', (order: object) => void serve(order));
 
 async function serve(order: object): Promise<void> {
@@ -25,9 +61,10 @@ async function serve(order: object): Promise<void> {
     const checked = validateBody(routes.createOrder.body, request.body);
     if (!checked.ok)
       return reply.code(400).send({ statusCode: 400, message: checked.messages, error: 'Bad Request' });
+    await log?.commit(request.body);
     return reply.code(201).send(order);
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
-  process.on('disconnect', () => void app.close());
+  process.on('disconnect', () => process.exit());
   process.send?.({ port: (app.server.address() as AddressInfo).port });
 }

@@ -147,7 +147,7 @@ function halfLoadRow(rounds: readonly Round[], rate: number): Row {
 }
 
 /** Lists the symbols, opens the portfolios; what each connection will send. */
-async function prepare(url: string, token: string, connections: number): Promise<object[][]> {
+export async function prepare(url: string, token: string, connections: number): Promise<object[][]> {
   const quotes = Array.from({ length: SYMBOLS }, (_, index) => ({
     symbol: symbolOf(index),
     bid: 99.99,
@@ -193,7 +193,7 @@ function ordersOf(portfolioId: string, symbol: string): object[] {
   ];
 }
 
-async function load(what: Load): Promise<LoadResult> {
+export async function load(what: Load): Promise<LoadResult> {
   const child = fork(fileOf('http-load.ts'));
   const deadline = setTimeout(() => child.kill('SIGKILL'), what.seconds * 1000 + START_MS);
   try {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Output } from './output.js';
 
 /** The flags of `npm start`: young generations large enough for the garbage of requests. */
-const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
+const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
 
 interface ServerCommand {
   readonly file: string;

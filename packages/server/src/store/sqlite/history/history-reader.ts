@@ -52,7 +52,7 @@ const port = parentPort;
 if (port !== null) {
   const { directory, isStopping } = workerData as ReaderData;
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
-  database.exec('PRAGMA cache_size = -32768');
+  database.exec('PRAGMA cache_size = -8192');
   const journal = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   const queries = new HistoryQueries(new Statements(database), new JournalBlocks(new Statements(journal)));
   port.on('message', (request: ToReader) => {

@@ -185,7 +185,7 @@ export function openHistory(path: string, journal: string): Database {
   try {
     // Takes effect in an empty file only. A cache need not survive a power cut to the last transaction: it catches up.
     database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536');
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384');
     database.exec(
       `PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER_PAGES}; PRAGMA journal_size_limit = 268435456`,
     );

@@ -18,7 +18,7 @@ const NOTHING: Page<ListItem> = { items: [], total: 0 };
 export const openPast: PastModule['openPast'] = (data) => {
   const { directory } = data as { readonly directory: string };
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
-  database.exec('PRAGMA cache_size = -16384');
+  database.exec('PRAGMA cache_size = -8192');
   const { blocks, keyOf, journal } = openJournal(directory);
   const queries = new HistoryQueries(new Statements(database), blocks);
   /** Several rows are read: they must be of the same moment. */

@@ -84,7 +84,7 @@ export class CommitLog {
       this.#copyAfterPages = copyAfterBytes / pageBytes;
       // Frames go back to the database between commits, not inside one that somebody waits for.
       database.exec(
-        'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 268435456',
+        'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 268435456',
       );
       this.#begin = database.prepare('BEGIN IMMEDIATE');
       this.#end = database.prepare('COMMIT');
