@@ -34,3 +34,37 @@ export function competitionFigures(points: readonly EquityPoint[]): CompetitionF
     ...(calmar !== undefined && { calmar }),
   };
 }
+
+/**
+ * Figures of an entry at the present, for as long as the instants that count stay the same: what follows from these alone is computed once.
+ * Entries have no flows.
+ */
+export class PresentFigures {
+  readonly #noted: readonly EquityPoint[];
+  readonly #ratios: Pick<CompetitionFigures, 'sharpe' | 'sortino'>;
+  readonly #first: number;
+  readonly #highest: number;
+  readonly #deepest: number;
+
+  /** `noted`: equity at the instants that count, oldest first. */
+  constructor(noted: readonly EquityPoint[]) {
+    const { sharpe, sortino, maxDrawdown } = competitionFigures(noted);
+    this.#noted = noted;
+    this.#ratios = { ...(sharpe !== undefined && { sharpe }), ...(sortino !== undefined && { sortino }) };
+    this.#first = noted[0]?.equity ?? 0;
+    this.#highest = Math.max(...noted.map(({ equity }) => equity));
+    this.#deepest = maxDrawdown;
+  }
+
+  /** Ratios go by the noted instants, return and drawdown by the present as well. */
+  at(present: EquityPoint): CompetitionFigures {
+    if (this.#noted.some(({ equity }) => equity <= 0)) {
+      const { totalReturn, maxDrawdown, calmar } = competitionFigures([...this.#noted, present]);
+      return { totalReturn, maxDrawdown, ...this.#ratios, ...(calmar !== undefined && { calmar }) };
+    }
+    const totalReturn = present.equity / this.#first - 1;
+    const maxDrawdown = Math.min(this.#deepest, present.equity / this.#highest - 1);
+    const calmar = this.#noted.length < 2 ? undefined : ratio(totalReturn, Math.abs(maxDrawdown));
+    return { totalReturn, maxDrawdown, ...this.#ratios, ...(calmar !== undefined && { calmar }) };
+  }
+}

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Tier } from '@sandpit/core';
 import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
@@ -19,6 +20,10 @@ const BOARD_MS = 1000;
 const COST_SHARE = 10;
 /** A reader waits this long for a new one rather than take the one before. */
 const PATIENCE_MS = 100;
+/** Followers that are told between two turns of the event loop: each costs the writing of a leaderboard. */
+const TOLD_PER_TURN = 4;
+/** Bytes of leaderboards that followers of a competition are sent in a second of real time; larger ones are sent less often. */
+const BYTES_A_SECOND = 16_000_000;
 /** Competitions that a tenant may have in OPEN or RUNNING. */
 const MOST_AT_ONCE = 100;
 const LONGEST_TIMER_MS = 3_600_000;
@@ -35,6 +40,9 @@ export interface CompetitionDeps {
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
 }
+
+/** Hears of leaderboards. Returns the bytes that it sent. */
+export type Follower = (board: Board, status: Status) => number;
 
 /** Place of a simulation in a competition. */
 export interface SimulationPlace {
@@ -58,7 +66,11 @@ interface Kept {
   /** True when the competition has changed since its leaderboard was computed. */
   hasChanged: boolean;
   making: Promise<Board> | undefined;
-  readonly followers: Set<(board: Board, status: Status) => void>;
+  readonly followers: Set<Follower>;
+  /** While followers are told; `again` where there is news for them meanwhile. */
+  telling: { again: boolean } | undefined;
+  /** Followers are not told before, on the monotonic clock. */
+  tellAfter: number;
   ticker: NodeJS.Timeout | undefined;
   starter: NodeJS.Timeout | undefined;
 }
@@ -100,6 +112,8 @@ export class Competitions {
       hasChanged: true,
       making: undefined,
       followers: new Set(),
+      telling: undefined,
+      tellAfter: 0,
       ticker: undefined,
       starter: undefined,
     };
@@ -563,9 +577,11 @@ export class Competitions {
   }
 
   /** Tells a follower of the leaderboard at most once a second, until the competition is over. Returns how to stop. */
-  follow(kept: Kept, follower: (board: Board, status: Status) => void): () => void {
+  follow(kept: Kept, follower: Follower): () => void {
     kept.followers.add(follower);
-    kept.ticker ??= setInterval(() => this.#tell(kept), BOARD_MS).unref();
+    kept.ticker ??= setInterval(() => {
+      if (this.#deps.monotonicMs() >= kept.tellAfter) this.#tell(kept);
+    }, BOARD_MS).unref();
     return () => {
       kept.followers.delete(follower);
       if (kept.followers.size > 0) return;
@@ -574,14 +590,32 @@ export class Competitions {
     };
   }
 
+  /** Tells all followers. While they are told, further calls wait and become one. */
   #tell(kept: Kept): void {
     if (kept.followers.size === 0) return;
-    Promise.all([this.board(kept), this.statusOf(kept)]).then(
-      ([board, status]) => {
-        for (const follower of kept.followers) follower(board, status);
-      },
-      () => undefined,
-    );
+    if (kept.telling !== undefined) {
+      kept.telling.again = true;
+      return;
+    }
+    const telling = { again: false };
+    kept.telling = telling;
+    this.#tellAll(kept)
+      .catch(() => undefined)
+      .finally(() => {
+        kept.telling = undefined;
+        if (telling.again && isSettled(kept.note)) this.#tell(kept);
+      });
+  }
+
+  async #tellAll(kept: Kept): Promise<void> {
+    const [board, status] = await Promise.all([this.board(kept), this.statusOf(kept)]);
+    let bytes = 0;
+    let told = 0;
+    for (const follower of [...kept.followers]) {
+      bytes += follower(board, status);
+      if (++told % TOLD_PER_TURN === 0) await nextTurn();
+    }
+    kept.tellAfter = this.#deps.monotonicMs() + (bytes / BYTES_A_SECOND) * 1000 - BOARD_MS;
   }
 
   #run(kept: Kept): Promise<RunningCompetition> {

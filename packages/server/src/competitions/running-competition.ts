@@ -1,4 +1,4 @@
-import { competitionFigures, type EquityPoint } from '@sandpit/analytics';
+import { type CompetitionFigures, competitionFigures, type EquityPoint, PresentFigures } from '@sandpit/analytics';
 import { calendarById, Instant, isOver, marketHours, worthOf } from '@sandpit/core';
 import type {
   Brokerage,
@@ -77,10 +77,17 @@ function isShort(
   return close > endsAt;
 }
 
+interface RunningEntry {
+  readonly note: EntryNote;
+  readonly simulation: Simulation;
+  /** As of so many points. */
+  figures?: { readonly points: number; readonly present: PresentFigures };
+}
+
 /** A competition whose simulations are in memory: its market and the simulation of each entry. */
 export class RunningCompetition {
   readonly market: Simulation;
-  readonly #entries = new Map<string, { readonly note: EntryNote; readonly simulation: Simulation }>();
+  readonly #entries = new Map<string, RunningEntry>();
 
   readonly #onRecord: () => void;
 
@@ -142,15 +149,16 @@ export class RunningCompetition {
     const marks = await market.read([], (brokerage) => new Marks(brokerage, held), held);
     const slice = new Slice();
     const standings: Standing[] = [];
-    const curves = new Map<string, Curve>();
-    for (const { note, simulation } of entries) {
+    const curves = new Map<string, () => Curve['points']>();
+    for (const entry of entries) {
+      const { note, simulation } = entry;
       const { state } = simulation.brokerage;
       const [portfolio] = state.portfolios.values();
       const { competition } = state;
       if (portfolio === undefined || competition === undefined) continue;
-      const { standing, points } = standingOf(note, competition, portfolio, marks);
+      const { standing, points } = standingOf(entry, competition, portfolio, marks);
       standings.push(standing);
-      curves.set(note.id, { entryId: note.id, points });
+      curves.set(note.id, points);
       await slice.breathe();
     }
     for (const { simulation } of entries) await simulation.durable();
@@ -158,7 +166,9 @@ export class RunningCompetition {
     return {
       at: marks.at,
       rows,
-      curves: rows.slice(0, MOST_CURVES).flatMap(({ entryId }) => curves.get(entryId) ?? []),
+      curves: rows
+        .slice(0, MOST_CURVES)
+        .map(({ entryId }) => ({ entryId, points: curves.get(entryId)?.() ?? [] })),
     };
   }
 }
@@ -187,20 +197,28 @@ class Marks {
 const DOLLAR = 10_000;
 
 function standingOf(
-  note: EntryNote,
+  entry: RunningEntry,
   competition: Competition,
   portfolio: Portfolio,
   marks: Marks,
-): { readonly standing: Standing; readonly points: Curve['points'] } {
+): { readonly standing: Standing; readonly points: () => Curve['points'] } {
+  const { note } = entry;
   const { phase, points } = competition;
   if (isOver(phase) && points.length > 0)
-    return { standing: settledStanding(note, competition), points: points.map(curvePoint) };
+    return { standing: settledStanding(note, competition), points: () => points.map(curvePoint) };
   const present = { at: marks.at, equity: worthOf(portfolio, marks).totalEquity };
-  const { initialCash } = portfolio.terms;
-  const noted = points.length > 0 ? points : [{ at: marks.at, equity: initialCash }];
+  if (entry.figures?.points !== points.length) {
+    const noted = points.length > 0 ? points : [{ at: marks.at, equity: portfolio.terms.initialCash }];
+    entry.figures = { points: points.length, present: new PresentFigures(noted.map(equityPoint)) };
+  }
   return {
-    standing: standingFrom(note, competition, noted, present),
-    points: [...points, present].map(curvePoint),
+    standing: standingFrom(
+      note,
+      competition,
+      present.equity,
+      entry.figures.present.at(equityPoint(present)),
+    ),
+    points: () => [...points, present].map(curvePoint),
   };
 }
 
@@ -208,35 +226,27 @@ function standingOf(
 export const settledStanding = (
   entry: Pick<EntryNote, 'id' | 'displayName'>,
   competition: Competition,
-): Standing => standingFrom(entry, competition, competition.points);
+): Standing => {
+  const { points } = competition;
+  const figures = competitionFigures(points.map(equityPoint));
+  return standingFrom(entry, competition, points.at(-1)?.equity ?? 0, figures);
+};
 
-/** Ratios go by the instants that count; return and drawdown by the present as well. */
-function standingFrom(
+const standingFrom = (
   { id, displayName }: Pick<EntryNote, 'id' | 'displayName'>,
   { trades, removed }: Competition,
-  noted: readonly CompetitionPoint[],
-  present?: CompetitionPoint,
-): Standing {
-  const { sharpe, sortino } = competitionFigures(noted.map(equityPoint));
-  const all = present === undefined ? noted : [...noted, present];
-  const { totalReturn, calmar, maxDrawdown } = competitionFigures(all.map(equityPoint));
-  return {
-    entryId: id,
-    displayName,
-    totalEquity: all.at(-1)?.equity ?? 0,
-    figures: {
-      totalReturn,
-      maxDrawdown,
-      ...(sharpe !== undefined && { sharpe }),
-      ...(sortino !== undefined && { sortino }),
-      ...(calmar !== undefined && { calmar }),
-    },
-    trades,
-    status: removed?.status ?? 'ACTIVE',
-    ...(removed !== undefined && { removedAt: removed.at }),
-    ...(removed?.reason !== undefined && { reason: removed.reason }),
-  };
-}
+  totalEquity: number,
+  figures: CompetitionFigures,
+): Standing => ({
+  entryId: id,
+  displayName,
+  totalEquity,
+  figures,
+  trades,
+  status: removed?.status ?? 'ACTIVE',
+  ...(removed !== undefined && { removedAt: removed.at }),
+  ...(removed?.reason !== undefined && { reason: removed.reason }),
+});
 
 const curvePoint = ({ at, equity }: CompetitionPoint): readonly [number, number] => [at, equity];
 

@@ -249,21 +249,25 @@ export function competitionHandlers(
         let id = '0';
         const presentId = (): string => id;
         let told: Buffer | undefined;
-        const tell = (board: Board, status: Status): void => {
+        const tell = (board: Board, status: Status): number => {
           const frame = frameFor(kept, board, status);
-          if (told?.equals(frame) === true) return;
+          if (told?.equals(frame) === true) return 0;
+          // A reader that has not yet received the one before gets the next.
+          if (connection.isBehind && !isLast(status)) return 0;
           told = frame;
           id = String(board.at);
           connection.write(frame, presentId);
+          return frame.length;
         };
         tell(opened.board, opened.status);
-        if (opened.status === 'FINISHED' || opened.status === 'CANCELED') {
+        if (isLast(opened.status)) {
           connection.finish();
           return presentId;
         }
         const stop = competitions.follow(kept, (board, status) => {
-          tell(board, status);
-          if (status === 'FINISHED' || status === 'CANCELED') connection.finish();
+          const bytes = tell(board, status);
+          if (isLast(status)) connection.finish();
+          return bytes;
         });
         connection.onClose(stop);
         return presentId;
@@ -271,6 +275,8 @@ export function competitionHandlers(
     },
   };
 }
+
+const isLast = (status: Status): boolean => status === 'FINISHED' || status === 'CANCELED';
 
 /** The event of each leaderboard, made once for all who follow it. */
 const FRAMES = new WeakMap<Board, { readonly status: Status; readonly frame: Buffer }>();

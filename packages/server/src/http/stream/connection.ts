@@ -56,6 +56,11 @@ export class Connection {
     return this.#state === 'open';
   }
 
+  /** Whether something that was sent waits in memory for its reader. */
+  get isBehind(): boolean {
+    return this.#response.writableNeedDrain;
+  }
+
   onClose(listener: () => void): void {
     if (this.#state === 'closed') listener();
     else this.#closed.push(listener);
