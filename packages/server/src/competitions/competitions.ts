@@ -9,7 +9,14 @@ import type { Store } from '../store/store.js';
 import { drawnFrom, exportCompetition } from './competition-file.js';
 import { CompetitionRefused } from './errors.js';
 import { journalHashOf } from './journal-hash.js';
-import { COMPETITION_SETTINGS, competitionName, entriesPrefix, entryName } from './notes.js';
+import {
+  CELL_SETTINGS,
+  cellName,
+  COMPETITION_SETTINGS,
+  competitionName,
+  entriesPrefix,
+  entryName,
+} from './notes.js';
 import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition } from './notes.js';
 import { maskedCompetition, RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
@@ -94,10 +101,48 @@ export class Competitions {
   /** Reads what the registry has, and opens those that are not over in the background. */
   static start(deps: CompetitionDeps): Competitions {
     const competitions = new Competitions(deps);
-    for (const [, text] of deps.store.registry.settings(COMPETITION_SETTINGS))
-      competitions.#enter(JSON.parse(text) as CompetitionNote);
-    competitions.#opening = competitions.#openAll();
+    const notes = deps.store.registry
+      .settings(COMPETITION_SETTINGS)
+      .map(([, text]) => JSON.parse(text) as CompetitionNote);
+    for (const note of notes.sort((a, b) => a.createdAt - b.createdAt)) competitions.#enter(note);
+    const orphans = competitions.#orphans();
+    competitions.#opening = competitions.#openAll().then(() => competitions.#removeOrphans(orphans));
     return competitions;
+  }
+
+  /** Simulations that a crash has left without a competition, and those of entries that were withdrawn before the start; with their tenants. */
+  #orphans(): readonly (readonly [simulationId: string, tenantId: string])[] {
+    const left = this.#registry
+      .settings(CELL_SETTINGS)
+      .map(([name, tenantId]) => [name.slice(CELL_SETTINGS.length), tenantId] as const)
+      .filter(([id]) => !this.#places.has(id));
+    const calledOff = [...this.#kept.values()].flatMap(({ note, entries }) =>
+      [...entries.values()]
+        .filter(({ isCalledOff }) => isCalledOff === true)
+        .map(({ simulationId }) => [simulationId, note.organizer] as const),
+    );
+    return [...left, ...calledOff];
+  }
+
+  async #removeOrphans(
+    orphans: readonly (readonly [simulationId: string, tenantId: string])[],
+  ): Promise<void> {
+    for (const [id, tenantId] of orphans) {
+      if (this.#isClosed) return;
+      try {
+        await this.#deps.simulations.remove(id, tenantId);
+        await this.#registry.deleteSetting(cellName(id));
+      } catch {
+        // Tried again at the next start.
+      }
+    }
+  }
+
+  /** A new id of a simulation that is removed at the next start unless a note of a competition has it by then. */
+  async #newCell(tenantId: string): Promise<string> {
+    const id = randomUUID();
+    await this.#registry.saveSetting(cellName(id), tenantId);
+    return id;
   }
 
   #enter(note: CompetitionNote): Kept {
@@ -117,8 +162,10 @@ export class Competitions {
       ticker: undefined,
       starter: undefined,
     };
-    for (const [, text] of this.#registry.settings(entriesPrefix(note.id)))
-      this.#enterEntry(kept, JSON.parse(text) as EntryNote);
+    const entries = this.#registry
+      .settings(entriesPrefix(note.id))
+      .map(([, text]) => JSON.parse(text) as EntryNote);
+    for (const entry of entries.sort((a, b) => a.number - b.number)) this.#enterEntry(kept, entry);
     this.#kept.set(note.id, kept);
     this.#places.set(note.marketId, { kept, role: 'MARKET' });
     return kept;
@@ -126,7 +173,7 @@ export class Competitions {
 
   #enterEntry(kept: Kept, entry: EntryNote): void {
     kept.entries.set(entry.id, entry);
-    kept.names.add(folded(entry.displayName));
+    if (entry.isCalledOff !== true) kept.names.add(folded(entry.displayName));
     this.#places.set(entry.simulationId, { kept, role: 'ENTRY' });
   }
 
@@ -234,6 +281,7 @@ export class Competitions {
       ...(masked !== undefined && { masked }),
     };
     await this.#save(note);
+    await this.#registry.deleteSetting(cellName(market.id));
     const kept = this.#enter(note);
     this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
     return kept;
@@ -252,13 +300,14 @@ export class Competitions {
       parts === undefined
         ? settings.market
         : maskedConfig(settings.market, parts, drawnFrom(draw, 'mask', '').secret);
-    const market = await simulations.createCompetitionMarket(tenantId, {
+    const config = {
       ...wanted,
       seed,
       idSecret: secret,
       draw: secret,
-      competition: { id, role: 'MARKET' },
-    });
+      competition: { id, role: 'MARKET' } as const,
+    };
+    const market = await simulations.createCompetitionMarket(tenantId, config, await this.#newCell(tenantId));
     try {
       const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, market);
       await market.submit<'BeginCompetition'>({
@@ -268,9 +317,15 @@ export class Competitions {
       });
       return { market, masked };
     } catch (error) {
-      await simulations.remove(market.id, tenantId);
+      await this.#discard(market.id, tenantId);
       throw error;
     }
+  }
+
+  /** Removes a simulation that takes no part. */
+  async #discard(simulationId: string, tenantId: string): Promise<void> {
+    await this.#deps.simulations.remove(simulationId, tenantId);
+    await this.#registry.deleteSetting(cellName(simulationId));
   }
 
   /** Edits a competition; market, rules and scoring until the first entry exists. */
@@ -299,6 +354,7 @@ export class Competitions {
     const joinCode = settings.needsCode ? (note.joinCode ?? newJoinCode()) : undefined;
     const { joinCode: _, masked: before, ...rest } = note;
     const masked = made === undefined ? before : made.masked;
+    if (market !== undefined) await this.#registry.saveSetting(cellName(replaced), note.organizer);
     await this.#save({
       ...rest,
       settings,
@@ -312,7 +368,8 @@ export class Competitions {
     this.#places.set(market.id, { kept, role: 'MARKET' });
     this.#stopTimers(kept);
     this.#opened(kept, new RunningCompetition(market, () => (kept.hasChanged = true)));
-    await this.#deps.simulations.remove(replaced, note.organizer);
+    await this.#registry.deleteSetting(cellName(market.id));
+    await this.#discard(replaced, note.organizer);
   }
 
   /** Opens trading, or resumes it. */
@@ -422,15 +479,21 @@ export class Competitions {
     };
     kept.entries.set(id, held);
     kept.names.add(name);
+    const cellId = await this.#newCell(note.organizer).catch((error: unknown) => {
+      kept.entries.delete(id);
+      kept.names.delete(name);
+      throw error;
+    });
     try {
       const running = await this.#run(kept);
-      const simulation = await this.#createEntry(running, note, id);
+      const simulation = await this.#createEntry(running, note, id, cellId);
       const [portfolioId = ''] = simulation.brokerage.state.portfolios.keys();
       const entry = { ...held, simulationId: simulation.id, portfolioId };
       await Promise.all([
         this.#registry.saveSetting(entryName(entry), JSON.stringify(entry)),
         kept.note.isEntered === true ? undefined : this.#save({ ...kept.note, isEntered: true }),
       ]);
+      await this.#registry.deleteSetting(cellName(cellId));
       this.#enterEntry(kept, entry);
       running.add(entry, simulation);
       kept.hasChanged = true;
@@ -438,6 +501,8 @@ export class Competitions {
     } catch (error) {
       kept.entries.delete(id);
       kept.names.delete(name);
+      // Where the store does not answer, the next start does it.
+      await this.#discard(cellId, note.organizer).catch(() => undefined);
       throw error;
     }
   }
@@ -446,10 +511,11 @@ export class Competitions {
     { market }: RunningCompetition,
     { organizer, tier, settings, draw, masked }: CompetitionNote,
     entryId: string,
+    cellId: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'entry', entryId);
-    const simulation = await simulations.createEntry(market, { seed, idSecret: secret });
+    const simulation = await simulations.createEntry(market, { seed, idSecret: secret }, cellId);
     // Nothing can be ordered before its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',
@@ -464,10 +530,8 @@ export class Competitions {
       ...settings.portfolio,
       proAccounts: Number.MAX_SAFE_INTEGER,
     });
-    if ('code' in result) {
-      await simulations.remove(simulation.id, organizer);
+    if ('code' in result)
       throw new CompetitionRefused('BROKER', 'The portfolio of the entry cannot be opened');
-    }
     return simulation;
   }
 
@@ -515,6 +579,7 @@ export class Competitions {
       const { status, reason } = row;
       return status === 'ACTIVE' ? undefined : { status, ...(reason !== undefined && { reason }) };
     }
+    if (entry.isCalledOff === true) return { status: 'WITHDRAWN' };
     const simulation = isSettled(kept.note)
       ? await this.#deps.simulations.find(entry.simulationId, kept.note.organizer)
       : (await this.#run(kept)).simulationOf(entry.id);

@@ -113,3 +113,9 @@ export const entriesPrefix = (competitionId: string): string => `${ENTRIES}${com
 export const entryName = ({ competitionId, id }: Pick<EntryNote, 'competitionId' | 'id'>): string =>
   `${entriesPrefix(competitionId)}${id}`;
 export const COMPETITION_SETTINGS = COMPETITIONS;
+
+const CELLS = 'competition-cell/';
+
+/** A simulation that belongs to no competition unless a note says so: on its way in, or out. The value is its tenant. */
+export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
+export const CELL_SETTINGS = CELLS;

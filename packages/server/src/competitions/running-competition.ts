@@ -1,4 +1,9 @@
-import { type CompetitionFigures, competitionFigures, type EquityPoint, PresentFigures } from '@sandpit/analytics';
+import {
+  type CompetitionFigures,
+  competitionFigures,
+  type EquityPoint,
+  PresentFigures,
+} from '@sandpit/analytics';
 import { calendarById, Instant, isOver, marketHours, worthOf } from '@sandpit/core';
 import type {
   Brokerage,
@@ -212,12 +217,7 @@ function standingOf(
     entry.figures = { points: points.length, present: new PresentFigures(noted.map(equityPoint)) };
   }
   return {
-    standing: standingFrom(
-      note,
-      competition,
-      present.equity,
-      entry.figures.present.at(equityPoint(present)),
-    ),
+    standing: standingFrom(note, competition, present.equity, entry.figures.present.at(equityPoint(present))),
     points: () => [...points, present].map(curvePoint),
   };
 }

@@ -685,8 +685,9 @@ export class Simulations {
   createCompetitionMarket(
     tenantId: string,
     config: WantedSimulation & Pick<SimulationConfig, 'idSecret'>,
+    id: string,
   ): Promise<Simulation> {
-    return this.createNow(tenantId, config);
+    return this.createNow(tenantId, config, id);
   }
 
   /**
@@ -696,6 +697,7 @@ export class Simulations {
   async createEntry(
     market: Simulation,
     origin: Pick<SimulationConfig, 'seed' | 'idSecret'>,
+    id: string,
   ): Promise<Simulation> {
     const { tenantId } = market;
     const before = this.configOfOpen(market);
@@ -709,7 +711,7 @@ export class Simulations {
       competition: { id: before.competition.id, role: 'ENTRY', marketId: market.id },
     };
     const inForce = await keepRules(this.registry, market.brokerage.rules);
-    const of = { id: randomUUID(), tenantId, config };
+    const of = { id, tenantId, config };
     const { feed, brokerage } = market;
     const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
     return this.opened({ ...of, config: kept });
@@ -721,7 +723,11 @@ export class Simulations {
     return entry !== undefined && configOf(entry).competition !== undefined;
   }
 
-  private async createNow(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+  private async createNow(
+    tenantId: string,
+    config: WantedSimulation,
+    id = randomUUID() as string,
+  ): Promise<Simulation> {
     if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
     const whole = withChance(config);
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
@@ -730,7 +736,7 @@ export class Simulations {
     const missing =
       config.replay?.symbols?.filter((symbol) => !listed.has(mask?.masked(symbol) ?? symbol)) ?? [];
     if (missing.length > 0) throw new NotRecorded(missing);
-    const of = { id: randomUUID(), tenantId, config: whole };
+    const of = { id, tenantId, config: whole };
     const registered = register(this.registry, of, furnished);
     const living =
       config.ttl === undefined ? undefined : this.lifetimes.begin(of.id, tenantId, config.ttl.ms);

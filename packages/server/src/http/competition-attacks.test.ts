@@ -1,0 +1,225 @@
+/** Competitions under attack: other doors, other entries, crashes between two writes (D194, D195). */
+import { Simulations } from '../engine/simulations.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
+import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let organizer: TestClient;
+const SETTINGS = { settings: { RATE_LIMIT_DEFAULT: '100000' } };
+
+beforeAll(async () => {
+  test = await TestApp.open(SETTINGS);
+  organizer = organizerOf(test);
+});
+afterAll(() => test.close());
+
+const organizerOf = (app: TestApp): TestClient =>
+  app.as({ tenantId: 'organizer', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
+
+const contest = (rules: object = {}, market: object = {}): object => ({
+  name: 'Cup',
+  market: {
+    feed: 'push',
+    clock: 'manual',
+    calendar: 'XNYS',
+    start: '2026-01-05T14:30:00Z',
+    end: '2026-01-06T21:00:00Z',
+    ...market,
+  },
+  rules: {
+    initialCash: 100_000,
+    portfolioType: 'MARGIN',
+    brokerId: 'default',
+    assetClasses: ['EQUITY'],
+    ...rules,
+  },
+  scoring: 'TOTAL_RETURN',
+  entry: 'OPEN',
+  visibility: 'PUBLIC',
+});
+
+const enter = (app: TestApp, path: string, name: string, tenantId = `tenant of ${name}`): Promise<Reply> =>
+  app.as({ tenantId }).post(`${path}/entries`, { displayName: name });
+
+/** A started competition with an entry, as `/v1` and Alpaca's clients see it. */
+async function started(rules: object = {}) {
+  const { body } = await organizer.post('/v1/competitions', contest(rules));
+  const path = `/v1/competitions/${body.competitionId as string}`;
+  const market = test.withToken(body.token as string);
+  await market.put('/v1/simulation/quotes', {
+    quotes: ['AAA', 'BBB'].map((symbol) => ({ symbol, bid: 99.9, ask: 100, last: 100 })),
+  });
+  const entry = (await enter(test, path, 'Ann')).body as Record<string, string>;
+  await organizer.post(`${path}/start`);
+  const client = test.withToken(entry.token);
+  const portfolioId = entry.portfolioId ?? '';
+  const alpaca = alpacaSender(test, await keyPairOf(client, portfolioId));
+  return { path, market, client, portfolioId, entryId: entry.entryId ?? '', alpaca };
+}
+
+const market = (symbol: string, qty: number, side = 'buy'): object => ({
+  symbol,
+  qty: String(qty),
+  side,
+  type: 'market',
+  time_in_force: 'day',
+});
+
+describe('the Alpaca dialect of an entry', () => {
+  it('trades its portfolio by the rules, which are refused in the words of Alpaca', async () => {
+    const { alpaca, path } = await started({
+      symbols: ['AAA'],
+      shortSelling: false,
+      maxPositionPercent: 20,
+      maxOrdersPerMinute: 4,
+      minPrice: 5,
+    });
+    const bought = await alpaca('POST', '/v2/orders', market('AAA', 10));
+    expect(bought.status, JSON.stringify(bought.body)).toBe(200);
+    expect((await alpaca('GET', '/v2/positions')).body).toHaveLength(1);
+    for (const [order, message] of [
+      [market('BBB', 1), 'The competition is about AAA'],
+      [market('AAA', 300), 'A position of the competition is at most 20 percent of total equity'],
+    ] as const) {
+      const { status, body } = await alpaca('POST', '/v2/orders', order);
+      expect([status, body]).toEqual([403, { code: 40310000, message }]);
+    }
+    const resting = await alpaca('POST', '/v2/orders', {
+      ...market('AAA', 1),
+      type: 'limit',
+      limit_price: '50',
+      time_in_force: 'gtc',
+    });
+    expect(resting.status).toBe(200);
+    // Neither replacing nor canceling and placing again gets around a rule.
+    const replaced = await alpaca('PATCH', `/v2/orders/${resting.body.id as string}`, { qty: '900' });
+    expect(replaced.status).toBe(403);
+    expect((await alpaca('DELETE', '/v2/positions/AAA?qty=5')).status).toBe(200);
+    expect((await alpaca('DELETE', '/v2/positions/AAA')).status).toBe(200);
+    const fifth = await alpaca('POST', '/v2/orders', market('AAA', 1));
+    expect([fifth.status, fifth.body.message]).toEqual([403, 'The competition accepts 4 orders a minute']);
+    expect((await alpaca('PATCH', '/v2/account/configurations', { no_shorting: true })).status).not.toBe(500);
+    await organizer.post(`${path}/pause`);
+    const paused = await alpaca('POST', '/v2/orders', market('AAA', 1));
+    expect([paused.status, paused.body]).toEqual([
+      422,
+      { code: 42210000, message: 'The competition is paused' },
+    ]);
+  });
+
+  it('its key pairs open nothing but the entry, are counted for it, and end with the entry’s token', async () => {
+    const { client, portfolioId, alpaca } = await started();
+    const { keyId, secretKey } = await keyPairOf(client, portfolioId);
+    const other = await started();
+    expect((await other.client.get(`/v1/accounts/portfolios/${portfolioId}/key-pairs`)).status).toBe(404);
+    expect((await other.client.post(`/v1/accounts/portfolios/${portfolioId}/key-pairs`)).status).toBe(404);
+    expect((await organizer.get(`/v1/accounts/portfolios/${portfolioId}/key-pairs`)).status).toBe(404);
+    const listed = (await client.get(`/v1/accounts/portfolios/${portfolioId}/key-pairs`)).body;
+    expect(JSON.stringify(listed)).not.toContain(secretKey);
+    expect((await alpaca('GET', '/v2/account')).status).toBe(200);
+    await client.delete(`/v1/accounts/portfolios/${portfolioId}/key-pairs/${keyId}`);
+    const revoked = alpacaSender(test, { keyId, secretKey });
+    expect((await revoked('GET', '/v2/account')).status).toBe(401);
+  });
+});
+
+describe('entries under attack', () => {
+  it('a name with markup is shown as it is, and one of control characters or direction marks is refused', async () => {
+    const { path } = await started();
+    const markup = '<img src=x onerror=alert(1)>';
+    expect((await enter(test, path, markup)).status).toBe(201);
+    const { body, headers } = await test.withToken(undefined).get(`${path}/leaderboard`);
+    expect(headers['content-type']).toContain('application/json');
+    expect((body.rows as Body[]).map(({ displayName }) => displayName as string)).toContain(markup);
+    for (const name of ['', '   ', 'a\u0000b', '\u202Eevil', 'x'.repeat(41), '\u200B', 'ann', 'ＡＮＮ'])
+      expect(
+        (await enter(test, path, name, `tenant ${name.length} ${name}`)).status,
+        JSON.stringify(name),
+      ).not.toBe(201);
+  });
+
+  it('two entries of a tenant at the same time are one', async () => {
+    const { path } = await started();
+    const both = await Promise.all(['Bea', 'Cea', 'Dea'].map((name) => enter(test, path, name, 'eager')));
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  });
+
+  it('an organizer cannot change rules, market or scoring once somebody has entered, nor trade for an entrant', async () => {
+    const { path, portfolioId, market: driver, client } = await started({ maxPositionPercent: 50 });
+    for (const change of [
+      { rules: { ...(contest() as Body).rules, maxPositionPercent: 1 } },
+      { market: { ...(contest() as Body).market, end: '2026-01-07T21:00:00Z' } },
+      { scoring: 'SHARPE' },
+      { name: 'Other' },
+    ])
+      expect((await organizer.put(path, change)).status, JSON.stringify(change)).toBe(409);
+    const order = orderBody(portfolioId, { symbol: 'AAA', quantity: 1 });
+    expect((await organizer.post('/v1/orders', order)).status).toBe(404);
+    expect((await driver.post('/v1/orders', order)).status).toBe(403);
+    // The market's token moves the clock, and nothing but forward.
+    expect((await driver.put('/v1/simulation/clock', { now: '2026-01-05T10:00:00Z' })).status).not.toBe(200);
+    expect((await client.post('/v1/orders', order)).status).toBe(201);
+  });
+});
+
+describe('crashes', () => {
+  const cells = (app: TestApp): string[] =>
+    app.store.registry
+      .simulations()
+      .filter(({ config }) => config.includes('"role":"ENTRY"'))
+      .map(({ id }) => id);
+
+  it('enterCompetition: a simulation whose entry was never written is gone after the next start', async () => {
+    let app = await TestApp.open(SETTINGS);
+    const { body } = await organizerOf(app).post('/v1/competitions', contest());
+    const path = `/v1/competitions/${body.competitionId as string}`;
+    expect((await enter(app, path, 'Ann')).status).toBe(201);
+    const { registry } = app.store;
+    const save = registry.saveSetting.bind(registry);
+    const reached = new Promise<void>((resolve) => {
+      vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) => {
+        if (!name.startsWith('competition-entry/')) return save(name, text);
+        resolve();
+        // The process dies here.
+        return new Promise(() => undefined);
+      });
+    });
+    void enter(app, path, 'Bea').catch(() => undefined);
+    await reached;
+    expect(cells(app)).toHaveLength(2);
+    vi.restoreAllMocks();
+    app = await app.restart(SETTINGS);
+    await vi.waitFor(() => expect(cells(app)).toHaveLength(1));
+    expect(app.store.registry.settings('competition-cell/')).toEqual([]);
+    expect((await enter(app, path, 'Bea')).status).toBe(201);
+    // One that is withdrawn before the start keeps its place in the list, and no simulation.
+    const withdrawn = await enter(app, path, 'Cea');
+    await app.as({ tenantId: 'tenant of Cea' }).delete(`${path}/entries/${withdrawn.body.entryId as string}`);
+    app = await app.restart(SETTINGS);
+    await vi.waitFor(() => expect(cells(app)).toHaveLength(2));
+    const listed = (await organizerOf(app).get(`${path}/entries`)).body.data as Body[];
+    expect(listed.map(({ displayName, status }) => `${displayName as string} ${status as string}`)).toEqual([
+      'Ann ACTIVE',
+      'Bea ACTIVE',
+      'Cea WITHDRAWN',
+    ]);
+    await app.close();
+  });
+
+  it('enterCompetition: an entry that cannot be written leaves no simulation', async () => {
+    const { path } = await started();
+    const before = cells(test).length;
+    const remove = vi.spyOn(Simulations.prototype, 'remove');
+    const { registry } = test.store;
+    const save = registry.saveSetting.bind(registry);
+    vi.spyOn(registry, 'saveSetting').mockImplementation((name, text) =>
+      name.startsWith('competition-entry/') ? Promise.reject(new Error('disk')) : save(name, text),
+    );
+    expect((await enter(test, path, 'Bea')).status).toBe(500);
+    expect(remove).toHaveBeenCalledOnce();
+    vi.restoreAllMocks();
+    expect(cells(test)).toHaveLength(before);
+    expect((await enter(test, path, 'Bea')).status).toBe(201);
+  });
+});
