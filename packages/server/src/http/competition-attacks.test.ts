@@ -191,7 +191,7 @@ describe('crashes', () => {
     vi.restoreAllMocks();
     app = await app.restart(SETTINGS);
     await vi.waitFor(() => expect(cells(app)).toHaveLength(1));
-    expect(app.store.registry.settings('competition-cell/')).toEqual([]);
+    await vi.waitFor(() => expect(app.store.registry.settings('competition-cell/')).toEqual([]));
     expect((await enter(app, path, 'Bea')).status).toBe(201);
     // One that is withdrawn before the start keeps its place in the list, and no simulation.
     const withdrawn = await enter(app, path, 'Cea');
