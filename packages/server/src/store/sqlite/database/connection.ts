@@ -43,16 +43,16 @@ export function pragmaNumber(database: Database, name: string): number {
   return Object.values(row ?? {})[0] ?? Number.NaN;
 }
 
-/* The type parameter says at the call what the statement there selects; SQLite cannot. */
-/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters */
-export function one<Row>(statement: Statement, ...values: readonly SqlValue[]): Row | undefined {
+/** A statement with the type of the rows that it selects. SQLite does not know it: the code that has the statement names it. */
+export type Select<Row> = Statement & { readonly rowType?: Row };
+
+export function one<Row>(statement: Select<Row>, ...values: readonly SqlValue[]): Row | undefined {
   return statement.get(...values) as Row | undefined;
 }
 
-export function all<Row>(statement: Statement, ...values: readonly SqlValue[]): readonly Row[] {
+export function all<Row>(statement: Select<Row>, ...values: readonly SqlValue[]): readonly Row[] {
   return statement.all(...values) as readonly Row[];
 }
-/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 
 /** Prepares each statement once, when it is first needed. */
 export class Statements {
@@ -63,7 +63,7 @@ export class Statements {
     this.#database = database;
   }
 
-  of(sql: string): Statement {
+  of<Row>(sql: string): Select<Row> {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);

@@ -1,7 +1,7 @@
 import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
 import type { OrderEvent, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import { all, one } from '../database/connection.js';
-import type { SqlValue, Statements } from '../database/connection.js';
+import type { Statements } from '../database/connection.js';
 import { DamagedHistory, LIST_CODE, placesOf } from './history-rows.js';
 import type {
   CountedList,
@@ -59,7 +59,7 @@ export class HistoryLineage {
   }
 
   simulation(key: number): SimulationRow | undefined {
-    return this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
+    return one<SimulationRow>(this.#statements.of('SELECT * FROM simulation WHERE key = ?'), key);
   }
 
   /** A simulation and its ancestors, each as of where the next one begins. */
@@ -82,7 +82,7 @@ export class HistoryLineage {
   owners(generations: readonly Generation[], kind: OwnerKind, id: string): readonly OwnerLink[] {
     return generations.flatMap((generation) => {
       const sql = 'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?';
-      const row = this.#one<OwnerRow>(sql, generation.simulation, id, kind);
+      const row = one<OwnerRow>(this.#statements.of(sql), generation.simulation, id, kind);
       return row === undefined ? [] : [linkOf(row, generation)];
     });
   }
@@ -122,19 +122,21 @@ export class HistoryLineage {
   #bornOf({ k, kind }: OwnerRow, list: CountedList, n: number): number {
     let row: { readonly seq: number | null } | undefined;
     if (list === 'orders')
-      row = this.#one(`SELECT seq FROM orders WHERE ${kind} = ? AND ${kind}_n = ?`, k, n);
+      row = one(this.#statements.of(`SELECT seq FROM orders WHERE ${kind} = ? AND ${kind}_n = ?`), k, n);
     else {
       const code = LIST_CODE[list as keyof typeof LIST_CODE];
       if (KEYED_LISTS.has(list))
-        row = this.#one(
-          'SELECT min(seq) AS seq FROM past_item WHERE owner = ? AND list = ? AND n = ?',
+        row = one(
+          this.#statements.of('SELECT min(seq) AS seq FROM past_item WHERE owner = ? AND list = ? AND n = ?'),
           k,
           code,
           n,
         );
       if (typeof row?.seq !== 'number')
-        row = this.#one(
-          'SELECT seq FROM item WHERE owner = ? AND list = ? AND n >= ? ORDER BY n LIMIT 1',
+        row = one(
+          this.#statements.of(
+            'SELECT seq FROM item WHERE owner = ? AND list = ? AND n >= ? ORDER BY n LIMIT 1',
+          ),
           k,
           code,
           n,
@@ -145,13 +147,15 @@ export class HistoryLineage {
   }
 
   #tenantEventsOf({ row: { k }, upTo }: OwnerLink, base: number): number {
-    const last = this.#one<TenantEventRow>(
-      'SELECT * FROM tenant_event WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+    const last = one<TenantEventRow>(
+      this.#statements.of(
+        'SELECT * FROM tenant_event WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
+      ),
       k,
       upTo,
     );
-    const next = this.#one<TenantEventRow>(
-      'SELECT * FROM tenant_event WHERE owner = ? AND seq > ? ORDER BY seq LIMIT 1',
+    const next = one<TenantEventRow>(
+      this.#statements.of('SELECT * FROM tenant_event WHERE owner = ? AND seq > ? ORDER BY seq LIMIT 1'),
       k,
       upTo,
     );
@@ -171,7 +175,7 @@ export class HistoryLineage {
   ): { readonly row: StoredOrder; readonly from: readonly Generation[] } | undefined {
     for (const [index, { simulation, upTo }] of generations.entries()) {
       const sql = 'SELECT * FROM orders WHERE simulation = ? AND number = ?';
-      const row = this.#one<StoredOrder>(sql, simulation, number);
+      const row = one<StoredOrder>(this.#statements.of(sql), simulation, number);
       if (row === undefined || row.seq > upTo) continue;
       const from = generations.slice(index);
       return { row: this.orderAsOf(row, from), from };
@@ -183,7 +187,7 @@ export class HistoryLineage {
   portfolioOf(generations: readonly Generation[], number: number): string | undefined {
     for (const { simulation, upTo } of generations) {
       const sql = 'SELECT seq, terms FROM orders WHERE simulation = ? AND number = ?';
-      const row = this.#one<Pick<StoredOrder, 'seq' | 'terms'>>(sql, simulation, number);
+      const row = one<Pick<StoredOrder, 'seq' | 'terms'>>(this.#statements.of(sql), simulation, number);
       if (row !== undefined && row.seq <= upTo) return (JSON.parse(row.terms) as OrderTerms).portfolioId;
     }
     return undefined;
@@ -230,8 +234,8 @@ export class HistoryLineage {
     const later = from
       .toReversed()
       .flatMap(({ simulation, upTo }) =>
-        this.#all<OrderEventRow>(
-          'SELECT * FROM order_event WHERE simulation = ? AND number = ? ORDER BY n',
+        all<OrderEventRow>(
+          this.#statements.of('SELECT * FROM order_event WHERE simulation = ? AND number = ? ORDER BY n'),
           simulation,
           number,
         ).filter((row) => row.seq > seq && row.seq <= upTo),
@@ -243,7 +247,7 @@ export class HistoryLineage {
   portfolio(generations: readonly Generation[], id: string): PortfolioRow | undefined {
     for (const { simulation, upTo } of generations) {
       const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND id = ?';
-      const row = this.#one<PortfolioRow>(sql, simulation, id);
+      const row = one<PortfolioRow>(this.#statements.of(sql), simulation, id);
       if (row === undefined || row.opened > upTo) continue;
       const { last, closed, ...rest } = row;
       return closed === null || closed > upTo
@@ -258,7 +262,7 @@ export class HistoryLineage {
     const found = new Map<number, ItemRow>();
     for (const { row, upTo } of links) {
       const sql = 'SELECT * FROM item WHERE owner = ? AND list = ? ORDER BY n';
-      for (const item of this.#all<ItemRow>(sql, row.k, LIST_CODE[list])) {
+      for (const item of all<ItemRow>(this.#statements.of(sql), row.k, LIST_CODE[list])) {
         const version = found.has(item.n) ? undefined : this.itemAsOf(item, upTo);
         if (version !== undefined) found.set(item.n, version);
       }
@@ -271,7 +275,7 @@ export class HistoryLineage {
     if (item.seq <= upTo) return item;
     const sql =
       'SELECT * FROM past_item WHERE owner = ? AND list = ? AND n = ? AND seq <= ? ORDER BY seq DESC LIMIT 1';
-    const past = this.#one<Omit<ItemRow, 'key'>>(sql, item.owner, item.list, item.n, upTo);
+    const past = one<Omit<ItemRow, 'key'>>(this.#statements.of(sql), item.owner, item.list, item.n, upTo);
     return past === undefined ? undefined : { ...item, ...past };
   }
 
@@ -284,7 +288,10 @@ export class HistoryLineage {
     const last = Math.max(before, this.#lastOrder(simulation, upTo, last_order));
     if (orders === last_order) return { count: last, last };
     const sql = 'SELECT count(*) AS n FROM orders WHERE simulation = ? AND seq > ? AND seq <= ?';
-    return { count: inherited + (this.#one<{ n: number }>(sql, simulation, begins, upTo)?.n ?? 0), last };
+    return {
+      count: inherited + (one<{ n: number }>(this.#statements.of(sql), simulation, begins, upTo)?.n ?? 0),
+      last,
+    };
   }
 
   #lastOrder(simulation: number, upTo: number, lastOrder: number): number {
@@ -293,22 +300,12 @@ export class HistoryLineage {
     const sql = 'SELECT number, seq FROM orders WHERE simulation = ? AND number >= ? ORDER BY number LIMIT 1';
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      const row = this.#one<{ number: number; seq: number }>(sql, simulation, middle);
+      const row = one<{ number: number; seq: number }>(this.#statements.of(sql), simulation, middle);
       if (row !== undefined && row.seq <= upTo) low = row.number;
       else high = middle - 1;
     }
     return low;
   }
-
-  /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts */
-  #one<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
-    return one<Row>(this.#statements.of(sql), ...values);
-  }
-
-  #all<Row>(sql: string, ...values: readonly SqlValue[]): readonly Row[] {
-    return all<Row>(this.#statements.of(sql), ...values);
-  }
-  /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 }
 
 const linkOf = (row: OwnerRow, { simulation, upTo }: Generation): OwnerLink => ({

@@ -145,8 +145,8 @@ class Projector {
   /** Durable records that the tables do not tell of. */
   #behind({ database }: OpenHistory): number {
     const position = database.prepare('SELECT seq FROM simulation WHERE key = ?');
-    const live = this.#registry.of('SELECT key FROM simulation WHERE deleted_at IS NULL');
-    return all<{ key: number }>(live).reduce((sum, { key }) => {
+    const live = this.#registry.of<{ key: number }>('SELECT key FROM simulation WHERE deleted_at IS NULL');
+    return all(live).reduce((sum, { key }) => {
       // Of a fork only its own records were committed with it.
       const begins = this.#journal.originOf(key)?.seq ?? 0;
       const told = one<{ seq: number }>(position, key)?.seq ?? 0;

@@ -107,7 +107,7 @@ export class HistoryQueries {
   closedPortfolios(simulation: number, tenantId: string): readonly ClosedPortfolioRow[] {
     const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND tenant = ? AND last IS NOT NULL';
     return this.#lineage.generations(simulation).flatMap((generation) =>
-      this.#all<PortfolioRow>(sql, generation.simulation, tenantId)
+      all<PortfolioRow>(this.#statements.of(sql), generation.simulation, tenantId)
         .filter(({ closed }) => closed !== null && closed <= generation.upTo)
         .map((row) => {
           const { tenant, terms, last } = row;
@@ -120,7 +120,7 @@ export class HistoryQueries {
     const generations = this.#lineage.generations(simulation);
     for (const { row, upTo, simulation: of } of this.#lineage.owners(generations, 'portfolio', portfolioId)) {
       const sql = 'SELECT * FROM client_order WHERE owner = ? AND id = ?';
-      const found = this.#one<ClientOrderRow>(sql, row.k, clientOrderId);
+      const found = one<ClientOrderRow>(this.#statements.of(sql), row.k, clientOrderId);
       if (found === undefined) continue;
       const { number } = found;
       if (upTo === Infinity || this.#lineage.order([{ simulation: of, upTo }], number) !== undefined)
@@ -158,13 +158,16 @@ export class HistoryQueries {
       query.isUncounted === true && isFiltered
         ? 0
         : isFiltered || scope.total === undefined
-          ? (this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0)
+          ? (one<{ n: number }>(
+              this.#statements.of(`SELECT count(*) AS n FROM orders WHERE ${where}`),
+              ...values,
+            )?.n ?? 0)
           : scope.total;
     if (isFiltered || !isRanged) {
       const upTo = before === undefined ? '' : `AND ${ordinal} <= ?`;
       const sql = `SELECT * FROM orders WHERE ${where} ${upTo} ORDER BY ${ordinal} DESC LIMIT ? OFFSET ?`;
       const asked = before === undefined ? values : [...values, before];
-      const rows = this.#all<StoredOrder>(sql, ...asked, limit + 1, offset);
+      const rows = all<StoredOrder>(this.#statements.of(sql), ...asked, limit + 1, offset);
       const shown = rows.slice(0, limit);
       const last = shown.at(-1);
       const isMore = last !== undefined && rows.length > limit;
@@ -172,7 +175,7 @@ export class HistoryQueries {
     }
     const last = Math.min(total, before ?? total) - offset;
     const sql = `SELECT * FROM orders WHERE ${where} AND ${ordinal} <= ? ORDER BY ${ordinal} DESC LIMIT ?`;
-    const rows = last < 1 ? [] : this.#all<StoredOrder>(sql, ...values, last, limit);
+    const rows = last < 1 ? [] : all<StoredOrder>(this.#statements.of(sql), ...values, last, limit);
     const next = last - rows.length;
     return { items: rows.map(orderRow), total, ...(next >= 1 && rows.length > 0 && { next }) };
   }
@@ -227,7 +230,7 @@ export class HistoryQueries {
   #ordersOf(simulation: number, tenantId: string): number {
     const { first, end } = accountsOf(tenantId);
     const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
-    return this.#all<OwnerRow>(sql, simulation, first, end)
+    return all<OwnerRow>(this.#statements.of(sql), simulation, first, end)
       .filter(({ id }) => isAccountOf(tenantId, id))
       .reduce((total, row) => total + countOf(row, 'orders'), 0);
   }
@@ -252,7 +255,7 @@ export class HistoryQueries {
     const generations = this.#lineage.generations(simulation);
     const found = new Map<number, OrderRow>();
     for (const [index, generation] of generations.entries())
-      for (const row of this.#all<StoredOrder>(sql, generation.simulation, first, last)) {
+      for (const row of all<StoredOrder>(this.#statements.of(sql), generation.simulation, first, last)) {
         if (row.seq > generation.upTo || found.has(row.number)) continue;
         const was = this.#lineage.orderAsOf(row, generations.slice(index));
         found.set(row.number, orderRow(was));
@@ -275,12 +278,12 @@ export class HistoryQueries {
     const range = 'WHERE simulation = ? AND number BETWEEN ? AND ?';
     const accepted = `SELECT number, 0 AS n, seq, places FROM orders ${range}`;
     const later = `SELECT number, n, seq, places FROM order_event ${range} LIMIT ${MOST_EVENTS}`;
-    const rows = this.#all<PlacedEvents>(later, simulation, first, last);
+    const rows = all<PlacedEvents>(this.#statements.of(later), simulation, first, last);
     if (rows.length === MOST_EVENTS) return found;
     // Neighbours in the journal one after the other: they are often in the same block.
-    const all = [...this.#all<PlacedEvents>(accepted, simulation, first, last), ...rows];
+    const places = [...all<PlacedEvents>(this.#statements.of(accepted), simulation, first, last), ...rows];
     const records = this.records(simulation);
-    for (const row of all.sort((a, b) => a.seq - b.seq)) {
+    for (const row of places.sort((a, b) => a.seq - b.seq)) {
       const items = placedItems(row).map((item) => records.item(item));
       const known = found.get(row.number);
       if (known === undefined) found.set(row.number, items);
@@ -342,8 +345,10 @@ export class HistoryQueries {
     const total = this.#lineage.count(links, list);
     const pieces = piecesOf(links, list, total);
     const rows = ({ k, first, last }: Piece, end: string, n: number, limit: number): readonly PlacedRow[] =>
-      this.#all<PlacedRow>(
-        `SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
+      all<PlacedRow>(
+        this.#statements.of(
+          `SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
+        ),
         k,
         LIST_CODE[list],
         first,
@@ -370,8 +375,10 @@ export class HistoryQueries {
   #placedEvents({ simulation, number, seq, places, events }: StoredOrder): PlacedList {
     const first = { n: placesOf({ places }).length, seq, places };
     const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
-      this.#all<OrderEventRow>(
-        `SELECT * FROM order_event WHERE simulation = ? AND number = ? AND ${end} LIMIT ?`,
+      all<OrderEventRow>(
+        this.#statements.of(
+          `SELECT * FROM order_event WHERE simulation = ? AND number = ? AND ${end} LIMIT ?`,
+        ),
         simulation,
         number,
         n,
@@ -471,7 +478,7 @@ export class HistoryQueries {
     limit: number,
   ): readonly (readonly [seq: number, event: number])[] {
     const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
-    const rows = this.#all<TenantEventRow>(sql, k, after.seq, limit + 1);
+    const rows = all<TenantEventRow>(this.#statements.of(sql), k, after.seq, limit + 1);
     const found: (readonly [seq: number, event: number])[] = [];
     for (const row of rows) {
       for (const place of eventPlacesOf(row)) {
@@ -514,18 +521,8 @@ export class HistoryQueries {
 
   #owner(simulation: number, kind: OwnerKind, id: string): OwnerRow | undefined {
     const sql = 'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?';
-    return this.#one<OwnerRow>(sql, simulation, id, kind);
+    return one<OwnerRow>(this.#statements.of(sql), simulation, id, kind);
   }
-
-  /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts */
-  #one<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
-    return one<Row>(this.#statements.of(sql), ...values);
-  }
-
-  #all<Row>(sql: string, ...values: readonly SqlValue[]): readonly Row[] {
-    return all<Row>(this.#statements.of(sql), ...values);
-  }
-  /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 }
 
 /** The ordinals behind `first`, up to `last`, which one generation of an owner has. */

@@ -447,8 +447,8 @@ export class HistoryTables {
     const name = `${owner.row.k} ${list} ${key}`;
     let row = this.#keyedItems.get(name);
     if (row === undefined) {
-      const found = this.#one<ItemRow>(
-        'SELECT * FROM item WHERE owner = ? AND list = ? AND key = ?',
+      const found = one<ItemRow>(
+        this.#statements.of('SELECT * FROM item WHERE owner = ? AND list = ? AND key = ?'),
         owner.row.k,
         LIST_CODE[list],
         key,
@@ -479,7 +479,7 @@ export class HistoryTables {
     if (ancestors.length === 0) return undefined;
     for (const { row, upTo } of this.#lineage.owners(ancestors, kind, id)) {
       const sql = 'SELECT * FROM item WHERE owner = ? AND list = ? AND key = ?';
-      const item = this.#one<ItemRow>(sql, row.k, LIST_CODE[list], key);
+      const item = one<ItemRow>(this.#statements.of(sql), row.k, LIST_CODE[list], key);
       if (item !== undefined && this.#lineage.itemAsOf(item, upTo) !== undefined) return item.n;
     }
     return undefined;
@@ -616,7 +616,7 @@ export class HistoryTables {
   #simulation(key: number): SimulationDraft {
     let draft = this.#simulations.get(key);
     if (draft === undefined) {
-      const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
+      const row = one<SimulationRow>(this.#statements.of('SELECT * FROM simulation WHERE key = ?'), key);
       draft = new SimulationDraft(
         row === undefined
           ? {
@@ -641,8 +641,8 @@ export class HistoryTables {
     const owners = simulation.owners[kind];
     let draft = owners.get(id);
     if (draft === undefined) {
-      const found = this.#one<OwnerRow>(
-        'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?',
+      const found = one<OwnerRow>(
+        this.#statements.of('SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?'),
         simulation.row.key,
         id,
         kind,
@@ -657,7 +657,8 @@ export class HistoryTables {
   #newOwner({ row, changedOwners, ancestors }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
     const links = ancestors.length === 0 ? [] : this.#lineage.owners(ancestors, kind, id);
     const counts = links.length === 0 ? {} : this.#lineage.counts(links);
-    this.#nextOwner ??= (this.#one<{ k: number | null }>('SELECT max(k) AS k FROM owner')?.k ?? 0) + 1;
+    this.#nextOwner ??=
+      (one<{ k: number | null }>(this.#statements.of('SELECT max(k) AS k FROM owner'))?.k ?? 0) + 1;
     const k = this.#nextOwner;
     this.#nextOwner += 1;
     const added: OwnerDraft = {
@@ -674,8 +675,8 @@ export class HistoryTables {
   #order(simulation: SimulationDraft, number: number): OrderDraft {
     let draft = simulation.orders.get(number);
     if (draft === undefined) {
-      const row = this.#one<StoredOrder>(
-        'SELECT * FROM orders WHERE simulation = ? AND number = ?',
+      const row = one<StoredOrder>(
+        this.#statements.of('SELECT * FROM orders WHERE simulation = ? AND number = ?'),
         simulation.row.key,
         number,
       );
@@ -729,11 +730,6 @@ export class HistoryTables {
     const found = this.#lineage.portfolio([{ simulation: row.key, upTo: Infinity }, ...ancestors], id);
     if (found === undefined) throw new DamagedHistory(`The history has no portfolio ${id}`);
     return found;
-  }
-
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
-  #one<Row>(sql: string, ...values: readonly (string | number)[]): Row | undefined {
-    return one<Row>(this.#statements.of(sql), ...values);
   }
 
   #run(sql: string, ...values: readonly (string | number | null)[]): void {

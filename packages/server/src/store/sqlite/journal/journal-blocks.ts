@@ -1,7 +1,7 @@
 import { DamagedJournal } from '../../journal.js';
 import type { JournalRecord } from '../../journal.js';
 import { all, one, readingIntact } from '../database/connection.js';
-import type { Statements } from '../database/connection.js';
+import type { Select, Statements } from '../database/connection.js';
 import { forkOriginOf, heldByForks } from './fork-origin.js';
 import type { ForkOrigin } from './fork-origin.js';
 import { blockHash, chainStart, forkStart, linesOf, recordTexts } from '../../journal-chain.js';
@@ -57,14 +57,14 @@ export class JournalBlocks {
 
   /** What a journal is called by its history and its checkpoints: drawn at random when it was made. */
   journalId(): string {
-    const row = this.#one<{ id: string }>('SELECT journal_id AS id FROM meta');
+    const row = this.#one<{ id: string }>(this.#statements.of('SELECT journal_id AS id FROM meta'));
     if (row === undefined) throw new DamagedJournal('The journal has lost its meta row');
     return row.id;
   }
 
   /** Of the last block ever written; 0 when there is none. The block itself may be gone with its simulation. */
   lastK(): number {
-    return this.#one<{ k: number }>('SELECT last_k AS k FROM meta')?.k ?? 0;
+    return this.#one<{ k: number }>(this.#statements.of('SELECT last_k AS k FROM meta'))?.k ?? 0;
   }
 
   /**
@@ -115,7 +115,7 @@ export class JournalBlocks {
   /** Whether a block with this hash was written as number k, or may have been and is gone with its simulation. */
   has(k: number, blockHash: Uint8Array): boolean {
     if (k === 0) return true;
-    const row = this.#one<{ hash: Uint8Array }>('SELECT hash FROM block WHERE k = ?', k);
+    const row = this.#one<{ hash: Uint8Array }>(this.#statements.of('SELECT hash FROM block WHERE k = ?'), k);
     return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
   }
 
@@ -216,7 +216,7 @@ export class JournalBlocks {
   /** Where a simulation's journal stood before the block that begins with this record. */
   #before(simulation: number, first: number): Tail {
     const sql = `SELECT last AS seq, hash FROM block WHERE simulation = ? AND first < ? ORDER BY first DESC LIMIT 1`;
-    const tail = this.#one<Tail>(sql, simulation, first);
+    const tail = this.#one<Tail>(this.#statements.of(sql), simulation, first);
     if (tail === undefined) return this.#beginning(simulation);
     // A flipped bit can change the type of a value, too.
     if (typeof tail.seq === 'number' && tail.hash instanceof Uint8Array) return tail;
@@ -235,13 +235,15 @@ export class JournalBlocks {
   /** True when a simulation is not deleted. */
   isLive(simulation: number): boolean {
     return (
-      this.#one('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL', simulation) !== undefined
+      this.#one(
+        this.#statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL'),
+        simulation,
+      ) !== undefined
     );
   }
 
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
-  #one<Row>(sql: string, ...values: readonly number[]): Row | undefined {
-    return readingIntact(() => one<Row>(this.#statements.of(sql), ...values));
+  #one<Row>(statement: Select<Row>, ...values: readonly number[]): Row | undefined {
+    return readingIntact(() => one(statement, ...values));
   }
 
   #all(sql: string, ...values: readonly (number | string)[]): readonly Block[] {

@@ -213,13 +213,15 @@ export class WebhookTables {
   deliveries({ webhookId, status, offset, limit, before }: DeliveryQuery): Page<StoredDelivery> {
     const where = `webhook = ?${status === undefined ? '' : ' AND status = ?'}`;
     const values: SqlValue[] = status === undefined ? [webhookId] : [webhookId, status];
-    const count = this.#statements.of(`SELECT count(*) AS total FROM delivery WHERE ${where}`);
-    const total = one<{ total: number }>(count, ...values)?.total ?? 0;
-    const page = this.#statements.of(
+    const count = this.#statements.of<{ total: number }>(
+      `SELECT count(*) AS total FROM delivery WHERE ${where}`,
+    );
+    const total = one(count, ...values)?.total ?? 0;
+    const page = this.#statements.of<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery WHERE ${where} AND k < ? ORDER BY k DESC LIMIT ? OFFSET ?`,
     );
     // One more than is shown says whether there is another page.
-    const rows = all<DeliveryRow>(page, ...values, before ?? Number.MAX_SAFE_INTEGER, limit + 1, offset);
+    const rows = all(page, ...values, before ?? Number.MAX_SAFE_INTEGER, limit + 1, offset);
     const shown = rows.slice(0, limit);
     const next = rows.length > limit ? shown.at(-1)?.k : undefined;
     return { items: shown.map(deliveryOf), total, ...(next !== undefined && { next }) };
