@@ -37,7 +37,7 @@ export interface BusinessDays {
  * The name of a calendar, as journals have it. `XNYS+2600` is that of the exchange, moved into the future by 2,600 weeks: each date has the
  * hours of the date so many weeks before it (D209).
  */
-export type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}`;
+type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}`;
 
 /** The business days that a simulation goes by. */
 export interface Calendar extends BusinessDays {

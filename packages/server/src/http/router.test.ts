@@ -44,15 +44,15 @@ const bodies: Readonly<Record<string, object>> = {
   doNotExerciseOption: { quantity: 1 },
 };
 
+/** Parameters of paths beside the ids of `OWNED`, where any text would be malformed. */
+const OTHERS: Readonly<Record<string, string>> = { optionSymbol: 'AAPL260116C00150000', snapshotId: NOWHERE };
 const OWNED = ['accountId', 'portfolioId', 'orderId', 'simulationId'];
 const idNames = (route: Route): string[] =>
   Object.keys(route.params?.properties ?? {}).filter((name) => OWNED.includes(name));
 const withIds = routeEntries.filter(([, route]) => idNames(route).length > 0);
 const pathsOf = (route: Route): readonly string[] => [route.path, ...Object.values(route.aliases ?? {})];
 const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
-  path.replace(/:(\w+)/g, (_, name: string) =>
-    name === 'optionSymbol' ? 'AAPL260116C00150000' : (ids[name] ?? name),
-  );
+  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? OTHERS[name] ?? name);
 
 describe('a known path with another method', () => {
   it.each([

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DamagedJournal } from '../../journal.js';
-import { all, asDamage, one, openConnection, pragmaNumber, requireSqliteVersion } from '../database/connection.js';
+import {
+  all,
+  asDamage,
+  one,
+  openConnection,
+  pragmaNumber,
+  requireSqliteVersion,
+} from '../database/connection.js';
 import type { Database } from '../database/connection.js';
 import { makePrivate } from '../database/private-files.js';
 
