@@ -53,6 +53,11 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
       'Record quotes and trades of a live source, one file an hour, or split a recording by symbol.',
     usage: 'SYMBOL… --source alpaca|massive|tradier --out DIR | split DIR --out DIR',
   },
+  migrate: {
+    file: 'migrate-command',
+    description: 'Copy everything from a data directory into PostgreSQL, or back. No server may use either.',
+    usage: '--from DIR|URL --to URL|DIR',
+  },
   backup: { file: 'backup-command', description: 'Copy the data directory.', usage: '--to DIR [--data DIR]' },
 };
 

@@ -1,9 +1,11 @@
 import type { Settings } from './config.js';
+import { UnusableDatabase, UnusableDirectory } from './store/journal.js';
 import { projectRecord } from './store/projection.js';
 import { makePrivateDirectory } from './store/sqlite/database/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
 import { recoveryUrl } from './store/worker-url.js';
+import { MIGRATION } from './store/store.js';
 import type { Store } from './store/store.js';
 
 /** Before anything else is written there: the data directory is its owner's alone. */
@@ -18,6 +20,21 @@ export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
 export async function openStore(
   settings: Settings,
+  onFatal?: (error: Error) => void,
+  events: StoreEvents = {},
+): Promise<Store> {
+  const store = await openAnyStore(settings, onFatal, events);
+  if (store.registry.setting(MIGRATION) === undefined) return store;
+  await store.close();
+  const Unusable = settings.databaseUrl === undefined ? UnusableDirectory : UnusableDatabase;
+  throw new Unusable(
+    'A migration into this store has not finished: run sandpit migrate again, then start the server',
+  );
+}
+
+/** The same for migrations, which go on with one that has not finished. */
+export async function openAnyStore(
+  settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,
   { onLost, ...more }: StoreEvents = {},
 ): Promise<Store> {

@@ -15,8 +15,9 @@ const ANSWERS_KEPT = 10_000;
 /** What has left the brokerage with a record. */
 interface PendingItem {
   readonly seq: number;
-  /** An order by its number, a client order id, a portfolio. */
-  readonly what: number | { readonly clientOrderId: string } | { readonly portfolioId: string };
+  /** An order by its number, a client order id, a portfolio that was closed, one that was opened. */
+  readonly what:
+    number | { readonly clientOrderId: string } | { readonly portfolioId: string } | { readonly opened: string };
 }
 
 /**
@@ -35,6 +36,8 @@ export class PendingProjection {
   readonly #clientOrderIds = new Map<string, number>();
   /** Closed portfolios, with their tenants. */
   readonly #closures = new Map<string, string>();
+  /** Portfolios of which history has nothing yet. */
+  readonly #opened = new Set<string>();
   /**
    * Answers of a remote history, by client order id or portfolio; null = no row. Changes noted since
    * replaces it, so that it stays right.
@@ -157,6 +160,13 @@ export class PendingProjection {
       if (!this.#history.answersAtOnce) this.#answers.set(clientOrderId, { found: first.number });
       this.#left.push({ seq, what: { clientOrderId } });
     }
+    if (command.type === 'OpenPortfolio')
+      for (const event of events) {
+        if (event.type !== 'PortfolioOpened') continue;
+        const opened = event.terms.portfolioId;
+        this.#opened.add(opened);
+        this.#left.push({ seq, what: { opened } });
+      }
     // The last event: what the portfolio has accrued and is paid out comes before it.
     const last: Event | undefined = events.at(-1);
     if (last?.type === 'PortfolioClosed' && 'by' in command) {
@@ -181,6 +191,7 @@ export class PendingProjection {
       const { seq, what } = left;
       if (typeof what === 'number') this.#orders.delete(what);
       else if ('clientOrderId' in what) this.#clientOrderIds.delete(what.clientOrderId);
+      else if ('opened' in what) this.#opened.delete(what.opened);
       else this.#closures.delete(what.portfolioId);
       this.#since = seq;
       this.#first += 1;
@@ -206,7 +217,8 @@ export class PendingProjection {
     const portfolio = this.#brokerage.state.portfolios.get(portfolioId);
     if (portfolio?.terms.tenantId !== command.by.tenantId) return undefined;
     const key = keyOf(portfolioId, clientOrderId);
-    const order = this.#clientOrderIds.get(key) ?? this.#past(command, key);
+    const isNew = this.#opened.has(portfolioId);
+    const order = this.#clientOrderIds.get(key) ?? (isNew ? undefined : this.#past(command, key));
     return typeof order === 'number' ? duplicateClientOrderId(order) : undefined;
   }
 

@@ -1,11 +1,15 @@
 import type { History, ListItem, OrderRow } from './history.js';
-import type { Journal } from './journal.js';
+import type { Journal, ValueOrPromise } from './journal.js';
 
 /** Reads of long walks through the past, in any thread. */
 export interface PastSource {
   readonly history: Pick<History, 'list' | 'order'>;
   /** Orders with numbers in a range; absent = only one by one. */
-  readonly ordersBetween?: (simulationId: string, first: number, last: number) => readonly OrderRow[];
+  readonly ordersBetween?: (
+    simulationId: string,
+    first: number,
+    last: number,
+  ) => ValueOrPromise<readonly OrderRow[]>;
   /** Events of orders with numbers in a range, by order, oldest first; those that are missing are to be had one by one. */
   readonly orderEventsBetween?: (
     simulationId: string,
@@ -14,10 +18,10 @@ export interface PastSource {
   ) => ReadonlyMap<number, readonly ListItem[]>;
   readonly journal: PastJournal;
   /** A name that no other simulation has, had or will have, even where one is made again under the same id; undefined = it is gone. */
-  nameOf(simulationId: string): string | undefined;
+  nameOf(simulationId: string): ValueOrPromise<string | undefined>;
 }
 
-export type PastJournal = Pick<Journal, 'read' | 'lastSeq'>;
+export type PastJournal = Pick<Journal, 'read'> & { lastSeq(simulationId: string): ValueOrPromise<number> };
 
 /** Why something could not be read, in a form that can be sent from one thread to another. */
 export interface PastFailure {

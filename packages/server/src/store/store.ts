@@ -1,9 +1,9 @@
 import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
-import type { DamagedJournal, Journal } from './journal.js';
+import type { DamagedJournal, Journal, StoredAnswer, ValueOrPromise } from './journal.js';
 import type { Ownership } from './ownership.js';
 import type { PastAccess } from './past.js';
-import type { Registry } from './registry.js';
+import type { Registry, SimulationEntry } from './registry.js';
 import type { WebhookStore } from './webhooks.js';
 
 /** Everything a server keeps, behind its ports. */
@@ -19,6 +19,8 @@ export interface Store {
   readonly ownership?: Ownership;
   /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
+  /** For migrations; absent = it cannot be migrated. */
+  readonly contents?: StoreContents;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */
@@ -27,6 +29,29 @@ export interface Store {
   check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
   /** Commits what was appended, and lets go of the data directory. */
   close(): Promise<void>;
+}
+
+/** The setting that marks the destination of a migration that has not finished: the installation that it comes from. */
+export const MIGRATION = 'migration/from';
+
+/** Prefixes of settings that are a store's own: no migration copies them. */
+export const STORE_SETTINGS: readonly string[] = ['fork/', 'migration/'];
+
+/** An answer as it is stored: without what its lookup is made of. */
+export interface KeptAnswer extends Pick<StoredAnswer, 'expiresAt' | 'fingerprint' | 'statusCode' | 'body'> {
+  readonly lookup: string;
+}
+
+/** What a migration reads and writes beside the ports. */
+export interface StoreContents {
+  /** Drawn when the store was made. */
+  readonly installation: string;
+  /** Deleted simulations, oldest first: their ids stay taken. */
+  deleted(): readonly SimulationEntry[];
+  /** Answers with lookups behind this one, in an order of the store's own. Throws `DamagedJournal`. */
+  answers(after: string, limit: number): ValueOrPromise<readonly KeptAnswer[]>;
+  /** Resolves when they are durable. */
+  saveAnswers(answers: readonly KeptAnswer[]): Promise<void>;
 }
 
 export interface StoreHealth {

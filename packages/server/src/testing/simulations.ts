@@ -10,7 +10,10 @@ import type { SimulationConfig } from '../engine/simulations.js';
 import type { Simulation } from '../engine/simulation.js';
 import { projectRecord } from '../store/projection.js';
 import { openMemoryStore } from '../store/memory/memory-store.js';
+import { openPostgresStore } from '../store/postgres/postgres-store.js';
 import type { Store } from '../store/store.js';
+import { recoveryUrl } from '../store/worker-url.js';
+import { newDatabase } from './test-database.js';
 
 /** Monday 2026-01-05, 10:00 New York. */
 export const MONDAY_TEN = Date.parse('2026-01-05T10:00:00-05:00');
@@ -21,12 +24,23 @@ export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
 export const testSettings = (more: Record<string, string> = {}): Settings =>
   readSettings({ LOG_LEVEL: 'silent', DATA_DIR: join(tmpdir(), 'sandpit-test-without-data'), ...more });
 
+/** A store of its own for a test that names none: in memory, or in PostgreSQL where SANDPIT_TEST_STORE says so. */
+async function newStore(): Promise<Store> {
+  if (process.env['SANDPIT_TEST_STORE'] !== 'postgres') return openMemoryStore({ project: projectRecord });
+  return openPostgresStore({
+    url: await newDatabase(),
+    projection: projectRecord,
+    recovery: recoveryUrl().href,
+  });
+}
+
 /** Simulations on a store, by default in memory, the market with a push feed and a manual clock. `main`: that of `BY`. */
 export async function startSimulations(
   config: Partial<SimulationConfig> = {},
-  store: Store = openMemoryStore({ project: projectRecord }),
+  given?: Store,
   settings: Settings = testSettings(),
 ): Promise<{ store: Store; simulations: Simulations; main: Simulation }> {
+  const store = given ?? (await newStore());
   const ground = await sharedDependenciesOf(settings, store, (error) => {
     throw error;
   });

@@ -12,7 +12,7 @@ export class BookCache {
   /** The book of a portfolio, read up to what its simulation tells of. */
   async find(reading: StudyReading, portfolioId: string): Promise<PortfolioBook> {
     const { source, simulation } = reading;
-    const name = source.nameOf(simulation.id);
+    const name = await source.nameOf(simulation.id);
     const key = `${name ?? ''} ${portfolioId}`;
     const book = this.#books.get(key) ?? new PortfolioBook(portfolioId, reading);
     this.#books.delete(key);

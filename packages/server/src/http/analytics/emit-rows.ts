@@ -5,6 +5,7 @@ import { routes } from '@sandpit/protocol';
 import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
 import { Slice } from '../../engine/slice.js';
 import type { ListItem } from '../../store/history.js';
+import type { ValueOrPromise } from '../../store/journal.js';
 import { CsvList } from '../csv-list.js';
 import { toActivity, toEquityPoint, toLedgerEntry, toSmaEntry } from '../translate/history.js';
 import type { RowsQuestion } from './study.js';
@@ -19,12 +20,15 @@ type Show = (item: ListItem) => unknown;
 
 /** Formatter of list items; one for each page, so that its cache is released. */
 const SHOWN: {
-  readonly [Operation in ListOperation]: (context: StudyContext, items: readonly ListItem[]) => Show;
+  readonly [Operation in ListOperation]: (
+    context: StudyContext,
+    items: readonly ListItem[],
+  ) => ValueOrPromise<Show>;
 } = {
-  listLedgerEntries({ ids, source, simulation }, items) {
+  async listLedgerEntries({ ids, source, simulation }, items) {
     const { id } = simulation;
     const range = rangeOf(items, (event) => (event.type === 'OrderExecuted' ? event.order : undefined));
-    const orders = range === undefined ? [] : (source.ordersBetween?.(id, ...range) ?? []);
+    const orders = range === undefined ? [] : ((await source.ordersBetween?.(id, ...range)) ?? []);
     const terms = new TermsOfItems({ id, history: source.history }, orders);
     return async (item) => toLedgerEntry(ids, item, await terms.of(item));
   },
@@ -101,7 +105,7 @@ async function* itemsOf(context: StudyContext, question: RowsQuestion): AsyncGen
       isUncounted: true,
       ...(before !== undefined && { before }),
     });
-    const show = SHOWN[operation](context, page.items);
+    const show = await SHOWN[operation](context, page.items);
     for (const item of page.items) if (item.seq <= simulation.upTo) yield await show(item);
     before = page.next;
   } while (before !== undefined);

@@ -155,7 +155,7 @@ export async function lastSeqBefore(
   at: number,
 ): Promise<number> {
   let low = 0;
-  let high = journal.lastSeq(simulationId);
+  let high = await journal.lastSeq(simulationId);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     const record = await firstOf(journal.read(simulationId, middle - 1));

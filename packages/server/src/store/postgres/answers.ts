@@ -34,10 +34,15 @@ export function newAnswer(answer: StoredAnswer): NewAnswer {
     statusCode,
     body,
   };
-  return { ...fields, checksum: checksumOf(fields) };
+  return withChecksum(fields);
 }
 
-interface AnswerRow {
+export const withChecksum = (fields: AnswerFields): NewAnswer => ({
+  ...fields,
+  checksum: checksumOf(fields),
+});
+
+export interface AnswerRow {
   readonly lookup: string;
   readonly expires_at: string;
   readonly fingerprint: string;
@@ -56,7 +61,11 @@ export async function findAnswer(
     'SELECT lookup, expires_at, fingerprint, status_code, body, checksum FROM answer WHERE cell = $1 AND lookup = $2',
     [cell, lookup],
   );
-  if (row === undefined) return undefined;
+  return row && intactAnswer(row);
+}
+
+/** An answer as it was stored. Throws `DamagedJournal`. */
+export function intactAnswer(row: AnswerRow): AnswerFields {
   const answer = {
     lookup: row.lookup,
     expiresAt: Number(row.expires_at),

@@ -5,7 +5,8 @@ import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { ApiKey, ForkBeginning, Registry, SimulationEntry, Tenant } from '../registry.js';
 import type { Cell, Origin } from './cells.js';
 import type { CommitQueue } from './commit-queue.js';
-import type { RegisteredCell, RegistryChange, RegistryState } from './registry-state.js';
+import { entryOf } from './registry-state.js';
+import type { RegistryChange, RegistryState } from './registry-state.js';
 
 const byAge = (a: { readonly createdAt: number }, b: { readonly createdAt: number }): number =>
   a.createdAt - b.createdAt;
@@ -167,11 +168,3 @@ export class PostgresRegistry implements Registry {
     return this.#change({ change: 'delete-setting', name });
   }
 }
-
-const entryOf = ({ id, tenantId, config, createdAt, deletedAt }: RegisteredCell): SimulationEntry => ({
-  id,
-  tenantId,
-  config,
-  createdAt,
-  ...(deletedAt !== undefined && { deletedAt }),
-});

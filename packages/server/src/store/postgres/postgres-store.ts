@@ -4,7 +4,6 @@ import type { CheckpointedSimulation } from '../checkpoint-work.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { Projection } from '../projection.js';
-import type { RegistryNews } from '../ownership.js';
 import type { Store } from '../store.js';
 import { workerUrl } from '../worker-url.js';
 import { removeExpiredAnswers } from './answers.js';
@@ -14,15 +13,17 @@ import { CheckpointTable } from './checkpoint-table.js';
 import type { CellReading } from './checkpoint-thread.js';
 import { CommitQueue } from './commit-queue.js';
 import { DatabaseAddress, sentenceOf } from './database.js';
+import { followRegistry } from './follow-registry.js';
 import { HistoryProjector } from './history-projector.js';
 import { Incarnation } from './incarnation.js';
+import { errorOfPast } from './past-source.js';
+import { PostgresContents } from './postgres-contents.js';
 import { PostgresHistory } from './postgres-history.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresWebhooks } from './postgres-webhooks.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
-import type { Entry } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
 import { TenantOwnership } from './tenant-ownership.js';
 
@@ -62,11 +63,6 @@ export interface ClusterMember {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-interface RegistryRow extends Entry {
-  readonly version: string;
-  readonly digest: string;
-}
-
 /**
  * The store in PostgreSQL. Commits go through one connection, questions through another. Rejects with `UnusableDatabase`,
  * `StoreInUse` and `DamagedJournal`.
@@ -78,7 +74,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   let isOpen = false;
   const opened: { close(): Promise<void> }[] = [connection];
   try {
-    await prepareTables(connection.client, address.shown).catch((error: unknown) => {
+    const { installation } = await prepareTables(connection.client, address.shown).catch((error: unknown) => {
       throw sentenceOf(error, address.shown);
     });
     const database = new QuestionConnection(address);
@@ -185,6 +181,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       webhooks,
       ...(ownership !== undefined && { ownership }),
       mayAnswer: () => incarnation.mayDecide(),
+      contents: new PostgresContents(installation, queue, database, state),
+      past: {
+        module: workerUrl('postgres/past-source').href,
+        data: { url },
+        errorOf: errorOfPast,
+        // The tables are never replaced, and the thread has no file of ours open.
+        onReplace: () => undefined,
+      },
       probe: () => queue.probe(),
       health: () => queue.health(),
       check: () => damageIn(blocks, cells),
@@ -212,36 +216,6 @@ function checkpointed(
   }
   const reading: CellReading = { end: { seq: head.seq, hash: head.hash }, origins };
   return { key, config, reading };
-}
-
-/** Takes over what was changed in the registry since. Returns the digest that it should have. */
-async function followRegistry(
-  database: QuestionConnection,
-  state: RegistryState,
-  onNews: (news: readonly RegistryNews[]) => void = () => undefined,
-): Promise<string> {
-  // One statement sees one state of both tables.
-  const rows = await database.ask<Partial<RegistryRow> & Pick<RegistryRow, 'version' | 'digest'>>(
-    `SELECT h.version, h.digest, r.kind, r.name, r.value FROM registry_head h LEFT JOIN registry r ON r.version > $1
-       ORDER BY r.version, r.kind, r.name`,
-    [state.version],
-    PAGE_MS,
-  );
-  const [head] = rows;
-  if (head === undefined) throw new DamagedJournal('The registry has lost its head');
-  const version = Number(head.version);
-  // Local changes made meanwhile are newer.
-  if (version <= state.version) return head.digest;
-  const news: RegistryNews[] = [];
-  for (const { kind, name, value } of rows) {
-    if (typeof kind !== 'string' || typeof name !== 'string') continue;
-    const before = state.get(kind, name);
-    state.apply({ kind, name, value: value ?? null });
-    if (before !== (value ?? undefined)) news.push({ kind, name });
-  }
-  state.version = version;
-  if (news.length > 0) onNews(news);
-  return head.digest;
 }
 
 /** Takes every cell that nobody alive owns: with the next epoch, so that nothing of an earlier owner is committed any more. */

@@ -14,8 +14,12 @@ export class QuestionConnection {
   /** Questions are asked one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(address: DatabaseAddress) {
+  readonly #prepare: ((client: pg.Client) => Promise<unknown>) | undefined;
+
+  /** `prepare`: done on each connection before anything is asked on it. */
+  constructor(address: DatabaseAddress, prepare?: (client: pg.Client) => Promise<unknown>) {
     this.#address = address;
+    this.#prepare = prepare;
   }
 
   /** Rejects with `StoreUnavailable` where there is no answer. `name`: of a statement that is prepared once. */
@@ -85,7 +89,7 @@ export class QuestionConnection {
   #open(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('The store is closed'));
     if (this.#connection === undefined) {
-      const opening = this.#address.connect();
+      const opening = this.#connect();
       this.#connection = opening;
       opening.then(
         ({ lost }) =>
@@ -98,6 +102,17 @@ export class QuestionConnection {
       );
     }
     return this.#connection;
+  }
+
+  async #connect(): Promise<Connection> {
+    const connection = await this.#address.connect();
+    try {
+      await this.#prepare?.(connection.client);
+      return connection;
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
+    }
   }
 
   #letGo(): void {

@@ -19,6 +19,15 @@ export interface RegisteredCell extends SimulationEntry {
   readonly origin?: Origin;
 }
 
+/** A simulation as the registry tells of it. */
+export const entryOf = ({ id, tenantId, config, createdAt, deletedAt }: RegisteredCell): SimulationEntry => ({
+  id,
+  tenantId,
+  config,
+  createdAt,
+  ...(deletedAt !== undefined && { deletedAt }),
+});
+
 export type RegistryChange =
   | { readonly change: 'create-tenant'; readonly tenant: Tenant }
   | { readonly change: 'update-tenant'; readonly tenant: Tenant }

@@ -17,6 +17,7 @@ import { ScrubbingThread } from './checks/scrubbing-thread.js';
 import type { ScrubOptions } from './checks/scrubbing-thread.js';
 import { SimulationKeys } from './journal/simulation-keys.js';
 import { hasForks } from './journal/fork-origin.js';
+import { SqliteContents } from './sqlite-contents.js';
 import { SqliteHistory } from './history/sqlite-history.js';
 import { SqliteJournal } from './journal/sqlite-journal.js';
 import { SqliteRegistry } from './registry/sqlite-registry.js';
@@ -135,6 +136,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     registry,
     webhooks,
     past: history.past,
+    contents: new SqliteContents(queue, statements, blocks),
     probe: () => queue.probe(),
     health: () => ({ ...queue.health(), ...(damage.length > 0 && { damage }) }),
     check: () => altered(database, statements),

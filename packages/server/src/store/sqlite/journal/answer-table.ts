@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { DamagedJournal } from '../../journal.js';
-import type { StoredAnswer } from '../../journal.js';
+import type { AnswerContent } from './batch.js';
 import { all, one, readingIntact } from '../database/connection.js';
 import type { Database, Statement, Statements } from '../database/connection.js';
 import { answerHash } from './row-sums.js';
@@ -61,7 +61,7 @@ export class AnswerTable {
     this.#remove = database.prepare('DELETE FROM answer WHERE k = ?');
   }
 
-  save(lookup: string, answer: StoredAnswer, sum: RowSum): void {
+  save(lookup: string, answer: AnswerContent, sum: RowSum): void {
     const before = one<Stored>(this.#find, lookup);
     if (before !== undefined) this.#removeOne(before, sum);
     const { expiresAt, fingerprint, statusCode, body } = answer;

@@ -24,9 +24,12 @@ export interface Piece {
   readonly bytes: number;
 }
 
+/** An answer without what its lookup is made of. */
+export type AnswerContent = Pick<StoredAnswer, 'expiresAt' | 'fingerprint' | 'statusCode' | 'body'>;
+
 /** Everything that is not a record. */
 export type Operation =
-  | { readonly kind: 'save-answer'; readonly lookup: string; readonly answer: StoredAnswer }
+  | { readonly kind: 'save-answer'; readonly lookup: string; readonly answer: AnswerContent }
   | { readonly kind: 'delete-answers'; readonly prefix: string }
   | { readonly kind: 'create-tenant'; readonly tenant: Tenant }
   | { readonly kind: 'update-tenant'; readonly tenant: Tenant }

@@ -210,7 +210,7 @@ export class RegistryQueries {
   }
 
   simulations(
-    where: 'id = ?' | 'tenant IS ? AND deleted_at IS NULL' | 'deleted_at IS NULL',
+    where: 'id = ?' | 'tenant IS ? AND deleted_at IS NULL' | 'deleted_at IS NULL' | 'deleted_at IS NOT NULL',
     ...values: readonly (string | null)[]
   ): readonly SimulationEntry[] {
     const sql = `SELECT * FROM simulation WHERE ${where} ORDER BY key`;

@@ -1,0 +1,41 @@
+import { DamagedJournal } from '../journal.js';
+import type { RegistryNews } from '../ownership.js';
+import type { QuestionConnection } from './question-connection.js';
+import type { Entry, RegistryState } from './registry-state.js';
+
+const PAGE_MS = 30_000;
+
+interface RegistryRow extends Entry {
+  readonly version: string;
+  readonly digest: string;
+}
+
+/** Takes over what was changed in the registry since. Returns the digest that it should have. */
+export async function followRegistry(
+  database: QuestionConnection,
+  state: RegistryState,
+  onNews: (news: readonly RegistryNews[]) => void = () => undefined,
+): Promise<string> {
+  // One statement sees one state of both tables.
+  const rows = await database.ask<Partial<RegistryRow> & Pick<RegistryRow, 'version' | 'digest'>>(
+    `SELECT h.version, h.digest, r.kind, r.name, r.value FROM registry_head h LEFT JOIN registry r ON r.version > $1
+       ORDER BY r.version, r.kind, r.name`,
+    [state.version],
+    PAGE_MS,
+  );
+  const [head] = rows;
+  if (head === undefined) throw new DamagedJournal('The registry has lost its head');
+  const version = Number(head.version);
+  // Local changes made meanwhile are newer.
+  if (version <= state.version) return head.digest;
+  const news: RegistryNews[] = [];
+  for (const { kind, name, value } of rows) {
+    if (typeof kind !== 'string' || typeof name !== 'string') continue;
+    const before = state.get(kind, name);
+    state.apply({ kind, name, value: value ?? null });
+    if (before !== (value ?? undefined)) news.push({ kind, name });
+  }
+  state.version = version;
+  if (news.length > 0) onNews(news);
+  return head.digest;
+}
