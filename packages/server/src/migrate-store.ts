@@ -277,12 +277,14 @@ function digestOf({ registry, contents }: MigratedStore, journals: ReadonlyMap<s
 
 /** Resolves once the history of the destination tells of every record. */
 async function historyDerived({ history }: Store, note: (text: string) => void): Promise<void> {
-  for (let isNoted = false; ; await later(LOOK_MS)) {
+  let isNoted = false;
+  for (;;) {
     const { status, behind, reason } = history.health();
     if (status === 'failing') throw new StoreUnavailable(reason ?? 'The history cannot be written');
     if (status === 'ok' && behind === 0) return;
     if (!isNoted) note(`deriving the history: ${behind} records behind`);
     isNoted = true;
+    await later(LOOK_MS);
   }
 }
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { calendarById } from '@sandpit/core';
 import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
+import type { Settings } from './config.js';
 import { compareQuotes } from './engine/recorded-quotes.js';
 import { verifyJournal } from './engine/verify.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
@@ -54,25 +55,25 @@ async function main(): Promise<number> {
         sound = (await isAsRecorded(store, entry.id, values.recording ?? settings.recordDir)) && sound;
     }
     const differences = (await isHistoryComplete(store))
-      ? settings.databaseUrl === undefined
-        ? compareHistory(settings.dataDir, projectRecord)
-        : []
+      ? await historyDifferences(settings)
       : ['history cannot be written'];
     for (const difference of differences) console.error(difference);
     if (differences.length > 0 && settings.databaseUrl === undefined)
       console.error('npm run rebuild-history derives the history from the journal again');
-    if (differences.length === 0)
-      console.log(
-        settings.databaseUrl === undefined
-          ? 'history is what the journal says'
-          : 'history has come to the end of every journal',
-      );
+    if (differences.length === 0) console.log('history is what the journal says');
     sound &&= differences.length === 0;
     console.log(sound ? 'sound' : 'NOT SOUND');
     return sound ? 0 : 1;
   } finally {
     await store.close();
   }
+}
+
+/** Where the rows of history are not what the journals say. */
+async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<readonly string[]> {
+  if (databaseUrl === undefined) return compareHistory(dataDir, projectRecord);
+  const { compareHistory: compareTables } = await import('./store/postgres/compare-history.js');
+  return compareTables(databaseUrl, projectRecord);
 }
 
 /** Compares the quotes of a live simulation's records with the recording of its feed, where there is one; says what it finds. */

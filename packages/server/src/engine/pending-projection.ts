@@ -17,7 +17,10 @@ interface PendingItem {
   readonly seq: number;
   /** An order by its number, a client order id, a portfolio that was closed, one that was opened. */
   readonly what:
-    number | { readonly clientOrderId: string } | { readonly portfolioId: string } | { readonly opened: string };
+    | number
+    | { readonly clientOrderId: string }
+    | { readonly portfolioId: string }
+    | { readonly opened: string };
 }
 
 /**
