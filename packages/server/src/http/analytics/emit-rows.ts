@@ -32,11 +32,11 @@ const SHOWN: {
     const terms = new TermsOfItems({ id, history: source.history }, orders);
     return async (item) => toLedgerEntry(ids, item, await terms.of(item));
   },
-  listActivities({ ids, source, simulation }, items) {
+  async listActivities({ ids, source, simulation }, items) {
     const { id } = simulation;
     const range = rangeOf(items, (event) => (isOrderEvent(event) ? orderNumberOf(event) : undefined));
     const known = range && {
-      rows: source.ordersBetween?.(id, ...range) ?? [],
+      rows: (await source.ordersBetween?.(id, ...range)) ?? [],
       events: source.orderEventsBetween?.(id, ...range) ?? new Map<number, readonly ListItem[]>(),
     };
     const orders = new PastOrders({ id, history: source.history }, known);
