@@ -168,7 +168,7 @@ it('migrateStore: moves everything to PostgreSQL and back, goes on where it was 
     seenAt(await openStore({ ...testSettings(), ...at(place) }), simulationId, forkId, order);
   const before = await see(first);
 
-  await expect(migrated(first, url, 2)).rejects.toThrow('broken off');
+  await expect(migrated(first, url, 3)).rejects.toThrow('broken off');
   await expect(openStore({ ...testSettings(), ...at(url) })).rejects.toThrow(
     'A migration into this store has not finished',
   );

@@ -134,9 +134,11 @@ async function copyCells(
     await to.registry.deleteSimulation(id, deletedAt);
   }
   for (const entry of live) {
-    if (to.registry.simulation(entry.id) === undefined)
-      await to.registry.createSimulation(entry, beginningOf(entry, wanted));
-    const { digest, records, found } = await copyJournal(from, to, entry.id);
+    const begins = beginningOf(entry, wanted);
+    if (to.registry.simulation(entry.id) === undefined) await to.registry.createSimulation(entry, begins);
+    const { digest, records, end } = await copyJournal(from, to, entry.id);
+    // A fork that is new has its parent's records already.
+    const found = end - (begins?.sequence ?? 0);
     copied.digests.set(entry.id, digest);
     copied.records += records;
     copied.found += found;
@@ -157,13 +159,13 @@ function beginningOf(
   return live.has(simulationId) ? { simulationId, sequence } : undefined;
 }
 
-/** Copies the records that the destination lacks, and compares those of both by their hash. */
+/** Copies the records that the destination lacks, and compares those of both by their hash. `end`: the last that it had before. */
 async function copyJournal(
   from: MigratedStore,
   to: MigratedStore,
   id: string,
-): Promise<{ readonly digest: string; readonly records: number; readonly found: number }> {
-  const found = to.journal.lastSeq(id);
+): Promise<{ readonly digest: string; readonly records: number; readonly end: number }> {
+  const end = to.journal.lastSeq(id);
   const sum = createHash('sha256');
   let records = 0;
   let characters = 0;
@@ -171,7 +173,7 @@ async function copyJournal(
   for await (const record of from.journal.read(id, 0)) {
     sum.update(textOf(record));
     records = record.seq;
-    if (record.seq <= found) continue;
+    if (record.seq <= end) continue;
     underWay.push(to.journal.append(record));
     characters += record.payload.length;
     if (underWay.length < MOST_UNDER_WAY && characters < MOST_CHARACTERS) continue;
@@ -187,7 +189,7 @@ async function copyJournal(
     throw new UnusableDatabase(
       `The journal of ${id} at the destination is not that of the source; empty the destination and run the command again`,
     );
-  return { digest, records, found };
+  return { digest, records, end };
 }
 
 const textOf = ({ seq, at, payload }: JournalRecord): string => `${seq} ${at} ${payload}\n`;
