@@ -111,6 +111,7 @@ OPERATIONS = {
     "createAgentToken": "POST /v1/auth/agent-token",
     "getHealth": "GET /v1/health",
     "getReadiness": "GET /v1/ready",
+    "getCluster": "GET /v1/cluster",
     "createStreamTicket": "POST /v1/stream/ticket",
     "streamOrders": "GET /v1/stream/orders",
     "streamPortfolios": "GET /v1/stream/portfolios",

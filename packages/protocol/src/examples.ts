@@ -1339,6 +1339,31 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   },
   getHealth: { reply: { status: 'ok', timestamp: '2026-11-22T20:19:10.679Z' } },
   getReadiness: { reply: { status: 'ok', timestamp: '2026-11-22T20:19:10.688Z', reasons: [] } },
+  getCluster: {
+    query: { tenantId: 'demo' },
+    reply: {
+      nodeId: 'node-1',
+      durability: 'LOCAL',
+      nodes: [
+        {
+          nodeId: 'node-1',
+          url: 'http://10.0.0.11:3000',
+          incarnation: 1,
+          version: '0.1.0',
+          status: 'LIVE',
+          reasons: [],
+          tenants: 1,
+          cells: 2,
+          lag: { history: 0, market: 0 },
+          clockSkewMs: 0,
+        },
+      ],
+      market: { tenantId: 'market', nodeId: 'node-1', epoch: 1 },
+      tenantCount: 1,
+      tenants: [{ tenantId: 'demo', nodeId: 'node-1', epoch: 1 }],
+      cells: [{ simulationId: 'main', epoch: 1, sequence: 4 }],
+    },
+  },
   createStreamTicket: {
     reply: {
       ticket: 'ttttttttttttttttttttttttttttttttttttttttttt',

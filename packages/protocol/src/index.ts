@@ -26,6 +26,7 @@ export {
   type Static,
   text,
 } from './fields.js';
+export * from './cluster.js';
 export * from './health.js';
 export * from './history.js';
 export * from './fixtures.js';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { calendarById, Instant } from '@sandpit/core';
 import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
+import { Cluster } from './cluster/cluster.js';
 import type { Settings } from './config.js';
 import type { DurableRecord } from './engine/records.js';
 import { LIVE_MAX_AGE_MS, NoLiveSource, Simulations } from './engine/simulations.js';
@@ -21,6 +22,7 @@ import { MaskedFeed } from './feeds/replay/masked-feed.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { drawOf } from './feeds/synthetic/chance.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
+import { askerOf } from './http/cluster/ask-node.js';
 import type { LiveSettings } from './live-settings.js';
 import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
@@ -32,6 +34,8 @@ export { lowerPriority, NICE_OF_BATCHES } from './store/lower-priority.js';
 export interface Composition {
   readonly store: Store;
   readonly simulations: Simulations;
+  /** This node among others; undefined = this server is alone. */
+  readonly cluster: Cluster | undefined;
 }
 
 /** The one place where concrete parts are chosen and joined. */
@@ -47,9 +51,17 @@ export async function compose(
   };
   opening.onLost = (simulationId) => simulations?.dropLost(simulationId);
   const store = await opening.store;
+  const cluster = clusterOf(settings, store, surroundings.note);
   try {
     simulations = await Simulations.start(
-      await sharedDependenciesOf(settings, store, onFatal, surroundings),
+      {
+        ...(await sharedDependenciesOf(settings, store, onFatal, surroundings)),
+        ...(cluster !== undefined && {
+          onMarketRecorded: () => cluster.tellMarket(),
+          onMarketLost: () => opening.onStruckOut(),
+          mayLead: () => cluster.reasons.length === 0,
+        }),
+      },
       {
         feed: settings.feed,
         clock: settings.clock,
@@ -62,11 +74,21 @@ export async function compose(
         ...(settings.seed !== undefined && { seed: settings.seed }),
       },
     );
-    return { store, simulations };
+    return { store, simulations, cluster };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function clusterOf(
+  { cluster }: Settings,
+  store: Store,
+  note: (text: string) => void = () => undefined,
+): Cluster | undefined {
+  const { ownership } = store;
+  if (cluster === undefined || ownership === undefined) return undefined;
+  return new Cluster({ store, ownership, note, ask: askerOf(cluster) });
 }
 
 /** What comes from outside of the settings. */

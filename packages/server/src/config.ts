@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { calendarById, type EarlyAssignment, type Instant, type Money, seedOf } from '@sandpit/core';
 import {
   calendars,
@@ -31,6 +32,8 @@ export interface Settings {
   readonly dataDir: string;
   /** Of the PostgreSQL that keeps the data; undefined = the data directory does. */
   readonly databaseUrl: string | undefined;
+  /** Of a node among others that share the database; undefined = this server has it to itself. */
+  readonly cluster: ClusterSettings | undefined;
   readonly jwtSecret: string | undefined;
   readonly jwksUrl: string | undefined;
   readonly jwtAgentClaim: string | undefined;
@@ -86,6 +89,16 @@ export interface Settings {
   readonly webhookAllowPrivate: boolean;
 }
 
+/** What a server is among the nodes that share its database (D199). */
+export interface ClusterSettings {
+  /** A label for people. */
+  readonly nodeId: string;
+  /** Where other nodes reach it. */
+  readonly url: string;
+  /** What nodes sign requests to each other with. */
+  readonly secret: string;
+}
+
 /** A setting that cannot be used: the start ends with its message. */
 export class BadSetting extends Error {
   override readonly name = 'BadSetting';
@@ -132,6 +145,15 @@ export const SCHEMA = ruled(
         'x-text': false,
       }),
     ),
+    NODE_ID: optional(
+      text({
+        maxLength: 64,
+        pattern: '^[A-Za-z0-9._:-]+$',
+        'x-expected': 'must consist of letters, digits, dots, colons, hyphens and underscores',
+      }),
+    ),
+    NODE_URL: optional(origin()),
+    CLUSTER_SECRET: optional(secret()),
     JWT_SECRET: optional(text({ maxLength: LONGEST, 'x-text': false })),
     JWT_JWKS_URL: optional(
       text({ maxLength: LONGEST, pattern: '^https?://', 'x-expected': 'must be an http(s) URL' }),
@@ -194,6 +216,14 @@ export const SCHEMA = ruled(
     if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
       report.field('REPLAY_PATH', 'is required when MARKET_FEED is replay');
     }
+    if (env.CLUSTER_SECRET !== undefined && env.DATABASE_URL === undefined)
+      report.field('DATABASE_URL', 'is required when CLUSTER_SECRET is set');
+    if (env.CLUSTER_SECRET === undefined && env.NODE_URL !== undefined)
+      report.field('CLUSTER_SECRET', 'is required when NODE_URL is set');
+    if (env.CLUSTER_SECRET !== undefined && env.NODE_URL === undefined && env.PORT === 0)
+      report.field('NODE_URL', 'is required when CLUSTER_SECRET is set and PORT is 0');
+    if (env.CLUSTER_SECRET !== undefined && env.MARKET_FEED === 'live')
+      report.field('MARKET_FEED', 'must not be live when CLUSTER_SECRET is set');
     if (env.RECORD_DIR !== undefined && env.MARKET_FEED !== 'live')
       report.field('RECORD_DIR', 'should not exist unless MARKET_FEED is live');
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
@@ -226,6 +256,14 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     metricsPort: env.METRICS_PORT,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    cluster:
+      env.CLUSTER_SECRET === undefined
+        ? undefined
+        : {
+            nodeId: env.NODE_ID ?? `${hostname()}:${env.PORT}`,
+            url: (env.NODE_URL ?? `http://${reachableHost(env.HOST)}:${env.PORT}`).replace(/\/$/, ''),
+            secret: env.CLUSTER_SECRET,
+          },
     jwtSecret: env.JWT_SECRET,
     jwksUrl: env.JWT_JWKS_URL,
     jwtAgentClaim: env.JWT_AGENT_CLAIM,
@@ -267,13 +305,16 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   };
 }
 
+/** The name by which others reach a server that listens on a host. */
+const reachableHost = (host: string): string => (/^(0\.0\.0\.0|::)$/.test(host) ? hostname() : host);
+
 /** Shorter names than this are too often somebody else's. */
 const SHORTEST_SLIP = 6;
 const MOST_SLIPS = 2;
 
 /** Names that begin so are meant for this server: nothing else has variables of the kind. */
 const OURS =
-  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE)_/;
+  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE|CLUSTER)_/;
 /** Of the tools around the server. */
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 

@@ -1,6 +1,8 @@
+import { factsOf, VERSION } from './cluster-facts.js';
 import type { Settings } from './config.js';
 import { UnusableDatabase, UnusableDirectory } from './store/journal.js';
 import { projectRecord } from './store/projection.js';
+import type { PostgresStoreOptions } from './store/postgres/postgres-store.js';
 import { makePrivateDirectory } from './store/sqlite/database/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
@@ -15,6 +17,8 @@ export const prepareDataDirectory = (settings: Settings): void => makePrivateDir
 export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage'> {
   /** The state of a simulation in memory is invalid: another node owns it, or the database lacks records of it. */
   readonly onLost?: (simulationId: string) => void;
+  /** Other nodes own everything that this one did. Only in a cluster. */
+  readonly onStruckOut?: () => void;
 }
 
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
@@ -23,7 +27,12 @@ export async function openStore(
   onFatal?: (error: Error) => void,
   events: StoreEvents = {},
 ): Promise<Store> {
-  const store = await openAnyStore(settings, onFatal, events);
+  const { cluster } = settings;
+  const member = cluster && {
+    node: cluster.nodeId,
+    cluster: { url: cluster.url, version: VERSION, facts: await factsOf(settings) },
+  };
+  const store = await openAnyStore(settings, onFatal, events, member);
   if (store.registry.setting(MIGRATION) === undefined) return store;
   await store.close();
   const Unusable = settings.databaseUrl === undefined ? UnusableDirectory : UnusableDatabase;
@@ -36,7 +45,8 @@ export async function openStore(
 export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,
-  { onLost, ...more }: StoreEvents = {},
+  { onLost, onStruckOut, ...more }: StoreEvents = {},
+  member: Pick<PostgresStoreOptions, 'node' | 'cluster'> = {},
 ): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
   if (databaseUrl !== undefined) {
@@ -48,6 +58,8 @@ export async function openAnyStore(
       ...(onFatal !== undefined && { onFatal }),
       ...(more.note !== undefined && { note: more.note }),
       ...(onLost !== undefined && { onLost }),
+      ...member,
+      ...(onStruckOut !== undefined && { onStruckOut }),
     });
   }
   return openSqliteStore({
@@ -65,6 +77,9 @@ export interface OpeningStore {
   /** Hears of damage that is found behind the server's back. */
   onDamage: NonNullable<StoreEvents['onDamage']>;
   onLost: NonNullable<StoreEvents['onLost']>;
+  /** Other nodes own everything that this one did. */
+  onStruckOut: () => void;
+  isStruckOut: boolean;
 }
 
 /** Like `openStore`, for whoever knows later what damage is to lead to. */
@@ -78,9 +93,15 @@ export function beginOpening(
       ...(note !== undefined && { note }),
       onDamage: (problem, simulationId) => opening.onDamage(problem, simulationId),
       onLost: (simulationId) => opening.onLost(simulationId),
+      onStruckOut: () => {
+        opening.isStruckOut = true;
+        opening.onStruckOut();
+      },
     }),
     onDamage: () => undefined,
     onLost: () => undefined,
+    onStruckOut: () => undefined,
+    isStruckOut: false,
   };
   opening.store.catch(() => undefined);
   return opening;

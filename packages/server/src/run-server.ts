@@ -44,9 +44,22 @@ export async function runServer(settings: Settings): Promise<void> {
   );
 
   prepareDataDirectory(settings);
-  const http = { ...settings, jwtSecret: signingSecret(settings) };
-  const opening = beginOpening(settings, onFatal, (text) => log.warn(text));
-  // The threads of the store start while this one reads in everything else: a third of a second.
-  const { serve } = await import('./serve.js');
-  await serve(http, { opening, log, onFatal, ...(isTold && { say }) });
+  // With a database it is kept there.
+  const jwtSecret = settings.databaseUrl === undefined ? signingSecret(settings) : settings.jwtSecret;
+  let http = { ...settings, jwtSecret };
+  let isEnded = false;
+  while (!isEnded) {
+    const opening = beginOpening(http, onFatal, (text) => log.warn(text));
+    // The threads of the store start while this one reads in everything else: a third of a second.
+    const { serve } = await import('./serve.js');
+    try {
+      const port = await serve(http, { opening, log, onFatal, ...(isTold && { say }) });
+      isEnded = port === undefined;
+      if (port !== undefined) http = { ...http, port };
+    } catch (error) {
+      // Struck out before it listened: it begins again, as any node that was.
+      if (!opening.isStruckOut) throw error;
+      log.warn({ err: error }, 'struck out while it started: it begins again');
+    }
+  }
 }

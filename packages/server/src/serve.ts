@@ -19,6 +19,7 @@ import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import type { OpeningStore } from './open-store.js';
+import { sharedSecret } from './shared-secret.js';
 import { watchMainThread } from './watchdog/watchdog.js';
 import { lineOfRefusal, linesOf } from './terminal.js';
 
@@ -33,13 +34,32 @@ interface Beginnings {
   readonly say?: (line: string) => void;
 }
 
-/** Everything behind the store: the simulations, the HTTP surface, the doors. Resolves once it listens; ends the process at a signal. */
-export async function serve(settings: Settings, { opening, log, onFatal, say }: Beginnings): Promise<void> {
-  const composition = await compose(settings, onFatal, {
+/** How long requests that are under way may keep a node that was struck out from beginning again. */
+const ABANDON_MS = 2_000;
+
+/**
+ * Everything behind the store: the simulations, the HTTP surface, the doors. Resolves once it listens; ends the process at a signal. Of a node
+ * of a cluster it resolves when the node was struck out and nothing of it is left, with the port that it listened on.
+ */
+export async function serve(
+  given: Settings,
+  { opening, log, onFatal, say }: Beginnings,
+): Promise<number | undefined> {
+  const struckOut = new Promise<void>((resolve) => (opening.onStruckOut = resolve));
+  const composition = await compose(given, onFatal, {
     opening,
     note: (text) => log.warn(text),
     ...(say !== undefined && { tell: (record) => linesOf(record).forEach(say) }),
   });
+  const { cluster } = composition;
+  const jwtSecret =
+    given.databaseUrl === undefined
+      ? given.jwtSecret
+      : await sharedSecret(given, composition.store).catch(async (error: unknown) => {
+          await close(composition);
+          throw error;
+        });
+  const settings = { ...given, jwtSecret };
   const access = new Access(composition.store.registry, Date.now, (what) => log.info(what, 'audit'));
   const monotonicMs = (): number => performance.now();
   const issueDemoToken = async (keyId: string, scope: string = DEMO.scope): Promise<string | undefined> =>
@@ -52,6 +72,10 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
   const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
   const app = await createApp({
     ...composition,
+    cluster:
+      cluster === undefined || settings.cluster === undefined
+        ? undefined
+        : { cluster, settings: settings.cluster },
     access,
     settings,
     log,
@@ -67,12 +91,14 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
   });
   await app.listen({ port: settings.port, host: settings.host });
   // From here on no turn of the event loop takes long; reading a journal at the start may.
-  if (settings.watchdogMs !== undefined)
+  if (settings.watchdogMs !== undefined && !isWatched) {
+    isWatched = true;
     watchMainThread({
       limitMs: settings.watchdogMs,
       isJson: say === undefined,
       exitCode: EXIT.STUCK,
     });
+  }
   const metrics =
     settings.metricsPort === undefined
       ? undefined
@@ -96,7 +122,10 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
     entered: (tenantId) => app.enterWebhooks(tenantId),
   });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
-  stopOnSignal(log, settings.drainMs, async () => {
+  if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);
+  const disregardSignals = stopOnSignal(log, settings.drainMs, async () => {
+    // Other nodes serve the tenants of this one before it stops; until then it forwards what it is asked.
+    await cluster?.handOver();
     // Balancers read 503 for a while, before there is nobody to ask.
     app.beginDrain();
     await sleep(settings.drainMs);
@@ -133,7 +162,25 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
   if (isTerminal && loginLink !== undefined)
     process.stdout.write(`dashboard, valid once within 10 minutes: ${loginLink}\n`);
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
+  if (cluster === undefined) return undefined;
+  await struckOut;
+  log.warn('struck out: other nodes own what this one did; it begins again under another incarnation');
+  disregardSignals();
+  cluster.close();
+  await closeOperatorDoor();
+  await metrics?.close();
+  endConnections(app.server);
+  const abandoned = app.close();
+  await Promise.race([abandoned, sleep(ABANDON_MS)]);
+  app.server.closeAllConnections();
+  await abandoned;
+  await simulations.abandon();
+  await store.close();
+  return port;
 }
+
+/** One thread watches the process, however often its server begins. */
+let isWatched = false;
 
 /** Closing waits for connections: each ends with its next answer, or as soon as nothing is asked on it. */
 function endConnections(server: Server): void {
@@ -146,7 +193,8 @@ async function close({ simulations, store }: Composition): Promise<void> {
   await store.close();
 }
 
-function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<void>): void {
+/** Returns how to leave signals to another server in this process. */
+function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<void>): () => void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) return;
@@ -163,4 +211,8 @@ function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<voi
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+  return () => {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+  };
 }

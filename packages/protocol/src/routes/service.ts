@@ -1,5 +1,6 @@
 import { AgentToken, AgentTokenBody } from '../agent-tokens.js';
 import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
+import { ClusterQuery, ClusterState } from '../cluster.js';
 import { Health, Readiness } from '../health.js';
 import { Quote } from '../market-data.js';
 import {
@@ -56,6 +57,18 @@ export const serviceRoutes = table({
     description: 'Returns whether the service accepts requests, with reasons. 503 when it does not.',
     auth: 'none',
     responses: { 200: Readiness, 503: Readiness },
+  },
+  getCluster: {
+    method: 'GET',
+    path: '/v1/cluster',
+    tag: 'Service',
+    summary: 'Get the nodes of the cluster',
+    description:
+      'Returns the nodes that share the database, the tenants that each serves with their epochs, and how far each has come. With `tenantId` also the simulations of that tenant. A server without a cluster returns itself as the only node.',
+    auth: 'bearer',
+    scope: 'admin',
+    query: ClusterQuery,
+    responses: { 200: ClusterState },
   },
   createStreamTicket: {
     method: 'POST',

@@ -77,6 +77,27 @@ export class Access {
     );
   }
 
+  /** Takes over what other nodes have made or taken back. What was taken back here and is not kept there is kept again. */
+  async follow(): Promise<void> {
+    const good = new Map(
+      this.#stored().flatMap(({ hash, revokedAt }) =>
+        revokedAt === undefined ? [[idOfApiKey(hash), hash] as const] : [],
+      ),
+    );
+    const isTakenBack = [...this.#good.keys()].some((id) => !good.has(id));
+    this.#good.clear();
+    for (const [id, hash] of good) this.#good.set(id, hash);
+    const kept = new Map(
+      JSON.parse(this.#registry.setting(SETTING) ?? '[]') as readonly (readonly [string, number])[],
+    );
+    const isMore = [...kept.keys()].some((id) => !this.#revokedTokens.has(id));
+    const nowMs = this.#clockMs();
+    const lacks = [...this.#revokedTokens].some(([id, endsAtMs]) => endsAtMs > nowMs && !kept.has(id));
+    for (const [id, endsAtMs] of kept) this.#revokedTokens.set(id, endsAtMs);
+    if (isTakenBack || isMore) this.#tell();
+    if (lacks) await this.#registry.saveSetting(SETTING, JSON.stringify([...this.#revokedTokens]));
+  }
+
   /** Oldest first; those of a tenant, or of all. */
   keys(tenantId?: string): readonly KeyInfo[] {
     return this.#stored(tenantId).map(infoOf);

@@ -62,6 +62,17 @@ export class KeyPairs {
     access.onRevocation(() => this.#followRevocation());
   }
 
+  /** Takes over a pair that another node has made or taken back; whether a setting is one's. */
+  follow(name: string): boolean {
+    if (!name.startsWith(SETTING)) return false;
+    const keyId = name.slice(SETTING.length);
+    const text = this.#registry.setting(name);
+    const pair = text === undefined ? null : (JSON.parse(text) as StoredPair | null);
+    if (pair === null) this.#pairs.delete(keyId);
+    else this.#pairs.set(keyId, pair);
+    return true;
+  }
+
   /** Makes a pair that is good once it is durable. Throws `AccessRefused` where the portfolio has too many. */
   async create(grant: KeyPairGrant): Promise<{ readonly pair: KeyPair; readonly secretKey: string }> {
     const { simulationId, portfolioId } = grant;

@@ -14,6 +14,7 @@ import {
   cellName,
   COMPETITION_SETTINGS,
   competitionName,
+  competitionOfEntry,
   entriesPrefix,
   entryName,
 } from './notes.js';
@@ -105,9 +106,46 @@ export class Competitions {
       .settings(COMPETITION_SETTINGS)
       .map(([, text]) => JSON.parse(text) as CompetitionNote);
     for (const note of notes.sort((a, b) => a.createdAt - b.createdAt)) competitions.#enter(note);
+    // In a cluster they are opened with their organizers.
+    if (deps.store.ownership !== undefined) return competitions;
     const orphans = competitions.#orphans();
     competitions.#opening = competitions.#openAll().then(() => competitions.#removeOrphans(orphans));
     return competitions;
+  }
+
+  /** Opens the competitions of an organizer that this node has taken. */
+  enterTenant(organizer: string): void {
+    for (const [, text] of this.#registry.settings(COMPETITION_SETTINGS)) {
+      const note = JSON.parse(text) as CompetitionNote;
+      if (note.organizer === organizer) this.#enter(note);
+    }
+    const orphans = this.#orphans().filter(([, tenantId]) => tenantId === organizer);
+    this.#opening = this.#opening
+      .then(() => this.#openAll(organizer))
+      .then(() => this.#removeOrphans(orphans));
+  }
+
+  /** Another node takes an organizer. */
+  async leaveTenant(organizer: string): Promise<void> {
+    for (const kept of [...this.#kept.values()]) {
+      if (kept.note.organizer !== organizer) continue;
+      this.#stopTimers(kept);
+      await kept.finishing?.catch(() => undefined);
+      this.#enter(kept.note);
+    }
+  }
+
+  /** Takes over what the node of an organizer has noted of a competition or an entry; whether a setting is of one. */
+  followSetting(name: string): boolean {
+    const id = name.startsWith(COMPETITION_SETTINGS)
+      ? name.slice(COMPETITION_SETTINGS.length)
+      : competitionOfEntry(name);
+    if (id === undefined) return false;
+    const text = this.#registry.setting(competitionName(id));
+    const note = text === undefined ? undefined : (JSON.parse(text) as CompetitionNote);
+    if (note === undefined) this.#kept.delete(id);
+    else if (this.#deps.store.ownership?.owned.has(note.organizer) === false) this.#enter(note);
+    return true;
   }
 
   /** Simulations that a crash has left without a competition, and those of entries that were withdrawn before the start; with their tenants. */
@@ -177,9 +215,10 @@ export class Competitions {
     this.#places.set(entry.simulationId, { kept, role: 'ENTRY' });
   }
 
-  async #openAll(): Promise<void> {
+  async #openAll(organizer?: string): Promise<void> {
     for (const kept of this.#kept.values()) {
       if (this.#isClosed) return;
+      if (organizer !== undefined && kept.note.organizer !== organizer) continue;
       if (isSettled(kept.note)) continue;
       try {
         await this.#run(kept);
@@ -207,6 +246,11 @@ export class Competitions {
     const kept = this.#kept.get(id);
     if (kept === undefined || !isVisible(kept, viewer)) throw notFound();
     return kept;
+  }
+
+  /** The tenant that organizes a competition; undefined where there is no such one. */
+  organizerOf(id: string): string | undefined {
+    return this.#kept.get(id)?.note.organizer;
   }
 
   /** A competition that a tenant may enter: any with a known id. */
@@ -239,6 +283,9 @@ export class Competitions {
     await kept.finishing?.catch(() => undefined);
     if (kept.note.result !== undefined) return 'FINISHED';
     if (kept.note.isCanceled === true) return 'CANCELED';
+    // Another node has its market: what the registry tells is all that is known here.
+    if (this.#deps.store.ownership?.owned.has(kept.note.organizer) === false)
+      return kept.note.isEntered === true ? 'RUNNING' : 'OPEN';
     const { phase } = await this.#run(kept);
     if (phase === 'FINISHED') {
       // The clock has come to its end just now.

@@ -119,3 +119,7 @@ const CELLS = 'competition-cell/';
 /** A simulation that belongs to no competition unless a note says so: on its way in, or out. The value is its tenant. */
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
+
+/** The competition that a setting of an entry is of; undefined = it is another setting. */
+export const competitionOfEntry = (name: string): string | undefined =>
+  name.startsWith(ENTRIES) ? name.slice(ENTRIES.length).split('/')[0] : undefined;

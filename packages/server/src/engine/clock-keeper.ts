@@ -13,6 +13,14 @@ interface Note {
   /** The speed that settings gave it then. */
   readonly configured: number;
   readonly since?: { readonly session: string; readonly ms: number };
+  /** When it was noted, by the wall clock of the database, ms; only in a cluster. */
+  readonly wallMs?: number;
+}
+
+/** Where a running clock is: a line through simulated and real time (D202). */
+export interface ClockLine {
+  readonly now: Instant;
+  readonly speed: number;
 }
 
 /**
@@ -28,8 +36,21 @@ export class ClockKeeper {
   private readonly running = new Set<string>();
   private heart: NodeJS.Timeout | undefined;
 
-  constructor(registry: Registry) {
+  /** The wall clock that all nodes of a cluster agree on, ms; absent = there is one node. */
+  private readonly wallMs: (() => number) | undefined;
+
+  constructor(registry: Registry, wallMs?: () => number) {
     this.registry = registry;
+    this.wallMs = wallMs;
+  }
+
+  /** Where a clock that another node runs is now; undefined where it was never noted. */
+  lineOf(simulationId: string): ClockLine | undefined {
+    const text = this.registry.setting(clockName(simulationId));
+    if (text === undefined) return undefined;
+    const { now, speed, since, wallMs } = JSON.parse(text) as Note;
+    const passed = since === undefined || wallMs === undefined ? 0 : (this.wallMs?.() ?? wallMs) - wallMs;
+    return { now: Instant.plusMs(now, Math.floor(Math.max(0, passed) * speed)), speed };
   }
 
   /** Where a clock stood last and how fast it ran; nothing where it was never noted. Another speed in the settings wins. */
@@ -67,7 +88,14 @@ export class ClockKeeper {
 
   private async note(simulationId: string, clock: ScaledClock, since?: Note['since']): Promise<void> {
     const { speed, configured } = clock;
-    const note: Note = { now: clock.now(), speed, configured, ...(since !== undefined && { since }) };
+    const wallMs = this.wallMs?.();
+    const note: Note = {
+      now: clock.now(),
+      speed,
+      configured,
+      ...(since !== undefined && { since }),
+      ...(wallMs !== undefined && { wallMs }),
+    };
     await this.registry.saveSetting(clockName(simulationId), JSON.stringify(note));
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
@@ -94,14 +94,39 @@ export class Imports {
       const id = /^([0-9a-f-]{36})\.ndjson$/.exec(name)?.[1];
       const text = id === undefined ? undefined : this.#store.registry.setting(noteName(id));
       const isLeft = text !== undefined && (JSON.parse(text) as ImportNote).status === 'IMPORTING';
+      // In a cluster it goes on with its tenant.
+      if (id !== undefined && isLeft && this.#store.ownership !== undefined) continue;
       if (id !== undefined && isLeft) this.begin(id);
       else rmSync(join(this.#folder, name), { force: true });
     }
   }
 
+  /** Goes on with the imports of a tenant that this node has taken; what another node received and did not finish has failed. */
+  async enterTenant(tenantId: string): Promise<void> {
+    for (const { id } of this.#store.registry.simulations(tenantId)) {
+      if (this.noteOf(id)?.status !== 'IMPORTING' || this.#underWay.has(id)) continue;
+      if (existsSync(this.pathOf(id))) this.begin(id);
+      else
+        await this.#save(id, {
+          status: 'FAILED',
+          reason: 'the node that received the file is gone: import it again',
+        });
+    }
+  }
+
+  /** Stops the imports of a tenant that another node takes. */
+  leaveTenant(tenantId: string): void {
+    for (const { id } of this.#store.registry.simulations(tenantId)) {
+      this.#underWay.get(id)?.abort();
+      this.#underWay.delete(id);
+    }
+  }
+
   /** Takes back tenants whose import did not get to its end. No simulation of theirs may be open. */
   async takeBackTenants(): Promise<void> {
+    const { ownership } = this.#store;
     for (const [name, tenantId] of this.#store.registry.settings(TENANT_NOTE)) {
+      if (ownership?.owned.has(tenantId) === false) continue;
       await eraseTenant(this.#store, tenantId);
       await this.#store.registry.deleteSetting(name);
     }

@@ -23,19 +23,31 @@ export class Lifetimes {
   readonly #lifetimes = new Map<string, Lifetime>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isInUse`: somebody follows it. `end` removes it; where that fails it is tried again. */
+  /** `isInUse`: somebody follows it. `end` removes it; where that fails it is tried again. In a cluster tenants are entered one by one. */
   constructor(
     registry: Registry,
     isInUse: (simulationId: string) => Promise<boolean>,
     end: (simulationId: string, tenantId: string) => Promise<unknown>,
+    isInCluster = false,
   ) {
     this.#registry = registry;
     this.#isInUse = isInUse;
     this.#end = end;
-    for (const [name, text] of registry.settings(PREFIX)) {
+    if (!isInCluster) this.enter();
+  }
+
+  /** Begins with those that are kept: of all tenants, or of one that this node has taken. */
+  enter(of?: string): void {
+    for (const [name, text] of this.#registry.settings(PREFIX)) {
       const { tenantId, ttlMs } = JSON.parse(text) as Pick<Lifetime, 'tenantId' | 'ttlMs'>;
-      this.#begin(name.slice(PREFIX.length), tenantId, ttlMs);
+      if (of === undefined || of === tenantId) this.#begin(name.slice(PREFIX.length), tenantId, ttlMs);
     }
+  }
+
+  /** Another node takes the tenant. */
+  leave(of: string): void {
+    for (const [simulationId, { tenantId }] of this.#lifetimes)
+      if (tenantId === of) this.#lifetimes.delete(simulationId);
   }
 
   /** Written in the turn in which it is called. */

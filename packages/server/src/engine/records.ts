@@ -49,6 +49,8 @@ export class Records {
   #isHolding = false;
   #onHeld: ((record: DurableRecord) => void) | undefined;
   #isStopped = false;
+  /** Another node appends them: this one takes them over. */
+  #isFollowing = false;
   readonly #tell: ((record: DurableRecord) => void) | undefined;
   readonly #onAppended: ((record: Omit<DurableRecord, 'orders'>) => void) | undefined;
 
@@ -104,9 +106,28 @@ export class Records {
     this.#isStopped = true;
   }
 
+  /** Whether another node appends the records, and nothing is appended here. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  set isFollowing(isFollowing: boolean) {
+    this.#isFollowing = isFollowing;
+  }
+
+  /** Takes over the next record that another node has appended. */
+  adopt(record: DurableRecord): void {
+    this.#seq = record.seq;
+    this.#lastOfEverybody = record.seq;
+    this.#onAppended?.(record);
+    this.#published = record.seq;
+    for (const listener of this.#listeners) listener(record);
+    for (const observer of this.#observers) observer(record);
+  }
+
   #isCommitting(): boolean {
     const { status } = this.#store.health();
-    if (this.#isStopped || !(status === 'ok' || status === 'reserve')) return false;
+    if (this.#isStopped || this.#isFollowing || !(status === 'ok' || status === 'reserve')) return false;
     if (!this.#isHolding) this.#appendHeld();
     return true;
   }

@@ -4,7 +4,7 @@ import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
-import type { Journal, StoredAnswer } from '../store/journal.js';
+import type { Journal, JournalRecord, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import type { ClockKeeper } from './clock-keeper.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
@@ -16,6 +16,7 @@ import type { MarketChange } from './market-change.js';
 import { JournalRecorder } from './journal-recorder.js';
 import { loadInitialQuotes, unannouncedActions } from './market-at-start.js';
 import { payloadOf } from './record-text.js';
+import { applyRecord } from './recovery.js';
 import { Records } from './records.js';
 import type { StreamTag } from './simulation-config.js';
 import type { DurableRecord } from './records.js';
@@ -59,6 +60,10 @@ export interface SimulationParts {
   readonly hasStake?: boolean;
   /** Hears of every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
+  /** Another node decides for it: this one follows its journal (D202). Only of the market of the installation. */
+  readonly isReplica?: boolean;
+  /** Resolves when the other nodes have dealt with everything that this market has recorded. */
+  readonly onRecorded?: (() => Promise<void>) | undefined;
 }
 
 /** Continuation of a parent's journal by a fork. */
@@ -110,6 +115,9 @@ export class Simulation implements Follower {
   readonly #followers = new Followers<Simulation>();
   /** What the market has recorded since, oldest first. */
   readonly #toFollow: MarketChange[] = [];
+  readonly #onRecorded: (() => Promise<void>) | undefined;
+  /** Reads of the journal of another node's market, one after the other. */
+  #following: Promise<void> = Promise.resolve();
   #lastAlone: Promise<void> = Promise.resolve();
   /** Walks and batches that are under way or wait. */
   #waitingAlone = 0;
@@ -138,6 +146,8 @@ export class Simulation implements Follower {
       const change = marketChangeOf(record);
       if (change !== undefined) this.#followers.hand(change);
     });
+    this.#records.isFollowing = parts.isReplica === true;
+    this.#onRecorded = parts.onRecorded;
     this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
     this.#executor = new CommandExecutor(
       brokerage,
@@ -208,6 +218,10 @@ export class Simulation implements Follower {
   /** Catches up with what happened while nobody looked, announces the feed's dividends and splits, sets the timers going. */
   async start(): Promise<void> {
     const { brokerage, feed } = this;
+    if (this.isReplica) {
+      if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#walk.marketAt);
+      return;
+    }
     const { state } = brokerage;
     const { now, seed, commands = [] } = this.#begins ?? {};
     if (now !== undefined)
@@ -281,6 +295,62 @@ export class Simulation implements Follower {
         { type: 'UpdateMarket', quotes, pushed: false },
         this.brokerage.state.now,
       );
+  }
+
+  /** Whether another node decides for it, and this one follows its journal. */
+  get isReplica(): boolean {
+    return this.#records.isFollowing;
+  }
+
+  /** Takes over what the node that decides for it has recorded by now; those that follow it here have dealt with that when it resolves. */
+  async followJournal(): Promise<void> {
+    const read = this.#following.then(async () => {
+      if (!this.isReplica) return;
+      for await (const record of this.journal.read(this.id, this.#records.seq)) this.#adopt(record);
+    });
+    this.#following = read.catch(() => undefined);
+    await read;
+    await this.#followers.dealt();
+  }
+
+  #adopt(record: JournalRecord): void {
+    const at = Instant.ofMs(record.at);
+    const { events } = payloadOf(record);
+    applyRecord(this.brokerage, record);
+    for (const event of events) {
+      if (event.type === 'QuotesPushed') this.feed.record(event.quotes);
+      else if (event.type === 'ClockMoved') this.followClock(event.now);
+    }
+    this.#records.adopt({ seq: record.seq, at, events, orders: events.map(() => undefined) });
+  }
+
+  /** Sets the clock of a replica to where that of its owner stands. */
+  followClock(now: Instant, speed?: number): void {
+    const clock = this.#clock;
+    if (clock instanceof ManualClock || clock instanceof ScaledClock) clock.moveTo(now);
+    if (clock instanceof ScaledClock && speed !== undefined && speed !== clock.speed) {
+      clock.setSpeed(speed);
+      this.#followers.clockChanged();
+    }
+  }
+
+  /** Another node decides for it from here on. It has been closed. */
+  follow(): void {
+    this.#records.isFollowing = true;
+  }
+
+  /** This node decides for it from here on: its journal is this node's. */
+  async takeLead(): Promise<void> {
+    await this.followJournal();
+    this.brokerage.resume();
+    this.#records.isFollowing = false;
+    await this.start();
+  }
+
+  /** Everybody who follows this market has dealt with it so far, on this node and on the others. */
+  async #dealt(): Promise<void> {
+    await this.#followers.dealt();
+    await this.#onRecorded?.();
   }
 
   offer(change: MarketChange): void {
@@ -401,7 +471,7 @@ export class Simulation implements Follower {
     if (isRecorded && 'by' in command) await this.#records.durableFor([command.by]);
     else await this.durable();
     if (!this.#isMarketDurable) await this.market.durable();
-    if (this.#market === undefined) await this.#followers.dealt();
+    if (this.#market === undefined) await this.#dealt();
     return outcome;
   }
 
@@ -521,7 +591,7 @@ export class Simulation implements Follower {
     this.#wakeUp.set();
     await this.#noteClock();
     await this.durable();
-    await this.#followers.dealt();
+    await this.#dealt();
   }
 
   /**
@@ -580,6 +650,7 @@ export class Simulation implements Follower {
     this.#wakeUp.set();
     this.#followers.clockChanged();
     await this.#noteClock();
+    await this.#dealt();
   }
 
   /** Of the last record that is durable and told of. */

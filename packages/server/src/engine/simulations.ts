@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as later } from 'node:timers/promises';
 import {
   Brokerage,
   actionId,
@@ -24,6 +25,7 @@ import { isLive } from '../feeds/live-feed.js';
 import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
+import { MARKET_TENANT } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { commandsToMeet } from './market-change.js';
@@ -90,6 +92,12 @@ export interface SharedDependencies {
   readonly liveRecordings?: string;
   /** Where files on their way in are kept. */
   readonly importFolder: string;
+  /** Resolves when the other nodes of the cluster have dealt with what the market has recorded. */
+  readonly onMarketRecorded?: (() => Promise<void>) | undefined;
+  /** The market, which this node decided for, is another's now: nothing in memory follows the right one. Only in a cluster. */
+  readonly onMarketLost?: (() => void) | undefined;
+  /** Whether this node may take the market at its start; absent = there is no other node. */
+  readonly mayLead?: (() => boolean) | undefined;
 }
 
 export { MAIN, mainOf, MARKET } from './cell-names.js';
@@ -221,6 +229,7 @@ export class Simulations {
       ground.store.registry,
       async (id) => (await this.open.get(id)?.simulation.catch(() => undefined))?.isFollowed === true,
       (id, tenantId) => this.remove(id, tenantId),
+      ground.store.ownership !== undefined,
     );
     const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
     this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
@@ -231,13 +240,16 @@ export class Simulations {
    * the market stay what they were then; feed, clock and calendar are today's settings.
    */
   static async start(ground: SharedDependencies, wanted: WantedSimulation): Promise<Simulations> {
-    const { registry } = ground.store;
-    const entry = registry.simulation(MARKET);
+    const { registry, ownership } = ground.store;
+    const isReplica =
+      ownership !== undefined &&
+      (ground.mayLead?.() === false || !(await ownership.take([MARKET_TENANT])).has(MARKET_TENANT));
+    const entry = isReplica ? await registered(ground.store, MARKET) : registry.simulation(MARKET);
     const before = entry === undefined ? undefined : configOf(entry);
     const { seed, idSecret, start } = before ?? withChance(wanted);
     const config = { ...wanted, seed, start, ...(idSecret !== undefined && { idSecret }) };
     const listings: Listings = new WeakMap();
-    const clocks = new ClockKeeper(registry);
+    const clocks = new ClockKeeper(registry, ownership && (() => Date.now() - ownership.skewMs));
     const furnished = await openFeedAndRules(ground, listings, config);
     const kept = before ?? (await register(registry, { id: MARKET, tenantId: null, config }, furnished));
     const market = await openSimulation(
@@ -245,13 +257,80 @@ export class Simulations {
       { id: MARKET, tenantId: null, config: { ...config, rules: kept.rules } },
       furnished,
       clocks,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      isReplica,
     );
+    if (isReplica) followClock(market, clocks);
     await ground.time.remember();
     const simulations = new Simulations(ground, market, config, listings, clocks);
     await simulations.imports.resume();
     if (isLive(market.feed)) market.feed.start(simulations.liveHost());
     await simulations.openAtStake();
     return simulations;
+  }
+
+  /** Takes over what another node has recorded in the market (D202). Does nothing where this node decides for it. */
+  async followMarket(): Promise<void> {
+    if (!this.market.isReplica) return;
+    await this.market.followJournal();
+    followClock(this.market, this.clocks);
+  }
+
+  /** This node decides for the market from here on: the store has its cell. */
+  async leadMarket(): Promise<void> {
+    if (!this.market.isReplica) return;
+    followClock(this.market, this.clocks);
+    await this.market.takeLead();
+  }
+
+  /** Another node decides for the market from here on: this one follows it. Every cell here has been left. */
+  async yieldMarket(): Promise<void> {
+    if (this.market.isReplica) return;
+    await this.market.close();
+    this.market.follow();
+  }
+
+  /** This node has taken a tenant: what has something at stake is opened, what was on its way goes on. */
+  async enterTenant(tenantId: string): Promise<void> {
+    this.lifetimes.enter(tenantId);
+    await this.imports.enterTenant(tenantId);
+    if ((this.registry.setting(atStakeOf(tenantId)) ?? '') !== '')
+      // One that is out of service is noted where that was found.
+      await this.findMain(tenantId).catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      });
+  }
+
+  /** Another node takes a tenant: everything of it leaves memory, durably. Nothing of it may be under way. */
+  async leaveTenant(tenantId: string): Promise<void> {
+    this.imports.leaveTenant(tenantId);
+    this.lifetimes.leave(tenantId);
+    const own = this.registry.simulations(tenantId).map(({ id }) => id);
+    // Whatever follows a market goes before it.
+    for (const id of own.toReversed()) {
+      await this.closing.get(id);
+      const simulation = await this.open.get(id)?.simulation.catch(() => undefined);
+      if (simulation !== undefined) {
+        this.forget(id, simulation);
+        await this.closeWithOwnFeed(simulation).catch((error: unknown) => {
+          if (!(error instanceof StoreUnavailable)) throw error;
+        });
+      }
+      this.open.delete(id);
+      await this.restingFeeds.get(id)?.close();
+      this.restingFeeds.delete(id);
+      this.broken.delete(id);
+    }
+  }
+
+  /** Nothing in memory is worth anything any more: others own it. Nothing more is written. */
+  async abandon(): Promise<void> {
+    for (const { opened } of this.open.values()) opened?.retire();
+    this.market.retire();
+    await this.close();
   }
 
   /** What a live feed goes by. */
@@ -807,8 +886,11 @@ export class Simulations {
 
   /** Drops a simulation whose state in memory is invalid. Every acknowledged record is durable. */
   dropLost(id: string): void {
-    if (id === MARKET)
-      return this.ground.onError(new StoreUnavailable('the market of this installation is served elsewhere'));
+    if (id === MARKET) {
+      const { onMarketLost, onError } = this.ground;
+      if (onMarketLost !== undefined) return onMarketLost();
+      return onError(new StoreUnavailable('the market of this installation is served elsewhere'));
+    }
     const open = this.open.get(id);
     if (open === undefined) return;
     open.simulation
@@ -880,7 +962,10 @@ export class Simulations {
     this.imports.close();
     this.lifetimes.close();
     await Promise.all(this.closing.values());
-    const open = await Promise.all([...this.open.values()].map(({ simulation }) => simulation));
+    const all = await Promise.all(
+      [...this.open.values()].map(({ simulation }) => simulation.catch(() => undefined)),
+    );
+    const open = all.filter((one) => one !== undefined);
     // Whatever follows a market goes before it.
     for (const one of open.toSorted((a, b) => Number(b.market !== b) - Number(a.market !== a))) {
       await one.close();
@@ -943,6 +1028,7 @@ export class Simulations {
   private async openNow(of: StoredSimulation, furnished?: FeedAndRules): Promise<Simulation> {
     const { ground, listings, clocks } = this;
     await this.closing.get(of.id);
+    await ground.store.ownership?.takeCell(of.id);
     const feed = this.restingFeeds.get(of.id);
     this.restingFeeds.delete(of.id);
     try {
@@ -1004,6 +1090,25 @@ export class Simulations {
     const inForce = await keepRules(registry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
+}
+
+/** How long a node that comes to a new installation waits for the one that makes its market. */
+const MARKET_MADE_MS = 10_000;
+
+/** A simulation that another node registers. Rejects with `StoreUnavailable` where it does not. */
+async function registered({ registry }: Store, id: string): Promise<SimulationEntry> {
+  for (let waited = 0; waited < MARKET_MADE_MS; waited += 100) {
+    const entry = registry.simulation(id);
+    if (entry !== undefined) return entry;
+    await later(100);
+  }
+  throw new StoreUnavailable('the node that owns the market does not open it');
+}
+
+function followClock(market: Simulation, clocks: ClockKeeper): void {
+  if (market.clock().mode !== 'scaled') return;
+  const line = clocks.lineOf(market.id);
+  if (line !== undefined) market.followClock(line.now, line.speed);
 }
 
 /** What another attempt may well succeed in: a store that does not commit now, a file that could not be opened. */
@@ -1095,6 +1200,7 @@ async function openSimulation(
   sharedClock?: Clock,
   forked?: Recovered & Pick<ForkStart, 'commands'>,
   known?: KnownStart,
+  isReplica = false,
 ): Promise<Simulation> {
   const { store, onError, time } = ground;
   if (config.start < Instant.first || config.start > Instant.last)
@@ -1140,6 +1246,7 @@ async function openSimulation(
     onError,
     onOutOfService: (reason) => noteOutOfService(ground, id, reason),
     tell: ground.tell,
+    ...(id === MARKET && { isReplica, onRecorded: ground.onMarketRecorded }),
   });
   await simulation.start();
   return simulation;

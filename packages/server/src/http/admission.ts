@@ -8,6 +8,7 @@ import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import type { Competitions } from '../competitions/competitions.js';
+import { addressOf } from './cluster/client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal } from './competition-doors.js';
 import { failed, reply as send } from './reply.js';
@@ -63,6 +64,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'listSimulations',
   'getSimulation',
   'getSimulationMask',
+  'getCluster',
   'exportSimulation',
   'importSimulation',
   'createSimulationToken',
@@ -135,7 +137,7 @@ export class Admission {
         request.operation = id;
         if (this.#health.isDraining && !(503 in route.responses))
           return send(request, reply, SERVICE_UNAVAILABLE);
-        const window = this.#limits.ofAddress(id, request.ip, limit);
+        const window = this.#limits.ofAddress(id, addressOf(request), limit);
         // A balancer that asks often must not read a refusal as a server that is down: it gets the last verdict (D216).
         if (503 in route.responses) {
           const nowMs = this.#deps.monotonicMs();
@@ -150,7 +152,7 @@ export class Admission {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
       if (route.auth === 'optional' && isVisitor(request)) {
-        if (this.#take(request, reply, this.#limits.ofAddress(id, request.ip, limit))) next();
+        if (this.#take(request, reply, this.#limits.ofAddress(id, addressOf(request), limit))) next();
         return;
       }
       const principal =
@@ -258,7 +260,7 @@ export class Admission {
     reply: FastifyReply,
     limit: number,
   ): void {
-    const window = this.#limits.ofAddress(id, request.ip, limit);
+    const window = this.#limits.ofAddress(id, addressOf(request), limit);
     const nowMs = this.#deps.monotonicMs();
     window.take(nowMs);
     tellLimits(request, window, nowMs);
@@ -313,7 +315,9 @@ const mainOf = async (
 ): Promise<Simulation | undefined> =>
   isNeeded
     ? simulations.keepMain(tenantId)
-    : ((await simulations.find(MAIN, tenantId)) ?? simulations.market);
+    : ((await simulations.find(MAIN, tenantId)) ??
+      // Another node decides for the market: what is shown of it here is shown by a cell that follows it.
+      (simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market));
 
 function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {
   request.limits = [

@@ -56,6 +56,7 @@ import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
+import { clusterHandlers } from './routes/cluster.js';
 import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
@@ -68,6 +69,9 @@ import { webhookMessages } from './translate/webhook-messages.js';
 import { realTimers, type Timers } from '../webhooks/timers.js';
 import { Webhooks } from '../webhooks/webhooks.js';
 import type { Resolve } from '../webhooks/addresses.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Residents } from '../cluster/tenant-placement.js';
+import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 
 const MAX_BODY_BYTES = 1_048_576;
 /** The longest head that the parser takes: whether a parameter is too long is for the validator to say. */
@@ -93,6 +97,8 @@ export interface AppDeps extends HttpDeps {
   readonly webhookTimers?: Timers;
   /** Another way to resolve the names of receivers. */
   readonly resolve?: Resolve;
+  /** This node among others; absent = this server is alone. */
+  readonly cluster?: { readonly cluster: Cluster; readonly settings: ClusterSettings } | undefined;
 }
 
 declare module 'fastify' {
@@ -107,6 +113,10 @@ declare module 'fastify' {
     beginDrain: () => void;
     openStreams: () => number;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
+    /** Whether answers may be sent now: whether others may own what they tell. */
+    mayAnswer: (() => boolean) | undefined;
+    /** What comes and goes with the tenants that this node serves; undefined = it serves all. */
+    residents: Residents | undefined;
     /** Webhooks have come into the store with a tenant. */
     enterWebhooks: (tenantId: string) => Promise<void>;
   }
@@ -169,7 +179,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
 
   const health = new Health(deps);
-  const tickets = new Tickets(deps.access, deps.clockMs);
+  const { store } = deps;
+  app.decorate('mayAnswer', () => store.mayAnswer?.() ?? true);
+  const tickets = new Tickets(deps.access, deps.clockMs, store.ownership !== undefined);
   const streams = new Streams(deps, tickets);
   const faults = new Faults();
   app.addHook('preHandler', faults.strike);
@@ -261,7 +273,25 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     },
     deps.settings.corsOrigins,
   );
-  const { dashboard } = deps;
+  const { cluster, dashboard } = deps;
+  const { ownership } = store;
+  app.decorate(
+    'residents',
+    cluster === undefined || ownership === undefined
+      ? undefined
+      : joinCluster(app, {
+          ...deps,
+          cluster: cluster.cluster,
+          ...cluster.settings,
+          ownership,
+          session: admission.session(),
+          keyPairs,
+          competitions,
+          webhooks,
+          streams,
+          note: (text) => deps.log?.warn(text),
+        }),
+  );
   const browsers = new KnownBrowsers(deps.monotonicMs);
   if (dashboard !== undefined)
     registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });
@@ -274,7 +304,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 }
 
 function handlersOf(
-  deps: HttpDeps,
+  deps: AppDeps,
   health: Health,
   streams: Streams,
   faults: Faults,
@@ -313,6 +343,7 @@ function handlersOf(
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),
     ...serviceHandlers(health, deps.clockMs),
+    ...clusterHandlers(deps),
   };
 }
 

@@ -54,6 +54,15 @@ export function send(
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (reply.sent) return;
+  // Others may own what was decided or read.
+  if (status !== SERVICE_UNAVAILABLE.status && request.server.mayAnswer?.() === false)
+    return send(
+      request,
+      reply,
+      SERVICE_UNAVAILABLE.status,
+      SERVICE_UNAVAILABLE.text,
+      SERVICE_UNAVAILABLE.headers,
+    );
   if (request.fault?.fault.drop === 'after') return hangUp(request, reply, status);
   reply.hijack();
   const { raw } = reply;

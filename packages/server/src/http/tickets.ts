@@ -31,18 +31,24 @@ export class Tickets {
   readonly ttlSeconds = TTL_MS / 1000;
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
+  readonly #isForNodes: boolean;
   /** Used and expired tickets: new ones displace the oldest. */
   readonly #waiting = new LRUCache<string, Ticket>({ max: TICKETS_KEPT });
   /** As many as there are streams. */
   readonly #streaming = new Map<string, Ticket>();
 
-  constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number) {
+  /** `isForNodes`: a ticket says whose it is, so that any node finds the one that issued it. */
+  constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number, isForNodes = false) {
+    this.#isForNodes = isForNodes;
     this.#access = access;
     this.#clockMs = clockMs;
   }
 
   issue(principal: Principal): { readonly ticket: string; readonly expiresAtMs: number } {
-    const ticket = randomBytes(32).toString('base64url');
+    const drawn = randomBytes(32).toString('base64url');
+    const ticket = this.#isForNodes
+      ? `${drawn}.${Buffer.from(principal.tenantId).toString('base64url')}`
+      : drawn;
     const expiresAtMs = this.#clockMs() + TTL_MS;
     this.#waiting.set(ticket, { principal, expiresAtMs, stream: undefined, end: undefined });
     return { ticket, expiresAtMs };
@@ -80,4 +86,10 @@ export class Tickets {
       this.#waiting.set(ticket, found);
     };
   }
+}
+
+/** The tenant that a ticket of a cluster names; whether it is one of that tenant's its node knows. */
+export function tenantOfTicket(ticket: string): string | undefined {
+  const named = /^[\w-]{43}\.([\w-]+)$/.exec(ticket)?.[1];
+  return named === undefined ? undefined : Buffer.from(named, 'base64url').toString();
 }

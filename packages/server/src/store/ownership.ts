@@ -11,6 +11,8 @@ export interface ClusterNode {
   readonly version: string;
   /** Digests of what has to be the same on all nodes, by name. */
   readonly facts: Readonly<Record<string, string>>;
+  /** Why it takes no cells; empty = it does. */
+  readonly unfit: readonly string[];
 }
 
 /** A tenant and the incarnation that owns it. The market of the installation is the tenant `MARKET_TENANT`. */
@@ -61,6 +63,12 @@ export interface Ownership {
   strikeOut(incarnation: number): Promise<void>;
   placementOf(tenantId: string): Promise<Placement | undefined>;
   placements(): Promise<readonly Placement[]>;
+  /** Tenants that no live node owns. */
+  freeTenants(): Promise<readonly string[]>;
+  /** Tenants that another node has given to this one, and that it has not taken yet. */
+  givenTenants(): Promise<readonly string[]>;
+  /** Tells the other nodes why this one takes no cells; nothing = it does. */
+  declare(unfit: readonly string[]): Promise<void>;
   /** Takes tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
   take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Makes sure that a cell of an owned tenant is owned too: one that was lost, or created by an earlier owner. */
@@ -75,6 +83,8 @@ export interface Ownership {
   marketSequence(): Promise<number>;
   /** True when a commit waits for a synchronous standby. */
   isReplicated(): Promise<boolean>;
+  /** Reads what other nodes have changed in the registry by now. */
+  refreshRegistry(): Promise<void>;
   /** Hears of what other nodes have changed in the registry. */
   onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void;
 }

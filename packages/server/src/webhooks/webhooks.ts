@@ -112,7 +112,10 @@ export class Webhooks {
 
   /** Goes on with what is stored. Cells that have to be in memory for their webhooks are opened in the background. */
   static async start(deps: WebhookDeps): Promise<Webhooks> {
-    const webhooks = new Webhooks(deps, await deps.store.webhooks.load());
+    // In a cluster they come with their tenants.
+    const isAlone = deps.store.ownership === undefined;
+    const nothing: WebhookState = { webhooks: [], cursors: [], pending: new Map() };
+    const webhooks = new Webhooks(deps, isAlone ? await deps.store.webhooks.load() : nothing);
     await webhooks.#forgetDeleted();
     deps.simulations.watch({
       opened: (simulation) => webhooks.#opened(simulation),
@@ -219,6 +222,27 @@ export class Webhooks {
     const { webhooks } = await this.#deps.store.webhooks.load();
     for (const webhook of webhooks)
       if (webhook.tenantId === tenantId && !this.#endpoints.has(webhook.webhookId)) this.#enter(webhook, 0);
+  }
+
+  /** Goes on with the webhooks of a tenant that this node has taken. */
+  async takeTenant(tenantId: string): Promise<void> {
+    const { webhooks, cursors, pending } = await this.#deps.store.webhooks.load();
+    const own = webhooks.filter((webhook) => webhook.tenantId === tenantId);
+    const ids = new Set(own.map(({ webhookId }) => webhookId));
+    for (const { webhookId, simulationId, position } of cursors)
+      if (ids.has(webhookId)) this.#cursors.set(keyOf(webhookId, simulationId), position);
+    for (const webhook of own)
+      if (!this.#endpoints.has(webhook.webhookId))
+        this.#followAll(this.#enter(webhook, pending.get(webhook.webhookId) ?? 0));
+  }
+
+  /** Stops the webhooks of a tenant that another node takes; what was delivered is noted. */
+  async leaveTenant(tenantId: string): Promise<void> {
+    const own = [...this.#endpoints.values()].filter(({ webhook }) => webhook.tenantId === tenantId);
+    await this.#writer.flush();
+    for (const endpoint of own) this.#forget(endpoint);
+    for (const key of [...this.#cursors.keys()])
+      if (own.some(({ webhook }) => key.startsWith(`${webhook.webhookId} `))) this.#cursors.delete(key);
   }
 
   #forgetTenant(tenantId: string): void {

@@ -26,6 +26,7 @@ export class Connection {
   readonly #response: ServerResponse;
   readonly #closed: (() => void)[] = [];
   readonly #fault: StreamFault | undefined;
+  readonly #mayAnswer: () => boolean;
   #queuedEvents = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
 
@@ -38,6 +39,7 @@ export class Connection {
       connection: 'keep-alive',
     });
     this.#response = response;
+    this.#mayAnswer = () => request.server.mayAnswer?.() ?? true;
     const { stream, after = 0 } = request.fault?.fault ?? {};
     if (stream !== undefined) this.#fault = new StreamFault(stream, after);
     response.socket?.setNoDelay(true);
@@ -69,6 +71,8 @@ export class Connection {
   /** Sends an event, or several in one piece, or gives up on a reader that is too far behind. */
   write(frame: string | Buffer, positionId: () => string): void {
     if (!this.isOpen) return;
+    // Others may own what is told: the reader resumes.
+    if (!this.#mayAnswer()) return this.#reset();
     if (this.#response.writableLength > MAX_QUEUED_BYTES || this.#queuedEvents >= MAX_QUEUED_EVENTS) {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');
       return;

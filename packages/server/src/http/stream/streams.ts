@@ -4,6 +4,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/cell-names.js';
 import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
+import { addressOf } from '../cluster/client-address.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
@@ -101,7 +102,7 @@ export class Streams {
     of: Omit<StreamRequest, 'principal'> & { readonly principal: Principal | undefined },
     follow: (connection: Connection) => () => string,
   ): Answer | undefined {
-    return this.#openStream({ ...of, principal: of.principal ?? visitorAt(of.request.ip) }, follow);
+    return this.#openStream({ ...of, principal: of.principal ?? visitorAt(addressOf(of.request)) }, follow);
   }
 
   /** How many are open. */
@@ -113,6 +114,12 @@ export class Streams {
   endSimulation(simulationId: string): void {
     for (const { simulation, end } of this.#open)
       if (simulation.id === simulationId) end(404, 'Simulation not found');
+  }
+
+  /** Ends the streams of a tenant that another node takes: they go on there. */
+  endTenant(tenantId: string): void {
+    for (const { simulation, principal, end } of [...this.#open])
+      if ((simulation.tenantId ?? principal.tenantId) === tenantId) end(503, 'Service unavailable');
   }
 
   /** Ends all streams: their readers come back to whoever serves next. */

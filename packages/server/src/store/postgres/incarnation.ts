@@ -28,6 +28,8 @@ export interface LiveIncarnation {
   readonly version: string;
   /** JSON; null = it runs alone. */
   readonly facts: string | null;
+  /** Why it takes no cells: a JSON list. */
+  readonly unfit: string;
 }
 
 /**
@@ -138,7 +140,7 @@ export class Incarnation {
    */
   async look(): Promise<readonly LiveIncarnation[]> {
     const rows = await this.#database.ask<Omit<LiveIncarnation, 'id'> & { id: string }>(
-      'SELECT id, counter, node, url, version, facts FROM incarnation WHERE NOT struck_out ORDER BY id',
+      'SELECT id, counter, node, url, version, facts, unfit FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
     const now = this.#clocks.monotonicMs();
     const alive: LiveIncarnation[] = [];
@@ -155,6 +157,14 @@ export class Incarnation {
     if (watched?.counter === counter) return now - watched.since >= SILENCE_MS;
     this.#watched.set(id, { counter, since: now });
     return false;
+  }
+
+  /** Tells the others why this one takes no cells. */
+  async declare(unfit: readonly string[]): Promise<void> {
+    await this.#database.ask('UPDATE incarnation SET unfit = $2 WHERE id = $1', [
+      this.id,
+      JSON.stringify(unfit),
+    ]);
   }
 
   /** Strikes another out, where its counter is still this; without one, whatever it is. */

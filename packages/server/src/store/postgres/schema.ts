@@ -209,6 +209,7 @@ const TABLES = `
 /** Tables of clusters, made beside those of an installation that has run alone. */
 const CLUSTER_TABLES = `
   ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS facts text;
+  ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS unfit text NOT NULL DEFAULT '["starting"]';
   CREATE TABLE IF NOT EXISTS placement (
     tenant text PRIMARY KEY,
     incarnation bigint,

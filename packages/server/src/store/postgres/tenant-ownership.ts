@@ -67,6 +67,8 @@ export class TenantOwnership implements Ownership {
   readonly #projector: HistoryProjector;
   readonly #reloadRegistry: () => Promise<unknown>;
   readonly #owned = new Set<string>();
+  /** Tenants that have a row of their own. */
+  readonly #placed = new Set<string>();
   readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
   #nodes: readonly ClusterNode[] = [];
 
@@ -127,7 +129,53 @@ export class TenantOwnership implements Ownership {
     return rows.map(placementOf);
   }
 
+  async freeTenants(): Promise<readonly string[]> {
+    const unplaced = await this.#unplaced();
+    const rows = await this.#database.ask<{ tenant: string }>(
+      `SELECT tenant FROM placement WHERE incarnation IS NULL
+         OR incarnation IN (SELECT id FROM incarnation WHERE struck_out)`,
+      [],
+      TAKE_MS,
+    );
+    return [...unplaced, ...rows.map(({ tenant }) => tenant)];
+  }
+
+  /** Tenants with cells from before there was a cluster. */
+  async #unplaced(): Promise<readonly string[]> {
+    const unknown = new Set<string>();
+    for (const cell of this.#state.cells.values())
+      if (cell.deletedAt === undefined && !this.#placed.has(tenantOf(cell))) unknown.add(tenantOf(cell));
+    if (unknown.size === 0) return [];
+    const rows = await this.#database.ask<{ tenant: string }>(
+      'SELECT tenant FROM placement WHERE tenant = ANY($1::text[])',
+      [[...unknown]],
+    );
+    for (const { tenant } of rows) {
+      this.#placed.add(tenant);
+      unknown.delete(tenant);
+    }
+    return [...unknown];
+  }
+
+  async givenTenants(): Promise<readonly string[]> {
+    const rows = await this.#database.ask<{ tenant: string }>(
+      'SELECT tenant FROM placement WHERE incarnation = $1',
+      [this.incarnation],
+      TAKE_MS,
+    );
+    return rows.flatMap(({ tenant }) => (this.#owned.has(tenant) ? [] : [tenant]));
+  }
+
+  declare(unfit: readonly string[]): Promise<void> {
+    return this.#incarnation.declare(unfit);
+  }
+
+  async refreshRegistry(): Promise<void> {
+    await this.#reloadRegistry();
+  }
+
   async take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (tenantIds.length === 0) return new Set();
     await this.#reloadRegistry();
     const wanted = new Set(tenantIds);
     const cells = [...this.#state.cells.values()].filter(
@@ -248,9 +296,16 @@ export class TenantOwnership implements Ownership {
   }
 }
 
-function nodeOf({ id, node, url, version, facts }: LiveIncarnation): ClusterNode {
+function nodeOf({ id, node, url, version, facts, unfit }: LiveIncarnation): ClusterNode {
   const known = facts === null ? {} : (JSON.parse(facts) as ClusterNode['facts']);
-  return { incarnation: id, nodeId: node, url: url ?? '', version, facts: known };
+  return {
+    incarnation: id,
+    nodeId: node,
+    url: url ?? '',
+    version,
+    facts: known,
+    unfit: JSON.parse(unfit) as ClusterNode['unfit'],
+  };
 }
 
 const placementOf = ({ tenant, incarnation, epoch, lost }: PlacementRow): Placement => ({

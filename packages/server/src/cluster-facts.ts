@@ -1,0 +1,46 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadBrokers } from './brokers/load-brokers.js';
+import { digestOf, JWT_FACT } from './cluster/fitness.js';
+import type { Settings } from './config.js';
+
+/** Of this server; nodes of one cluster have the same. */
+export const VERSION = '0.1.0';
+
+/** Stands for a secret that is drawn once and kept in the database. */
+export const DRAWN_SECRET = 'drawn';
+
+/** Digests of what has to be the same on all nodes of a cluster, by the name under which a difference is told. */
+export async function factsOf(settings: Settings): Promise<Readonly<Record<string, string>>> {
+  const { feed, clock, clockSpeed, calendar, replayPath, cluster, jwtSecret, jwksUrl } = settings;
+  const { marketCollarBps, portfolioMarginEquity, riskFreeRate, quoteMaxAgeMs } = settings;
+  const { earlyAssignment, scriptedOrders } = settings;
+  const brokers = await loadBrokers(settings.brokersFile);
+  return {
+    version: VERSION,
+    brokers: digestOf(brokers),
+    rules: digestOf([
+      [calendar, marketCollarBps, portfolioMarginEquity, riskFreeRate],
+      [quoteMaxAgeMs, earlyAssignment, scriptedOrders],
+    ]),
+    'the market (MARKET_FEED, MARKET_CLOCK, CLOCK_SPEED)': digestOf([feed, clock, clockSpeed]),
+    ...(feed === 'replay' &&
+      replayPath !== undefined && { 'REPLAY_PATH (the files)': digestOf(filesIn(replayPath)) }),
+    CLUSTER_SECRET: digestOf(cluster?.secret),
+    [JWT_FACT]: jwksUrl !== undefined ? digestOf(jwksUrl) : secretFact(jwtSecret),
+  };
+}
+
+/** What is told of a secret that tokens are signed with. */
+export const secretFact = (secret: string | undefined): string =>
+  secret === undefined ? DRAWN_SECRET : digestOf(secret);
+
+/** Names and sizes of all files under a path. */
+function filesIn(path: string): readonly (readonly [name: string, bytes: number])[] {
+  if (statSync(path).isFile()) return [['', statSync(path).size]];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((name) => [name.slice(path.length), statSync(name).size] as const);
+}

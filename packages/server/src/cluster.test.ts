@@ -1,0 +1,345 @@
+/** Nodes of a cluster as processes of their own on one real PostgreSQL, as their clients see them. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EXIT } from './exit-codes.js';
+import { inDirectory, ServerProcess } from './testing/server-process.js';
+import { newDatabase } from './testing/test-database.js';
+
+const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
+const TENANTS = Array.from({ length: 12 }, (_, index) => `tenant-${index}`);
+
+interface Node {
+  readonly name: string;
+  readonly url: string;
+  readonly process: ServerProcess;
+}
+
+interface Said {
+  readonly status: number;
+  /** `X-Sandpit-Node`. */
+  readonly node: string | null;
+  readonly body: unknown;
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function tokenOf(tenantId: string, simulationId?: string): string {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = {
+    sub: tenantId,
+    tier: 'ENTERPRISE',
+    scope: 'trade read simulate admin',
+    ...(simulationId !== undefined && { sim: simulationId }),
+    iat,
+    exp: iat + 3_600,
+    jti: randomUUID(),
+  };
+  const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
+  return `${content}.${createHmac('sha256', JWT_SECRET).update(content).digest('base64url')}`;
+}
+
+async function ask(
+  { url }: Pick<Node, 'url'>,
+  token: string,
+  method: string,
+  path: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Said> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const said: unknown = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text;
+  return { status: response.status, node: response.headers.get('x-sandpit-node'), body: said };
+}
+
+async function openPortfolio(node: Node, token: string): Promise<string> {
+  const { status, body } = await ask(node, token, 'POST', '/v1/accounts/portfolios', {
+    accountId: randomUUID(),
+    portfolioType: 'CASH',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+  });
+  expect(status).toBe(201);
+  return (body as { readonly portfolioId: string }).portfolioId;
+}
+
+const order = (portfolioId: string): object => ({
+  portfolioId,
+  symbol: 'AAPL',
+  assetClass: 'EQUITY',
+  orderType: 'LIMIT',
+  positionIntent: 'BUY_TO_OPEN',
+  quantity: 1,
+  limitPrice: 1,
+  timeInForce: 'GTC',
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('three nodes on one database', () => {
+  let databaseUrl: string;
+  let directory: string;
+  let end: () => void;
+  let nodes: Node[] = [];
+  const processes: ServerProcess[] = [];
+
+  async function launch(name: string, more: Readonly<Record<string, string>> = {}): Promise<Node> {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const server = ServerProcess.launch({
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: `${directory}/${name}`,
+      NODE_ID: name,
+      NODE_URL: url,
+      PORT: String(port),
+      CLUSTER_SECRET: 'the secret of the nodes',
+      JWT_SECRET,
+      MARKET_FEED: 'push',
+      MARKET_CLOCK: 'manual',
+      CLOCK_START: '2026-01-05T10:00:00-05:00',
+      RATE_LIMIT_DEFAULT: '1000000',
+      LOG_LEVEL: 'warn',
+      ...more,
+    });
+    processes.push(server);
+    return { name, url, process: server };
+  }
+
+  async function start(name: string, more: Readonly<Record<string, string>> = {}): Promise<Node> {
+    const node = await launch(name, more);
+    await node.process.listening;
+    return node;
+  }
+
+  const named = (name: string | null): Node => {
+    const found = nodes.find((node) => node.name === name);
+    if (found === undefined) throw new Error(`no node ${name ?? 'without a name'}`);
+    return found;
+  };
+  const others = (name: string | null): Node[] => nodes.filter((node) => node.name !== name);
+  const anyOther = (name: string | null): Node => {
+    const [other] = others(name);
+    if (other === undefined) throw new Error('no other node');
+    return other;
+  };
+
+  beforeAll(async () => {
+    const ready = new Promise<string>((resolve) => {
+      void inDirectory((made) => {
+        resolve(made);
+        return new Promise<void>((over) => (end = over));
+      });
+    });
+    directory = await ready;
+    databaseUrl = await newDatabase();
+    const first = await start('a');
+    nodes = [first, ...(await Promise.all([start('b'), start('c')]))];
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(processes.map((server) => server.end('SIGKILL')));
+    end();
+  });
+
+  it('X-Sandpit-Node: any node takes any request, and the owner of the tenant answers', async () => {
+    const [a, b, c] = [named('a'), named('b'), named('c')];
+    const owners = new Set<string | null>();
+    for (const tenantId of TENANTS) {
+      const token = tokenOf(tenantId);
+      const portfolioId = await openPortfolio(a, token);
+      const path = `/v1/accounts/portfolios/${portfolioId}`;
+      const seen = await Promise.all([a, b, c].map((node) => ask(node, token, 'GET', path)));
+      expect(seen.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(new Set(seen.map(({ node }) => node)).size).toBe(1);
+      owners.add(seen[0]?.node ?? null);
+    }
+    expect(owners.size).toBeGreaterThan(1);
+    const { status, body } = await ask(b, tokenOf('tenant-0'), 'GET', '/v1/cluster?tenantId=tenant-0');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      nodeId: 'b',
+      durability: 'LOCAL',
+      tenantCount: expect.any(Number) as number,
+      cells: [{ simulationId: 'main', epoch: 1 }],
+    });
+    const known = body as { nodes: { nodeId: string; status: string; reasons: string[] }[] };
+    expect(known.nodes.map(({ nodeId, status: is, reasons }) => [nodeId, is, reasons]).sort()).toEqual([
+      ['a', 'LIVE', []],
+      ['b', 'LIVE', []],
+      ['c', 'LIVE', []],
+    ]);
+    const visitor = await fetch(`${c.url}/v1/orders`);
+    expect([visitor.status, visitor.headers.get('x-sandpit-node')]).toEqual([401, 'c']);
+  });
+
+  it('pushQuotes, advanceClock: every node has dealt with the market when they answer (D202)', async () => {
+    const quotes = [{ symbol: 'AAPL', bid: 99.9, ask: 100, last: 100 }];
+    const token = tokenOf('tenant-0');
+    expect((await ask(named('c'), token, 'PUT', '/v1/simulation/quotes', { quotes })).status).toBe(200);
+    const shown = await Promise.all(
+      TENANTS.map((tenantId, index) =>
+        ask(named(['a', 'b', 'c'][index % 3] ?? 'a'), tokenOf(tenantId), 'GET', '/v1/market-data/quote/AAPL'),
+      ),
+    );
+    expect(new Set(shown.map(({ node }) => node)).size).toBeGreaterThan(1);
+    for (const { body } of shown) expect(JSON.stringify(body)).toContain('"ask":100');
+    const moved = await ask(named('a'), token, 'POST', '/v1/simulation/clock/advance', { by: 'PT1M' });
+    expect(moved.status).toBe(200);
+    const { now } = moved.body as { readonly now: string };
+    for (const tenantId of TENANTS.slice(0, 6)) {
+      const clock = await ask(named('b'), tokenOf(tenantId), 'GET', '/v1/simulation/clock');
+      expect((clock.body as { readonly now: string }).now).toBe(now);
+    }
+  });
+
+  it('sends a request whose answer was lost again where it has an Idempotency-Key, and else answers 503', async () => {
+    const created = await ask(named('a'), tokenOf('tenant-1'), 'POST', '/v1/simulations', {
+      feed: 'push',
+      clock: 'manual',
+    });
+    const { simulationId } = created.body as { readonly simulationId: string };
+    const token = tokenOf('tenant-1', simulationId);
+    const node = anyOther(created.node);
+    const portfolioId = await openPortfolio(node, token);
+    const loseNext = async (): Promise<void> => {
+      const fault = await ask(node, token, 'POST', '/v1/simulation/faults', {
+        match: { method: 'POST', path: '/v1/orders' },
+        fault: { drop: 'after' },
+        times: 1,
+      });
+      expect(fault.status).toBe(201);
+    };
+    await loseNext();
+    const unkeyed = await ask(node, token, 'POST', '/v1/orders', order(portfolioId));
+    expect(unkeyed.status).toBe(503);
+    await loseNext();
+    const keyed = await ask(node, token, 'POST', '/v1/orders', order(portfolioId), {
+      'idempotency-key': randomUUID(),
+    });
+    expect(keyed.status).toBe(201);
+    const { body } = await ask(node, token, 'GET', '/v1/orders');
+    // Both were done, each once.
+    expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(2);
+  });
+
+  it('refuse what is not signed with their CLUSTER_SECRET, and a node that has another takes no tenants', async () => {
+    const forged = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, {
+      'x-sandpit-forwarded': `${Date.now()}.Yg.dGVuYW50LTA.MQ`,
+      'x-sandpit-signature': 'AAAA',
+    });
+    expect(forged.status).toBe(403);
+    expect(forged.body).toMatchObject({ statusCode: 403, error: 'Forbidden' });
+    const [stranger, different] = await Promise.all([
+      start('d', { CLUSTER_SECRET: 'another secret' }),
+      start('e', { MARKET_COLLAR: '0.2' }),
+    ]);
+    const { body } = await ask(stranger, tokenOf('tenant-0'), 'GET', '/v1/cluster');
+    const { nodes: known } = body as { nodes: { nodeId: string; reasons: string[]; tenants?: number }[] };
+    const reasonsOf = (name: string) => known.find(({ nodeId }) => nodeId === name)?.reasons;
+    expect(reasonsOf('d')).toEqual(['CLUSTER_SECRET differs from that of node a']);
+    expect(reasonsOf('e')).toEqual(['rules differs from that of node a']);
+    // It forwards, as it serves none; the others refuse what it signs.
+    expect((await ask(stranger, tokenOf('tenant-0'), 'GET', '/v1/orders')).status).toBe(503);
+    expect((await ask(different, tokenOf('tenant-0'), 'GET', '/v1/orders')).status).toBe(200);
+    const log = [...stranger.process.out, ...stranger.process.err].join('\n');
+    expect(log).toContain('This node takes no cells: CLUSTER_SECRET differs');
+    expect(log).toContain('refuses the CLUSTER_SECRET of this one');
+    await Promise.all([stranger.process.end('SIGKILL'), different.process.end('SIGKILL')]);
+    const other = await launch('f', { JWT_SECRET: `another ${JWT_SECRET}` });
+    expect((await other.process.exited).code).toBe(EXIT.SETTINGS);
+    expect(other.process.err.join('\n')).toMatch(
+      /^sandpit: JWT_SECRET: node \w signs tokens with another secret/,
+    );
+  });
+
+  it('a clean hand-over: a stream goes on without a gap on the same connection', async () => {
+    const token = tokenOf('tenant-2');
+    const portfolioId = await openPortfolio(named('a'), token);
+    const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
+    const via = anyOther(owner);
+    const stream = await fetch(`${via.url}/v1/stream/orders`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const told: string[] = [];
+    const reading = (async () => {
+      for await (const piece of stream.body ?? []) told.push(Buffer.from(piece as Uint8Array).toString());
+    })();
+    reading.catch(() => undefined);
+    const placed = async (): Promise<Said> =>
+      ask(via, token, 'POST', '/v1/orders', order(portfolioId), { 'idempotency-key': randomUUID() });
+    const before = await placed();
+    const leaving = named(owner);
+    expect((await leaving.process.end('SIGTERM')).code).toBe(EXIT.STOPPED);
+    const after = await placed();
+    expect([before.status, after.status]).toEqual([201, 201]);
+    expect(before.node).toBe(owner);
+    expect(after.node).not.toBe(owner);
+    const { body } = await ask(via, token, 'GET', '/v1/orders');
+    expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(2);
+    const { orderId } = after.body as { readonly orderId: string };
+    await expect.poll(() => told.join(''), { timeout: 10_000 }).toContain(orderId);
+    const ids = [...told.join('').matchAll(/^id: (.*)\nevent: order-update/gm)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(told.join('')).not.toContain('event: error');
+    nodes = [...others(owner), await start(leaving.name)];
+  }, 60_000);
+
+  it('an owner that was stopped for longer than its lease answers nothing of what it knew, and begins again', async () => {
+    const token = tokenOf('tenant-3');
+    const portfolioId = await openPortfolio(named('a'), token);
+    const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
+    const paused = named(owner);
+    const via = anyOther(owner);
+    paused.process.child.kill('SIGSTOP');
+    const began = performance.now();
+    const placed = await ask(via, token, 'POST', '/v1/orders', order(portfolioId), {
+      'idempotency-key': randomUUID(),
+    });
+    expect(placed.status).toBe(201);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(placed.node).not.toBe(owner);
+    paused.process.child.kill('SIGCONT');
+    // Whatever it answers from here on is the new owner's.
+    await expect
+      .poll(
+        async () => {
+          const said = await ask(paused, token, 'GET', '/v1/orders').catch(() => undefined);
+          if (said?.status === 200 && said.node === owner)
+            expect(JSON.stringify(said.body)).toContain('"orderId"');
+          return said?.status;
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(200);
+    await expect
+      .poll(
+        async () => {
+          const { body } = await ask(via, token, 'GET', '/v1/cluster');
+          const { nodes: known } = body as {
+            nodes: { nodeId: string; incarnation: number; reasons: string[] }[];
+          };
+          return known.some(({ nodeId, reasons }) => nodeId === owner && reasons.length === 0);
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(true);
+    const { body } = await ask(paused, token, 'GET', '/v1/orders');
+    expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(1);
+    expect(paused.process.child.exitCode).toBeNull();
+  }, 90_000);
+});

@@ -1,0 +1,243 @@
+import { setTimeout as later } from 'node:timers/promises';
+import type { Simulations } from '../engine/simulations.js';
+import { MARKET_TENANT } from '../store/ownership.js';
+import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
+import type { Store } from '../store/store.js';
+import { reasonsAgainst } from './fitness.js';
+import { TenantPlacement } from './tenant-placement.js';
+import type { Residents } from './tenant-placement.js';
+
+/** How often the other nodes are looked at, and tenants taken that nobody has. */
+const LOOK_MS = 500;
+/** How often the market of another node is followed, where that does not tell of it. */
+const FOLLOW_MS = 250;
+/** How often it is looked whether tenants should be elsewhere. */
+const REBALANCE_MS = 5_000;
+/** A node that does not deal with a change of the market within this time is struck out (D202). */
+const DEAL_MS = 5_000;
+const ASK_MS = 1_000;
+/** A node that is busy says how it is a little later. */
+const STATUS_MS = 2_500;
+const RETRY_MS = 100;
+
+/** What one node asks of another. */
+const MARKET_PATH = '/cluster/market';
+const TAKE_PATH = '/cluster/take';
+const STATUS_PATH = '/cluster/status';
+
+/** Asks another node. Rejects where it does not answer in time. */
+export type AskNode = (node: ClusterNode, path: string, body: object, timeoutMs: number) => Promise<unknown>;
+
+export interface ClusterParts {
+  readonly store: Store;
+  readonly ownership: Ownership;
+  readonly ask: AskNode;
+  /** Tells the operator, in one line. */
+  readonly note: (text: string) => void;
+}
+
+/** What a node says of itself. */
+export interface NodeStatus {
+  readonly tenants: number;
+  readonly cells: number;
+  /** Records that the history tables of its cells do not tell of yet. */
+  readonly historyLag: number;
+  /** Records of the market that it has not followed yet. */
+  readonly marketLag: number;
+  readonly clockSkewMs: number;
+}
+
+/** What is known of a cluster. */
+export interface ClusterReport {
+  readonly nodes: readonly (ClusterNode & { readonly status: NodeStatus | undefined })[];
+  readonly placements: readonly Placement[];
+  readonly isReplicated: boolean;
+}
+
+/** This node among the others: what it does at intervals, what it tells them, and what it answers them. */
+export class Cluster {
+  readonly placement: TenantPlacement;
+  readonly #parts: ClusterParts;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #busy = new Set<string>();
+  #simulations: Simulations | undefined;
+  /** Of the market, as far as the other nodes have dealt with it. */
+  #told = 0;
+  #reasons = '';
+
+  constructor(parts: ClusterParts) {
+    this.#parts = parts;
+    this.placement = new TenantPlacement(parts.ownership);
+  }
+
+  /** Why this node takes no cells; empty = it does. */
+  get reasons(): readonly string[] {
+    const { ownership } = this.#parts;
+    const self = this.#self();
+    if (self === undefined) return ['struck out'];
+    return reasonsAgainst(self, ownership.nodes, ownership.skewMs);
+  }
+
+  #self(): ClusterNode | undefined {
+    const { nodes, incarnation } = this.#parts.ownership;
+    return nodes.find((node) => node.incarnation === incarnation);
+  }
+
+  #others(): readonly ClusterNode[] {
+    const { nodes, incarnation } = this.#parts.ownership;
+    return nodes.filter((node) => node.incarnation !== incarnation);
+  }
+
+  /** This node answers from here on. */
+  async begin(simulations: Simulations, residents: Residents): Promise<void> {
+    this.#simulations = simulations;
+    this.placement.open(residents);
+    this.#told = simulations.market.isReplica ? 0 : simulations.market.published;
+    await this.#declare();
+    await simulations.followMarket();
+    await this.#look();
+    this.#every(LOOK_MS, 'look', () => this.#look());
+    this.#every(FOLLOW_MS, 'follow', () => simulations.followMarket());
+    this.#every(REBALANCE_MS, 'rebalance', () => this.#rebalance());
+  }
+
+  /** Work that is still under way is not begun again; what fails is tried again the next time. */
+  #every(ms: number, name: string, work: () => Promise<void>): void {
+    const timer = setInterval(() => {
+      if (this.#busy.has(name)) return;
+      this.#busy.add(name);
+      work()
+        .catch(() => undefined)
+        .finally(() => this.#busy.delete(name));
+    }, ms);
+    this.#timers.push(timer.unref());
+  }
+
+  async #look(): Promise<void> {
+    const { ownership } = this.#parts;
+    await ownership.look();
+    await this.#declare();
+    await this.placement.enterOwned();
+    if (this.reasons.length === 0) await this.placement.takeFree();
+  }
+
+  /** Tells the others why this node takes no cells, where that has changed. */
+  async #declare(): Promise<void> {
+    const { ownership, note } = this.#parts;
+    const { reasons } = this;
+    const text = JSON.stringify(reasons);
+    if (text === this.#reasons) return;
+    if (this.#self() === undefined) return;
+    await ownership.declare(reasons);
+    this.#reasons = text;
+    await ownership.look();
+    if (reasons.length > 0) note(`This node takes no cells: ${reasons.join('; ')}`);
+  }
+
+  async #rebalance(): Promise<void> {
+    if (this.reasons.length > 0) return;
+    await this.placement.receive(await this.#parts.ownership.givenTenants());
+    await this.placement.rebalance((node, tenantIds) => this.#tellTaken(node, tenantIds));
+  }
+
+  /** The node looks for itself where it does not hear of it. */
+  #tellTaken(node: ClusterNode, tenantIds: readonly string[]): void {
+    this.#parts.ask(node, TAKE_PATH, { tenantIds }, ASK_MS).catch(() => undefined);
+  }
+
+  /**
+   * Resolves when every other node has dealt with what this node has recorded in the market; one that does not in time is struck out. Does
+   * nothing where there is nothing new.
+   */
+  async tellMarket(): Promise<void> {
+    const sequence = this.#simulations?.market.published ?? 0;
+    if (sequence <= this.#told || this.#others().length === 0) return;
+    await Promise.all(this.#others().map((node) => this.#dealtBy(node)));
+    this.#told = Math.max(this.#told, sequence);
+  }
+
+  async #dealtBy(node: ClusterNode): Promise<void> {
+    const { ask, ownership, note } = this.#parts;
+    const giveUpAt = performance.now() + DEAL_MS;
+    while (this.placement.isThere(node) && node.unfit.length === 0) {
+      const leftMs = giveUpAt - performance.now();
+      if (leftMs <= 0) {
+        note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is struck out`);
+        return ownership.strikeOut(node.incarnation);
+      }
+      const isDone = await ask(node, MARKET_PATH, {}, leftMs).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) return;
+      await later(RETRY_MS);
+    }
+  }
+
+  /** Answers another node; undefined = there is nothing of the kind. */
+  readonly answerNode = async (path: string, body: Buffer): Promise<object | undefined> => {
+    const { ownership } = this.#parts;
+    if (path === MARKET_PATH) {
+      await this.#simulations?.followMarket();
+      return { sequence: this.#simulations?.market.published ?? 0 };
+    }
+    if (path === TAKE_PATH) {
+      const { tenantIds } = JSON.parse(body.toString()) as { readonly tenantIds: readonly string[] };
+      if (ownership.mayDecide()) await this.placement.receive(tenantIds);
+      return {};
+    }
+    return path === STATUS_PATH ? await this.#status() : undefined;
+  };
+
+  async #status(): Promise<NodeStatus> {
+    const { ownership, store } = this.#parts;
+    const market = this.#simulations?.market;
+    const marketLag = (await ownership.marketSequence()) - (market?.published ?? 0);
+    return {
+      tenants: [...ownership.owned].filter((tenantId) => tenantId !== MARKET_TENANT).length,
+      cells: ownership.cellCount(),
+      historyLag: store.history.health().behind,
+      marketLag: Math.max(0, marketLag),
+      clockSkewMs: Math.round(ownership.skewMs),
+    };
+  }
+
+  /** What is known of the cluster; a node that does not answer has no status. */
+  async report(): Promise<ClusterReport> {
+    const { ownership, ask } = this.#parts;
+    await ownership.look();
+    const nodes = await Promise.all(
+      ownership.nodes.map(async (node) => {
+        const status =
+          node.incarnation === ownership.incarnation
+            ? await this.#status()
+            : await ask(node, STATUS_PATH, {}, STATUS_MS).then(
+                (said) => said as NodeStatus,
+                () => undefined,
+              );
+        return { ...node, status };
+      }),
+    );
+    const [placements, isReplicated] = await Promise.all([ownership.placements(), ownership.isReplicated()]);
+    return { nodes, placements, isReplicated };
+  }
+
+  /** Cells of a tenant, as the database has them. */
+  cellsOf(tenantId: string): Promise<readonly CellHead[]> {
+    return this.#parts.ownership.headsOf(tenantId);
+  }
+
+  /** Hands over everything that this node owns. Resolves when other nodes serve it, or can take it. */
+  async handOver(): Promise<void> {
+    this.#stopTimers();
+    await this.placement.handOverAll((node, tenantIds) => this.#tellTaken(node, tenantIds));
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+  }
+
+  close(): void {
+    this.#stopTimers();
+  }
+}

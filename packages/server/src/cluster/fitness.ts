@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto';
+import type { ClusterNode } from '../store/ownership.js';
+
+/** A node whose wall clock differs from the database's by more takes no cells (D202). */
+const MOST_SKEW_MS = 500;
+
+/** The fact by which nodes tell what they sign tokens with. A node that differs does not start. */
+export const JWT_FACT = 'JWT_SECRET';
+
+/** A digest of what has to be the same on all nodes. */
+export const digestOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 16);
+
+/**
+ * Why a node takes no cells: what differs from the oldest node of the cluster, and a clock that is wrong. Empty = it takes some. The oldest
+ * decides, so that the nodes of a new version take over when the last one of the old version has gone.
+ */
+export function reasonsAgainst(
+  own: Pick<ClusterNode, 'incarnation' | 'facts'>,
+  nodes: readonly ClusterNode[],
+  skewMs: number,
+): readonly string[] {
+  const [oldest] = nodes;
+  const reasons: string[] = [];
+  if (oldest !== undefined && oldest.incarnation < own.incarnation)
+    for (const name of new Set([...Object.keys(oldest.facts), ...Object.keys(own.facts)]))
+      if (name !== JWT_FACT && oldest.facts[name] !== own.facts[name])
+        reasons.push(`${name} differs from that of node ${oldest.nodeId}`);
+  if (Math.abs(skewMs) > MOST_SKEW_MS)
+    reasons.push(
+      `the clock of this machine is ${Math.round(Math.abs(skewMs))} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database's`,
+    );
+  return reasons;
+}

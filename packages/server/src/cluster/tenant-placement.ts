@@ -1,0 +1,259 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { MARKET_TENANT } from '../store/ownership.js';
+import type { ClusterNode, Ownership } from '../store/ownership.js';
+import { preferredNode } from './rendezvous.js';
+
+/** Requests of a tenant that is handed over may take this long to end. */
+const LEAVE_MS = 3_000;
+/** Tenants that are entered at a time after a node was lost. */
+const ENTERED_AT_ONCE = 16;
+/** At most this part of the tenants of a node is moved at a time. */
+const MOVED_PART = 10;
+
+/** What comes and goes with a tenant on a node. */
+export interface Residents {
+  /** This node has taken the tenant. */
+  enter(tenantId: string): Promise<void>;
+  /** Ends what stays open: streams. New requests go to the next owner already. */
+  dismiss(tenantId: string): void;
+  /** Another node takes the tenant: it leaves memory, durably. No request is under way. */
+  leave(tenantId: string): Promise<void>;
+}
+
+/**
+ * Which node serves which tenant, as far as this node knows, and what it does about that (D201): it takes tenants that it should have and
+ * nobody has, serves those that it owns, and hands over those that another node should have.
+ *
+ *     free ──take──► entering ──► served ──leave──► leaving ──give──► another's
+ */
+export class TenantPlacement {
+  readonly #ownership: Ownership;
+  #residents: Residents | undefined;
+  /** Owned tenants on their way in. */
+  readonly #entering = new Map<string, Promise<void>>();
+  readonly #served = new Set<string>();
+  readonly #leaving = new Set<string>();
+  readonly #claims = new Map<string, Promise<void>>();
+  /** Requests under way, by tenant. */
+  readonly #underWay = new Map<string, number>();
+  readonly #idle = new Map<string, () => void>();
+  /** Incarnations that owned tenants of other nodes when they were last asked for. */
+  readonly #known = new Map<string, number>();
+  #isStopping = false;
+
+  constructor(ownership: Ownership) {
+    this.#ownership = ownership;
+  }
+
+  /** From here on tenants can be served. */
+  open(residents: Residents): void {
+    this.#residents = residents;
+  }
+
+  /** Tenants that this node serves. */
+  get served(): ReadonlySet<string> {
+    return this.#served;
+  }
+
+  /** Whether this node answers for a tenant at once. */
+  servesNow(tenantId: string): boolean {
+    return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.#ownership.mayDecide();
+  }
+
+  /** Whether this node answers for a tenant; takes it where nobody has it. */
+  async serves(tenantId: string): Promise<boolean> {
+    if (this.servesNow(tenantId)) return true;
+    if (this.#leaving.has(tenantId) || !this.#ownership.mayDecide()) return false;
+    await this.#claim(tenantId);
+    return this.servesNow(tenantId);
+  }
+
+  /** A request of a tenant is under way. Call the result when it is over. */
+  enter(tenantId: string): () => void {
+    this.#underWay.set(tenantId, (this.#underWay.get(tenantId) ?? 0) + 1);
+    return () => {
+      const left = (this.#underWay.get(tenantId) ?? 1) - 1;
+      if (left > 0) return void this.#underWay.set(tenantId, left);
+      this.#underWay.delete(tenantId);
+      this.#idle.get(tenantId)?.();
+    };
+  }
+
+  /** The node that serves a tenant, or should take it; undefined where no node can. */
+  async ownerOf(tenantId: string): Promise<ClusterNode | undefined> {
+    if (this.servesNow(tenantId)) return this.#self();
+    const known = this.#nodeOf(this.#known.get(tenantId));
+    if (known !== undefined) return known;
+    const placement = await this.#ownership.placementOf(tenantId);
+    if (placement !== undefined && !placement.isLost) {
+      const { incarnation } = placement;
+      if (incarnation !== undefined && this.#nodeOf(incarnation) === undefined) await this.#ownership.look();
+      const owner = this.#nodeOf(incarnation);
+      if (owner !== undefined) {
+        if (incarnation !== undefined && incarnation !== this.#ownership.incarnation)
+          this.#known.set(tenantId, incarnation);
+        return owner;
+      }
+    }
+    return preferredNode(tenantId, this.#candidates());
+  }
+
+  /** A node was not the owner, or did not answer: the database is asked anew. */
+  forget(tenantId: string): void {
+    this.#known.delete(tenantId);
+  }
+
+  /** Whether a node has not been struck out. */
+  isThere({ incarnation }: ClusterNode): boolean {
+    return this.#nodeOf(incarnation) !== undefined;
+  }
+
+  #self(): ClusterNode | undefined {
+    return this.#nodeOf(this.#ownership.incarnation);
+  }
+
+  #nodeOf(incarnation: number | undefined): ClusterNode | undefined {
+    return incarnation === undefined
+      ? undefined
+      : this.#ownership.nodes.find((node) => node.incarnation === incarnation);
+  }
+
+  /** Nodes that may take tenants. */
+  #candidates(): readonly ClusterNode[] {
+    const { nodes, incarnation } = this.#ownership;
+    return this.#isStopping ? nodes.filter((node) => node.incarnation !== incarnation) : nodes;
+  }
+
+  /** Enters tenants whose first try has failed. */
+  async enterOwned(): Promise<void> {
+    const { owned } = this.#ownership;
+    await this.#enterAll(
+      [...owned].filter((tenantId) => !this.#served.has(tenantId) && !this.#leaving.has(tenantId)),
+    );
+  }
+
+  /** Takes tenants that no live node owns and that this one should have. */
+  async takeFree(): Promise<void> {
+    if (this.#isStopping || this.#residents === undefined) return;
+    const free = await this.#ownership.freeTenants();
+    const { incarnation } = this.#ownership;
+    const own = free.filter(
+      (tenantId) => preferredNode(tenantId, this.#candidates())?.incarnation === incarnation,
+    );
+    if (own.length === 0) return;
+    const taken = await this.#ownership.take(own);
+    await this.#enterAll([...taken]);
+  }
+
+  /** Takes tenants that another node has given to this one. */
+  async receive(tenantIds: readonly string[]): Promise<void> {
+    if (this.#isStopping) return;
+    const taken = await this.#ownership.take(tenantIds);
+    await this.#enterAll([...taken]);
+  }
+
+  async #enterAll(tenantIds: readonly string[]): Promise<void> {
+    // Every `main` follows the market.
+    const waiting = [...tenantIds].sort((a, b) => Number(b === MARKET_TENANT) - Number(a === MARKET_TENANT));
+    if (waiting[0] === MARKET_TENANT) await this.#entered(MARKET_TENANT);
+    const one = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.#entered(next);
+    };
+    await Promise.all(Array.from({ length: ENTERED_AT_ONCE }, one));
+  }
+
+  #claim(tenantId: string): Promise<void> {
+    const underWay = this.#claims.get(tenantId);
+    if (underWay !== undefined) return underWay;
+    const claim = (async () => {
+      const isOwned = this.#ownership.owned.has(tenantId);
+      const mayTake = !this.#isStopping && this.#self()?.unfit.length === 0;
+      if (isOwned || (mayTake && (await this.#ownership.take([tenantId])).has(tenantId)))
+        await this.#entered(tenantId);
+    })().finally(() => this.#claims.delete(tenantId));
+    this.#claims.set(tenantId, claim);
+    return claim;
+  }
+
+  /** Resolves when what belongs to an owned tenant is there. */
+  #entered(tenantId: string): Promise<void> {
+    const residents = this.#residents;
+    if (this.#served.has(tenantId) || residents === undefined) return Promise.resolve();
+    let entering = this.#entering.get(tenantId);
+    if (entering === undefined) {
+      entering = residents
+        .enter(tenantId)
+        .then(() => {
+          this.#known.delete(tenantId);
+          if (this.#ownership.owned.has(tenantId)) this.#served.add(tenantId);
+        })
+        .finally(() => this.#entering.delete(tenantId));
+      this.#entering.set(tenantId, entering);
+    }
+    return entering;
+  }
+
+  /** Hands tenants that another node should have over to it, a tenth of all at a time. The market stays where it is. */
+  async rebalance(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
+    if (this.#isStopping) return;
+    const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);
+    const most = Math.max(1, Math.ceil(own.length / MOVED_PART));
+    const { incarnation } = this.#ownership;
+    const misplaced = own.filter((tenantId) => {
+      const preferred = preferredNode(tenantId, this.#candidates());
+      return preferred !== undefined && preferred.incarnation !== incarnation;
+    });
+    await this.#handOver(misplaced.slice(0, most), tell);
+  }
+
+  /** Hands over everything that this node owns, the market last: it is told to stop. */
+  async handOverAll(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
+    this.#isStopping = true;
+    await Promise.allSettled(this.#entering.values());
+    await this.#handOver(
+      [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT),
+      tell,
+    );
+    await this.#handOver(
+      [...this.#served].filter((tenantId) => tenantId === MARKET_TENANT),
+      tell,
+    );
+  }
+
+  async #handOver(
+    tenantIds: readonly string[],
+    tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
+  ): Promise<void> {
+    const waiting = [...tenantIds];
+    const one = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        await this.#leave(next, tell);
+    };
+    await Promise.all(Array.from({ length: ENTERED_AT_ONCE }, one));
+  }
+
+  async #leave(
+    tenantId: string,
+    tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
+  ): Promise<void> {
+    const residents = this.#residents;
+    if (residents === undefined || !this.#served.has(tenantId)) return;
+    this.#leaving.add(tenantId);
+    try {
+      residents.dismiss(tenantId);
+      if (this.#underWay.has(tenantId)) {
+        const idle = new Promise<void>((resolve) => this.#idle.set(tenantId, resolve));
+        await Promise.race([idle, later(LEAVE_MS)]);
+        this.#idle.delete(tenantId);
+      }
+      await residents.leave(tenantId);
+      this.#served.delete(tenantId);
+      const next = preferredNode(tenantId, this.#candidates());
+      const to = next?.incarnation === this.#ownership.incarnation ? undefined : next;
+      await this.#ownership.give([tenantId], to?.incarnation);
+      if (to !== undefined) tell(to, [tenantId]);
+    } finally {
+      this.#leaving.delete(tenantId);
+    }
+  }
+}

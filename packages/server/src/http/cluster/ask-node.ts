@@ -1,0 +1,21 @@
+import type { AskNode } from '../../cluster/cluster.js';
+import { MARKET_TENANT } from '../../store/ownership.js';
+import { sendTo } from './forwarding.js';
+import { signedHeaders } from './node-auth.js';
+
+/** How this node asks others. */
+export function askerOf({ nodeId, secret }: { readonly nodeId: string; readonly secret: string }): AskNode {
+  return async (node, path, body, timeoutMs) => {
+    const text = Buffer.from(JSON.stringify(body));
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': String(text.length),
+      ...signedHeaders(secret, 'POST', path, { from: nodeId, tenantId: MARKET_TENANT, client: '' }),
+    };
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
+    const outcome = await sendTo(node, { method: 'POST', url: path, headers, body: text }, signal);
+    if (outcome.became !== 'answered' || outcome.answer.status !== 200)
+      throw new Error(`node ${node.nodeId} does not answer`);
+    return JSON.parse(outcome.answer.body.toString()) as unknown;
+  };
+}

@@ -1,0 +1,12 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+
+const FORWARDED = new WeakMap<IncomingMessage, string>();
+
+/** Another node has forwarded a request of the client at this address. */
+export const noteClient = (request: IncomingMessage, address: string): void => {
+  FORWARDED.set(request, address);
+};
+
+/** The address of the client, be it through another node. */
+export const addressOf = ({ raw, ip }: FastifyRequest): string => FORWARDED.get(raw) ?? ip;

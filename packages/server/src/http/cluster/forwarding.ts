@@ -1,0 +1,138 @@
+import { Agent, request as send } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { request as sendSecurely } from 'node:https';
+import type { ClusterNode } from '../../store/ownership.js';
+
+/** Set by a node that is not the owner it was taken for; it has done nothing. */
+export const NOT_OWNER = 'x-sandpit-not-owner';
+/** Set by a node that does not accept the signature of the one that forwards. */
+export const REFUSED = 'x-sandpit-refused';
+
+const CONNECT_MS = 1_000;
+const IDLE_MS = 20_000;
+/** An answer up to this size is had whole before any of it is passed on, so that a lost one can be asked for again. */
+const HELD_BYTES = 4 * 1024 * 1024;
+
+/** Headers of one connection, which no proxy passes on. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+
+export const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 64, timeout: IDLE_MS });
+
+/** A request as it is sent to another node, once or again. */
+export interface Outgoing {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The whole body, or where it comes from: then it can be sent once. */
+  readonly body: Buffer | IncomingMessage | undefined;
+}
+
+/** What became of a request that was sent to another node. */
+export type Outcome =
+  /** The other node has done nothing. */
+  | { readonly became: 'not-done'; readonly why: string }
+  /** The other node does not accept the signature. */
+  | { readonly became: 'refused' }
+  /** It may have been done. */
+  | { readonly became: 'lost'; readonly why: string }
+  | { readonly became: 'answered'; readonly answer: HeldAnswer }
+  /** The answer comes in pieces. */
+  | { readonly became: 'streaming'; readonly response: IncomingMessage };
+
+export interface HeldAnswer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** Headers of a request on their way to another node. */
+export function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const passed: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !OF_CONNECTION.has(name) && !name.startsWith('x-sandpit-'))
+      passed[name] = value;
+  return passed;
+}
+
+/** Name and value in turn, without those of the connection. */
+export function answerHeaders({ rawHeaders }: IncomingMessage): readonly string[] {
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (!OF_CONNECTION.has(name.toLowerCase())) kept.push(name, rawHeaders[i + 1] ?? '');
+  }
+  return kept;
+}
+
+/** Sends a request to a node. `signal` ends the wait for an answer: the node is gone, or the client is. */
+export function sendTo(
+  node: Pick<ClusterNode, 'url'>,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { method, url, headers, body } = outgoing;
+  return new Promise((resolve) => {
+    const target = new URL(url, node.url);
+    const isSecure = target.protocol === 'https:';
+    let isSent = false;
+    const request: ClientRequest = isSecure
+      ? sendSecurely(target, { method, headers, signal })
+      : send(target, { method, headers, signal, agent });
+    const slow = setTimeout(() => request.destroy(new Error('no connection')), CONNECT_MS);
+    request.on('socket', (socket) => {
+      const connected = (): void => {
+        clearTimeout(slow);
+        isSent = true;
+      };
+      if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', connected);
+      else connected();
+    });
+    request.on('error', (error) => {
+      clearTimeout(slow);
+      resolve({ became: isSent ? 'lost' : 'not-done', why: error.message });
+    });
+    request.on('response', (response) => {
+      clearTimeout(slow);
+      outcomeOf(response).then(resolve, (error: unknown) =>
+        resolve({ became: 'lost', why: error instanceof Error ? error.message : String(error) }),
+      );
+    });
+    if (body === undefined || Buffer.isBuffer(body)) request.end(body);
+    else body.pipe(request);
+  });
+}
+
+async function outcomeOf(response: IncomingMessage): Promise<Outcome> {
+  const { headers, statusCode = 502 } = response;
+  if (headers[NOT_OWNER] !== undefined || headers[REFUSED] !== undefined) {
+    response.resume();
+    return headers[REFUSED] !== undefined
+      ? { became: 'refused' }
+      : { became: 'not-done', why: 'another node owns the tenant' };
+  }
+  const length = Number(headers['content-length'] ?? Infinity);
+  const isEmpty = statusCode === 204 || statusCode === 304;
+  if (!isEmpty && !(length <= HELD_BYTES)) return { became: 'streaming', response };
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece as Buffer);
+  const answer = { status: statusCode, headers: answerHeaders(response), body: Buffer.concat(pieces) };
+  return { became: 'answered', answer };
+}
+
+/** Passes an answer on to the client, with the headers that it came with. */
+export function answerWith(response: ServerResponse, { status, headers, body }: HeldAnswer): void {
+  if (response.destroyed || response.headersSent) return;
+  response.removeHeader('x-sandpit-node');
+  response.writeHead(status, [...headers]);
+  response.end(body);
+}

@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as later } from 'node:timers/promises';
+import type { TenantPlacement } from '../../cluster/tenant-placement.js';
+import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
+import { SECURITY_HEADERS } from '../reply.js';
+import { noteClient } from './client-address.js';
+import { EventRelay } from './event-relay.js';
+import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
+import type { Outcome, Outgoing } from './forwarding.js';
+import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
+import { tenantOf } from './request-tenant.js';
+import type { Askers } from './request-tenant.js';
+
+/** How long a request is sent anew to whichever node owns its tenant by then (D200). */
+const PATIENCE_MS = 5_000;
+const RETRY_MS = 40;
+/** A request whose answers are lost again and again is given up after so long. */
+const LONGEST_MS = 20_000;
+/** How often it is looked whether the node that a request waits for is still there. */
+const WATCH_MS = 250;
+/** Bodies up to this size are had whole before they are forwarded, so that they can be sent again. */
+const HELD_BYTES = 2 * 1024 * 1024;
+
+/** Between nodes. */
+export const NODE_PATHS = '/cluster/';
+
+const STREAM = /\/stream(\/(orders|portfolios?|quotes))?$/;
+
+export interface GatewayParts {
+  readonly nodeId: string;
+  readonly secret: string;
+  readonly placement: TenantPlacement;
+  readonly askers: Askers;
+  /** Answers what one node asks of another. */
+  readonly answerNode: (path: string, body: Buffer) => Promise<object | undefined>;
+  /** Tells the operator, in one line. */
+  readonly note: (text: string) => void;
+}
+
+/** Answers a request on this node. */
+type Local = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * In front of everything that a node answers: a request is answered by the node that owns its tenant, or forwarded to it (D200). What was
+ * forwarded is never forwarded again.
+ */
+export class Gateway {
+  readonly #parts: GatewayParts;
+  readonly #noted = new Map<string, number>();
+  /** Streams that this node passes on. */
+  readonly #relays = new Map<ServerResponse, EventRelay>();
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request, here or elsewhere. */
+  handle(request: IncomingMessage, response: ServerResponse, local: Local): void {
+    response.setHeader('x-sandpit-node', this.#parts.nodeId);
+    const work =
+      request.headers[FORWARDED] === undefined
+        ? this.#receive(request, response, local)
+        : this.#serveForwarded(request, response, local);
+    work.catch((error: unknown) => {
+      this.#note(
+        'gateway',
+        `A request failed on its way: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      answer(request, response, SERVICE_UNAVAILABLE);
+    });
+  }
+
+  async #serveForwarded(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
+    const { secret, placement, answerNode } = this.#parts;
+    const forwarded = forwardedBy(secret, request);
+    if (forwarded === undefined) {
+      this.#note(
+        'secret',
+        `A request from ${request.socket.remoteAddress ?? 'another node'} is not signed with this node's CLUSTER_SECRET: it is refused with 403`,
+      );
+      request.resume();
+      response.setHeader(REFUSED, '1');
+      answer(request, response, FOREIGN_SECRET);
+      return;
+    }
+    const { url = '/' } = request;
+    if (url.startsWith(NODE_PATHS)) {
+      const said = await answerNode(url, await bodyOf(request));
+      if (said === undefined) answer(request, response, ROUTE_NOT_FOUND);
+      else answer(request, response, Answer.json(200, said));
+      return;
+    }
+    const { tenantId, client } = forwarded;
+    if (!(await placement.serves(tenantId))) {
+      request.resume();
+      response.setHeader(NOT_OWNER, '1');
+      answer(request, response, ELSEWHERE);
+      return;
+    }
+    noteClient(request, client);
+    this.#serve(tenantId, request, response, local);
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
+    const { placement, askers } = this.#parts;
+    const tenantId = await tenantOf(request, askers);
+    if (tenantId === undefined) {
+      local(request, response);
+      return;
+    }
+    // A stream goes on from another node where its tenant moves: this one passes on its own, too.
+    const isStream = request.method === 'GET' && STREAM.test((request.url ?? '').split('?')[0] ?? '');
+    if (!isStream && placement.servesNow(tenantId)) this.#serve(tenantId, request, response, local);
+    else await this.#forward(tenantId, request, response);
+  }
+
+  #serve(tenantId: string, request: IncomingMessage, response: ServerResponse, local: Local): void {
+    const done = this.#parts.placement.enter(tenantId);
+    response.once('close', done);
+    local(request, response);
+  }
+
+  async #forward(tenantId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { placement, nodeId, secret } = this.#parts;
+    const { method = 'GET', url = '/', headers } = request;
+    const body = await heldBody(request);
+    const isHeld = body === undefined || Buffer.isBuffer(body);
+    const isRepeatable =
+      isHeld && (method === 'GET' || method === 'HEAD' || headers['idempotency-key'] !== undefined);
+    const client = request.socket.remoteAddress ?? '';
+    const outgoing = (lastId?: string): Outgoing => ({
+      method,
+      url,
+      headers: {
+        ...passedOn(headers),
+        ...(lastId !== undefined && { 'last-event-id': lastId }),
+        ...signedHeaders(secret, method, url, { from: nodeId, tenantId, client }),
+      },
+      body,
+    });
+    const given = headers['last-event-id'];
+    const relay = new EventRelay(response, typeof given === 'string' ? given : undefined);
+    const lastAt = performance.now() + LONGEST_MS;
+    let giveUpAt = performance.now() + PATIENCE_MS;
+    while (!response.destroyed) {
+      const outcome = await this.#attempt(tenantId, outgoing(relay.lastId), response);
+      const isBegun = response.headersSent;
+      if (outcome.became === 'answered' && !isBegun) {
+        answerWith(response, outcome.answer);
+        return;
+      }
+      if (outcome.became === 'answered') {
+        // Of a stream that has begun, a refusal by the next node is the end; one that cannot answer yet is asked again.
+        if (outcome.answer.status !== SERVICE_UNAVAILABLE.status) break;
+      } else if (outcome.became === 'streaming') {
+        const source = outcome.response;
+        if (!isEvents(source)) {
+          passOn(source, response);
+          return;
+        }
+        if (!response.headersSent) {
+          response.removeHeader('x-sandpit-node');
+          response.writeHead(source.statusCode ?? 200, [...answerHeaders(source)]);
+          response.socket?.setTimeout(0);
+        }
+        this.#relays.set(response, relay);
+        const end = await relay.pass(source);
+        this.#relays.delete(response);
+        if (end === 'over') {
+          response.end();
+          return;
+        }
+        giveUpAt = performance.now() + PATIENCE_MS;
+      } else if (outcome.became === 'refused') {
+        this.#note(
+          'secret',
+          'Another node refuses the CLUSTER_SECRET of this one: set the same on all nodes',
+        );
+        break;
+      } else if (outcome.became === 'lost') {
+        if (!isRepeatable) break;
+        // It took until now to know that the node is gone; others take its tenants from here on.
+        giveUpAt = Math.min(lastAt, performance.now() + PATIENCE_MS);
+      } else if (!isHeld && request.readableFlowing !== null) break;
+      placement.forget(tenantId);
+      if (performance.now() > giveUpAt) break;
+      await later(RETRY_MS);
+    }
+    if (response.headersSent) farewell(response, relay);
+    else if (!response.destroyed) answer(request, response, SERVICE_UNAVAILABLE);
+  }
+
+  /** Sends a request to the owner of its tenant, as far as that is known. */
+  async #attempt(tenantId: string, outgoing: Outgoing, response: ServerResponse): Promise<Outcome> {
+    const { placement } = this.#parts;
+    const node = await placement.ownerOf(tenantId).catch(() => undefined);
+    if (node === undefined) return { became: 'not-done', why: 'no node owns the tenant' };
+    const gone = new AbortController();
+    const abort = (): void => gone.abort();
+    const watch = setInterval(() => {
+      if (!placement.isThere(node)) abort();
+    }, WATCH_MS);
+    response.once('close', abort);
+    try {
+      return await sendTo(node, outgoing, gone.signal);
+    } finally {
+      clearInterval(watch);
+      response.off('close', abort);
+    }
+  }
+
+  /** Ends the streams that this node passes on: their clients resume at another one. */
+  close(): void {
+    for (const [response, relay] of this.#relays) farewell(response, relay);
+  }
+
+  /** Once a minute at most. */
+  #note(about: string, text: string): void {
+    const now = performance.now();
+    if (now - (this.#noted.get(about) ?? -Infinity) < 60_000) return;
+    this.#noted.set(about, now);
+    this.#parts.note(text);
+  }
+}
+
+const FOREIGN_SECRET = refuse(403, 'The request is not signed with the CLUSTER_SECRET of this node');
+const ELSEWHERE = Answer.json(421, {
+  statusCode: 421,
+  message: 'Another node owns the tenant',
+  error: 'Misdirected Request',
+});
+
+const isEvents = ({ headers }: IncomingMessage): boolean =>
+  headers['content-type']?.startsWith('text/event-stream') === true;
+
+/** The body of a request, whole where it is not too long; else the request itself. */
+async function heldBody(request: IncomingMessage): Promise<Buffer | IncomingMessage | undefined> {
+  const length = request.headers['content-length'];
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  if (length === undefined && !isChunked) return undefined;
+  return isChunked || Number(length) > HELD_BYTES ? request : bodyOf(request);
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+function passOn(source: IncomingMessage, response: ServerResponse): void {
+  response.removeHeader('x-sandpit-node');
+  response.writeHead(source.statusCode ?? 502, [...answerHeaders(source)]);
+  source.on('error', () => response.destroy());
+  source.on('aborted', () => response.destroy());
+  source.pipe(response);
+}
+
+/** Ends a stream whose next owner is not found: the client resumes. */
+function farewell(response: ServerResponse, { lastId }: EventRelay): void {
+  const id = lastId === undefined ? '' : `id: ${lastId}\n`;
+  const data = JSON.stringify({ statusCode: 503, message: 'Service unavailable' });
+  response.end(`${id}event: error\ndata: ${data}\n\n`);
+}
+
+/** Answers for the gateway itself, in the form that every answer has. */
+function answer(request: IncomingMessage, response: ServerResponse, { status, text, headers }: Answer): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const given = request.headers['x-request-id'];
+  response.writeHead(status, {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID(),
+    ...headers,
+  });
+  response.end(text);
+}

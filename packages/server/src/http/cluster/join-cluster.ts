@@ -1,0 +1,123 @@
+import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Access } from '../../access/access.js';
+import type { KeyPairs } from '../../access/key-pairs.js';
+import type { Cluster } from '../../cluster/cluster.js';
+import type { Residents } from '../../cluster/tenant-placement.js';
+import type { Competitions } from '../../competitions/competitions.js';
+import type { Simulations } from '../../engine/simulations.js';
+import { MARKET_TENANT } from '../../store/ownership.js';
+import type { Ownership } from '../../store/ownership.js';
+import type { Webhooks } from '../../webhooks/webhooks.js';
+import type { Authenticator, Principal } from '../auth.js';
+import type { Streams } from '../stream/streams.js';
+import { tenantOfTicket } from '../tickets.js';
+import { Gateway } from './gateway.js';
+import type { Asker } from './request-tenant.js';
+
+/** What another node has changed a moment ago is asked for so often at most. */
+const REFRESH_MS = 100;
+
+/** How other nodes know this one. */
+export interface ClusterSettings {
+  /** `NODE_ID`. */
+  readonly nodeId: string;
+  /** `CLUSTER_SECRET`. */
+  readonly secret: string;
+}
+
+export interface ClusterDoor extends ClusterSettings {
+  readonly cluster: Cluster;
+  readonly ownership: Ownership;
+  readonly simulations: Simulations;
+  readonly access: Access;
+  readonly session: Pick<Authenticator, 'principalOf'>;
+  readonly keyPairs: KeyPairs;
+  readonly competitions: Competitions;
+  readonly webhooks: Webhooks;
+  readonly streams: Streams;
+  readonly note: (text: string) => void;
+}
+
+/** Puts the gateway of a cluster in front of a server. Returns what comes and goes with tenants. */
+export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
+  const { cluster, nodeId, secret, note } = door;
+  followRegistry(door);
+  const gateway = new Gateway({
+    nodeId,
+    secret,
+    placement: cluster.placement,
+    askers: askersOf(door),
+    answerNode: cluster.answerNode,
+    note,
+  });
+  const listeners = app.server.listeners('request') as ((
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void)[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request, response) =>
+    gateway.handle(request, response, (...both) => {
+      for (const listener of listeners) listener(...both);
+    }),
+  );
+  app.addHook('preClose', (done) => {
+    gateway.close();
+    done();
+  });
+  return residentsOf(door);
+}
+
+/** What this node keeps in memory of the registry follows what other nodes change there. */
+function followRegistry({ ownership, access, keyPairs, competitions }: ClusterDoor): void {
+  ownership.onRegistryNews((news) => {
+    let isOfAccess = false;
+    for (const { kind, name } of news) {
+      isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
+      if (kind === 'setting' && !keyPairs.follow(name)) competitions.followSetting(name);
+    }
+    if (isOfAccess) access.follow().catch(() => undefined);
+  });
+}
+
+function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
+  let refreshed = -Infinity;
+  /** Tries again with what other nodes have made a moment ago. */
+  async function known<T>(find: () => T | undefined | Promise<T | undefined>): Promise<T | undefined> {
+    const found = await find();
+    if (found !== undefined || performance.now() - refreshed < REFRESH_MS) return found;
+    refreshed = performance.now();
+    await ownership.refreshRegistry().catch(() => undefined);
+    return find();
+  }
+  const asker = (of: Pick<Principal, 'tenantId' | 'simulationId'> | undefined): Asker | undefined =>
+    of && { tenantId: of.tenantId, simulationId: of.simulationId };
+  return {
+    bearer: async (header: string) => asker(await known(() => session.principalOf(header))),
+    keyPair: async (keyId: string, key: string) => asker(await known(() => keyPairs.find(keyId, key))),
+    ticket: (ticket: string) => {
+      const tenantId = tenantOfTicket(ticket);
+      return tenantId === undefined ? undefined : { tenantId, simulationId: '' };
+    },
+    organizer: (competitionId: string) => competitions.organizerOf(competitionId),
+    refresh: () => known(() => undefined),
+  };
+}
+
+function residentsOf({ simulations, competitions, webhooks, streams }: ClusterDoor): Residents {
+  return {
+    enter: async (tenantId) => {
+      if (tenantId === MARKET_TENANT) return simulations.leadMarket();
+      competitions.enterTenant(tenantId);
+      await simulations.enterTenant(tenantId);
+      await webhooks.takeTenant(tenantId);
+    },
+    dismiss: (tenantId) => streams.endTenant(tenantId),
+    leave: async (tenantId) => {
+      if (tenantId === MARKET_TENANT) return simulations.yieldMarket();
+      await competitions.leaveTenant(tenantId);
+      await webhooks.leaveTenant(tenantId);
+      await simulations.leaveTenant(tenantId);
+    },
+  };
+}

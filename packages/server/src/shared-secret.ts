@@ -1,0 +1,47 @@
+import { setTimeout as later } from 'node:timers/promises';
+import { DRAWN_SECRET, secretFact } from './cluster-facts.js';
+import { JWT_FACT } from './cluster/fitness.js';
+import { BadSetting } from './config.js';
+import type { Settings } from './config.js';
+import { signingSecret } from './signing-secret.js';
+import { StoreUnavailable } from './store/journal.js';
+import { MARKET_TENANT } from './store/ownership.js';
+import type { Store } from './store/store.js';
+
+const SETTING = 'jwt-secret';
+const WAIT_MS = 10_000;
+const RETRY_MS = 100;
+
+/**
+ * The secret that tokens are signed with where a database keeps the data: `JWT_SECRET`, or one that is drawn once and kept there (D200). A
+ * secret that the data directory has from before is kept. Rejects with `BadSetting` where another node signs with another one.
+ */
+export async function sharedSecret(settings: Settings, store: Store): Promise<string | undefined> {
+  const { registry, ownership } = store;
+  if (settings.jwksUrl !== undefined) return undefined;
+  const secret = settings.jwtSecret ?? (await drawnSecret(settings, store));
+  const kept = registry.setting(SETTING);
+  for (const { incarnation, facts, nodeId } of ownership?.nodes ?? []) {
+    if (incarnation === ownership?.incarnation) continue;
+    const theirs = facts[JWT_FACT] === DRAWN_SECRET ? secretFact(kept) : facts[JWT_FACT];
+    if (theirs !== secretFact(secret))
+      throw new BadSetting(
+        `JWT_SECRET: node ${nodeId} signs tokens with another secret; set the same JWT_SECRET on all nodes, or on none`,
+      );
+  }
+  return secret;
+}
+
+/** One node draws it: the one that owns the market. */
+async function drawnSecret(settings: Settings, { registry, ownership }: Store): Promise<string> {
+  const isDrawnHere = ownership?.owned.has(MARKET_TENANT) ?? true;
+  if (isDrawnHere && registry.setting(SETTING) === undefined)
+    await registry.saveSetting(SETTING, signingSecret(settings) ?? '');
+  for (let waited = 0; waited < WAIT_MS; waited += RETRY_MS) {
+    const kept = registry.setting(SETTING);
+    if (kept !== undefined) return kept;
+    await later(RETRY_MS);
+    await ownership?.refreshRegistry();
+  }
+  throw new StoreUnavailable('no node has drawn a JWT_SECRET');
+}
