@@ -78,6 +78,8 @@ async function stop(): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   process.exit(0);
 }
+// The library of PostgreSQL would stop that before the nodes.
+for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
 process.on('SIGINT', () => void stop());
 process.on('SIGTERM', () => void stop());
 

@@ -125,7 +125,9 @@ export async function serve(
   if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);
   const disregardSignals = stopOnSignal(log, settings.drainMs, async () => {
     // Other nodes serve the tenants of this one before it stops; until then it forwards what it is asked.
-    await cluster?.handOver();
+    await cluster
+      ?.handOver()
+      .catch((error: unknown) => log.warn({ err: error }, 'tenants were not handed over'));
     // Balancers read 503 for a while, before there is nobody to ask.
     app.beginDrain();
     await sleep(settings.drainMs);
@@ -143,13 +145,16 @@ export async function serve(
     dashboard !== undefined && settings.jwtSecret !== undefined
       ? `http://${shownHost}:${port}/#/login/${loginLinks.draw()}`
       : undefined;
-  const apiKey = await prepareDemoTenant({
-    access,
-    dataDir: settings.dataDir,
-    baseUrl,
-    ...(loginLink !== undefined && { loginLink }),
-    issueToken: issueDemoToken,
-  });
+  // Of several nodes that start at once, the one that owns the market makes the demo tenant.
+  const apiKey = simulations.market.isReplica
+    ? undefined
+    : await prepareDemoTenant({
+        access,
+        dataDir: settings.dataDir,
+        baseUrl,
+        ...(loginLink !== undefined && { loginLink }),
+        issueToken: issueDemoToken,
+      });
   // Secrets go to a terminal only: elsewhere standard output is a log, which others read and keep.
   const isTerminal = process.stdout.isTTY;
   if (apiKey !== undefined) {

@@ -344,7 +344,13 @@ export class Simulation implements Follower {
     await this.followJournal();
     this.brokerage.resume();
     this.#records.isFollowing = false;
-    await this.start();
+    try {
+      await this.start();
+    } catch (error) {
+      // The next try begins where this one did.
+      this.#records.isFollowing = true;
+      throw error;
+    }
   }
 
   /** Everybody who follows this market has dealt with it so far, on this node and on the others. */

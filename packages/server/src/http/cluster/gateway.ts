@@ -270,6 +270,7 @@ function answer(request: IncomingMessage, response: ServerResponse, { status, te
   response.writeHead(status, {
     ...SECURITY_HEADERS,
     'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
     'x-request-id': typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID(),
     ...headers,
   });

@@ -8,6 +8,8 @@ const RENEW_MS = 1_000;
 const LEASE_MS = 4_000;
 /** An incarnation whose counter has not moved for so long may be struck out. */
 const SILENCE_MS = 5_000;
+/** After so long without a look at the others they are watched from the beginning again. */
+const UNWATCHED_MS = 3_000;
 
 /** Identity of this node among the nodes that share the database. */
 interface NodeIdentity {
@@ -55,6 +57,8 @@ export class Incarnation {
   #isStruckOut = false;
   #isClosed = false;
   #skewMs = 0;
+  /** When the others were looked at last, on the monotonic clock. */
+  #lookedAt = -Infinity;
 
   private constructor(id: number, database: QuestionConnection, sent: Moment, parts: IncarnationParts) {
     this.id = id;
@@ -143,6 +147,9 @@ export class Incarnation {
       'SELECT id, counter, node, url, version, facts, unfit FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
     const now = this.#clocks.monotonicMs();
+    // A node that could not look does not know how long a counter has stood still: the database may have been gone for all.
+    if (now - this.#lookedAt > UNWATCHED_MS) this.#watched.clear();
+    this.#lookedAt = now;
     const alive: LiveIncarnation[] = [];
     for (const row of rows) {
       const one = { ...row, id: Number(row.id) };
