@@ -219,7 +219,7 @@ export class Simulation implements Follower {
   async start(): Promise<void> {
     const { brokerage, feed } = this;
     if (this.isReplica) {
-      if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#walk.marketAt);
+      if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
       return;
     }
     const { state } = brokerage;
