@@ -73,6 +73,16 @@ describe('nodes that share a database', () => {
     expect(kept?.statusCode).toBe(201);
   });
 
+  it('take a tenant once where it is wanted twice at the same time', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.ownership.take([TENANT]);
+    await create(a);
+    await a.ownership.give([TENANT], b.ownership.incarnation);
+    await Promise.all([b.ownership.take([TENANT]), b.ownership.take([TENANT])]);
+    await b.journal.append(recordOf(CELL, 1));
+    expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 1 }]);
+  });
+
   it('shut out a node that was struck out, which begins under another incarnation', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);

@@ -71,6 +71,7 @@ export class TenantOwnership implements Ownership {
   readonly #placed = new Set<string>();
   readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
   #nodes: readonly ClusterNode[] = [];
+  #lastTake: Promise<unknown> = Promise.resolve();
 
   constructor(
     address: DatabaseAddress,
@@ -174,14 +175,26 @@ export class TenantOwnership implements Ownership {
     await this.#reloadRegistry();
   }
 
-  async take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
-    if (tenantIds.length === 0) return new Set();
+  take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#inTurn(() => this.#take(tenantIds));
+  }
+
+  /** One after the other: of two that take the same cell, the second one would raise the epoch that the first one has read. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastTake.then(work);
+    this.#lastTake = done.catch(() => undefined);
+    return done;
+  }
+
+  async #take(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const wanted = new Set(tenantIds.filter((tenantId) => !this.#owned.has(tenantId)));
+    const owned = tenantIds.filter((tenantId) => this.#owned.has(tenantId));
+    if (wanted.size === 0) return new Set(owned);
     await this.#reloadRegistry();
-    const wanted = new Set(tenantIds);
     const cells = [...this.#state.cells.values()].filter(
       (cell) => cell.deletedAt === undefined && wanted.has(tenantOf(cell)) && !this.#cells.has(cell.id),
     );
-    return this.#takeWith(tenantIds, cells, false);
+    return new Set([...owned, ...(await this.#takeWith([...wanted], cells, false))]);
   }
 
   async #takeWith(
@@ -218,10 +231,11 @@ export class TenantOwnership implements Ownership {
 
   takeCell(simulationId: string): void | Promise<void> {
     if (this.#cells.has(simulationId)) return undefined;
-    return this.#takeCell(simulationId);
+    return this.#inTurn(() => this.#takeCell(simulationId));
   }
 
   async #takeCell(simulationId: string): Promise<void> {
+    if (this.#cells.has(simulationId)) return;
     await this.#reloadRegistry();
     const registered = this.#state.cells.get(simulationId);
     if (registered === undefined || registered.deletedAt !== undefined) return;
