@@ -90,7 +90,7 @@ export interface Settings {
 }
 
 /** What a server is among the nodes that share its database (D199). */
-export interface ClusterSettings {
+interface ClusterSettings {
   /** A label for people. */
   readonly nodeId: string;
   /** Where other nodes reach it. */

@@ -26,7 +26,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'expect',
 ]);
 
-export const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 64, timeout: IDLE_MS });
+const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 64, timeout: IDLE_MS });
 
 /** A request as it is sent to another node, once or again. */
 export interface Outgoing {

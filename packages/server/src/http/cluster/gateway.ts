@@ -23,7 +23,7 @@ const WATCH_MS = 250;
 const HELD_BYTES = 2 * 1024 * 1024;
 
 /** Between nodes. */
-export const NODE_PATHS = '/cluster/';
+const NODE_PATHS = '/cluster/';
 
 const STREAM = /\/stream(\/(orders|portfolios?|quotes))?$/;
 

@@ -55,7 +55,7 @@ export interface PostgresStoreOptions {
 }
 
 /** This server as a node of a cluster. */
-export interface ClusterMember {
+interface ClusterMember {
   /** Address for other nodes. */
   readonly url: string;
   readonly version: string;
