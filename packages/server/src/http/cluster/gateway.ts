@@ -15,6 +15,8 @@ import type { Askers } from './request-tenant.js';
 /** How long a request is sent anew to whichever node owns its tenant by then (D200). */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 40;
+/** How long a stream waits for the next owner of its tenant: a lost node is struck out after five seconds. */
+const STREAM_PATIENCE_MS = 15_000;
 /** A request whose answers are lost again and again is given up after so long. */
 const LONGEST_MS = 20_000;
 /** How often it is looked whether the node that a request waits for is still there. */
@@ -141,7 +143,7 @@ export class Gateway {
     });
     const given = headers['last-event-id'];
     const relay = new EventRelay(response, typeof given === 'string' ? given : undefined);
-    const lastAt = performance.now() + LONGEST_MS;
+    let lastAt = performance.now() + LONGEST_MS;
     let giveUpAt = performance.now() + PATIENCE_MS;
     while (!response.destroyed) {
       const outcome = await this.#attempt(tenantId, outgoing(relay.lastId), response);
@@ -171,7 +173,8 @@ export class Gateway {
           response.end();
           return;
         }
-        giveUpAt = performance.now() + PATIENCE_MS;
+        giveUpAt = performance.now() + STREAM_PATIENCE_MS;
+        lastAt = performance.now() + LONGEST_MS;
       } else if (outcome.became === 'refused') {
         this.#note(
           'secret',
@@ -181,7 +184,7 @@ export class Gateway {
       } else if (outcome.became === 'lost') {
         if (!isRepeatable) break;
         // It took until now to know that the node is gone; others take its tenants from here on.
-        giveUpAt = Math.min(lastAt, performance.now() + PATIENCE_MS);
+        giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
       placement.forget(tenantId);
       if (performance.now() > giveUpAt) break;
