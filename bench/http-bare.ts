@@ -24,7 +24,10 @@ class GroupCommit {
   #isCommitting = false;
 
   constructor(path: string) {
-    this.#writer = new Worker(new URL('./durable-writer.js', import.meta.url), { workerData: path });
+    const module = JSON.stringify(new URL('./durable-writer.ts', import.meta.url).href);
+    // A thread of Node 20 does not read TypeScript because its process does.
+    const start = `import('tsx/esm/api').then(({ register }) => { register(); return import(${module}); });`;
+    this.#writer = new Worker(start, { eval: true, workerData: path });
   }
 
   commit(body: unknown): Promise<void> {

@@ -1,16 +1,22 @@
-/** CPU time of another process by thread (Linux). Threads of Node are named by their modules; the preload `name-threads.cjs` writes them down. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** CPU time of another process by thread (Linux). Threads of Node are named by their modules, which a preload writes down. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const PRELOAD = fileURLToPath(new URL('./name-threads.cjs', import.meta.url));
+/** Writes the id that the system gives a thread, and its module. The other process loads it before anything else, so it is plain JavaScript. */
+const PRELOAD = `
+const { appendFileSync, readlinkSync } = require('node:fs');
+const id = readlinkSync('/proc/thread-self').split('/').at(-1);
+// A thread knows its module only after this.
+setImmediate(() => appendFileSync(process.env.BENCH_THREAD_NAMES, id + ' ' + process.argv[1] + '\\n'));
+`;
 const CLOCK_TICK_MS = 10;
 
 /** Variables with which a process writes the names of its threads to a file in `directory`. */
-export const namingThreads = (directory: string): NodeJS.ProcessEnv => ({
-  NODE_OPTIONS: `--require ${PRELOAD}`,
-  BENCH_THREAD_NAMES: join(directory, 'threads'),
-});
+export function namingThreads(directory: string): NodeJS.ProcessEnv {
+  const preload = join(directory, 'name-threads.cjs');
+  writeFileSync(preload, PRELOAD);
+  return { NODE_OPTIONS: `--require ${preload}`, BENCH_THREAD_NAMES: join(directory, 'threads') };
+}
 
 /** Milliseconds by name; threads without a module of their own collect garbage, compile, or wait for the file system. */
 export function cpuByThread(pid: number | undefined, directory: string): Map<string, number> {

@@ -10,10 +10,7 @@ import { TestApp } from '../packages/server/src/testing/test-app.js';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** Settings that a node has only in a cluster. */
-const OF_CLUSTERS = ['NODE_ID', 'NODE_URL', 'CLUSTER_SECRET'];
-const isSetting = (name: string): boolean =>
-  OF_CLUSTERS.includes(name) || read('README.md').includes(`| \`${name}\` |`);
+const isSetting = (name: string): boolean => read('README.md').includes(`| \`${name}\` |`);
 
 interface ComposeService {
   readonly environment?: Readonly<Record<string, string>>;

@@ -243,12 +243,12 @@ it('the curve of a fork goes on from what the portfolio had at the point, where 
     const { body } = await client.get(`/v1/accounts/portfolios/${portfolioId}/history?interval=1m`);
     return (body.data as Body[])[0]?.longMarketValue;
   };
-  const forkOf = async (simulationId: unknown): Promise<TestClient> =>
+  const forkOf = async (simulationId: string): Promise<TestClient> =>
     test.withToken((await owner.post(`/v1/simulations/${simulationId}/forks`, {})).body.token as string);
   await buy(parent);
   await buy(parent);
-  const idle = await forkOf(made.body.simulationId);
-  const busy = await forkOf(made.body.simulationId);
+  const idle = await forkOf(made.body.simulationId as string);
+  const busy = await forkOf(made.body.simulationId as string);
   await buy(parent);
   await buy(busy);
   await buy(busy);

@@ -2,12 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync } from '@photostructure/sqlite';
 
-const database = new DatabaseSync(workerData);
+const database = new DatabaseSync(workerData as string);
 database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
 database.exec('CREATE TABLE request (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT');
 const insert = database.prepare('INSERT INTO request (body) VALUES (?)');
 
-parentPort?.on('message', (bodies) => {
+parentPort?.on('message', (bodies: readonly string[]) => {
   database.exec('BEGIN IMMEDIATE');
   for (const body of bodies) insert.run(body);
   database.exec('COMMIT');
