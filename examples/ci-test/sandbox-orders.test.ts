@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 const pieces = (count: number, quantity: number, everySeconds = 0) =>
   Array.from({ length: count }, (_, index) => ({
     quantity,
-    ...(everySeconds > 0 && { after: `PT${index * everySeconds}S` }),
+    ...(everySeconds > 0 && index > 0 && { after: `PT${index * everySeconds}S` }),
   }));
 
 /** What becomes of an order to buy so many HL at the market: fills, then status and reason. */

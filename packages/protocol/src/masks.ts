@@ -6,15 +6,11 @@ import type { Report } from './rules.js';
 export const MaskParts = closed(
   'MaskParts',
   {
-    symbols: optional(flag({ description: 'Whether symbols are replaced by invented ones; absent = true.' })),
-    dates: optional(
-      flag({ description: 'Whether dates are moved by a whole number of weeks; absent = true.' }),
-    ),
-    prices: optional(
-      flag({ description: 'Whether prices are multiplied by a factor for each symbol; absent = true.' }),
-    ),
+    symbols: optional(flag({ description: 'Symbols are replaced; absent = true.' })),
+    dates: optional(flag({ description: 'Dates are moved by weeks; absent = true.' })),
+    prices: optional(flag({ description: 'Prices are multiplied; absent = true.' })),
   },
-  { description: 'The parts of a recording that are hidden from its users.' },
+  { description: 'Hidden parts of a recording.' },
 );
 export type MaskParts = Static<typeof MaskParts>;
 

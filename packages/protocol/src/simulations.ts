@@ -27,8 +27,7 @@ export const FeedValue = namedChoice('FeedKind', feeds);
 /** Retention of an unused simulation. */
 export function ttlField() {
   return duration({
-    description:
-      'Real time without a request after which the simulation is deleted, at most P10Y. Default: never.',
+    description: 'Real time without a request until it is deleted, at most P10Y. Default: never.',
     examples: ['PT1H'],
   });
 }
@@ -62,14 +61,13 @@ export const CreateSimulationBody = ruled(
       ),
       luld: optional(
         flag({
-          description:
-            'Whether price bands limit executions and volatility pauses halt trading (limit up, limit down); absent = false.',
+          description: 'Price bands and volatility pauses apply (LULD); absent = false.',
         }),
       ),
       shortSaleRestriction: optional(
         flag({
           description:
-            'Whether short sales are restricted after a decline of 10 percent (Rule 201); absent = true with calendar XNYS, else false.',
+            'Short sales are restricted after a decline of 10 % (Rule 201); absent = true with calendar XNYS, else false.',
         }),
       ),
       scripts: optional(
@@ -82,11 +80,7 @@ export const CreateSimulationBody = ruled(
           description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
         }),
       ),
-      mask: optional(
-        maskField(
-          'For the replay feed: what of the recording is hidden, equities only; absent or false = nothing, true = symbols, dates and prices.',
-        ),
-      ),
+      mask: optional(maskField('Hides parts of a recording, equities only; true = all.')),
       ttl: optional(ttlField()),
     },
     {

@@ -325,8 +325,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   },
   fork: {
     title: 'Fork a simulation',
-    description:
-      'Copies a simulation, that of the token or one you made, as it stands or stood, to try things in; name the new `simulationId` in other tools.',
+    description: 'Copies a simulation as it stands or stood; name the new `simulationId` in other tools.',
     of: ['forkSimulation'],
     except: ['clock', 'speed', 'ttl', 'name'],
     run: async (given, ask) => {
@@ -337,7 +336,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   compare: {
     title: 'Compare a simulation under other rules',
     description:
-      'Executes the orders of a simulation again, by default at every broker, and answers with a row for each and the first order that went differently. Where it is still RUNNING after 30 seconds, call again with its `comparisonId`.',
+      'Executes the orders of a simulation again, by default at every broker, and answers with a row for each and the first order that went differently. If it is RUNNING after 30 seconds, call again with its `comparisonId`.',
     of: ['createComparison'],
     only: ['simulationId'],
     optional: ['simulationId'],
@@ -360,8 +359,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   },
   simulations: {
     title: 'List or delete simulations',
-    description:
-      'Lists the simulations that this agent made; with `delete` deletes one, with everything in it, which cannot be undone.',
+    description: 'Lists the simulations that this agent made; `delete` deletes one and all in it for good.',
     of: ['listSimulations'],
     more: { delete: { type: 'string', description: 'A simulationId.' } },
     effect: 'destroys',
@@ -374,7 +372,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   advance: {
     title: 'Advance the clock, with orders',
     description:
-      'Places `orders` and cancels `cancels`, then moves a manual clock forward by a duration (`by`), to an instant (`to`) or `until` something happens, and answers with order events and what `observe` names; `hasMore` = call again to go on. `speed` sets a scaled clock instead.',
+      'Places `orders` and cancels `cancels`, then moves a manual clock forward by a duration (`by`), to an instant (`to`) or `until` something happens, and answers with order events and all that `observe` names; `hasMore` = call again. `speed` sets a scaled clock instead.',
     of: ['advanceClock', 'setClock'],
     except: ['now'],
     more: {
