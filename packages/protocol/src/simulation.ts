@@ -119,7 +119,7 @@ const advance = {
   until: optional(
     choice(clockGoals, {
       description:
-        'Moves to the next quote of the feed, order event, open or close of the regular session, or end of a one-minute bar of it; at most one year ahead.',
+        'Moves to the next quote of the feed, order event, open or close of the regular session, or end of a minute bar; at most one year ahead.',
     }),
   ),
 };
