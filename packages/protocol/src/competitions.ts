@@ -61,7 +61,7 @@ export const CompetitionMarket = ruled(
     ),
     replay: optional(
       text({
-        description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
+        description: 'For the replay feed: recorded symbols, separated by commas; absent = all.',
       }),
     ),
     mask: optional(

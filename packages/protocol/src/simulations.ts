@@ -77,7 +77,7 @@ export const CreateSimulationBody = ruled(
       ),
       replay: optional(
         text({
-          description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
+          description: 'For the replay feed: recorded symbols, separated by commas; absent = all.',
         }),
       ),
       mask: optional(maskField('Hides parts of a recording, equities only; true = all.')),

@@ -381,7 +381,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
       observe: {
         type: 'object',
         properties: { symbols: STRINGS, portfolios: STRINGS, orders: { type: 'boolean' } },
-        description: 'Quotes, and portfolios (ids) with their positions and `orders`, to show.',
+        description: 'Quotes, and portfolios (ids) with positions and `orders`, to show.',
       },
     },
     effect: 'destroys',
