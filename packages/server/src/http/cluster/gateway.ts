@@ -52,6 +52,7 @@ export class Gateway {
   readonly #noted = new Map<string, number>();
   /** Streams that this node passes on. */
   readonly #relays = new Map<ServerResponse, EventRelay>();
+  #isClosed = false;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
@@ -146,6 +147,8 @@ export class Gateway {
     let lastAt = performance.now() + LONGEST_MS;
     let giveUpAt = performance.now() + PATIENCE_MS;
     while (!response.destroyed) {
+      // A stream that was between two owners when this node closed.
+      if (this.#isClosed && response.headersSent) break;
       const outcome = await this.#attempt(tenantId, outgoing(relay.lastId), response);
       const isBegun = response.headersSent;
       if (outcome.became === 'answered' && !isBegun) {
@@ -160,6 +163,10 @@ export class Gateway {
         if (!isEvents(source)) {
           passOn(source, response);
           return;
+        }
+        if (this.#isClosed) {
+          source.destroy();
+          break;
         }
         if (!response.headersSent) {
           response.removeHeader('x-sandpit-node');
@@ -213,8 +220,9 @@ export class Gateway {
     }
   }
 
-  /** Ends the streams that this node passes on: their clients resume at another one. */
+  /** Ends the streams that this node passes on: their clients resume at another one. It passes on no others from now on. */
   close(): void {
+    this.#isClosed = true;
     for (const [response, relay] of this.#relays) farewell(response, relay);
   }
 

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { clusterFaults } from './cluster-faults.js';
+
+it('A cluster that loses a node and its PostgreSQL keeps every acknowledged order once, and its streams go on', async () => {
+  const report = await clusterFaults({ faults: 2, seed: 20_260_105, kinds: ['kill', 'database'] });
+  expect(report).toMatchObject({ problems: [], faults: 2 });
+  expect(report.acknowledged).toBeGreaterThan(50);
+  expect(report.streamed).toBeGreaterThan(report.acknowledged);
+}, 120_000);

@@ -1,0 +1,377 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { PostgresServer } from '../../packages/server/src/testing/postgres-server.js';
+import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
+import type { Chance } from '../chance.js';
+import { Client } from '../client.js';
+import { JWT_SECRET } from '../tokens.js';
+import { ClusterNode } from './cluster-node.js';
+import { CommitLog } from './commit-log.js';
+import type { JournalOrder } from './commit-log.js';
+import { StreamFollower } from './stream-follower.js';
+import { Tenant } from './tenant.js';
+
+export const FAULT_KINDS = [
+  'kill',
+  'stop',
+  'restart',
+  'database',
+  'cut-database',
+  'cut-nodes',
+  'lose-answer',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+const NODES = ['node-1', 'node-2', 'node-3'];
+const TENANTS = 6;
+const PASSWORD = 'password';
+/** A client that looks for service waits so long for each node. */
+const PROBE_MS = 1_500;
+/** All nodes take tenants again so long after a fault, at most. */
+const WHOLE_MS = 45_000;
+const STREAM_MS = 30_000;
+
+const ENVIRONMENT = {
+  CLUSTER_SECRET: 'a secret of the nodes of this rig',
+  JWT_SECRET,
+  MARKET_FEED: 'push',
+  MARKET_CALENDAR: 'always-open',
+  RATE_LIMIT_DEFAULT: '1000000000',
+  STREAM_HEARTBEAT_MS: '1000',
+  LOG_LEVEL: 'fatal',
+};
+
+export interface ClusterFaultReport {
+  faults: number;
+  acknowledged: number;
+  /** Orders whose first request was not answered. */
+  unanswered: number;
+  /** Of the unanswered ones without a key: placed all the same. */
+  placedUnanswered: number;
+  /** Acknowledged orders that were sent more than once. */
+  repeated: number;
+  /** Acknowledged orders that were read through a random node. */
+  reads: number;
+  streamed: number;
+  /** Longest time from SIGTERM to the end of a node under load, ms. */
+  longestStopMs: number;
+  /** Connections of the followers. */
+  connections: number;
+  /** Of them, ended by a node with 503. */
+  farewells: number;
+  commits: number;
+  /** Epochs in which cells were written, all cells together. */
+  epochs: number;
+  /** Times that an auditor looked at the heads. */
+  looks: number;
+  /** By kind: time from each fault until every tenant had an order acknowledged, ms. */
+  readonly serviceMs: ReadonlyMap<FaultKind, number[]>;
+  readonly problems: readonly string[];
+}
+
+interface Parts {
+  readonly postgres: PostgresServer;
+  readonly directory: string;
+  readonly chance: Chance;
+  readonly folder: string | undefined;
+}
+
+/** One life of a cluster under faults. */
+export class ClusterRun {
+  readonly problems: string[] = [];
+  readonly #parts: Parts;
+  readonly #databaseUrl: string;
+  readonly #nodes: readonly ClusterNode[];
+  readonly #tenants: readonly Tenant[];
+  readonly #log: CommitLog;
+  readonly #followers: readonly StreamFollower[];
+  readonly #work: Promise<unknown>[] = [];
+  readonly #stopMs: number[] = [];
+  readonly #serviceMs = new Map<FaultKind, number[]>();
+  #isOver = false;
+
+  private constructor(parts: Parts, databaseUrl: string, nodes: readonly ClusterNode[]) {
+    this.#parts = parts;
+    this.#databaseUrl = databaseUrl;
+    this.#nodes = nodes;
+    this.#tenants = Array.from({ length: TENANTS }, (_, index) => new Tenant(`tenant-${index}`, nodes));
+    this.#log = new CommitLog(databaseUrl);
+    this.#followers = this.#tenants.map((tenant) => new StreamFollower(tenant, nodes, parts.chance.fork()));
+  }
+
+  /** Starts the nodes and their clients. */
+  static async begin(parts: Parts): Promise<ClusterRun> {
+    const { postgres, directory, folder } = parts;
+    const databaseUrl = await postgres.newDatabase();
+    for (const name of NODES)
+      await postgres.run(databaseUrl, `CREATE ROLE "${name}" SUPERUSER LOGIN PASSWORD '${PASSWORD}'`);
+    const nodes = await Promise.all(
+      NODES.map((name) =>
+        ClusterNode.make({
+          name,
+          databasePort: postgres.port,
+          urlAt: (port) => {
+            const url = new URL(databaseUrl);
+            Object.assign(url, { username: name, password: PASSWORD, port: String(port) });
+            return url.href;
+          },
+          environment: { ...ENVIRONMENT, DATA_DIR: `${directory}/${name}` },
+          folder,
+        }),
+      ),
+    );
+    const run = new ClusterRun(parts, databaseUrl, nodes);
+    try {
+      await run.#start();
+      return run;
+    } catch (error) {
+      await run.close();
+      throw error;
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { chance } = this.#parts;
+    const [first, ...others] = this.#nodes;
+    await first?.start();
+    await this.#log.begin();
+    await Promise.all(others.map((node) => node.start()));
+    await this.#whole();
+    for (const tenant of this.#tenants) await tenant.open();
+    const isOver = (): boolean => this.#isOver;
+    this.#work.push(this.#log.watch(), this.#quote(chance.fork()));
+    for (const follower of this.#followers) this.#work.push(follower.follow());
+    for (const tenant of this.#tenants)
+      for (const isKeyed of [true, false]) this.#work.push(tenant.trade(chance.fork(), isKeyed, isOver));
+  }
+
+  /** One fault, until every tenant is served again and all nodes take tenants. Returns what happened, in a line. */
+  async strike(kind: FaultKind): Promise<string> {
+    const { chance } = this.#parts;
+    const node = chance.pick(this.#nodes);
+    const ms = this.#durationOf(kind);
+    const began = performance.now();
+    const mended = this.#do(kind, node, ms);
+    // A client that knows which node is gone asks the others.
+    const nodes = kind === 'database' ? this.#nodes : this.#nodes.filter((other) => other !== node);
+    const probes = this.#tenants.map(async (tenant) => {
+      await tenant.place(chance.fork(), { isKeyed: true, nodes, tryMs: PROBE_MS });
+      return performance.now() - began;
+    });
+    const served = Math.max(...(await Promise.all(probes)));
+    this.#serviceMs.set(kind, [...(this.#serviceMs.get(kind) ?? []), served]);
+    await mended;
+    await this.#whole();
+    this.#gather();
+    const whole = performance.now() - began;
+    const where = kind === 'database' ? '' : ` ${node.name}`;
+    return `${kind}${where} for ${ms} ms: service after ${Math.round(served)} ms, whole after ${Math.round(whole)} ms`;
+  }
+
+  #durationOf(kind: FaultKind): number {
+    const { chance } = this.#parts;
+    if (kind === 'stop') return chance.int(1_000, 10_000);
+    if (kind === 'kill' || kind === 'database') return chance.int(0, 3_000);
+    return kind === 'cut-database' || kind === 'cut-nodes' ? chance.int(0, 6_000) : 0;
+  }
+
+  async #do(kind: FaultKind, node: ClusterNode, ms: number): Promise<void> {
+    const { postgres } = this.#parts;
+    switch (kind) {
+      case 'kill':
+        await node.end('SIGKILL');
+        await after(ms);
+        return node.start();
+      case 'stop':
+        node.signal('SIGSTOP');
+        await after(ms);
+        return node.signal('SIGCONT');
+      case 'restart': {
+        const began = performance.now();
+        const badly = await node.end('SIGTERM');
+        if (badly !== undefined) this.problems.push(badly);
+        this.#stopMs.push(performance.now() - began);
+        return node.start();
+      }
+      case 'database':
+        await postgres.kill();
+        await after(ms);
+        return postgres.restart();
+      case 'cut-database':
+        node.database.cut(ms);
+        return void (await after(ms));
+      case 'cut-nodes':
+        node.others.cut(ms);
+        return void (await after(ms));
+      case 'lose-answer':
+        return node.database.loseNextAnswer();
+    }
+  }
+
+  /** Resolves when all nodes take tenants. */
+  async #whole(): Promise<void> {
+    const [tenant] = this.#tenants;
+    const [node] = this.#nodes;
+    const began = performance.now();
+    let text = '';
+    while (performance.now() - began < WHOLE_MS) {
+      const said = await tenant?.ask(node?.url ?? '', 'GET', '/v1/cluster');
+      text = said?.text ?? '';
+      if (said?.status === 200) {
+        const { nodes } = JSON.parse(text) as {
+          readonly nodes: readonly { readonly status: string; readonly reasons: readonly string[] }[];
+        };
+        const live = nodes.filter(({ status, reasons }) => status === 'LIVE' && reasons.length === 0);
+        if (live.length === NODES.length) return;
+      }
+      await after(100);
+    }
+    this.problems.push(`the nodes do not all take tenants: ${text}`);
+  }
+
+  /** Moves the market about the limits of the orders, through random nodes. */
+  async #quote(chance: Chance): Promise<void> {
+    const [tenant] = this.#tenants;
+    while (!this.#isOver) {
+      const ask = chance.int(100, 104) / 100;
+      const quotes = [{ symbol: 'AAPL', bid: ask - 0.01, ask, bidSize: 50, askSize: 50, last: ask }];
+      const { url } = chance.pick(this.#nodes);
+      const said = await tenant?.ask(url, 'PUT', '/v1/simulation/quotes', { quotes }, { ms: 10_000 });
+      if (said !== undefined && ![0, 200, 503].includes(said.status))
+        this.problems.push(`quotes were answered with ${said.status}: ${said.text}`);
+      await after(1_000);
+    }
+  }
+
+  /** Ends the load, lets the streams come to their end, stops the nodes, and checks everything. */
+  async finish(): Promise<ClusterFaultReport> {
+    const { chance } = this.#parts;
+    this.#isOver = true;
+    this.#log.end();
+    await Promise.all(this.#work.slice(0, 2));
+    // The clients end after the requests that are under way; the followers only when they are told to.
+    await Promise.all(this.#work.slice(2 + TENANTS));
+    await Promise.all(this.#tenants.map((tenant) => tenant.settled()));
+    for (const [index, tenant] of this.#tenants.entries()) {
+      const { orderId } = await tenant.place(chance, { isKeyed: true });
+      const follower = this.#followers[index];
+      if (orderId === undefined || follower === undefined) continue;
+      await this.#compareStreams(tenant, follower, orderId);
+    }
+    this.#gather();
+    const shown = new Map<Tenant, readonly ShownOrder[]>();
+    for (const tenant of this.#tenants) {
+      const client = new Client(chance.pick(this.#nodes).url, tenant.token);
+      shown.set(tenant, (await client.list<ShownOrder>('/v1/orders')).items);
+    }
+    await this.#stopAndVerify();
+    const { orders, commits, epochs } = await this.#log.check();
+    let placedUnanswered = 0;
+    for (const tenant of this.#tenants) {
+      const known = orders.filter(({ portfolioId }) => portfolioId === tenant.portfolioId);
+      this.#compareOrders(tenant, 'the API', shown.get(tenant) ?? []);
+      placedUnanswered += this.#compareOrders(tenant, 'the journal', known);
+    }
+    this.#gather();
+    const sum = (of: (tenant: Tenant) => number): number =>
+      this.#tenants.reduce((total, tenant) => total + of(tenant), 0);
+    return {
+      faults: [...this.#serviceMs.values()].flat().length,
+      acknowledged: sum(({ sent }) => sent.filter(({ orderId }) => orderId !== undefined).length),
+      unanswered: sum(({ unanswered }) => unanswered),
+      placedUnanswered,
+      repeated: sum(({ repeated }) => repeated),
+      reads: sum(({ reads }) => reads),
+      streamed: this.#followers.reduce((total, { seen }) => total + seen.length, 0),
+      connections: this.#followers.reduce((total, { connections }) => total + connections, 0),
+      farewells: this.#followers.reduce((total, { farewells }) => total + farewells, 0),
+      longestStopMs: Math.round(Math.max(0, ...this.#stopMs)),
+      commits,
+      epochs,
+      looks: this.#log.looks,
+      serviceMs: this.#serviceMs,
+      problems: this.problems,
+    };
+  }
+
+  /** Everything that a follower saw over all faults, against a stream that is read from the beginning in one go. */
+  async #compareStreams(tenant: Tenant, follower: StreamFollower, last: string): Promise<void> {
+    const whole = new StreamFollower(tenant, this.#nodes, this.#parts.chance.fork());
+    const following = whole.follow();
+    const haveEnded = await Promise.all([follower, whole].map((one) => one.hasSeen(last, STREAM_MS)));
+    if (haveEnded.includes(false))
+      this.problems.push(`${tenant.name}: a stream does not tell of its last order`);
+    for (const one of [follower, whole]) one.end();
+    await following;
+    // A stream may have gone on behind the first event of the last order.
+    const length = Math.min(follower.seen.length, whole.seen.length);
+    const place = whole.seen.slice(0, length).findIndex((one, index) => one !== follower.seen[index]);
+    if (place !== -1)
+      this.problems.push(
+        `${tenant.name}: event ${place + 1} of the stream over all faults was "${follower.seen[place] ?? ''}", of the one from the beginning "${whole.seen[place] ?? ''}"`,
+      );
+    for (const { orderId = '', quantity } of tenant.sent)
+      if (orderId !== '' && !whole.seen.some((one) => one.includes(orderId)))
+        this.problems.push(`${tenant.name}: the stream does not tell of order ${quantity}`);
+    this.problems.push(...whole.problems);
+  }
+
+  async #stopAndVerify(): Promise<void> {
+    for (const node of this.#nodes) {
+      const badly = await node.end('SIGTERM');
+      if (badly !== undefined) this.problems.push(badly);
+    }
+    const { directory, folder } = this.#parts;
+    const verify = ServerProcess.verify(
+      { ...ENVIRONMENT, DATABASE_URL: this.#databaseUrl },
+      directory,
+      folder,
+    );
+    const { code } = await verify.exited;
+    if (code !== 0 || verify.out.at(-1) !== 'sound')
+      this.problems.push(`verify ended with ${String(code)}: ${[...verify.out, ...verify.err].join('\n')}`);
+  }
+
+  /** Every acknowledged order once, every other one at most once, none that nobody sent. Returns how many of the others are there. */
+  #compareOrders(
+    tenant: Tenant,
+    source: string,
+    known: readonly Pick<JournalOrder, 'quantity' | 'clientOrderId'>[],
+  ): number {
+    const counts = new Map<number, number>();
+    let others = 0;
+    for (const { quantity, clientOrderId } of known) {
+      counts.set(quantity, (counts.get(quantity) ?? 0) + 1);
+      const sent = tenant.sent[quantity - 1];
+      if (sent?.quantity !== quantity || sent.clientOrderId !== clientOrderId)
+        this.problems.push(`${tenant.name}: ${source} has an order of ${quantity} shares that was not sent`);
+    }
+    for (const { quantity, orderId } of tenant.sent) {
+      const times = counts.get(quantity) ?? 0;
+      if (orderId === undefined) others += times;
+      if (times > 1 || (times === 0 && orderId !== undefined))
+        this.problems.push(
+          `${tenant.name}: order ${quantity}, ${orderId === undefined ? 'not ' : ''}acknowledged, is in ${source} ${times} times`,
+        );
+    }
+    return others;
+  }
+
+  #gather(): void {
+    for (const { problems } of [...this.#tenants, ...this.#followers, this.#log])
+      this.problems.push(...problems.splice(0));
+  }
+
+  /** Ends all that is left of it. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    this.#log.end();
+    for (const follower of this.#followers) follower.end();
+    await Promise.all(this.#nodes.map((node) => node.close()));
+  }
+}
+
+interface ShownOrder {
+  readonly orderId: string;
+  readonly quantity: number;
+  readonly clientOrderId?: string;
+}
