@@ -184,7 +184,8 @@ export class ClusterRun {
       case 'stop':
         node.signal('SIGSTOP');
         await after(ms);
-        return node.signal('SIGCONT');
+        node.signal('SIGCONT');
+        return;
       case 'restart': {
         const began = performance.now();
         const badly = await node.end('SIGTERM');
@@ -198,12 +199,15 @@ export class ClusterRun {
         return postgres.restart();
       case 'cut-database':
         node.database.cut(ms);
-        return void (await after(ms));
+        await after(ms);
+        return;
       case 'cut-nodes':
         node.others.cut(ms);
-        return void (await after(ms));
+        await after(ms);
+        return;
       case 'lose-answer':
-        return node.database.loseNextAnswer();
+        node.database.loseNextAnswer();
+        return;
     }
   }
 

@@ -42,7 +42,7 @@ export class StreamFollower {
             onEvent: ({ id, event, data }) => this.#take(id, event, data),
           });
           const decoder = new TextDecoder();
-          for await (const bytes of response.body) {
+          for await (const bytes of response.body as ReadableStream<Uint8Array>) {
             clearTimeout(timer);
             timer = setTimeout(() => silence.abort(), SILENCE_MS);
             parser.feed(decoder.decode(bytes, { stream: true }));
