@@ -207,6 +207,7 @@ export class ClusterRun {
         return;
       case 'lose-answer':
         node.database.loseNextAnswer();
+        node.others.loseNextAnswer();
         return;
     }
   }
