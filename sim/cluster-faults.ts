@@ -6,7 +6,7 @@
  * Each tenant has a client that sends an Idempotency-Key and repeats what was not answered, one that does neither, and a follower of its
  * order stream; each request goes to a random node. Faults: a node is killed and started again, stopped by SIGSTOP for 1 to 10 s and
  * continued, restarted with SIGTERM; PostgreSQL is killed and started again; connections between a node and PostgreSQL or between nodes are
- * cut for up to 6 s; one answer of PostgreSQL to a node and one of the node to another are lost.
+ * cut for up to 6 s; one answer of PostgreSQL to a node and some of the node to others are lost.
  * Checked: every acknowledged order is there once, by the API and by the tables, and every other one at most once; acknowledged orders are
  * shown by every node; streams resume without gap or repetition; the node that inserted a block had the cell at that moment; epochs and
  * sequences never go back; an epoch has one incarnation; `verify` is sound. Nothing of that is read with code of the server.

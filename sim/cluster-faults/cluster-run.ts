@@ -24,6 +24,8 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 const NODES = ['node-1', 'node-2', 'node-3'];
 const TENANTS = 6;
 const PASSWORD = 'password';
+/** Between nodes; most are events of streams. */
+const LOST_ANSWERS = 12;
 /** A client that looks for service waits so long for each node. */
 const PROBE_MS = 1_500;
 /** All nodes take tenants again so long after a fault, at most. */
@@ -206,8 +208,8 @@ export class ClusterRun {
         await after(ms);
         return;
       case 'lose-answer':
-        node.database.loseNextAnswer();
-        node.others.loseNextAnswer();
+        node.database.loseAnswers(1);
+        node.others.loseAnswers(LOST_ANSWERS);
         return;
     }
   }

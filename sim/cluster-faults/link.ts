@@ -6,7 +6,7 @@ export class Link {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #closedUntil = 0;
-  #losesAnswer = false;
+  #lost = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -33,9 +33,9 @@ export class Link {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** The next answer is lost with its connection: the server has done what it was asked. */
-  loseNextAnswer(): void {
-    this.#losesAnswer = true;
+  /** The next answers are lost, each with its connection: the server has done what it was asked. */
+  loseAnswers(count: number): void {
+    this.#lost = count;
   }
 
   async close(): Promise<void> {
@@ -56,8 +56,8 @@ export class Link {
     }
     client.on('data', (data) => server.write(data));
     server.on('data', (data) => {
-      if (!this.#losesAnswer) return void client.write(data);
-      this.#losesAnswer = false;
+      if (this.#lost === 0) return void client.write(data);
+      this.#lost--;
       client.destroy();
     });
   }
