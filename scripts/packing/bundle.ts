@@ -14,6 +14,7 @@ const IMPORTED_BY_THREADS = [
   'packages/server/dist/store/projection.js',
   'packages/server/dist/engine/checkpoint.js',
   'packages/server/dist/store/sqlite/history/past-source.js',
+  'packages/server/dist/store/postgres/past-source.js',
 ];
 
 const posix = (path: string): string => path.split(sep).join('/');

@@ -9,12 +9,9 @@ import { HistoryQueries } from './history-queries.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 
-/** Studies run in a thread of low priority, which may be slow to read an answer that is there. */
-const PATIENCE_MS = 5_000;
-
 export const openPast: PastModule['openPast'] = (data) => {
   const { url } = data as { readonly url: string };
-  const database = new QuestionConnection(new DatabaseAddress(url), undefined, PATIENCE_MS);
+  const database = new QuestionConnection(new DatabaseAddress(url));
   const state = new RegistryState();
   const live = (id: string): ReadCell | undefined => {
     const cell = state.cells.get(id);

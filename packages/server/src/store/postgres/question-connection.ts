@@ -15,24 +15,18 @@ export class QuestionConnection {
   #last: Promise<unknown> = Promise.resolve();
 
   readonly #prepare: ((client: pg.Client) => Promise<unknown>) | undefined;
-  readonly #patienceMs: number;
 
-  /** `prepare`: done on each connection before anything is asked on it. `patienceMs`: the longest wait for an answer. */
-  constructor(
-    address: DatabaseAddress,
-    prepare?: (client: pg.Client) => Promise<unknown>,
-    patienceMs = PATIENCE_MS,
-  ) {
+  /** `prepare`: done on each connection before anything is asked on it. */
+  constructor(address: DatabaseAddress, prepare?: (client: pg.Client) => Promise<unknown>) {
     this.#address = address;
     this.#prepare = prepare;
-    this.#patienceMs = patienceMs;
   }
 
   /** Rejects with `StoreUnavailable` where there is no answer. `name`: of a statement that is prepared once. */
   async ask<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[] = [],
-    patienceMs = this.#patienceMs,
+    patienceMs = PATIENCE_MS,
     name?: string,
   ): Promise<readonly Row[]> {
     const query = async (): Promise<readonly Row[]> => {
