@@ -8,7 +8,6 @@
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { load, prepare } from './http.js';
 import { cpuMsOf, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { call, startBrokerage, stop, tokenFor } from './served.js';
-import { SETTINGS } from './simulation.js';
+import { call, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 import { cpuByThread, namingThreads } from './thread-cpu.js';
 
 const BARE = fileURLToPath(new URL('http-bare.ts', import.meta.url));
@@ -26,14 +24,7 @@ async function measureBudget(): Promise<readonly Row[]> {
   const connections = sizeOf('CONNECTIONS', 64);
   const seconds = sizeOf('SECONDS', 5);
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: join(directory, 'data'),
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
+    const env = environmentIn(join(directory, 'data'));
     mkdirSync(env.DATA_DIR);
     const token = await tokenFor(env);
     const brokerage = await startBrokerage({ ...env, ...namingThreads(directory) });

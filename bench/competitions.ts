@@ -6,19 +6,15 @@
  *
  *   npx tsc -b && npx tsx bench/competitions.ts      BENCH_ENTRANTS, BENCH_STREAMS, BENCH_SECONDS
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
-import { createInterface } from 'node:readline';
 import { setTimeout as later } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readSettings } from '../packages/server/dist/config.js';
-import { issueToken } from '../packages/server/dist/http/auth.js';
 import { cpuMsOf, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { SETTINGS } from './simulation.js';
+import { ask, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 
 const LEAVES_OUT = 'TLS, browsers that draw what they read, recorded markets';
 const ORDERS_A_MINUTE = 10;
@@ -30,24 +26,6 @@ const ENTERING = 16;
 
 const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS });
 
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
-
-function ask(url: string, token: string, method: string, path: string, body?: object): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const asked = request(url + path, { method, headers, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    asked.on('error', reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
 interface Entrant {
   readonly token: string;
   readonly portfolioId: string;
@@ -58,24 +36,9 @@ export async function measureCompetitions(): Promise<readonly Row[]> {
   const streams = sizeOf('STREAMS', 200);
   const seconds = sizeOf('SECONDS', 10);
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
-    const server = fork(fileURLToPath(new URL('../packages/server/dist/main.js', import.meta.url)), {
-      env,
-      execArgv:
-        process.env.BENCH_PROFILE === undefined
-          ? []
-          : ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`],
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
+    const env = environmentIn(directory);
+    const { process: server, url } = await startBrokerage(env);
     try {
-      const url = await addressOf(server);
       const { path, present } = await openCompetition(url, env, entrants);
       // Until everything has been compiled.
       await trade(url, present, WARMING_SECONDS);
@@ -108,8 +71,7 @@ export async function measureCompetitions(): Promise<readonly Row[]> {
       return rows;
     } finally {
       agent.destroy();
-      server.kill('SIGTERM');
-      await once(server, 'exit');
+      await stop(server);
     }
   });
 }
@@ -119,14 +81,8 @@ async function openCompetition(
   env: NodeJS.ProcessEnv,
   entrants: number,
 ): Promise<{ readonly path: string; readonly present: readonly Entrant[] }> {
-  const settings = readSettings(env);
-  const issued = await issueToken(
-    settings,
-    { tenantId: 'organizer', tier: 'ENTERPRISE', scope: 'trade read simulate admin' },
-    Date.now(),
-  );
-  const token = issued?.token ?? '';
-  const created = await ask(url, token, 'POST', '/v1/competitions', {
+  const token = await tokenFor(env, 'organizer');
+  const created = await ask(agent, url, token, 'POST', '/v1/competitions', {
     name: 'Bench',
     market: {
       feed: 'synthetic',
@@ -156,13 +112,13 @@ async function openCompetition(
     Array.from({ length: ENTERING }, async () => {
       while (next < entrants) {
         const displayName = `Entrant ${next++}`;
-        const { status, text } = await ask(url, token, 'POST', `${path}/entries`, { displayName });
+        const { status, text } = await ask(agent, url, token, 'POST', `${path}/entries`, { displayName });
         if (status !== 201) throw new Error(text);
         present.push(JSON.parse(text) as Entrant);
       }
     }),
   );
-  await ask(url, token, 'POST', `${path}/start`);
+  await ask(agent, url, token, 'POST', `${path}/start`);
   return { path, present };
 }
 
@@ -195,7 +151,7 @@ async function trade(
       timeInForce: 'DAY',
     };
     under.push(
-      ask(url, token, 'POST', '/v1/orders', order).then(({ status, text }) => {
+      ask(agent, url, token, 'POST', '/v1/orders', order).then(({ status, text }) => {
         if (status === 201) times.push(performance.now() - dueAt);
         else if (failed++ === 0) console.error(text);
       }),
@@ -203,17 +159,6 @@ async function trade(
   }
   await Promise.all(under);
   return { times: times.sort((a, b) => a - b), failed };
-}
-
-async function addressOf(server: ChildProcess): Promise<string> {
-  if (server.stdout === null) throw new Error('no output');
-  for await (const line of createInterface(server.stdout)) {
-    const url = /listening on (http:\S+)/.exec(line)?.[1];
-    if (url === undefined) continue;
-    server.stdout.resume();
-    return url;
-  }
-  throw new Error('the server did not start');
 }
 
 /** The process of the readers: counts what arrives, and looks at no more of it than it must. */

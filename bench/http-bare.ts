@@ -33,7 +33,7 @@ class GroupCommit {
   commit(body: unknown): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push({ body: JSON.stringify(body), done });
-      // What else this turn of the loop has read comes along.
+      // Bodies that the same turn of the event loop has read join the group.
       if (this.#waiting.length === 1) setImmediate(() => this.#next());
     });
   }

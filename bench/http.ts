@@ -14,15 +14,13 @@
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { cpuMsOf, median, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import type { Load, LoadResult } from './http-load.js';
 import { INITIAL_DOLLARS, symbolOf } from './orders.js';
-import { call, START_MS, startBrokerage, stop, tokenFor } from './served.js';
-import { SETTINGS } from './simulation.js';
+import { call, environmentIn, START_MS, startBrokerage, stop, tokenFor } from './served.js';
 
 const PORTFOLIOS_PER_CONNECTION = 4;
 const SYMBOLS = 50;
@@ -38,9 +36,8 @@ export async function measureHttp(): Promise<readonly Row[]> {
   const most = sizeOf('CONNECTIONS', 256);
   const rounds = sizeOf('ROUNDS', 3);
   const seconds = sizeOf('SECONDS', 6);
-  const environment = { ...process.env, ...SETTINGS, PORT: '0', JWT_SECRET: randomBytes(32).toString('hex') };
   return withDirectory(async (directory) => {
-    const env = { ...environment, DATA_DIR: directory, RATE_LIMIT_DEFAULT: '1000000000' };
+    const env = environmentIn(directory);
     const token = await tokenFor(env);
     const brokerage = await startBrokerage(env);
     const bare = fork(fileOf('http-bare.ts'), { env });

@@ -7,11 +7,9 @@
  *
  *   npx tsc -b && npx tsx bench/requirements.ts        BENCH_REQUESTS (of each kind), BENCH_HELD
  */
-import { randomBytes } from 'node:crypto';
 import { cpuMsOf, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { call, startBrokerage, stop, tokenFor } from './served.js';
-import { SETTINGS } from './simulation.js';
+import { call, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 
 const AIM_MS = 250;
 const WARM = 5;
@@ -87,14 +85,7 @@ export async function measureRequirements(): Promise<readonly Row[]> {
   const requests = sizeOf('REQUESTS', 40);
   const held = sizeOf('HELD', 1000);
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
+    const env = environmentIn(directory);
     const token = await tokenFor(env);
     const server = await startBrokerage(env);
     try {

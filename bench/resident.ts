@@ -7,14 +7,12 @@
  *
  *   npx tsc -b && npx tsx bench/resident.ts      BENCH_ORDERS, BENCH_CONNECTIONS, BENCH_FILLED
  */
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { load, prepare } from './http.js';
 import { runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { startBrokerage, stop, tokenFor } from './served.js';
-import { SETTINGS } from './simulation.js';
+import { environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 
 const SAMPLE_MS = 100;
 const IDLE_MS = 5_000;
@@ -38,15 +36,7 @@ async function measureResident(): Promise<readonly Row[]> {
   const connections = sizeOf('CONNECTIONS', 64);
   const isFilled = process.env.BENCH_FILLED === '1';
   return withDirectory(async (directory) => {
-    const secret = randomBytes(32).toString('hex');
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: secret,
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
+    const env = environmentIn(directory);
     const token = await tokenFor(env);
     const { process: server, url } = await startBrokerage(env);
     try {

@@ -9,15 +9,13 @@
  *   npx tsc -b && npx tsx bench/steps.ts      BENCH_SECONDS (a part), BENCH_SIMULATIONS
  */
 import { fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.js';
 import { quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { call, startBrokerage, stop, tokenFor } from './served.js';
-import { SETTINGS } from './simulation.js';
+import { call, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 
 interface Sim {
   readonly simulationId: string;
@@ -110,14 +108,7 @@ export async function measureSteps(): Promise<readonly Row[]> {
   const seconds = sizeOf('SECONDS', 5);
   const count = sizeOf('SIMULATIONS', 256);
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
+    const env = environmentIn(directory);
     const token = await tokenFor(env);
     const floor = await measureFloor(directory, seconds);
     const { url, process: server } = await startBrokerage(env);

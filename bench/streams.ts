@@ -7,17 +7,13 @@
  *
  *   npx tsc -b && npx tsx bench/streams.ts      BENCH_STREAMS, BENCH_ORDERS (of the tenant that catches up)
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
-import { createInterface } from 'node:readline';
+import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { readSettings } from '../packages/server/dist/config.js';
-import { issueToken } from '../packages/server/dist/http/auth.js';
 import { cpuMsOf, keepFull, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { SETTINGS } from './simulation.js';
+import { ask, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 
 const LEAVES_OUT = 'slow readers, filters, many tenants that catch up';
 const QUIET_MS = 2000;
@@ -25,48 +21,21 @@ const QUIET_MS = 2000;
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const agent = new Agent({ keepAlive: true });
 
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
-
-function ask(url: string, token: string, method: string, path: string, body?: object): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const asked = request(url + path, { method, headers, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    asked.on('error', reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
 export async function measureStreams(): Promise<readonly Row[]> {
   const streams = sizeOf('STREAMS', 100);
   const orders = sizeOf('ORDERS', 1000);
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-    };
-    const server = fork(fileOf('../packages/server/dist/main.js'), {
-      env,
-      execArgv: [],
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
+    const env = environmentIn(directory);
+    const { process: server, url } = await startBrokerage(env);
     try {
-      const url = await addressOf(server);
-      const [greedy, neighbour] = await Promise.all([tokenFor(env, 'greedy'), tokenFor(env, 'neighbour')]);
+      const [greedy, neighbour] = await Promise.all([
+        tokenFor(env, 'greedy', 'BASIC'),
+        tokenFor(env, 'neighbour', 'BASIC'),
+      ]);
       const last = await trade(url, greedy, orders);
       const read = async (): Promise<number> => {
         const began = performance.now();
-        const { status, text } = await ask(url, neighbour, 'GET', '/v1/accounts');
+        const { status, text } = await ask(agent, url, neighbour, 'GET', '/v1/accounts');
         if (status !== 200) throw new Error(text);
         return performance.now() - began;
       };
@@ -101,8 +70,7 @@ export async function measureStreams(): Promise<readonly Row[]> {
       ];
     } finally {
       agent.destroy();
-      server.kill('SIGTERM');
-      await once(server, 'exit');
+      await stop(server);
     }
   });
 }
@@ -116,30 +84,12 @@ async function timesWhile(read: () => Promise<number>, happened: Promise<unknown
   return times.sort((a, b) => a - b);
 }
 
-async function tokenFor(env: NodeJS.ProcessEnv, tenantId: string): Promise<string> {
-  const scope = 'trade read simulate admin';
-  const issued = await issueToken(readSettings(env), { tenantId, tier: 'BASIC', scope }, Date.now());
-  if (issued === undefined) throw new Error('no token');
-  return issued.token;
-}
-
-async function addressOf(server: ChildProcess): Promise<string> {
-  if (server.stdout === null) throw new Error('no output');
-  for await (const line of createInterface(server.stdout)) {
-    const url = /listening on (http:\S+)/.exec(line)?.[1];
-    if (url === undefined) continue;
-    server.stdout.resume();
-    return url;
-  }
-  throw new Error('the server did not start');
-}
-
 /** Market orders that fill at once. Returns the id of the last one. */
 async function trade(url: string, token: string, orders: number): Promise<string> {
-  await ask(url, token, 'PUT', '/v1/simulation/quotes', {
+  await ask(agent, url, token, 'PUT', '/v1/simulation/quotes', {
     quotes: [{ symbol: 'AAPL', bid: 99.99, ask: 100.01, last: 100 }],
   });
-  const opened = await ask(url, token, 'POST', '/v1/accounts/portfolios', {
+  const opened = await ask(agent, url, token, 'POST', '/v1/accounts/portfolios', {
     accountId: '11111111-1111-4111-8111-111111111111',
     portfolioType: 'CASH',
     accountType: 'INDIVIDUAL',
@@ -156,7 +106,7 @@ async function trade(url: string, token: string, orders: number): Promise<string
     timeInForce: 'DAY',
   };
   const place = async (): Promise<string> => {
-    const { status, text } = await ask(url, token, 'POST', '/v1/orders', {
+    const { status, text } = await ask(agent, url, token, 'POST', '/v1/orders', {
       ...order,
       positionIntent: 'BUY_TO_OPEN',
     });

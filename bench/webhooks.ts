@@ -7,17 +7,13 @@
  *   npx tsc -b && npx tsx bench/webhooks.ts      BENCH_ORDERS (of the backlog), BENCH_PACED (orders beside a dead receiver)
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readSettings } from '../packages/server/dist/config.js';
-import { issueToken } from '../packages/server/dist/http/auth.js';
 import { keepFull, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
+import { environmentIn, startBrokerage, stop, tokenFor } from './served.js';
 import type { ReceiversReport, ToReceivers } from './webhook-receivers.js';
-import { SETTINGS } from './simulation.js';
 
 const LEAVES_OUT = 'TLS, receivers on other machines';
 const PORTFOLIOS = 50;
@@ -35,29 +31,16 @@ interface Bench {
 
 export async function measureWebhooks(): Promise<readonly Row[]> {
   return withDirectory(async (directory) => {
-    const env = {
-      ...process.env,
-      ...SETTINGS,
-      PORT: '0',
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      DATA_DIR: directory,
-      RATE_LIMIT_DEFAULT: '1000000000',
-      WEBHOOK_ALLOW_PRIVATE: 'on',
-    };
-    const server = fork(fileOf('../packages/server/dist/main.js'), {
-      env,
-      execArgv: [],
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
+    const env = { ...environmentIn(directory), WEBHOOK_ALLOW_PRIVATE: 'on' };
+    const { process: server, url } = await startBrokerage(env);
     const receivers = fork(fileOf('webhook-receivers.ts'));
     try {
       const [{ live, dead }] = (await once(receivers, 'message')) as [Pick<Bench, 'live' | 'dead'>];
-      const bench = await prepare(await addressOf(server), env, { receivers, live, dead });
+      const bench = await prepare(url, env, { receivers, live, dead });
       return [await backlog(bench), ...(await besideADeadOne(bench))];
     } finally {
       receivers.kill();
-      server.kill('SIGTERM');
-      await once(server, 'exit');
+      await stop(server);
     }
   });
 }
@@ -67,13 +50,11 @@ async function prepare(
   env: NodeJS.ProcessEnv,
   parts: Pick<Bench, 'receivers' | 'live' | 'dead'>,
 ): Promise<Bench> {
-  const grant = { tenantId: 'bench', tier: 'PRO', scope: 'trade read simulate admin' } as const;
-  const issued = await issueToken(readSettings(env), grant, Date.now());
-  if (issued === undefined) throw new Error('no token');
+  const token = await tokenFor(env, 'bench', 'PRO');
   const ask: Bench['ask'] = async (method, path, body) => {
     const response = await fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${issued.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -178,17 +159,6 @@ async function besideADeadOne(bench: Bench): Promise<readonly Row[]> {
     row('From the answer to an order to its fill at 19 receivers', alone),
     row('The same beside a receiver that never answers', beside),
   ];
-}
-
-async function addressOf(server: ChildProcess): Promise<string> {
-  if (server.stdout === null) throw new Error('no output');
-  for await (const line of createInterface(server.stdout)) {
-    const url = /listening on (http:\S+)/.exec(line)?.[1];
-    if (url === undefined) continue;
-    server.stdout.resume();
-    return url;
-  }
-  throw new Error('the server did not start');
 }
 
 await runAlone(import.meta.url, measureWebhooks);
