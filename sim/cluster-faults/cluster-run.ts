@@ -338,7 +338,7 @@ export class ClusterRun {
       this.problems.push(`verify ended with ${String(code)}: ${[...verify.out, ...verify.err].join('\n')}`);
   }
 
-  /** Every acknowledged order once, every other one at most once, none that nobody sent. Returns how many of the others are there. */
+  /** Checks that each acknowledged order exists once, each other order at most once, and no order that was not sent. Returns the number of others that exist. */
   #compareOrders(
     tenant: Tenant,
     source: string,

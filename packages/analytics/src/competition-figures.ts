@@ -56,7 +56,7 @@ export class PresentFigures {
     this.#deepest = maxDrawdown;
   }
 
-  /** Ratios go by the noted instants, return and drawdown by the present as well. */
+  /** Ratios use the recorded instants; return and drawdown include the present. */
   at(present: EquityPoint): CompetitionFigures {
     if (this.#noted.some(({ equity }) => equity <= 0)) {
       const { totalReturn, maxDrawdown, calmar } = competitionFigures([...this.#noted, present]);

@@ -312,7 +312,7 @@ const lossName = (symbol: string, side: OpenLot['side']): string => `${symbol} $
 /** Waiting losses are let go of in pieces of this size. */
 const PASSED_AT_ONCE = 1_000;
 
-/** Passes losses that are replaced or too old. Whether there are others. */
+/** Skips losses that are replaced or too old. True when others remain. */
 function hasMore(losses: OpenLosses, today: string): boolean {
   const { waiting } = losses;
   for (let open = waiting[losses.first]; open !== undefined; open = waiting[(losses.first += 1)])

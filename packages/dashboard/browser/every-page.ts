@@ -1,4 +1,4 @@
-/** What axe finds on every page, in light and in dark. */
+/** Accessibility checks of every page by axe, in the light and the dark theme. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { it } from 'vitest';
@@ -6,7 +6,7 @@ import { ALL_SCOPES, type Visit } from './surroundings.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe looks for in each theme: of the colors both have their own; the rest is one page. */
+/** Options of axe for each theme. The themes differ in colors only, so dark pages are checked for contrast alone. */
 const THEMES = [
   ['light', "{ resultTypes: ['violations'], preload: false }"],
   ['dark', "{ resultTypes: ['violations'], preload: false, runOnly: ['color-contrast'] }"],

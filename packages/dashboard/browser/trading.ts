@@ -187,7 +187,7 @@ export function trading(visit: Visit): void {
     await expect
       .poll(() => form.getByRole('group', { name: 'Legs' }).innerText(), SOON)
       .toMatch(/Buy to close 1[\s\S]*187\.50[\s\S]*Sell to close 1[\s\S]*192\.50/);
-    // What a spread's order is called is neither a purchase nor a sale of shares.
+    // Activities describe the order of a spread as a spread, not as a purchase or sale of shares.
     const { data } = await simulation.api<{ data: { description: string }[] }>(
       'GET',
       `/accounts/portfolios/${portfolioId}/activities`,

@@ -319,7 +319,7 @@ export type WebhookPattern = (typeof webhookPatterns)[number];
 /** How far a comparison is (D173). */
 export const comparisonStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELED'] as const;
 
-/** True when a row of a comparison got to the end. */
+/** Outcome of a row of a comparison: executed to its end, or not. */
 export const rowStatuses = ['DONE', 'FAILED'] as const;
 
 /** What was different of the first order that went otherwise. */

@@ -31,7 +31,7 @@ export async function factsOf(settings: Settings): Promise<Readonly<Record<strin
   };
 }
 
-/** What is told of a secret that tokens are signed with. */
+/** The digest of the secret that signs tokens, or the mark of a secret that the database holds. Nodes compare it. */
 export const secretFact = (secret: string | undefined): string =>
   secret === undefined ? DRAWN_SECRET : digestOf(secret);
 

@@ -156,7 +156,7 @@ describe('three nodes on one database', () => {
     end();
   });
 
-  it('X-Sandpit-Node: any node takes any request, and the owner of the tenant answers', async () => {
+  it('X-Sandpit-Node: every node accepts every request, and the owner of the tenant answers', async () => {
     const [a, b, c] = [named('a'), named('b'), named('c')];
     const owners = new Set<string | null>();
     for (const tenantId of TENANTS) {

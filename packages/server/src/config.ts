@@ -89,13 +89,13 @@ export interface Settings {
   readonly webhookAllowPrivate: boolean;
 }
 
-/** What a server is among the nodes that share its database (D199). */
+/** Settings of a node of a cluster (D199). */
 interface ClusterSettings {
   /** A label for people. */
   readonly nodeId: string;
   /** Where other nodes reach it. */
   readonly url: string;
-  /** What nodes sign requests to each other with. */
+  /** Secret that signs requests between nodes. */
   readonly secret: string;
 }
 

@@ -53,7 +53,7 @@ interface Seen {
 
 const KEYED = { 'idempotency-key': 'a-key-that-was-used' };
 
-/** What a client sees of a store, and what its webhooks know. */
+/** The answers that a client gets from a store, and its webhooks. */
 async function seenAt(store: Store, simulationId: string, forkId: string, order: object): Promise<Seen> {
   const test = await TestApp.open({ store, settings: SETTINGS });
   try {

@@ -57,7 +57,7 @@ export async function runServer(settings: Settings): Promise<void> {
       isEnded = port === undefined;
       if (port !== undefined) http = { ...http, port };
     } catch (error) {
-      // Struck out before it listened: it begins again, as any node that was.
+      // The node was struck out before it listened. It begins again under another incarnation.
       if (!opening.isStruckOut) throw error;
       log.warn({ err: error }, 'struck out while it started: it begins again');
     }

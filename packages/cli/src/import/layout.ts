@@ -38,7 +38,7 @@ export interface Layout {
   /** Decimal places that are missing in front: 9 where 5000000000 means 5. */
   readonly priceDecimals?: number;
   readonly lots?: 100;
-  /** True when prices of the past are those that were traded. */
+  /** Adjustment of past prices: none, for splits, or unknown. */
   readonly adjusted: 'none' | 'split' | 'unknown';
   /** Texts that mean that there is nothing. */
   readonly absent?: readonly string[];

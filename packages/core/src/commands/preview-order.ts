@@ -245,7 +245,7 @@ const tradeOf = ({ instrument, positionIntent, price, quantity }: Fill) => ({
   quantity: sideOf(positionIntent) === 'BUY' ? quantity : Quantity.negate(quantity),
 });
 
-/** True when the order would complete a day trade, and how many there are. */
+/** The day trade that the order would complete, with the count of the portfolio. */
 function dayTradeOf(d: Decision, portfolio: Portfolio, fills: readonly Fill[]): OrderEstimate['dayTrade'] {
   const { calendar } = d.rules;
   const today = calendar.dateOf(d.at);

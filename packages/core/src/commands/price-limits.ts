@@ -27,7 +27,7 @@ const REFERENCE_MS = 30_000;
 /** Bands are wider for so long before the close. */
 const LATE_MS = 25 * MINUTE_MS;
 
-/** True when closes are noted, which price limits go by. */
+/** True when the rules need closing prices for price limits. */
 const needsCloses = ({ shortSaleRestriction, luld }: Decision['rules']): boolean =>
   shortSaleRestriction === true || luld === true;
 

@@ -338,7 +338,7 @@ function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity)
   return undefined;
 }
 
-/** True when so many of a symbol can be set aside in place of what an order has set aside already. */
+/** The refusal of a replacement that reserves more of a symbol than the portfolio can deliver; `before` is the order's present reservation. */
 function shortage(
   portfolio: Portfolio,
   symbol: string,

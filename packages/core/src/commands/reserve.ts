@@ -142,7 +142,7 @@ export function requirementOfOpenOrders(d: Decision, portfolio: Portfolio): Marg
 }
 
 /**
- * True when what an opening order needs is there, beside what it has set aside already; the figures of the refusal where it is not.
+ * The refusal, with its figures, of an opening order that needs more than the portfolio has; the order's own reservation counts as available.
  */
 export function fundsProblem(
   d: Decision,

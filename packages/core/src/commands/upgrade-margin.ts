@@ -37,7 +37,7 @@ const dollars = (money: Money): string => {
   return `$${whole}.${decimals.padEnd(2, '0')}`;
 };
 
-/** True when a portfolio may move to portfolio margin, and why not (D14). `extra` is cash about to be added. */
+/** The reason why a portfolio may not move to portfolio margin (D14); undefined = it may. `extra` is cash about to be added. */
 export function marginEligibility(
   portfolio: Portfolio,
   source: ValuationSource,

@@ -63,7 +63,7 @@ function fridayOf(day: number): number {
   return weekdayOf(day) === SATURDAY ? day - 1 : onOrAfter(day, FRIDAY);
 }
 
-/** True when it is an expiration of a class, and which kind. */
+/** The kind of an expiration date; undefined = the class does not expire on that date. */
 export function kindOfExpiration(rule: ExpirationRule, date: TradingDate): 'WEEKLY' | 'MONTHLY' | undefined {
   const day = TradingDate.dayOf(date);
   const { year, month } = civilOfDay(day);

@@ -20,7 +20,7 @@ const RIGHT_AND_STRIKE = 9;
 const MOST_THOUSANDTHS = 99_999_999;
 const ROOT = /^[A-Z0-9.]{1,6}$/i;
 
-/** True when a symbol may be that of an option, told at a glance: no other has that many characters but one that somebody made up. */
+/** True when a symbol is long enough for an option in OSI form; symbols of other classes are shorter. A cheap test before parsing. */
 export const isLongAsOsi = (symbol: string): boolean => symbol.length > DATE_RIGHT_AND_STRIKE;
 
 /**

@@ -23,7 +23,7 @@ export interface AvailableMargin {
   readonly totalEquity: Money;
   /** Cash that is not owed, is no proceeds of short sales, and that nothing is set aside of; negative = a loan. */
   readonly freeCash: Money;
-  /** True when cash is set aside under short puts: then only what is free of it buys (D80, D81). */
+  /** True when cash secures short puts; new orders then use the remaining cash only (D80, D81). */
   readonly keepsCash?: boolean;
   /** Above the requirements, once open orders have taken theirs. */
   readonly left: MarginExcess;

@@ -300,7 +300,7 @@ export const isTrailing = (type: OrderType): boolean =>
 export const isStop = (type: OrderType): boolean =>
   type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);
 
-/** True when an order waits for a price to go by (D133): one that opens and has nothing set aside, a trailing stop that has not started. */
+/** True when an order waits for its first quote (D133): an opening order without a reservation, or a trailing stop without a mark. */
 export const awaitsPrice = (
   { orderType, positionIntent, assetClass }: OrderTerms,
   progress: OrderProgress,

@@ -440,7 +440,7 @@ const isPerhapsCovered = (
   assetClass === 'OPTION' &&
   (sideOf(positionIntent) === 'SELL' || portfolio?.optionsOn.has(underlying ?? '') === true);
 
-/** True when all that is left of an order comes to less than half of 1/10,000 dollar: then there is nothing to set aside. */
+/** True when the rest of an order is worth less than half of 1/10,000 dollar and reserves nothing. */
 function isWorthNothing(quote: Quote, progress: OrderProgress): boolean {
   const market = quote.ask ?? quote.last ?? quote.bid ?? 0;
   const price = progress.limitPrice ?? Math.max(progress.stopPrice ?? 0, market);

@@ -77,7 +77,7 @@ export class Access {
     );
   }
 
-  /** Takes over what other nodes have made or taken back. What was taken back here and is not kept there is kept again. */
+  /** Applies the keys that other nodes issued and their revocations of keys and tokens. A revocation of this node that the database lacks is stored again. */
   async follow(): Promise<void> {
     const good = new Map(
       this.#stored().flatMap(({ hash, revokedAt }) =>

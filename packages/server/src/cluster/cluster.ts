@@ -7,20 +7,20 @@ import { reasonsAgainst } from './fitness.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
 
-/** How often the other nodes are looked at, and tenants taken that nobody has. */
+/** Interval at which a node reads the other nodes and takes tenants without an owner. */
 const LOOK_MS = 500;
-/** How often the market of another node is followed, where that does not tell of it. */
+/** Interval at which a node reads the market's journal if its owner announced no record. */
 const FOLLOW_MS = 250;
-/** How often it is looked whether tenants should be elsewhere. */
+/** Interval at which a node compares the placement of its tenants with the hash. */
 const REBALANCE_MS = 5_000;
 /** A node that does not deal with a change of the market within this time is struck out (D202). */
 const DEAL_MS = 5_000;
 const ASK_MS = 1_000;
-/** A node that is busy says how it is a little later. */
+/** Longest wait for a node's status: a busy node answers late. */
 const STATUS_MS = 2_500;
 const RETRY_MS = 100;
 
-/** What one node asks of another. */
+/** Paths of requests between nodes. */
 const MARKET_PATH = '/cluster/market';
 const TAKE_PATH = '/cluster/take';
 const STATUS_PATH = '/cluster/status';
@@ -36,7 +36,7 @@ export interface ClusterParts {
   readonly note: (text: string) => void;
 }
 
-/** What a node says of itself. */
+/** Status that a node reports about itself. */
 export interface NodeStatus {
   readonly tenants: number;
   readonly cells: number;
@@ -47,7 +47,7 @@ export interface NodeStatus {
   readonly clockSkewMs: number;
 }
 
-/** What is known of a cluster. */
+/** State of a cluster for `GET /v1/cluster`. */
 export interface ClusterReport {
   readonly nodes: readonly (ClusterNode & { readonly status: NodeStatus | undefined })[];
   readonly placements: readonly Placement[];
@@ -202,7 +202,7 @@ export class Cluster {
     };
   }
 
-  /** What is known of the cluster; a node that does not answer has no status. */
+  /** The state of the cluster. A node that does not answer has no status. */
   async report(): Promise<ClusterReport> {
     const { ownership, ask } = this.#parts;
     await ownership.look();

@@ -10,7 +10,7 @@ const ENTERED_AT_ONCE = 16;
 /** At most this part of the tenants of a node is moved at a time. */
 const MOVED_PART = 10;
 
-/** What comes and goes with a tenant on a node. */
+/** State that a node loads with a tenant and drops when the tenant leaves. */
 export interface Residents {
   /** This node has taken the tenant. */
   enter(tenantId: string): Promise<void>;
@@ -55,12 +55,12 @@ export class TenantPlacement {
     return this.#served;
   }
 
-  /** Whether this node answers for a tenant at once. */
+  /** True when this node owns the tenant and may answer at once. */
   servesNow(tenantId: string): boolean {
     return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.#ownership.mayDecide();
   }
 
-  /** Whether this node answers for a tenant; takes it where nobody has it. */
+  /** True when this node serves the tenant; a tenant without an owner is taken first. */
   async serves(tenantId: string): Promise<boolean> {
     if (this.servesNow(tenantId)) return true;
     if (this.#leaving.has(tenantId) || !this.#ownership.mayDecide()) return false;
@@ -103,7 +103,7 @@ export class TenantPlacement {
     this.#known.delete(tenantId);
   }
 
-  /** Whether a node has not been struck out. */
+  /** True while a node is not struck out. */
   isThere({ incarnation }: ClusterNode): boolean {
     return this.#nodeOf(incarnation) !== undefined;
   }

@@ -253,7 +253,7 @@ export class Competitions {
     return this.#kept.get(id)?.note.organizer;
   }
 
-  /** A competition that a tenant may enter: any with a known id. */
+  /** A competition by its id. Every tenant that knows the id may enter it. */
   joinable(id: string): Kept {
     const kept = this.#kept.get(id);
     if (kept === undefined) throw notFound();

@@ -15,7 +15,7 @@ export interface CompetitionSettings {
   /** The simulation of the market, without its seed, which is mixed into the draw. */
   readonly market: Omit<WantedSimulation, 'seed'>;
   readonly seed?: string | number;
-  /** What of the recording is hidden (D209); absent = nothing. `startsAt`, `endsAt` and `rules` are the recorded ones. */
+  /** Hidden parts of the recording (D209); absent = none. `startsAt`, `endsAt` and `rules` are not masked here. */
   readonly mask?: MaskParts;
   readonly startsAt: CompetitionTerms['startsAt'];
   readonly endsAt: CompetitionTerms['endsAt'];

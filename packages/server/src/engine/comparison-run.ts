@@ -184,7 +184,7 @@ export class ComparisonRun {
     });
   }
 
-  /** True when every row comes to it by itself, where its rules do: time that passed, and quotes of the feed that time brought. */
+  /** True when every row derives the command from its own clock and feed: advances of time, and the feed's quotes. */
   #isConsequence({ command }: Payload, at: Instant): boolean {
     if (command.type === 'AdvanceClock' || command.type === 'LookAtMargin') return true;
     if (command.type !== 'UpdateMarket' || command.pushed || this.#isPush) return false;

@@ -23,7 +23,7 @@ export class Lifetimes {
   readonly #lifetimes = new Map<string, Lifetime>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isInUse`: somebody follows it. `end` removes it; where that fails it is tried again. In a cluster tenants are entered one by one. */
+  /** `isInUse`: a client follows the simulation. `end` removes it and is repeated after a failure. In a cluster tenants are entered one by one. */
   constructor(
     registry: Registry,
     isInUse: (simulationId: string) => Promise<boolean>,

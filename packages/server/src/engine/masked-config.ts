@@ -4,7 +4,7 @@ import { maskTerms } from '../feeds/mask.js';
 import type { MaskParts } from '../feeds/mask.js';
 import type { WantedSimulation } from './simulation-config.js';
 
-/** A simulation of a recording behind a mask: it begins at the moved instant, and goes by the moved calendar. `key`: 128 bits, hexadecimal. */
+/** The configuration of a simulation with a masked recording; start and calendar are moved. `key`: 128 bits, hexadecimal. */
 export function maskedConfig(config: WantedSimulation, parts: MaskParts, key: string): WantedSimulation {
   const start = Instant.ofMs(config.start);
   const mask = maskTerms(parts, key, start);

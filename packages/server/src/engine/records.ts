@@ -106,7 +106,7 @@ export class Records {
     this.#isStopped = true;
   }
 
-  /** Whether another node appends the records, and nothing is appended here. */
+  /** True when another node appends the records and this one only reads them. */
   get isFollowing(): boolean {
     return this.#isFollowing;
   }

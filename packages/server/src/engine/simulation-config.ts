@@ -32,7 +32,7 @@ export interface SimulationConfig {
   readonly idSecret?: string;
   /** What of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
-  /** What hides the recording; `start` and `calendar` are the moved ones (D209). */
+  /** Mask of the recording; `start` and `calendar` are moved by it (D209). */
   readonly mask?: MaskTerms;
   /** Which short options are assigned before they expire (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;

@@ -297,7 +297,7 @@ export class Simulation implements Follower {
       );
   }
 
-  /** Whether another node decides for it, and this one follows its journal. */
+  /** True when another node executes the commands and this one follows the journal. */
   get isReplica(): boolean {
     return this.#records.isFollowing;
   }

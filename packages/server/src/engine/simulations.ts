@@ -96,7 +96,7 @@ export interface SharedDependencies {
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
   /** The market, which this node decided for, is another's now: nothing in memory follows the right one. Only in a cluster. */
   readonly onMarketLost?: (() => void) | undefined;
-  /** Whether this node may take the market at its start; absent = there is no other node. */
+  /** True when this node may take the market at its start; absent = there is no other node. */
   readonly mayLead?: (() => boolean) | undefined;
 }
 
@@ -1092,7 +1092,7 @@ export class Simulations {
   }
 }
 
-/** How long a node that comes to a new installation waits for the one that makes its market. */
+/** Longest wait of a node of a new installation for the node that creates the market, ms. */
 const MARKET_MADE_MS = 10_000;
 
 /** A simulation that another node registers. Rejects with `StoreUnavailable` where it does not. */

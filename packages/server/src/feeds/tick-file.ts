@@ -41,7 +41,7 @@ export interface TickRow {
 const priceText = (price: Price | undefined): string => (price === undefined ? '' : Price.format(price));
 const sizeText = (size: Quantity | undefined): string => (size === undefined ? '' : Quantity.format(size));
 
-/** Whether the line of a quote has no flags. */
+/** True when the line of a quote has no flags. */
 const isPlain = ({ delayed, indicative, openToCome, closeToCome, freshUntil }: Quote): boolean =>
   delayed !== true &&
   indicative !== true &&

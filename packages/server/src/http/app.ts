@@ -113,9 +113,9 @@ declare module 'fastify' {
     beginDrain: () => void;
     openStreams: () => number;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
-    /** Whether answers may be sent now: whether others may own what they tell. */
+    /** False while another node may own the tenants of this one; answers must wait then. */
     mayAnswer: (() => boolean) | undefined;
-    /** What comes and goes with the tenants that this node serves; undefined = it serves all. */
+    /** State that this node loads and drops with its tenants; undefined = the node serves all tenants. */
     residents: Residents | undefined;
     /** Webhooks have come into the store with a tenant. */
     enterWebhooks: (tenantId: string) => Promise<void>;

@@ -75,7 +75,7 @@ export class DashboardFiles {
   }
 }
 
-/** True when somebody reads what comes back: browsers say so, programs do not. */
+/** True when the client is a browser, which accepts HTML. */
 export const wantsPage = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/html') === true;
 

@@ -128,7 +128,7 @@ const QUERIES = (ticker: string): string[] => [
   `?timeframe=1D`,
 ];
 
-/** What is on a stream in the first half second, or until it ends. */
+/** The text of the first chunk of a stream. */
 async function firstOf(url: string, token: string | undefined): Promise<string> {
   const abort = new AbortController();
   const { port } = test.app.server.address() as AddressInfo;

@@ -22,7 +22,7 @@ export interface Placement {
   readonly incarnation: number | undefined;
   /** Grows each time the tenant is taken. */
   readonly epoch: number;
-  /** The incarnation has been struck out: any node may take the tenant. */
+  /** The incarnation has been struck out; every live node may take the tenant. */
   readonly isLost: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Ownership {
   take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Makes sure that a cell of an owned tenant is owned too: one that was lost, or created by an earlier owner. */
   takeCell(simulationId: string): ValueOrPromise<void>;
-  /** Hands tenants over; they must have nothing in memory any more. Undefined = any node may take them. */
+  /** Hands tenants over; they must have nothing in memory any more. Undefined = every live node may take them. */
   give(tenantIds: readonly string[], to: number | undefined): Promise<void>;
   /** Cells of a tenant by their head rows. */
   headsOf(tenantId: string): Promise<readonly CellHead[]>;

@@ -42,7 +42,7 @@ export interface KeptAnswer extends Pick<StoredAnswer, 'expiresAt' | 'fingerprin
   readonly lookup: string;
 }
 
-/** What a migration reads and writes beside the ports. */
+/** Contents of a store that a migration copies and no port offers. */
 export interface StoreContents {
   /** Drawn when the store was made. */
   readonly installation: string;

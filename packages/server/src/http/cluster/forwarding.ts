@@ -37,7 +37,7 @@ export interface Outgoing {
   readonly body: Buffer | IncomingMessage | undefined;
 }
 
-/** What became of a request that was sent to another node. */
+/** Outcome of a request to another node. */
 export type Outcome =
   /** The other node has done nothing. */
   | { readonly became: 'not-done'; readonly why: string }

@@ -15,10 +15,10 @@ import { tenantOfTicket } from '../tickets.js';
 import { Gateway } from './gateway.js';
 import type { Asker } from './request-tenant.js';
 
-/** What another node has changed a moment ago is asked for so often at most. */
+/** Shortest interval between two reads of changes by other nodes, ms. */
 const REFRESH_MS = 100;
 
-/** How other nodes know this one. */
+/** Label and address of this node for other nodes. */
 export interface ClusterSettings {
   /** `NODE_ID`. */
   readonly nodeId: string;
@@ -68,7 +68,7 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
   return residentsOf(door);
 }
 
-/** What this node keeps in memory of the registry follows what other nodes change there. */
+/** Applies registry changes of other nodes to the copies in memory. */
 function followRegistry({ ownership, access, keyPairs, competitions }: ClusterDoor): void {
   ownership.onRegistryNews((news) => {
     let isOfAccess = false;

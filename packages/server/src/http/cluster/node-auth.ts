@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** What one node says to another, and who says it. */
+/** A forwarded request: its sender and its content. */
 export interface Forwarded {
   /** `NODE_ID` of the node that forwards. */
   readonly from: string;

@@ -58,7 +58,7 @@ export class Connection {
     return this.#state === 'open';
   }
 
-  /** Whether something that was sent waits in memory for its reader. */
+  /** True while sent data waits in memory for a slow client. */
   get isBehind(): boolean {
     return this.#response.writableNeedDrain;
   }

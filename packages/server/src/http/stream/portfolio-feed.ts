@@ -97,7 +97,7 @@ export class PortfolioFeed {
   }
 }
 
-/** True when a record may have changed what somebody follows. */
+/** True when a record may have changed a followed portfolio. */
 const mayChange = ({ events }: DurableRecord): boolean =>
   events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 

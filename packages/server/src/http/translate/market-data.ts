@@ -105,7 +105,7 @@ export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
   earlyClose: day.earlyClose,
 });
 
-/** True when instruments of these hours trade now, and when that changes. */
+/** Whether instruments with these hours trade now, with the next open and close. */
 function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
   const session = hours.sessionAt(now);
   return {

@@ -111,7 +111,7 @@ export const snapshotOf = (
   createdAt: isoOfMs(createdAt),
 });
 
-/** A simulation as it travels. `isOwner`: whoever asks may see what a mask hides. */
+/** A simulation in its API form. `isOwner`: the client may see the recording behind a mask. */
 export function simulationOf(
   { id, config, createdAt, brokenBy, imported }: SimulationInfo,
   { now, isOwner }: { readonly now?: Instant | undefined; readonly isOwner: boolean },

@@ -14,7 +14,7 @@ const COMPARE_MS = 600_000;
 
 const TABLES = TABLES_OF_CELLS.filter((name) => name.startsWith('history_'));
 
-/** What operators call the rows of a table. */
+/** Names of tables in messages for the operator. */
 const NAMES: Readonly<Record<string, string>> = {
   history_position: 'positions',
   history_count: 'counts',

@@ -90,7 +90,7 @@ export interface CellsById {
   get(simulationId: string): FoundCell | undefined;
 }
 
-/** Questions to the history tables. What is derived is in them; what happened is in the blocks that they point to. */
+/** Queries of the history tables. Their rows hold derived values and point to the blocks that hold the events. */
 export class HistoryQueries {
   readonly #database: QuestionConnection;
   readonly #blocks: BlockReader;

@@ -73,7 +73,7 @@ export const failureOf: PastModule['failureOf'] = (error) => {
   return { kind: error instanceof StoreUnavailable ? 'unavailable' : 'unexpected', message };
 };
 
-/** What a failure in the thread means. */
+/** The error for a failure in the thread. */
 export function errorOfPast({ kind, message }: PastFailure): Error {
   if (kind === 'journal-damaged') return new DamagedJournal(message);
   return kind === 'unavailable' ? new StoreUnavailable(message) : new Error(message);

@@ -9,7 +9,7 @@ import type { RegistryState } from './registry-state.js';
 
 const PAGE_MS = 30_000;
 
-/** What a migration reads and writes of a database beside the ports. */
+/** Contents of a database that a migration copies and no port offers. */
 export class PostgresContents implements StoreContents {
   readonly installation: string;
   readonly #queue: CommitQueue;

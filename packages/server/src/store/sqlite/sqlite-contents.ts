@@ -8,7 +8,7 @@ import { RegistryQueries } from './registry/registry-tables.js';
 import { answerHash } from './journal/row-sums.js';
 import type { WriteQueue } from './journal/write-queue.js';
 
-/** What a migration reads and writes of a data directory beside the ports. */
+/** Contents of a data directory that a migration copies and no port offers. */
 export class SqliteContents implements StoreContents {
   readonly #queue: WriteQueue;
   readonly #statements: Statements;
