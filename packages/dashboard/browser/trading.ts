@@ -20,6 +20,8 @@ export function trading(visit: Visit): void {
     // Letters go into the ticket: the `s` of the symbol is no shortcut.
     await expect.poll(() => page.evaluate('document.activeElement.name'), SOON).toBe('symbol');
     await page.keyboard.type('msft');
+    // A symbol counts at its end: its first letters open nothing, and nothing overwrites the letters behind them.
+    expect(page.url()).not.toContain('/trade/M');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'MSFT' }).waitFor(SOON);
     expect(await form.getByRole('button', { name: 'Buy', pressed: true }).count()).toBe(1);

@@ -25,7 +25,8 @@ export function SymbolField({ value }: { readonly value: string }) {
         autocapitalize="characters"
         spellcheck={false}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
-        onChange={({ currentTarget }) => {
+        // preact/compat turns `onChange` into `onInput`, which would open each start of the symbol as it is typed.
+        onChangeCapture={({ currentTarget }) => {
           const symbol = currentTarget.value.trim().toUpperCase();
           setText(symbol);
           if (symbol !== value) openSymbol(symbol);
