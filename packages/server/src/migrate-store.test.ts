@@ -143,6 +143,12 @@ it('migrateStore: moves everything to PostgreSQL and back, goes on where it was 
   const order = orderBody(portfolioId);
   expect((await client.post('/v1/orders', order, KEYED)).status).toBe(201);
   await owner.post(`/v1/simulations/${simulationId}/snapshots`, { name: 'one' });
+  // The hash of a snapshot follows behind its answer; the comparison below is to have it on both sides.
+  await expect
+    .poll(async () => (await owner.get(`/v1/simulations/${simulationId}/snapshots`)).body, {
+      timeout: 10_000,
+    })
+    .toMatchObject({ data: [{ stateHash: expect.any(String) as string }] });
   const fork = (await owner.post(`/v1/simulations/${simulationId}/forks`, {})).body as Made;
   await placeOrder(test.withToken(fork.token), portfolioId);
   await placeOrder(client, portfolioId);
