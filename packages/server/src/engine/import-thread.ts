@@ -3,7 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { JournalRecord } from '../store/journal.js';
 import { isKnownTenantLine } from './tenant-file.js';
 import { listName } from './rules-in-force.js';
-import { ImportRefused, linesOfFile, SimulationFileReader } from './simulation-file.js';
+import { ImportRefused } from './import-refused.js';
+import { linesOfFile, SimulationFileReader } from './simulation-file.js';
 import type { KeptConfig } from './simulation-config.js';
 import { verifyRecords } from './verify.js';
 

@@ -12,7 +12,9 @@ import { weeksMoved } from '@sandpit/core';
 import type { MaskTerms } from '../feeds/mask.js';
 import type { JournalRecord } from '../store/journal.js';
 import { MOST_GENERATIONS } from './forks.js';
+import { ImportRefused } from './import-refused.js';
 import type { ForkTerms, KeptConfig } from './simulation-config.js';
+import { ArrivingSettings } from './traveling-settings.js';
 
 /** Grows when an older server would misread a file. */
 const FORMAT = 1;
@@ -27,11 +29,6 @@ export interface FiledSimulation {
   /** Its id where it was exported; of a tenant's own simulation `main`. */
   readonly simulationId: string;
   readonly config: KeptConfig;
-}
-
-/** A file cannot be imported; the message says why. */
-export class ImportRefused extends Error {
-  override readonly name = 'ImportRefused';
 }
 
 /** The chain of a file's lines. */
@@ -71,6 +68,7 @@ export type FileLine =
 /** Reads the lines of one simulation in order, and checks that they are whole. Throws `ImportRefused`. */
 export class SimulationFileReader {
   readonly #chain = new LineChain();
+  readonly #settings = new ArrivingSettings();
   #records = 0;
   #at = -Infinity;
   #state: 'header' | 'records' | 'over' = 'header';
@@ -125,10 +123,12 @@ export class SimulationFileReader {
       case 'list':
         return { type, digest: textIn(fields, 'digest'), text: textIn(fields, 'text') };
       case 'setting':
-        return { type, name: textIn(fields, 'name'), value: textIn(fields, 'value') };
+        if (this.#records > 0) throw new ImportRefused('a setting stands behind a record');
+        return { type, ...this.#settings.take(textIn(fields, 'name'), textIn(fields, 'value')) };
       case 'trailer':
         if (fields.records !== this.#records || fields.hash !== this.#chain.hash)
           throw new ImportRefused('the lines do not match the hash of the trailer: the file is damaged');
+        this.#settings.end(this.#records);
         this.#state = 'over';
         return { type, records: this.#records };
       default:

@@ -34,9 +34,10 @@ import type { Clock } from './clock.js';
 import { atStakeOf, AT_STAKE, MAIN, mainOf, MAINS, MARKET } from './cell-names.js';
 import { eraseTenant } from './erasure.js';
 import { exportSimulation } from './export.js';
+import { travelingSettings } from './traveling-settings.js';
 import { Imports } from './imports.js';
 import type { ImportNote } from './imports.js';
-import { ImportRefused } from './simulation-file.js';
+import { ImportRefused } from './import-refused.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
 import { pointInPast, pointNow, RecentPoints } from './fork-points.js';
@@ -604,7 +605,8 @@ export class Simulations {
     if (note !== undefined && note.status !== 'READY') throw new StoreUnavailable('the import is under way');
     await (await this.open.get(id)?.simulation)?.durable();
     const upTo = store.journal.lastSeq(id);
-    return exportSimulation(store, { id, shownId: id, config: configOf(entry), upTo });
+    const settings = travelingSettings(store.registry, id);
+    return exportSimulation(store, { id, shownId: id, config: configOf(entry), upTo, settings });
   }
 
   /**

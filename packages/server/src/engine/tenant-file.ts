@@ -1,6 +1,7 @@
 /** The file that a tenant travels in (D170): a line about the tenant, the files of its simulations one after the other, and an end. */
 import type { Tier } from '@sandpit/core';
-import { ImportRefused, LineChain, objectIn, SimulationFileReader, textIn } from './simulation-file.js';
+import { ImportRefused } from './import-refused.js';
+import { LineChain, objectIn, SimulationFileReader, textIn } from './simulation-file.js';
 import type { FileLine } from './simulation-file.js';
 
 const FORMAT = 1;

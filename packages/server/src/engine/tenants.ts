@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { settingsOf } from '../store/registry.js';
 import type { Tenant } from '../store/registry.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Store } from '../store/store.js';
@@ -8,13 +7,12 @@ import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
 import { exportSimulation } from './export.js';
 import type { Imports } from './imports.js';
 import type { KeptConfig } from './simulation-config.js';
-import { ImportRefused, LineChain } from './simulation-file.js';
+import { ImportRefused } from './import-refused.js';
+import { LineChain } from './simulation-file.js';
 import type { FiledSimulation } from './simulation-file.js';
 import { endLine, TenantFileReader, tenantLine } from './tenant-file.js';
 import type { FiledWebhook } from './tenant-file.js';
-
-/** Settings of a simulation that travel with it. Tokens and keys do not. */
-const TRAVELING = 'alpaca/';
+import { travelingSettings } from './traveling-settings.js';
 
 /** The tenant of tokens that name one which was never entered. */
 const UNKNOWN = { tier: 'BASIC', scope: 'trade read', createdAt: 0 } as const;
@@ -90,16 +88,13 @@ export class Tenants {
       if ((imports.noteOf(id)?.status ?? 'READY') !== 'READY') continue;
       // A competition has an export of its own: its entries follow a market of this installation.
       if ((JSON.parse(config) as KeptConfig).competition !== undefined) continue;
-      const own = settingsOf(id);
       let last = '';
       for await (const piece of exportSimulation(store, {
         id,
         shownId: id === mainOf(tenantId) ? MAIN : id,
         config: JSON.parse(config) as KeptConfig,
         upTo: store.journal.lastSeq(id),
-        settings: store.registry
-          .settings(own + TRAVELING)
-          .map(([setting, value]) => [setting.slice(own.length), value] as const),
+        settings: travelingSettings(store.registry, id),
       })) {
         last = piece;
         yield piece;

@@ -1,5 +1,5 @@
 /** Export and import of a simulation over HTTP (D170), against a server on a data directory. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -136,6 +136,9 @@ function sealed(lines: readonly string[]): string {
   return `${[...lines.slice(0, -1), JSON.stringify({ type: 'trailer', records, hash })].join('\n')}\n`;
 }
 
+const ID = randomUUID();
+const snapshotOf = (snapshotId: string, sequence: number) => ({ snapshotId, at: 0, sequence, createdAt: 1 });
+
 describe('a simulation that is exported', () => {
   it('is a header, records without gaps and a trailer with the hash of the chain', async () => {
     const { id } = await furnished();
@@ -171,6 +174,24 @@ describe('a simulation that is exported', () => {
       await exported(body.simulationId as string),
     );
     expect(await outcome(again.body.simulationId as string)).toMatchObject({ status: 'READY' });
+  });
+
+  it('travels with its snapshots, whose hashes are computed again', async () => {
+    const { id, token, portfolioId } = await furnished();
+    const taken = await ask(OWNER, 'POST', `/v1/simulations/${id}/snapshots`, { name: 'fixture' });
+    await ask(token, 'POST', '/v1/orders', order(portfolioId, 70));
+    const snapshots = async (of: string): Promise<Body[]> =>
+      (await ask(OWNER, 'GET', `/v1/simulations/${of}/snapshots`)).body.data as Body[];
+    const file = (await exported(id)).replace(/\\"stateHash\\":\\"\w+\\"/, '\\"stateHash\\":\\"0\\"');
+    const { body } = await ask(OWNER, 'POST', '/v1/simulations/import', sealed(linesOf(file)));
+    const other = body.simulationId as string;
+    expect(await outcome(other)).toMatchObject({ status: 'READY' });
+    const { snapshotId } = taken.body;
+    const fork = await ask(OWNER, 'POST', `/v1/simulations/${other}/forks`, { from: { snapshotId } });
+    expect(fork.status).toBe(201);
+    await expect
+      .poll(() => snapshots(other), { timeout: 10_000 })
+      .toEqual([{ ...taken.body, simulationId: other, stateHash: fork.body.stateHash as string }]);
   });
 
   it('is not there for another tenant, and not one file for main', async () => {
@@ -253,6 +274,23 @@ describe('a file that is damaged', () => {
 });
 
 describe('an import', () => {
+  it.each([
+    ['a name that no export has', 'import', '{}'],
+    ['a snapshot that is not JSON', `snapshot/${randomUUID()}`, 'x'],
+    ['a snapshot under another id', `snapshot/${randomUUID()}`, JSON.stringify(snapshotOf(randomUUID(), 1))],
+    ['a snapshot of a later record', `snapshot/${ID}`, JSON.stringify(snapshotOf(ID, 1_000_000))],
+    ['a watchlist without symbols', `alpaca/${ID}/watchlists`, '[{"id":"a","name":"b"}]'],
+    ['a configuration that is a list', `alpaca/${ID}/configuration`, '[]'],
+  ])('is refused where the file has a setting that no server has written: %s', async (_, name, value) => {
+    const { id } = await furnished();
+    const [header = '', ...lines] = linesOf(await exported(id));
+    const setting = JSON.stringify({ type: 'setting', name, value });
+    const file = sealed([header, setting, ...lines]);
+    const { status, body } = await ask(OWNER, 'POST', '/v1/simulations/import', file);
+    expect(status, body.message as string).toBe(400);
+    expect(body.message).toMatch(/^The file cannot be imported: line \d+: a (setting|snapshot) is /);
+  });
+
   it('is 413 beyond IMPORT_MAX_BYTES, 415 for another content type', async () => {
     expect((await ask(OWNER, 'POST', '/v1/simulations/import', 'x'.repeat(MOST_BYTES + 1))).status).toBe(413);
     expect((await ask(OWNER, 'POST', '/v1/simulations/import', { a: 1 })).status).toBe(415);

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
-import { ImportRefused } from '../../engine/simulation-file.js';
+import { ImportRefused } from '../../engine/import-refused.js';
 import {
   MAIN,
   mainOf,
