@@ -66,7 +66,7 @@ import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
 import type { Price } from './values/price.js';
 
-/** What each command answers when it is not refused. */
+/** Result of each command that is not rejected. */
 export interface Results {
   OpenAccount: ReturnType<typeof openAccount>;
   UpdateAccount: ReturnType<typeof updateAccount>;
@@ -104,13 +104,13 @@ export interface Results {
   JudgeEntry: undefined;
 }
 
-/** What a command did. A refused one has no events. */
+/** Result and events of a command. A rejected one has no events. */
 export interface Outcome<T extends Command['type'] = Command['type']> {
   readonly result: Results[T];
   readonly events: readonly Event[];
-  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  /** For each event its order, in the state after the event; undefined for events that concern no order. */
   readonly orders: readonly (OrderSnapshot | undefined)[];
-  /** Quotes the decision read that the journal does not know yet: they go into its record, before the command. */
+  /** Quotes read by the decision that the journal does not have yet: they go into its record, before the command. */
   readonly quotes: readonly Quote[];
 }
 
@@ -122,7 +122,7 @@ export class Brokerage {
   readonly state: State;
   /** Told of every symbol whose market a decision reads: tests compare it with `symbolsRead`. */
   onRead: ((symbol: string) => void) | undefined;
-  /** Where orders of the house have the numbers that they had before: comparisons. */
+  /** Numbers that orders of the house had when they were first placed: for comparisons. */
   houseNumbers: HouseNumbers | undefined;
   readonly rules: Rules;
 
@@ -167,7 +167,7 @@ export class Brokerage {
     for (const event of events) evolve(this.state, event, this.rules.calendar);
   }
 
-  /** A quote that a record carries beside its command: known again, decided upon already. */
+  /** Restores a quote that a record carries with its command: decisions have already used it. */
   recall(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       bookOf(this.state, quote.symbol).setQuote(quote, true);
@@ -176,17 +176,17 @@ export class Brokerage {
     }
   }
 
-  /** Why instruments cannot be listed as they are described: they are held or ordered as of another class. */
+  /** Reasons why instruments cannot be listed as described: they are held or on order under another class. */
   classesInUse(instruments: readonly Instrument[]): readonly string[] {
     return classesInUse({ state: this.state, instrument: (symbol) => this.instrument(symbol) }, instruments);
   }
 
-  /** Notes how far it has come with the journal of the market that it follows. */
+  /** Notes the latest processed record of the followed market. */
   follow(marketSeq: number): void {
     this.state.marketSeq = marketSeq;
   }
 
-  /** Quotes in force of these symbols that the journal does not know. They count as known from here on: a record carries them. */
+  /** Quotes in force of these symbols that the journal does not have. They count as recorded from here on. */
   quotesToRecord(symbols: Iterable<string>): readonly Quote[] {
     const quotes: Quote[] = [];
     for (const symbol of symbols) {
@@ -198,7 +198,7 @@ export class Brokerage {
     return quotes;
   }
 
-  /** The market as it was when nobody looked: quotes that are in force already and meet no order. Known ones stay. */
+  /** Sets quotes that are already in force and meet no order. Existing quotes stay. */
   prime(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       const book = bookOf(this.state, quote.symbol);
@@ -209,8 +209,8 @@ export class Brokerage {
   }
 
   /**
-   * After recovery: sets the session timers going again, from the last close that is complete and from now (an open before now has
-   * been dealt with). What belongs to this very instant counts as still to come.
+   * Sets the session timers after recovery, from the last complete close and from now (an open before now has
+   * been processed). Timers due at this very instant are still to run.
    */
   resume(): void {
     const { closedThrough, now } = this.state;
@@ -229,8 +229,8 @@ export class Brokerage {
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
     resumeCompetition(d);
-    // Looks that found nothing left no record. A look that is still to come is due at the next whole second, as it was before: on a clock that
-    // stands still nothing may be said that was not said then.
+    // Checks that found nothing left no record. A pending check is due at the next whole second, as before: on a clock that
+    // stands still, recovery may emit nothing that was not emitted then.
     const { watch } = this.state;
     const noted = [...watch.portfolios];
     watch.portfolios.clear();
@@ -241,7 +241,7 @@ export class Brokerage {
       if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
   }
 
-  /** What placing an order would come to (D122): planned, nothing done, nothing noted as read. */
+  /** Previews an order (D122): plans it without placing it, and records no quotes as read. */
   preview(by: Requester, request: OrderRequest): OrderEstimate | Rejection {
     const d = new Decision(this.state, this.rules, this.state.now);
     const estimate = previewOrder(d, by, request);
@@ -249,22 +249,22 @@ export class Brokerage {
     return estimate;
   }
 
-  /** The earliest instant at which something is due, if anything ever is. */
+  /** The earliest due time of all timers. */
   nextDue(): Instant | undefined {
     return this.state.timers.first()?.due;
   }
 
-  /** When the entry of a competition is judged next (`JudgeEntry`). */
+  /** Time of the next judgment of a competition entry (`JudgeEntry`). */
   nextJudgement(): Instant | undefined {
     return this.state.competitionTimers.judgeAt;
   }
 
-  /** When margin wants to be looked at next. `isComputed`: quotes come only when they are asked for. */
+  /** Due time of the next margin check. `isComputed`: quotes are computed on demand. */
   nextLook(isComputed = false): Instant | undefined {
     return nextMarginCheck(this.state, isComputed);
   }
 
-  /** The portfolios whose margin is to be looked at now (`LookAtMargin`): no more than `most`; the rest is still to be done. */
+  /** Portfolios due for a margin check (`LookAtMargin`), `most` at a time. */
   toLookAt(at: Instant, isComputed: boolean, most: number): readonly string[] {
     return portfoliosToCheck(this, at, isComputed, most);
   }
@@ -276,7 +276,7 @@ export class Brokerage {
     );
   }
 
-  /** As of when it is read. */
+  /** The time of all reads. */
   get at(): Instant {
     return this.state.now;
   }
@@ -285,12 +285,12 @@ export class Brokerage {
     return this.state.books.get(symbol)?.quote;
   }
 
-  /** What a position in a symbol is marked at (D56, D72). */
+  /** The mark of a position in a symbol (D56, D72). */
   mark(symbol: string): Price | undefined {
     return markOfSymbol(symbol, this.options);
   }
 
-  /** What options are valued by. */
+  /** Market data and model inputs of option valuations. */
   get options(): OptionMarket {
     return optionMarketOf(this.state, this.rules, {
       at: this.at,
@@ -299,17 +299,17 @@ export class Brokerage {
     });
   }
 
-  /** What a portfolio is worth as the market stands. */
+  /** Cash and positions of a portfolio at current marks. */
   worthOf(portfolio: Portfolio): Worth {
     const market = this.options;
     const instrument = (symbol: string): Instrument | undefined => this.instrument(symbol);
     return worthOf(portfolio, { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 
-  /** What a portfolio was worth at an instant: by what it had, and the quotes of then. */
+  /** Cash and positions of a portfolio at an earlier instant, by its snapshot and the quotes of then. */
   worthThen(snapshot: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
     const { held } = snapshot;
-    // A symbol that was held may have been listed as something else since: then it is what it names by itself.
+    // A symbol may have been listed as another class since. The position then keeps its class.
     const instrument = (symbol: string): Instrument | undefined => {
       const known = this.instrument(symbol, at);
       const heldAs = held[symbol]?.assetClass;
@@ -323,7 +323,7 @@ export class Brokerage {
     return worthOf(books, { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 
-  /** What a symbol names, where it has been listed by this instant. */
+  /** The instrument of a symbol, if listed by this instant. */
   instrument(symbol: string, at = this.state.now): Instrument | undefined {
     return instrumentOf(this.state, this.rules, symbol, at);
   }
@@ -357,14 +357,14 @@ export class Brokerage {
     });
   }
 
-  /** The hours of what an order trades. */
+  /** The trading hours of an order's instrument. */
   hours({ symbol, legs }: Pick<OrderTerms, 'symbol' | 'legs'>): MarketHours {
     const traded = legs?.[0]?.optionSymbol ?? symbol;
     return marketHours(this.rules.calendar, hoursOf(tradableOf(traded, this.instrument(traded))));
   }
 }
 
-/** Timers that are set anew when a simulation goes on. */
+/** Timers that are set again when a simulation resumes. */
 const DERIVED: ReadonlySet<string> = new Set([
   'SESSION_OPEN',
   'SESSION_CLOSE',

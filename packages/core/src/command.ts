@@ -19,7 +19,7 @@ import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 
-/** Who asks: the tenant and what its tier allows. */
+/** The requesting tenant and its tier. */
 export interface Requester {
   readonly tenantId: string;
   readonly tier: Tier;
@@ -33,7 +33,7 @@ export interface OrderChanges {
   readonly goodTillDate?: GoodTill;
 }
 
-/** Contracts that a request is about. */
+/** Contracts of a request. */
 interface OptionHeld {
   readonly by: Requester;
   readonly portfolioId: string;
@@ -53,7 +53,7 @@ export type Command =
       readonly by: Requester;
       readonly accountId: string;
       readonly details: AccountDetails;
-      /** How many accounts a PRO tenant may have. */
+      /** Most accounts that a PRO tenant may have. */
       readonly proAccounts: number;
     }
   | {
@@ -196,7 +196,7 @@ export type Command =
       readonly type: 'UpdateMarket';
       readonly quotes: readonly Quote[];
       readonly pushed: boolean;
-      /** Of prices that lie inside a recorded bar: only orders that were at work by then meet them. */
+      /** Quotes with prices from inside a recorded bar match only orders that were at work by this time. */
       readonly since?: Instant;
     }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */

@@ -29,21 +29,21 @@ import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 
-/** Says which number an order of the house has where it was placed before; `undefined` = the next one. */
+/** The number of an order of the house that was placed before; `undefined` = the next one. */
 export type HouseNumbers = (request: OrderRequest, at: Instant) => number | undefined;
 
 /**
- * One decision in the making: what the state is, what has been emitted so far, and which quotes were read. Events take
- * effect as they are emitted, so the next line of a decision sees what the line before it did.
+ * One decision in progress: the state, the events emitted so far, and the quotes read. Events take
+ * effect as they are emitted, so each line of a decision sees the effects of the lines before it.
  */
 export class Decision {
   readonly state: State;
   readonly rules: Rules;
   readonly at: Instant;
   readonly events: Event[] = [];
-  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  /** For each event its order, in the state after the event; undefined for events that concern no order. */
   readonly orders: (OrderSnapshot | undefined)[] = [];
-  /** Quotes this decision read that the journal does not know yet: they belong to its record. */
+  /** Quotes read by this decision that the journal does not have yet: they belong to its record. */
   readonly quotesRead: Quote[] = [];
 
   private readonly onRead: ((symbol: string) => void) | undefined;
@@ -66,7 +66,7 @@ export class Decision {
   emit(event: Event): void {
     const { orders } = this.state;
     const isMove = event.type === 'OrderMoved' || event.type === 'OrderExecuted';
-    // Looked up before: an order that is over is not among the open ones any more.
+    // Looked up before the event, which may remove the order from the open ones.
     const moved = isMove ? orders.get(event.order) : undefined;
     this.events.push(event);
     evolve(this.state, event, this.rules.calendar);
@@ -74,7 +74,7 @@ export class Decision {
     this.orders.push(order === undefined ? undefined : { terms: order.terms, progress: order.progress });
   }
 
-  /** Moves an open order: the transition, and what of its progress is different beyond what follows from it. */
+  /** Moves an open order: the transition, and the changes of its progress that do not follow from it. */
   move(order: Order, transition: OrderTransition, changes?: ProgressChanges, renamed?: RenamedOrder): void {
     const { number } = order.terms;
     if (renamed !== undefined)
@@ -111,17 +111,17 @@ export class Decision {
   }
 
   mark(symbol: string): Price | undefined {
-    // Most are of shares, and many are asked for.
+    // Most symbols are shares, and marks are read often.
     if (isLongAsOsi(symbol)) return markOfSymbol(symbol, this.options);
     const quote = this.quote(symbol);
     return quote === undefined ? undefined : markOf(quote);
   }
 
-  /** What options are valued by: quotes that this looks at are read by the decision. */
   get partitions(): Partitions {
     return this.state.partitions;
   }
 
+  /** Market data and model inputs of option valuations. Quotes read through it count as read by the decision. */
   get options(): OptionMarket {
     return optionMarketOf(this.state, this.rules, {
       at: this.at,
@@ -139,7 +139,7 @@ export class Decision {
     return tradableOf(symbol, this.instrument(symbol));
   }
 
-  /** What an order trades: of several legs, which are alike in hours and kind, the first. */
+  /** The instrument of an order; of several legs the first, since all have the same hours and kind. */
   tradedBy({
     symbol,
     legs,

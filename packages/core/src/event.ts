@@ -26,14 +26,14 @@ import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** What an account's owner may change at any time. */
+/** Account fields that the owner may change at any time. */
 export interface AccountNames {
   readonly name?: string;
   readonly firstName?: string;
   readonly lastName?: string;
 }
 
-/** What an account's owner may say when opening it. */
+/** Fields that the owner may give when opening an account. */
 export interface AccountDetails extends AccountNames {
   readonly accountType?: AccountType;
   readonly portfolioType?: PortfolioType;
@@ -47,7 +47,7 @@ export interface ClosePoint extends CloseMark {
   readonly longMarketValue: Money;
   readonly shortMarketValue: Money;
   readonly marginLoan: Money;
-  /** Where the close has raised the memorandum account: by how much, and to what (D107). */
+  /** Increase and new balance of the SMA, if the close has raised it (D107). */
   readonly sma?: { readonly amount: Money; readonly balance: Money };
 }
 
@@ -74,7 +74,7 @@ export interface ImportedLot {
   readonly quantity: Quantity;
   /** Paid for a long lot, received for a short one; of a future its notional at entry. Never negative. */
   readonly cost: Money;
-  /** Of a future: its notional at the mark of the import, from which its variation counts. */
+  /** Futures only: notional at the mark of the import, the base of its variation. */
   readonly marked?: Money;
   readonly openedAt: Instant;
 }
@@ -82,7 +82,7 @@ export interface ImportedLot {
 export interface ImportedPosition {
   readonly symbol: string;
   readonly assetClass: AssetClass;
-  /** Of an option: the symbol of what it is on. */
+  /** Options only: symbol of the underlying. */
   readonly underlying?: string;
   /** At the mark of the import, negative = short; nothing of a future. */
   readonly value: Money;
@@ -91,9 +91,10 @@ export interface ImportedPosition {
 }
 
 /**
- * What happened. Events carry every figure that a decision settled: applying them needs no rule, so that an old
- * journal gives the same state under tomorrow's rules. They say it once: what follows from an earlier event, or from
- * another one of the same record, is not repeated. Orders are named by their numbers.
+ * A fact of the journal. Events carry every figure that a decision settled.
+ * Applying them needs no rule, so an old journal gives the same state under later rules. Each fact appears once:
+ * what follows from an earlier event, or from another one of the same record, is not repeated. Orders are named by
+ * number.
  */
 export type Event =
   | {
@@ -169,17 +170,17 @@ export type Event =
       readonly previousClose: CloseMark;
       readonly at: Instant;
     }
-  /** The memorandum account has moved (D107). */
+  /** The SMA has moved (D107). */
   | {
       readonly type: 'SmaChanged';
       readonly portfolioId: string;
-      /** What moved it: an entry of the ledger, `EXECUTION`, `CLOSE`, … */
+      /** Cause of the change: a ledger entry type, `EXECUTION`, `CLOSE`, … */
       readonly event: string;
       readonly amount: Money;
       readonly balance: Money;
     }
   | { readonly type: 'CallIssued'; readonly portfolioId: string; readonly call: MarginCall }
-  /** Its due time has come and what is missing still is. */
+  /** A call has reached its due time with a remaining deficit. */
   | {
       readonly type: 'CallDue';
       readonly portfolioId: string;
@@ -221,7 +222,7 @@ export type Event =
       /** True with the last portfolio of the date. */
       readonly complete: boolean;
     }
-  /** So much of what was accrued is in the books now. */
+  /** Part of the accruals has been posted to the ledger. */
   | {
       readonly type: 'AccrualsPosted';
       readonly portfolioId: string;
@@ -255,7 +256,7 @@ export type Event =
       readonly tracker: DayTradeTracker;
       /** True where the tracker's current record is new or has grown. */
       readonly recorded?: true;
-      /** Of several series that were opened and closed together: their one record (D113). */
+      /** Several series opened and closed together: their one record (D113). */
       readonly record?: DayTradeRecord;
     }
   | {
@@ -266,14 +267,14 @@ export type Event =
       /** Number of the ledger entry, where cash moves. */
       readonly entry?: number;
     }
-  /** What positions set aside under the short options on an underlying is now this (D81). */
+  /** New collateral of positions for the short options on an underlying (D81). */
   | {
       readonly type: 'OptionsSecured';
       readonly portfolioId: string;
       readonly underlying: string;
       readonly cash: Money;
       readonly shares: Quantity;
-      /** What should be set aside as well, and is not there. */
+      /** Collateral that is required but not available. */
       readonly lacking?: Money;
     }
   | OptionEnded
@@ -286,7 +287,7 @@ export type Event =
       readonly date: TradingDate;
       readonly price: Price;
     }
-  /** An evening's early assignments have come so far (D89). */
+  /** Progress of an evening's early assignments (D89). */
   | {
       readonly type: 'AssignmentsDrawn';
       readonly date: TradingDate;
@@ -304,28 +305,28 @@ export type Event =
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
     }
-  /** A split has made others of the series on its symbol (D89): from here on they go by their new symbols. */
+  /** A split has replaced the series on its symbol (D89): from here on they have their new symbols. */
   | {
       readonly type: 'SeriesAdjusted';
       readonly actionId: string;
       readonly underlying: string;
       readonly series: readonly { readonly from: string; readonly to: string }[];
-      /** Of the new ones those that nobody else lists. */
+      /** New series that neither the feed nor a command has listed. */
       readonly listed: readonly OptionContract[];
       /** Their latest quotes, in new contracts. */
       readonly markets: readonly SplitMarket[];
     }
-  /** Contracts that a portfolio holds are contracts of another series. */
+  /** A portfolio's contracts become contracts of another series. */
   | {
       readonly type: 'OptionAdjusted';
       readonly portfolioId: string;
       readonly symbol: string;
       readonly to: string;
-      /** What is held now, negative when short. */
+      /** New position, negative when short. */
       readonly quantity: Quantity;
       /** The strike of the new series. */
       readonly price: Price;
-      /** So many for each that there was. */
+      /** New contracts per old contract. */
       readonly contracts: number;
     }
   | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
@@ -338,7 +339,7 @@ export type Event =
       readonly mark?: Price;
       /** The previous close in new shares. */
       readonly close?: Price;
-      /** The latest quote in new shares, and what is left of it. */
+      /** The latest quote in new shares, with the remaining sizes. */
       readonly market?: SplitMarket;
     }
   /** A corporate action goes on in the next record: portfolios up to this number are done. */
@@ -347,7 +348,7 @@ export type Event =
       readonly type: 'ActionDone';
       readonly actionId: string;
       readonly action: CorporateAction;
-      /** What `SplitBegun` says, in journals of before there was one. */
+      /** Contents of `SplitBegun`, in journals older than that event. */
       readonly market?: SplitMarket;
     }
   | {
@@ -378,7 +379,7 @@ export type Event =
       /** True with the last portfolio of the date. */
       readonly complete: boolean;
     }
-  /** An order of an agent uses so much more of what its caps allow it on a day. */
+  /** An opening order of an agent uses part of its daily cap. */
   | {
       readonly type: 'AgentSpent';
       readonly tenantId: string;
@@ -420,11 +421,11 @@ export type Event =
       readonly last: Price;
       readonly close: Price;
     }
-  /** What a quote changes of the price band of a symbol (D179). */
+  /** A quote has moved the price band of a symbol (D179). */
   | {
       readonly type: 'BandMoved';
       readonly symbol: string;
-      /** Of the session. */
+      /** The session. */
       readonly date: TradingDate;
       /** A price that counts, and which trade it is of. */
       readonly price?: Price;
@@ -437,11 +438,11 @@ export type Event =
       /** This is the first quote after a halt, which no band limits. */
       readonly isExempt?: true;
     }
-  /** Nothing fills or triggers in what it stops, from here on (D178). */
+  /** Trading stops: no order fills or triggers in the halted symbols from here on (D178). */
   | {
       readonly type: 'TradingHalted';
       readonly halt: Halt;
-      /** The feed told it: whatever else follows the feed hears it there. */
+      /** The feed announced the halt: other simulations on the feed receive it there. */
       readonly isTold?: true;
     }
   /** The halt of a symbol is over. */
@@ -458,7 +459,7 @@ export type Event =
   /** All later records belong to a fork. It follows its own market only. */
   | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 
-/** What happens to one order. What an order is after each of them says `orders/progress.ts`. */
+/** Changes of one order. `orders/progress.ts` derives the order after each of them. */
 export type OrderEvent = OrderAccepted | OrderMoved | OrderExecuted;
 
 export const isOrderEvent = (event: Event): event is OrderEvent =>

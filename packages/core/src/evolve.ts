@@ -66,8 +66,9 @@ import { TradingDate } from './values/trading-date.js';
 const ACTION_MEMORY_DAYS = 7;
 
 /**
- * Applies one event. The only code that changes state, for decisions as for recovery: an event that a decision emits
- * and one that is read from a journal go through the same lines.
+ * Applies one event. This is the only code that changes state: an event that a decision emits and one that is read from
+ * a
+ * journal go through the same lines.
  */
 export function evolve(state: State, event: Event, calendar: Calendar): void {
   switch (event.type) {
@@ -417,7 +418,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
   }
 }
 
-/** Of days before nobody asks any more. */
+/** Adds to an agent's use of its day. A new agent's entry drops those of earlier days. */
 function spend(
   { agents }: State,
   { tenantId, agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>,
@@ -496,7 +497,7 @@ function countAccepted(competition: Competition, { origin, bracket }: OrderTerms
   competition.accepted = { minute, count: accepted?.minute === minute ? accepted.count + 1 : 1 };
 }
 
-/** Enters an order wherever open orders are looked for. */
+/** Enters an order in all indexes of open orders. */
 export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
   const { number, clientOrderId } = order.terms;
   state.orders.set(number, order);
@@ -575,7 +576,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   if (isTerminal(progress.status)) {
     removeOpenOrder(state, portfolio, order);
     if (order.timer !== undefined) scheduleOrder(state, order);
-    // What it has not closed is still to be closed.
+    // The position that this order has not closed still has to be liquidated.
     if (order.terms.origin === 'LIQUIDATION' && progress.status !== 'REJECTED') noteMargin(state, portfolio);
     return;
   }
@@ -611,7 +612,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   }
 }
 
-/** An order goes on in another market: what it has set aside there, and its place, go with it. */
+/** Moves an order to another symbol, with its reservations and its place. */
 function rename(state: State, order: Order, { terms, progress }: OrderSnapshot): void {
   const portfolio = portfolioOf(state, terms.portfolioId);
   setAside(portfolio, order, order.progress, {
@@ -664,11 +665,11 @@ function moveBand(state: State, event: Extract<Event, { type: 'BandMoved' }>): v
   if (isLimited !== undefined) scheduleLimitState(state, symbol, since);
 }
 
-/** The bands of what a halt stops. */
+/** The bands that a halt covers. */
 const bandsUnder = ({ bands }: State, symbol: string): readonly (readonly [string, BandState])[] =>
   symbol === WHOLE_MARKET ? [...bands] : [...bands].filter(([one]) => one === symbol);
 
-/** After a halt nobody rests any more: everyone meets the next quote like an order that arrives (D128, D178). */
+/** Ends a halt. Orders no longer count as resting: they meet the next quote like arriving orders (D128, D178). */
 function resumeTrading(state: State, { symbol, pushes }: Extract<Event, { type: 'TradingResumed' }>): void {
   state.halts.inForce.delete(symbol);
   state.halts.resumed.set(symbol, { at: state.now, pushes });
@@ -703,7 +704,7 @@ const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.offer !== after.offer ||
   (before.scriptRun === undefined) !== (after.scriptRun === undefined);
 
-/** Keeps the portfolio's sums of what open orders set aside. */
+/** Maintains the portfolio's sums of reservations by open orders. */
 function setAside(
   portfolio: Portfolio,
   order: Order,
@@ -722,7 +723,7 @@ function setAside(
   if (cover !== 0 && order.terms.underlying !== undefined) addShares(sum, order.terms.underlying, cover);
 }
 
-/** What a closing order is about: of several legs, those that close, in their ratio. */
+/** Adds the contracts that a closing order reserves; of several legs the closing ones, in their ratio. */
 function setAsideHoldings(sum: Reservation, { symbol, legs }: OrderTerms, units: number): void {
   if (legs === undefined) return addShares(sum, symbol, units);
   const ratios = legRatios(legs);
@@ -791,7 +792,7 @@ function bookExecution(
   if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
   if (settlementDate !== undefined) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
-    // A purchase was paid for at once; what a sale brings, less what is charged on it, comes in with the delivery.
+    // A purchase was paid at once. The proceeds of a sale, less its charges, arrive at settlement.
     const cash = cashOfExecution(execution);
     const moved = Money.ofUnits((buy ? 0 - cash : cash) - chargesOf(execution));
     if (cashSide === 'SELL') obligation.cash = Money.add(obligation.cash, moved);
@@ -805,7 +806,7 @@ function bookExecution(
   if (portfolio.terms.fillModel !== 'ideal') takeFromMarket(bookOf(state, symbol), buy, execution);
 }
 
-/** What an execution took is gone from its quote: from the displayed size, or from the modelled book behind it. */
+/** Removes the executed quantity from the displayed size of the quote, or from the modelled book behind it. */
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
   // An auction has a size of its own, and a script needs none.
   if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION' || rule === 'SCRIPTED') return;
@@ -819,7 +820,7 @@ function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExec
   }
 }
 
-/** Contracts go from the position, shares come or go with the settlement date; cash as the entries say. */
+/** Removes contracts from the position. Shares move on the settlement date, cash by the entries. */
 function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
   const portfolio = portfolioOf(state, event.portfolioId);
   const { symbol, closed, shares, settlementDate, entries } = event;
@@ -857,7 +858,7 @@ function settleFuture(state: State, event: FutureSettled): void {
     for (const lot of position.lots) lot.marked = byLot.get(lot.lotId) ?? lot.cost;
     position.settlementPrice = event.price;
     position.settledAt = state.now;
-    // What a broker took for the day alone is over (D94).
+    // Intraday margin ends at the close (D94).
     noteMargin(state, portfolio);
   }
   removeIfOver(state, portfolio, position);
@@ -899,7 +900,7 @@ function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, da
   return obligation;
 }
 
-/** Settled cash has moved for what settles later. */
+/** Records settled cash that has moved before its settlement date. */
 function payAhead(obligation: Obligation, moved: Money): void {
   obligation.paid = Money.subtract(obligation.paid ?? Money.zero, moved);
 }
@@ -924,7 +925,7 @@ function list(state: State, instrument: Instrument): void {
   state.adjusted.delete(instrument.symbol);
 }
 
-/** New names for series, and no quotes under the old ones. One symbol can be the old name of one and the new name of another. */
+/** Renames series and drops the quotes of the old ones. One symbol can be the old name of one and the new name of another. */
 function adjustSeries(
   state: State,
   { actionId, series, listed, markets }: Extract<Event, { type: 'SeriesAdjusted' }>,
@@ -966,10 +967,10 @@ function adjustPosition(
   noteMargin(state, portfolio);
 }
 
-/** A position is over when nothing of it is held and no obligation will still move shares of it. */
+/** Removes a position that is empty and that no pending delivery will change. */
 function removeIfOver(state: State, portfolio: Portfolio, position: Position): void {
   if (position.settled !== 0 || position.pending !== 0 || position.lots.length > 0) return;
-  // What closing a future has made is posted with the next daily settlement.
+  // Realized variation of a future is posted with the next daily settlement.
   if (position.variation !== undefined && position.variation !== 0) return;
   for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
   removePosition(state, portfolio, position);
@@ -987,7 +988,7 @@ function removePosition(state: State, portfolio: Portfolio, position: Position):
   removeHolder(state.optionHolders, position.underlying, portfolio);
 }
 
-/** Enters a position wherever positions are looked for. */
+/** Enters a position in all indexes of positions. */
 export function addPosition(state: State, portfolio: Portfolio, position: Position): void {
   const { symbol, underlying } = position;
   portfolio.positions.set(symbol, position);
@@ -1002,7 +1003,7 @@ export function addPosition(state: State, portfolio: Portfolio, position: Positi
 
 const NOTHING_SECURED: Secured = { cash: Money.zero, shares: Quantity.zero };
 
-/** What is set aside under the short options on an underlying, in place of what was. */
+/** Replaces the collateral of the short options on an underlying. */
 export function secure(
   { secured, reservedByPositions: sum }: Portfolio,
   underlying: string,
@@ -1016,7 +1017,7 @@ export function secure(
   else secured.set(underlying, { cash, shares, ...(lacking !== undefined && { lacking }) });
 }
 
-/** Nothing this old can be announced again: the past is refused. */
+/** Drops actions too old to be announced again: announcements in the past are refused. */
 function forgetOldActions(state: State, today: TradingDate): void {
   const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
   for (const { actionId, action, status } of state.actions.values()) {

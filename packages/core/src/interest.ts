@@ -2,7 +2,7 @@ import { underlyingOf } from './instruments/option-roots.js';
 import { isLongAsOsi, rootOfOsi } from './instruments/osi.js';
 import type { State } from './state.js';
 
-/** Whether something is held or ordered in a symbol, or in options on it, or in options on what it is an option on. */
+/** True when there are positions or orders in a symbol, in options on it, or in options on the underlying of the option it names. */
 export function hasInterestIn(state: State, symbol: string): boolean {
   if ((state.holders.get(symbol)?.size ?? 0) > 0) return true;
   if ((state.books.get(symbol)?.open.size ?? 0) > 0) return true;
@@ -11,7 +11,7 @@ export function hasInterestIn(state: State, symbol: string): boolean {
   return state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0;
 }
 
-/** Whether time and the market pass without doing anything here: no open order, position, unsettled trade or margin call. */
+/** True when neither time nor the market can change anything: no open order, position, unsettled trade or margin call. */
 export function isIdle({ orders, portfolios }: State): boolean {
   if (orders.size > 0) return false;
   for (const { positions, obligations, margin } of portfolios.values())

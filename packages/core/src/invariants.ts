@@ -16,7 +16,7 @@ import type { State } from './state.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 
-/** What must hold after every command. Returns what does not, in words; empty = all is well. */
+/** Checks the invariants that hold after every command. Returns a sentence for each violation; empty = none. */
 export function brokenInvariants(state: State): string[] {
   const broken: string[] = [];
   for (const portfolio of state.portfolios.values()) checkPortfolio(portfolio, broken);
@@ -29,7 +29,7 @@ export function brokenInvariants(state: State): string[] {
   return broken;
 }
 
-/** The indexes of holders have those who hold, and nobody else: a restart that makes them again finds the same. */
+/** Checks that the indexes of holders list exactly the portfolios with positions: recovery rebuilds the same. */
 function checkHolders({ portfolios, holders, optionHolders }: State, broken: string[]): void {
   let held = 0;
   let underlyings = 0;
@@ -216,7 +216,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (position.lots.some((lot) => lot.quantity === 0 || lot.quantity < 0 !== held < 0 || lot.cost < 0)) {
       fail(`a lot of ${position.symbol} is empty, on the wrong side or of negative cost`);
     }
-    // A future's cost is nobody's, and contracts are delivered at once.
+    // Futures have no booked cost, and contracts are delivered at once.
     if (!isForShares(position.assetClass) && position.pending !== 0)
       fail(`${position.symbol} is still to be delivered`);
     if ((position.variation ?? 0) % 100 !== 0) fail(`variation of ${position.symbol} is not in whole cents`);
@@ -302,7 +302,7 @@ const isSame = (a: Reservation, b: Reservation): boolean =>
   a.shares.size === b.shares.size &&
   [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 
-/** What short positions were sold for. Stands in for their market value, which a check without quotes does not have. */
+/** Proceeds of short positions. Stands in for their market value, which a check without quotes does not have. */
 function shortCost(portfolio: Portfolio): Money {
   let sum = Money.zero;
   for (const position of portfolio.positions.values()) {

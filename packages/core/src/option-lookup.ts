@@ -5,7 +5,7 @@ import type { Rules } from './rules.js';
 import type { State } from './state.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** What options are valued by, as state and rules have it; quotes and instruments come from whoever looks, who may have to note what was read. */
+/** Inputs of option valuation from state and rules. The caller provides quotes and instruments, so that it can note what was read. */
 export function optionMarketOf(
   state: State,
   rules: Rules,

@@ -18,30 +18,28 @@ import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** What is held of one instrument, all lots together. */
+/** All lots of one instrument together. */
 export interface SnapshotPosition {
   readonly assetClass: AssetClass;
   /** Negative = short. Never 0. */
   readonly quantity: Quantity;
   readonly cost: Money;
-  /** Of a future: what its variation counts from. */
+  /** Futures only: the base of its variation. */
   readonly marked?: Money;
 }
 
-/**
- * What a portfolio has at an instant, without what the market makes of it: enough to say later what it was worth then. Plain data.
- */
+/** Contents of a portfolio at an instant without market values: enough to value it later as of then. Plain data. */
 export interface PortfolioSnapshot {
   readonly type: PortfolioType;
-  /** What a reset goes back to. */
+  /** The type that a reset restores. */
   readonly initialType: PortfolioType;
   readonly settled: Money;
   readonly pending: Money;
-  /** Cash that open orders have set aside. */
+  /** Cash reserved by open orders. */
   readonly reserved: Money;
-  /** Cash that positions have, by underlying. */
+  /** Cash reserved by positions, by underlying. */
   readonly secured: Readonly<Record<string, Money>>;
-  /** Cash that settles, by date; negative = goes out. */
+  /** Pending cash by settlement date; negative = to be paid. */
   readonly due: Readonly<Record<TradingDate, Money>>;
   readonly held: Readonly<Record<string, SnapshotPosition>>;
 }
@@ -57,7 +55,7 @@ export const newSnapshot = (type: PortfolioType): PortfolioSnapshot => ({
   held: {},
 });
 
-/** A portfolio after an event that is about no order of it. Follows what `evolve.ts` does to portfolios. */
+/** A portfolio after an event that concerns none of its orders. Follows the changes that `evolve.ts` makes to portfolios. */
 export function snapshotAfter(
   snapshot: PortfolioSnapshot,
   event: Exclude<Event, OrderEvent>,
@@ -101,7 +99,7 @@ export function snapshotAfter(
       }));
     case 'OptionEnded':
       return ended(snapshot, event);
-    // A snapshot has nothing that changes with these.
+    // These events change nothing in a snapshot.
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':

@@ -25,7 +25,7 @@ export type CloseObstacle =
  * that fails is the answer.
  */
 export type Rejection =
-  /** What was sent does not make sense, one message per rule. */
+  /** An invalid request, one message per violated rule. */
   | { readonly code: 'INVALID'; readonly messages: readonly string[] }
   | {
       readonly code: 'NOT_FOUND';
@@ -45,7 +45,7 @@ export type Rejection =
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
   | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
   | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
-  /** `symbol`: the leg that nobody lists, of an order of several legs. */
+  /** `symbol`: the unknown leg of a multi-leg order. */
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
   | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
   /** The order cannot wait for the end of a halt (D178). */

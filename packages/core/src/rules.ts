@@ -3,19 +3,19 @@ import type { BrokerConfiguration } from './fees/broker.js';
 import type { Instruments } from './instruments/listing.js';
 import type { Money } from './values/money.js';
 
-/** What a simulation decides by, from its start to its stop. Not part of its state, but named in its journal. */
+/** The settings of a simulation's decisions, from its start to its stop. Not part of its state, but named in its journal. */
 export interface Rules {
   readonly calendar: Calendar;
   readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
-  /** What the feed lists. Shared between simulations. */
+  /** Instruments of the feed. Shared between simulations. */
   readonly instruments: Instruments;
   /** A quote older than this fills nothing (D47); undefined = quotes do not age. */
   readonly quoteMaxAgeMs: number | undefined;
-  /** How far beyond the ask a market or stop order's reservation reaches, basis points (D64). */
+  /** Basis points beyond the ask that the reservation of a market or stop order covers (D64). */
   readonly marketCollarBps: number;
   /** Equity needed for portfolio margin (D14). */
   readonly portfolioMarginEquity: Money;
-  /** What options are valued at (D71): continuous, a year, 0.04 is 4 %. */
+  /** Risk-free rate of option valuation (D71): continuous, per year, 0.04 is 4 %. */
   readonly riskFreeRate: number;
   /** Which short options are assigned before they expire (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
@@ -38,7 +38,7 @@ export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'inst
   readonly instruments: string;
 }
 
-/** The configuration that a portfolio goes by; one that an operator has removed since leaves the default. */
+/** The configuration of a portfolio's broker, or the default where an operator has removed it. */
 export function brokerOf({ brokers }: Pick<Rules, 'brokers'>, brokerId: string): BrokerConfiguration {
   const broker = brokers.get(brokerId) ?? brokers.get('default');
   if (broker === undefined) throw new RangeError('no broker configuration');

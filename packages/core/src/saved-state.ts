@@ -124,19 +124,19 @@ export interface SavedState {
   readonly outcomes?: readonly OutcomeRule[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
-  /** What executions have taken from them. */
+  /** Sizes that executions have used of these quotes. */
   readonly taken: readonly TakenSizes[];
   /** The numbers of the pushes that quotes came with, where a halt ended at their very instant. */
   readonly pushed?: readonly (readonly [string, number])[];
 }
 
 /**
- * The same for whoever writes it down or reads it back at once: orders are made and taken one at a time, because all at once are more than
- * a young generation holds. They come last.
+ * The same for immediate writing or reading: orders are produced and consumed one at a time, because all at once exceed
+ * a young generation. They come last.
  */
 export type PassingState = Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> };
 
-/** Shares that are gone from a quote until the next one: of the displayed sizes, and of the modelled book behind them. */
+/** Shares used of a quote until the next one: of the displayed sizes, and of the modelled book behind them. */
 interface TakenSizes {
   readonly symbol: string;
   readonly bid: number;
@@ -244,7 +244,7 @@ function* ordersToSave(state: State): Iterable<SavedOrder> {
 
 function takenFrom(book: Book): TakenSizes | [] {
   const { symbol, quote, bidLeft, askLeft } = book;
-  // Of a side that is not there, or of unlimited size, nothing can be taken.
+  // A missing side, or one of unlimited size, has no used size.
   const taken = (price: Price | undefined, size: Quantity | undefined, left: number): number =>
     price === undefined || size === undefined ? 0 : size - left;
   const bid = taken(quote?.bid, quote?.bidSize, bidLeft);

@@ -21,7 +21,7 @@ import type { Price } from './values/price.js';
 import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** Running numbers; together with the seed and the secret of ids they are all the chance and identity there is. */
+/** Running numbers. All identity and chance follow from them, the seed and the secret of ids. */
 export interface Counters {
   portfolio: number;
   order: number;
@@ -36,22 +36,22 @@ export interface Counters {
   outcome: number;
 }
 
-/** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
+/** An announced dividend or split. Kept for some days after its ex-date so that it cannot be announced twice. */
 export interface AnnouncedAction {
   readonly actionId: string;
   readonly number: number;
   readonly action: CorporateAction;
   status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
-  /** How far it has come, where it takes more than one record. */
+  /** Progress of an action that requires more than one record. */
   underWay?: ActionProgress;
 }
 
 interface ActionProgress {
-  /** The number of the last portfolio that is done. */
+  /** The number of the last processed portfolio. */
   readonly through: number;
-  /** Of a split: the mark that there was. */
+  /** Splits only: the mark before the split. */
   readonly mark?: Price;
-  /** Of a split: what has become of the series on its symbol, in the order in which they are renamed. */
+  /** Splits only: old and new symbol of each adjusted series on the symbol, in the order of renaming. */
   readonly series: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -88,27 +88,27 @@ export interface Timer {
     | { readonly kind: 'COMPETITION_END' };
 }
 
-/** How far the draw of an evening's early assignments has come, in the order of series and portfolios (D89). */
+/** Progress of the draw of an evening's early assignments, in the order of series and portfolios (D89). */
 export interface AssignmentDraw {
   readonly date: TradingDate;
-  /** The series that it stands at; those before it are done. */
+  /** The current series; those before it are done. */
   readonly symbol: string;
-  /** The number of the last portfolio of it that is done. */
+  /** The number of the last processed portfolio of that series. */
   readonly through: number;
-  /** Short contracts behind that one, and how many of them will be hit. */
+  /** Short contracts of the portfolios after that one, and the number of them to be assigned. */
   readonly contracts: number;
   readonly hits: number;
 }
 
-/** Option series that are held and want attention, by underlying. */
+/** Option series with open positions that require processing, by underlying. */
 export interface SeriesEnding {
   readonly kind: 'SERIES_END';
   readonly series: ReadonlyMap<string, Set<string>>;
-  /** By underlying: the opening that settles series on it, where it was seen already. */
+  /** By underlying: the opening that settles series on it, if already seen. */
   readonly opening?: ReadonlyMap<string, Price>;
 }
 
-/** What the timer of an instant at which series end is about, as it fills. */
+/** Series and openings of one series-end timer, filled in as series are scheduled. */
 interface EndingAt {
   readonly series: Map<string, Set<string>>;
   readonly opening: Map<string, Price>;
@@ -139,10 +139,10 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   CALL_DUE: 17,
 };
 
-/** Timers that are served in one go, at most. */
+/** Most timers that one batch serves. */
 export const TIMERS_AT_ONCE = 256;
 
-/** Their records are long enough alone: nothing else is done in one go after one of them. */
+/** Timers that end their batch: their records are long enough alone. */
 export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
   'SESSION_CLOSE',
   'COMPETITION_START',
@@ -160,7 +160,7 @@ export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
 const timerBefore = (a: Timer, b: Timer): boolean =>
   a.due !== b.due ? a.due < b.due : a.rank !== b.rank ? a.rank < b.rank : a.number < b.number;
 
-/** What an agent has used of its day. */
+/** Notional that an agent has used of its daily cap. */
 export interface AgentUse {
   readonly date: TradingDate;
   readonly used: Money;
@@ -170,7 +170,7 @@ export const agentKey = (tenantId: string, agentId: string): string => JSON.stri
 
 /** Everything that a simulation knows: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest command. */
 interface KnownState {
-  /** Draws follow from it. A fork may go on with another. */
+  /** Seed of all draws. A fork may continue with another. */
   seed: number;
   /** Makes the ids that are shown, and reads them. */
   readonly ids: Ids;
@@ -187,9 +187,9 @@ interface KnownState {
   readonly portfolios: Map<string, Portfolio>;
   /** Open orders only, by number, oldest first. */
   readonly orders: Map<number, Order>;
-  /** What commands listed beside what the feed knows. */
+  /** Instruments listed by commands, in addition to those of the feed. */
   readonly listed: Map<string, Instrument>;
-  /** Series that a split has made others of, with the symbols of these: they trade no longer (D89). */
+  /** Series that a split has replaced, with their new symbols; the old ones no longer trade (D89). */
   readonly adjusted: Map<string, string>;
   readonly actions: Map<string, AnnouncedAction>;
   /** By underlying: the mark of the latest close that options on it are exercised by, though they trade on (D69). */
@@ -202,12 +202,12 @@ interface KnownState {
   accruedThrough: TradingDate | undefined;
   /** The latest date whose early assignments are complete, where there were any. */
   assignedThrough: TradingDate | undefined;
-  /** Those of an evening that are under way. */
+  /** The draw of early assignments in progress. */
   assigning: AssignmentDraw | undefined;
   readonly halts: TradingHalts;
   /** By symbol: the latest official close, in the shares of today; of equities, where price limits are in force. */
   readonly closes: Map<string, Price>;
-  /** The session that these are of. */
+  /** The session of these closes. */
   closesOf: TradingDate | undefined;
   /** By symbol: until when short sales are restricted (D179a). */
   readonly restricted: Map<string, Instant>;
@@ -217,9 +217,9 @@ interface KnownState {
   readonly outcomes: Map<number, OutcomeRule>;
   /** The rules that the journal named last; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
-  /** Where a clock that moves only when told stands; undefined under other clocks. */
+  /** Current time of a manual clock; undefined under other clocks. */
   clock: Instant | undefined;
-  /** Of the last record of its market that it has dealt with; 0 = none, and where it has a market of its own. */
+  /** Sequence number of the last processed record of the followed market; 0 = none, or a market of its own. */
   marketSeq: number;
   /** The competition that the simulation takes part in. */
   competition: Competition | undefined;
@@ -231,11 +231,11 @@ interface KnownState {
  */
 interface DerivedState {
   readonly books: Map<string, Book>;
-  /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
+  /** Open multi-leg orders by the contracts of their legs; they are in no book. */
   readonly multiLegOrdersOn: MultiLegOrderIndexes;
-  /** Open orders in options, be it of several legs, by what these are on. */
+  /** Open orders in options, multi-leg orders included, by underlying. */
   readonly optionOrders: Map<string, Set<Order>>;
-  /** Among whom the dividend or split under way finds those it concerns, oldest first; kept from one slice of it to the next. */
+  /** Candidates of the dividend or split in progress, oldest first; kept from one slice of it to the next. */
   concerned: { readonly actionId: string; readonly portfolios: readonly Portfolio[] } | undefined;
   /** The portfolios that have a position in a symbol. No symbol without one. */
   readonly holders: Map<string, Set<Portfolio>>;
@@ -246,15 +246,15 @@ interface DerivedState {
   readonly limitTimers: Map<string, Timer>;
   /** By symbol: the timers of halts that end by themselves. */
   readonly haltTimers: Map<string, Timer>;
-  /** By instant: what the one timer of series that end then is about. */
+  /** By instant: the series that the one series-end timer of that instant covers. */
   readonly seriesEndings: Map<Instant, EndingAt>;
-  /** By instant: the futures that the one timer of settlements then is about. */
+  /** By instant: the futures that the one settlement timer of that instant covers. */
   readonly futureSettlements: Map<Instant, Set<string>>;
   readonly competitionTimers: {
     start: Timer | undefined;
     hour: Timer | undefined;
     end: Timer | undefined;
-    /** When the entry is judged next (`JudgeEntry`). */
+    /** Time of the next judgment of the entry (`JudgeEntry`). */
     judgeAt: Instant | undefined;
   };
   /** By index: series on it that wait for its opening. */
@@ -268,18 +268,18 @@ interface DerivedState {
 
 export interface State extends KnownState, DerivedState {}
 
-/** What may have brought portfolios to a margin call since they were last looked at. Derived. */
+/** Changes since the last margin check that may have caused a margin call. Derived. */
 interface MarginWatch {
-  /** Whose marks have moved. */
+  /** Symbols whose marks have moved. */
   readonly symbols: Set<string>;
   readonly portfolios: Set<Portfolio>;
   readonly bounds: MarginBounds;
-  /** When those are looked at; undefined = there are none. */
+  /** Due time of the check of those portfolios; undefined = none are queued. */
   dueAt: Instant | undefined;
-  /** When computed prices may have used up what a portfolio had left. */
+  /** Due checks of portfolios whose margin computed prices may have used up. */
   readonly looks: PriorityQueue<MarginCheck>;
   readonly lookOf: Map<Portfolio, MarginCheck>;
-  /** Of which positions are to be closed that could not be yet. */
+  /** Portfolios with positions that are still to be liquidated. */
   readonly unfinished: Set<Portfolio>;
 }
 
@@ -380,20 +380,20 @@ export function addHolder(index: Holders, key: string, portfolio: Portfolio): vo
   else holders.add(portfolio);
 }
 
-/** Notes that it holds nothing of it any more. */
+/** Removes a portfolio from an index of holders. */
 export function removeHolder(index: Holders, key: string, portfolio: Portfolio): void {
   const holders = index.get(key);
   holders?.delete(portfolio);
   if (holders?.size === 0) index.delete(key);
 }
 
-/** A portfolio holds nothing any more, whatever it held. */
+/** Removes a portfolio from all indexes of holders. */
 export function removeHoldings({ holders, optionHolders }: State, portfolio: Portfolio): void {
   for (const symbol of portfolio.positions.keys()) removeHolder(holders, symbol, portfolio);
   for (const underlying of portfolio.optionsOn.keys()) removeHolder(optionHolders, underlying, portfolio);
 }
 
-/** A portfolio is closed: its margin is not looked at any more. */
+/** Ends all margin checks of a closed portfolio. */
 export function forgetMargin({ watch }: State, portfolio: Portfolio): void {
   watch.portfolios.delete(portfolio);
   watch.unfinished.delete(portfolio);
@@ -459,7 +459,7 @@ export function scheduleHaltEnd(state: State, symbol: string, until: Instant | u
   if (until !== undefined) state.haltTimers.set(symbol, addTimer(state, until, 0, { kind: 'HALT_END' }));
 }
 
-/** How long a limit state lasts before trading pauses. */
+/** Duration of a limit state before trading pauses. */
 const LIMIT_STATE_MS = 15_000;
 
 /** Sets the timer of the limit state of a symbol, or takes it away. */
@@ -472,7 +472,7 @@ export function scheduleLimitState(state: State, symbol: string, since: Instant 
   state.limitTimers.set(symbol, addTimer(state, due, 0, { kind: 'LIMIT_STATE', symbol }));
 }
 
-/** Has a series looked at when it ends; one timer for all that end at an instant. */
+/** Schedules a check of a series at its end; one timer covers all series that end at an instant. */
 export function scheduleSeriesEnd(
   state: State,
   due: Instant,
