@@ -309,7 +309,7 @@ export class Brokerage {
   /** Cash and positions of a portfolio at an earlier instant, by its snapshot and the quotes of then. */
   worthThen(snapshot: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
     const { held } = snapshot;
-    // A symbol may have been listed as another class since. The position then keeps its class.
+    // A command may have listed the symbol as another class since. The position then is that of the feed.
     const instrument = (symbol: string): Instrument | undefined => {
       const known = this.instrument(symbol, at);
       const heldAs = held[symbol]?.assetClass;

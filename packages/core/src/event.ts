@@ -311,7 +311,7 @@ export type Event =
       readonly actionId: string;
       readonly underlying: string;
       readonly series: readonly { readonly from: string; readonly to: string }[];
-      /** New series that neither the feed nor a command has listed. */
+      /** New series that are not listed with these terms yet. */
       readonly listed: readonly OptionContract[];
       /** Their latest quotes, in new contracts. */
       readonly markets: readonly SplitMarket[];

@@ -2,17 +2,17 @@ import type { Money } from '../values/money.js';
 
 /** The caps of an agent's token. */
 export interface AgentCaps {
-  /** Symbols it may trade, in any case; of options their underlying will do. */
+  /** Symbols it may trade, in any case; an option is also allowed by its underlying. */
   readonly symbols?: readonly string[];
-  /** The most that one opening order may be about. */
+  /** Limit of one opening order's notional. */
   readonly maxOrderNotional?: Money;
-  /** The most that the opening orders of a New York day may be about together. */
+  /** Limit of the total notional of a New York day's opening orders. */
   readonly maxNotional?: Money;
-  /** A portfolio this far below the equity of its previous close opens nothing more. */
+  /** A portfolio that is down this much from the equity of its previous close opens nothing more. */
   readonly maxDailyLoss?: Money;
 }
 
-/** An agent whose orders are held to caps: those of the token that came with the command. */
+/** An agent whose orders are subject to caps: those of the token that sent the command. */
 export interface CappedAgent {
   readonly agentId: string;
   readonly caps: AgentCaps;
@@ -24,9 +24,9 @@ export interface CapExceeded {
   readonly message: string;
   readonly cap: keyof AgentCaps;
   readonly allowed?: Money;
-  /** What would pass. */
+  /** Amount that would still pass. */
   readonly left?: Money;
-  /** What the order comes to; of a loss what it has come to. */
+  /** Notional of the order; for a loss cap the loss so far. */
   readonly asked?: Money;
   readonly symbols?: readonly string[];
 }

@@ -9,21 +9,21 @@ export const isForAuction = (timeInForce: TimeInForce): timeInForce is AuctionKi
   timeInForce === 'OPG' || timeInForce === 'CLS';
 
 const MINUTE_MS = 60_000;
-/** How long before its auction an order can be entered, changed and canceled last. */
+/** Time before the auction at which entries, changes and cancels of its orders end. */
 const LEAD_MS: Readonly<Record<AuctionKind, number>> = { OPG: 2 * MINUTE_MS, CLS: 10 * MINUTE_MS };
 
 /** The bell at which an auction is held. */
 export const auctionAt = (kind: AuctionKind, { regularOpen, regularClose }: TradingDay): Instant =>
   kind === 'OPG' ? regularOpen : regularClose;
 
-/** The first instant at which orders for an auction are taken no longer, and those that were cannot be changed. */
+/** The first instant at which an auction accepts no more orders, and those accepted cannot be changed. */
 export const cutoffOf = (kind: AuctionKind, day: TradingDay): Instant =>
   Instant.plusMs(auctionAt(kind, day), -LEAD_MS[kind]);
 
-/** From then on orders are for the next trading day. */
+/** Time from which orders are for the next trading day. */
 const eveningOf = (calendar: Calendar, { date }: TradingDay): Instant => calendar.instantOf(date, 19, 0);
 
-/** The trading day that an order taken at an instant is for. */
+/** The trading day of an order that is accepted at an instant. */
 export function auctionDayOf(calendar: Calendar, at: Instant): TradingDay {
   const date = calendar.dateOf(at);
   const today = calendar.tradingDay(date);
@@ -33,7 +33,7 @@ export function auctionDayOf(calendar: Calendar, at: Instant): TradingDay {
   return next;
 }
 
-/** When an auction stopped taking orders, and when it takes them again; undefined while it does. */
+/** Cutoff of an auction and the time at which it accepts orders again; undefined while it accepts orders. */
 export function auctionClosed(
   calendar: Calendar,
   kind: AuctionKind,

@@ -5,22 +5,23 @@ import type { Quantity } from '../values/quantity.js';
 import type { Fee, OrderTerms, PositionIntent } from './order.js';
 
 /**
- * One execution of an order, or of one leg of it, as the journal keeps it: what is usual is left out. Whose it is, its instrument, its
- * side and its instant are those of the order and of the record. Every field is there, so that all executions have one hidden class;
- * those without a value are not written.
+ * One execution of an order, or of one leg of it, as the journal keeps it. Usual values are left out. Portfolio, instrument, side and
+ * instant
+ * are those of the order and of the record. Every field is present, so that all executions have one hidden class;
+ * fields without a value are not written.
  */
 export interface Execution {
   /** Running number in the simulation; its id follows from it. */
   readonly number: number;
   readonly price: Price;
   readonly quantity: Quantity;
-  /** Of an order of several legs: which of them, counted from 0; absent = the order has no legs. */
+  /** Multi-leg orders only: the leg, counted from 0. */
   readonly leg: number | undefined;
-  /** Exact value, rounded half up to the unit of money; of a future its notional, which nobody pays. */
+  /** Exact value, rounded half up to the unit of money; for a future its notional, which is not paid. */
   readonly value: Money;
   /** Whole cents that moved for it, charges aside; absent = exactly the value. */
   readonly cash: Money | undefined;
-  /** Of a closing execution in a future: what it made since the last daily settlement, whole cents; negative = lost (D95). */
+  /** Closing executions in futures only: profit since the last daily settlement, whole cents; negative = loss (D95). */
   readonly variation: Money | undefined;
   /** Whole cents; absent = none. */
   readonly commission: Money | undefined;
@@ -28,13 +29,13 @@ export interface Execution {
   readonly fees: readonly Fee[] | undefined;
   /** The rule that set the price, as docs/rules/fill-models.md has it; absent = TOUCH. */
   readonly rule: Exclude<FillRule, 'TOUCH'> | undefined;
-  /** True where the order was waiting when the market came; absent = it took what was displayed. */
+  /** True if the order was waiting when the market came; absent = it took displayed size. */
   readonly maker: true | undefined;
   /** Size that was available to this order at this price; absent = unlimited. */
   readonly sizeAvailable: Quantity | undefined;
   /** Absent = none. */
   readonly latencyMs: number | undefined;
-  /** How much better than the limit, per share; absent for orders without a limit. */
+  /** Price improvement against the limit, per share; absent for orders without a limit. */
   readonly priceImprovement: Price | undefined;
   /** The quote that justified it. */
   readonly quote: Omit<Quote, 'symbol'>;
@@ -57,7 +58,7 @@ export const feesOf = (execution: Execution): readonly Fee[] => execution.fees ?
 /** Commission and fees together. */
 export const chargesOf = (execution: Execution): Money =>
   feesOf(execution).reduce((sum, fee) => Money.add(sum, fee.amount), commissionOf(execution));
-/** What an execution traded, and which way: the order's instrument, or that of one of its legs. */
+/** Symbol and intent of an execution: those of the order, or of one of its legs. */
 export interface Traded {
   readonly symbol: string;
   readonly positionIntent: PositionIntent;

@@ -10,7 +10,7 @@ import type { Delay, Script, ScriptPiece } from './script.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const ALL_OF_IT = 1_000_000;
-/** As many as an id has room for, and more. */
+/** Longest delay that a client order id may ask for: ten years. */
 const LONGEST_MS = 10 * 366 * 86_400_000;
 
 /** True when a client order id is meant to script its order. */

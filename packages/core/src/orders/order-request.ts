@@ -15,16 +15,16 @@ import type {
   TimeInForce,
 } from './order.js';
 
-/** What a user asks for with a new order, with every number already exact. */
+/** A user's request for a new order, with all numbers exact. */
 export interface OrderRequest {
   readonly portfolioId: string;
   readonly symbol: string;
   readonly assetClass: AssetClass;
   readonly orderType: OrderType;
   readonly positionIntent: PositionIntent;
-  /** 0 where `notional` is there: what that is worth is found out when the order is planned. */
+  /** 0 if `notional` is set: planning the order then determines the quantity. */
   readonly quantity: Quantity;
-  /** What a MARKET order is to buy, or to sell, for; whole cents. */
+  /** Amount that a MARKET order is to buy or sell for; whole cents. */
   readonly notional?: Money;
   readonly timeInForce: TimeInForce;
   /** Absent = REGULAR. */
@@ -37,13 +37,13 @@ export interface OrderRequest {
   readonly latencyMs?: number;
   readonly goodTillDate?: GoodTill;
   readonly clientOrderId?: string;
-  /** Why it is placed, in the words of whoever places it (D207). */
+  /** Reason for the order, in the client's words (D207). */
   readonly notes?: string;
   readonly bracketConfig?: BracketConfig;
   readonly ocoConfig?: OcoConfig;
   readonly strategy?: string;
   readonly legs?: readonly OrderLeg[];
-  /** Of an order that nobody placed: why the broker did. */
+  /** House orders only: why the broker placed it. */
   readonly origin?: HouseOrigin;
   /** The agent whose token placed it, where one did. */
   readonly agent?: string;

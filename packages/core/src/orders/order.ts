@@ -49,10 +49,10 @@ export type CancelReason =
   | 'COMPETITION'
   | 'INSTRUMENT_EXPIRED';
 
-/** Why the house placed an order: a margin call, or the end of an entry of a competition. */
+/** Reason for a house order: a margin call, or the end of a competition entry. */
 export type HouseOrigin = 'LIQUIDATION' | 'COMPETITION';
 
-/** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
+/** Exits of a bracket order (D27). At least one of the two is set. */
 export interface BracketConfig {
   readonly profitTarget?: { readonly orderType: 'LIMIT'; readonly limitPrice: Price };
   readonly stopLoss?: {
@@ -60,11 +60,11 @@ export interface BracketConfig {
     readonly stopPrice: Price;
     readonly limitPrice?: Price;
   };
-  /** Of the exits; absent = GTC. */
+  /** Time in force of the exits; absent = GTC. */
   readonly timeInForce?: 'DAY' | 'GTC';
 }
 
-/** What a closing LIMIT order brings as its other half (D167): whichever executes takes it from the other, and ends with it. */
+/** The second order of a pair that a closing LIMIT order leads (D167). An execution of one reduces the other, and both end together. */
 export interface OcoConfig {
   readonly stopLoss: {
     readonly orderType: 'STOP' | 'STOP_LIMIT';
@@ -73,21 +73,21 @@ export interface OcoConfig {
   };
 }
 
-/** One leg of an order of several options, as it was sent. */
+/** One leg of a multi-leg order, as it was sent. */
 export interface OrderLeg {
   readonly optionSymbol: string;
   readonly positionIntent: PositionIntent;
   readonly quantity: Quantity;
 }
 
-/** When a GTD order ends, and the words that the user said it in: those are shown. */
+/** End of a GTD order, with the user's text, which is shown. */
 export interface GoodTill {
-  /** A New York date, which means its close, or an instant. */
+  /** A New York date, meaning its close, or an instant. */
   readonly until: TradingDate | Instant;
   readonly text: string;
 }
 
-/** The part of an order that does not change, but for what splits make of the symbols of options. */
+/** The part of an order that does not change, except option symbols after splits. */
 export interface OrderTerms {
   /** Running number of the order in its simulation: its identity inside, and the order of creation. Outside it has an id (`values/ids.ts`). */
   readonly number: number;
@@ -97,7 +97,7 @@ export interface OrderTerms {
   readonly tier: Tier;
   readonly symbol: string;
   readonly assetClass: AssetClass;
-  /** Of an option order: the symbol of what the option is on. */
+  /** Options only: symbol of the underlying. */
   readonly underlying: string | undefined;
   readonly orderType: OrderType;
   readonly positionIntent: PositionIntent;
@@ -112,22 +112,22 @@ export interface OrderTerms {
   /** Why it was placed (D207). */
   readonly notes: string | undefined;
   readonly bracket: BracketPart | undefined;
-  /** Of an order for an amount of money (D168): its quantity is what that is worth at the price it meets. */
+  /** Orders for an amount only (D168): their quantity follows from the price they meet. */
   readonly notional: Money | undefined;
   readonly strategy: string | undefined;
   readonly legs: readonly OrderLeg[] | undefined;
-  /** Of an order that nobody placed: why the broker did (D120). */
+  /** House orders only: why the broker placed it (D120). */
   readonly origin: HouseOrigin | undefined;
   /** The agent whose token placed it. */
   readonly agent: string | undefined;
-  /** What a test has ordered of it (D175). */
+  /** Script that a test has set for the order (D175). */
   readonly script: OrderScript | undefined;
   readonly createdAt: Instant;
 }
 
 /**
- * What an order is in a bracket: its entry, with what it asks for and the numbers of its exits, or one of the exits. Of two closing orders that
- * cancel each other, without an entry: the limit order that leads, or the stop that came with it.
+ * Role of an order in a bracket: the entry, with its configuration and the numbers of its exits, or one of the exits. In a pair of closing
+ * orders without an entry: the limit order that leads, or the stop that came with it.
  */
 export type BracketPart =
   | { readonly part: 'ENTRY'; readonly config: BracketConfig; readonly exits: readonly number[] }
@@ -135,7 +135,7 @@ export type BracketPart =
   | { readonly part: 'OCO_LIMIT'; readonly config: OcoConfig; readonly sibling: number }
   | { readonly part: 'OCO_STOP'; readonly sibling: number };
 
-/** The order that one was created with, and goes to work with: of an exit its entry, of the stop of a pair the limit. */
+/** The order that an order was created with and becomes active with: for an exit its entry, for the stop of a pair the limit. */
 export function leaderOf(bracket: BracketPart | undefined): number | undefined {
   switch (bracket?.part) {
     case 'PROFIT_TARGET':
@@ -156,28 +156,28 @@ export interface Fee {
   readonly amount: Money;
 }
 
-/** What an order executed on one trade date, and the fees charged for it: of shares what was sold, of contracts both sides. */
+/** Executions of an order on one trade date and the fees charged for them. Shares: sales only. Contracts: both sides. */
 export interface FeeDay {
   readonly date: TradingDate;
   readonly quantity: Quantity;
   readonly value: Money;
-  /** Of an order of several legs: the part of it that was sold. */
+  /** Multi-leg orders only: the sold part. */
   readonly sold?: { readonly quantity: Quantity; readonly value: Money };
   readonly fees: readonly Fee[];
 }
 
 /**
- * The part of an order that changes. Every field is always there, so that all orders have one hidden class: a copy that gained a field
- * would be slow to make and slow to read for everybody after.
+ * The part of an order that changes. Every field is always present, so that all orders have one hidden class: a copy that gained a field
+ * would be slow to create and would slow down all later reads.
  */
 export interface OrderProgress {
   readonly status: OrderStatus;
   readonly quantity: Quantity;
   readonly limitPrice: Price | undefined;
-  /** For a trailing stop: where it stands now. */
+  /** Trailing stops: the current stop. */
   readonly stopPrice: Price | undefined;
   readonly timeInForce: TimeInForce;
-  /** Of a GTD order; `expiresAt` is what it comes to. */
+  /** GTD orders only; `expiresAt` is the resulting instant. */
   readonly goodTillDate: GoodTill | undefined;
   readonly filledQuantity: Quantity;
   /** Average over all executions, rounded half up to 10^-8. */
@@ -190,48 +190,51 @@ export interface OrderProgress {
   readonly commission: Money;
   /** Regulatory fees charged so far, by name. */
   readonly fees: readonly Fee[];
-  /** Of an order that goes on and whose fees add up: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
+  /** Open orders with cumulative fees only: executions on the latest trade date. Regulatory fees accumulate per trade date. */
   readonly feeDay: FeeDay | undefined;
-  /** Cash set aside for what is still to be bought. */
+  /** Cash reserved for the unfilled part of a purchase. */
   readonly reserved: Money;
-  /** What the rest of an opening order takes of the headroom of a MARGIN portfolio. */
+  /** Margin impact of the rest of an opening order in a MARGIN portfolio. */
   readonly takes: MarginExcess;
-  /** Shares or contracts set aside for a closing order. */
+  /** Shares or contracts reserved for a closing order. */
   readonly reservedQuantity: Quantity;
-  /** Shares of the underlying set aside under the calls that it sells (D81). */
+  /** Shares of the underlying reserved as collateral of the calls that it sells (D81). */
   readonly cover: Quantity;
   readonly updatedAt: Instant;
-  /** When a queued order is let go to the market. */
+  /** Release of a queued order to the market. */
   readonly releaseAt: Instant | undefined;
-  /** When the order reaches (or reached) the market. */
+  /** Arrival of the order at the market. */
   readonly marketAt: Instant | undefined;
-  /** When a cancel on its way reaches the market. */
+  /** Arrival of a pending cancel at the market. */
   readonly cancelAt: Instant | undefined;
   readonly expiresAt: Instant | undefined;
-  /** Place in the queue of those that reached the market at the same price. */
+  /** Position in the queue of orders that reached the market at the same price. */
   readonly arrival: number | undefined;
-  /** A stop that has been set off. */
+  /** True after a stop was triggered. */
   readonly triggered: true | undefined;
-  /** When the market was first seen away from its limit: from then until its session ends it fills at its limit, not at the touch (D128). */
+  /**
+   * Time at which the market was first away from its limit: from then until its session ends it fills at its limit, not at the touch
+   * (D128).
+   */
   readonly restingSince: Instant | undefined;
   /** The best last price since acceptance that a trailing stop follows. */
   readonly mark: Price | undefined;
-  /** A trailing stop's distance, where a split has changed it from what the terms say. */
+  /** A trailing stop's distance, if a split has changed it from that of the terms. */
   readonly trailingAmount: Price | undefined;
-  /** Where a short sale stands that may not execute at the bid (D179a). */
+  /** Price of a short sale that may not execute at the bid (D179a). */
   readonly offer: Price | undefined;
-  /** How far its script has come, while that keeps it from the market. */
+  /** Progress of its script while that keeps it from the market. */
   readonly scriptRun: ScriptRun | undefined;
-  /** How often it has been replaced; undefined = never. */
+  /** Number of replacements; undefined = none. */
   readonly replacements: number | undefined;
-  /** When the last of it executed. */
+  /** Time of the last execution of a filled order. */
   readonly executedAt: Instant | undefined;
   readonly canceledAt: Instant | undefined;
   readonly cancelReason: CancelReason | undefined;
   readonly rejectReason: Refusal | undefined;
 }
 
-/** What an open order sets aside beside shares. */
+/** Reservations of an open order, except shares. */
 export type SetAside = Pick<OrderProgress, 'reserved' | 'takes' | 'cover'>;
 
 export const NOTHING_SET_ASIDE: SetAside = {
@@ -243,24 +246,24 @@ export const NOTHING_SET_ASIDE: SetAside = {
 export const isSetAside = ({ reserved, takes, cover }: SetAside): boolean =>
   reserved !== 0 || cover !== 0 || !MarginExcess.isNone(takes);
 
-/** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
+/** For code that builds an `OrderProgress` field by field: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An order that is still open. Closed orders live in history only. */
 export interface Order {
-  /** The symbols in it change where a split renames what it trades; nothing else of it does. */
+  /** Only symbols in it change, when a split renames the order's instruments. */
   terms: OrderTerms;
   progress: OrderProgress;
-  /** Derived: the timer of what the order waits for next (see `state.ts`). */
+  /** Derived: the timer of the order's next due time (see `state.ts`). */
   timer: (Queued & object) | undefined;
-  /** Derived: where it stands in the book of its symbol while it is at work (see `matching/book.ts`). */
+  /** Derived: its entries in the book of its symbol while it is at work (see `matching/book.ts`). */
   places: readonly object[] | undefined;
   /** Derived: its places among the open orders of its portfolio and of its symbol (see `open-orders.ts`). */
   inPortfolio: number;
   inBook: number;
 }
 
-/** An order that is about to be entered among the open ones. */
+/** An order that is to be added to the open ones. */
 export const newOrder = (terms: OrderTerms, progress: OrderProgress): Order => ({
   terms,
   progress,
@@ -276,11 +279,11 @@ export const sideOf = (intent: PositionIntent): Side =>
 export const isOpening = (intent: PositionIntent): boolean =>
   intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
 
-/** The instruments that an order trades: its own, or those of its legs. */
+/** The symbols of an order: its own, or those of its legs. */
 export const symbolsTraded = ({ symbol, legs }: Pick<OrderTerms, 'symbol' | 'legs'>): readonly string[] =>
   legs === undefined ? [symbol] : legs.map(({ optionSymbol }) => optionSymbol);
 
-/** Whether an order closes something: all of it, or some of its legs. */
+/** True when an order closes a position, with at least one leg. */
 export const closesAny = ({ positionIntent, legs }: Pick<OrderTerms, 'positionIntent' | 'legs'>): boolean =>
   legs === undefined ? !isOpening(positionIntent) : legs.some((leg) => !isOpening(leg.positionIntent));
 
@@ -308,6 +311,6 @@ export const awaitsPrice = (
   (isOpening(positionIntent) &&
     progress.filledQuantity === 0 &&
     !isSetAside(progress) &&
-    // An order in contracts may need nothing: what it sells is covered.
+    // An order in contracts may require nothing, if its sales are covered.
     (isForShares(assetClass) || (progress.limitPrice === undefined && progress.stopPrice === undefined))) ||
   (isTrailing(orderType) && progress.mark === undefined);

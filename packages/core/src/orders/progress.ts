@@ -12,11 +12,11 @@ import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetA
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
 
 /**
- * What an order's events make of it, one after the other. Pure, and the only place that says so: the state, the history and the streams
+ * Derives an order's progress from its events. Pure, and the only place that does: the state, the history and the streams
  * all take an order's progress from here.
  */
 
-/** A copy to be changed field by field. Written out, so that every copy has the same hidden class. */
+/** A copy to be changed field by field. Written out so that every copy has the same hidden class. */
 export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
   return {
     status: p.status,
@@ -91,7 +91,9 @@ export function termsOf(
   };
 }
 
-/** A new order as it stands. Those that came with another are CREATED; they set nothing aside and are on no way to the market yet. */
+/**
+ * The progress of a new order. Exits that came with another order are CREATED; they reserve nothing and are not on their way to the market.
+ */
 export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
   const { request, bracket } = accepted;
   const isLed = leaderOf(bracket) !== undefined;
@@ -146,7 +148,7 @@ const LEADS_TO: Readonly<Partial<Record<OrderTransition, OrderStatus>>> = {
   FAILED: 'ERROR',
 };
 
-/** An order after a move. One whose cancel is on its way keeps saying so until it is over. */
+/** An order after a move. An order with a pending cancel stays CANCELING until it ends. */
 export function movedOf(
   before: OrderProgress,
   { transition, changes }: OrderMoved,
@@ -209,7 +211,7 @@ export function movedOf(
   return next;
 }
 
-/** Nothing is set aside for an order that is over. */
+/** Releases all reservations of an order that has ended. */
 function endReservations(progress: Mutable<OrderProgress>): void {
   progress.reserved = Money.zero;
   progress.takes = MarginExcess.none;
@@ -221,8 +223,8 @@ function endReservations(progress: Mutable<OrderProgress>): void {
 type Rest = { readonly [K in keyof SetAside]: SetAside[K] | undefined };
 
 /**
- * An order after a fill: one execution, or one of each of its legs. `rest` is what stays set aside for the rest; an order of which nothing
- * is left is FILLED.
+ * An order after a fill: one execution, or one of each of its legs. `rest` is the remaining reservation; an order without a remainder
+ * is FILLED.
  */
 export function executedOf(
   terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'assetClass' | 'legs'>,
@@ -262,7 +264,7 @@ export function executedOf(
   return next;
 }
 
-/** What a fill comes to: its price and quantity; of several legs units and their net, a debit positive (D75). */
+/** Price and quantity of a fill; of several legs units and their net, a debit positive (D75). */
 function fillOf(
   terms: Pick<OrderTerms, 'legs'>,
   executions: readonly Execution[],
@@ -298,13 +300,13 @@ function addToAverage(
     (notionalSum === undefined ? BigInt(averagePrice) * BigInt(filledQuantity) : BigInt(notionalSum)) +
     BigInt(price) * BigInt(quantity);
   const shares = BigInt(filledQuantity + quantity);
-  // A net may be a credit: halves go away from nothing.
+  // A net may be a credit: halves round away from zero.
   const half = sum < 0n ? -shares : shares;
   next.averagePrice = Price.ofUnits(Number((sum * 2n + half) / (shares * 2n)));
   next.notionalSum = String(sum);
 }
 
-/** What an order has executed on its latest trade date, after one more fill. */
+/** An order's executions on its latest trade date, after one more fill. */
 function feeDayWith(
   terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'legs'>,
   day: FeeDay | undefined,

@@ -2,8 +2,8 @@ import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 
 /**
- * What an order can run into, when it is placed and later: the code, the figures, and a sentence where the code does not say it all.
- * An order that was acknowledged keeps it as its `rejectReason`.
+ * A refusal of an order, when it is placed or later: the code, the figures, and a sentence if the code does not say it all.
+ * An acknowledged order keeps it as its `rejectReason`.
  */
 export type Refusal =
   | InsufficientFunds
@@ -54,7 +54,7 @@ export const SCRIPTED_CODES = [
 ] as const;
 export type ScriptedCode = (typeof SCRIPTED_CODES)[number];
 
-/** A refusal that a script ordered (D175). It is shown under the code that the script names. */
+/** A refusal by a script (D175). It is shown under the code that the script names. */
 export interface ScriptedRefusal {
   readonly code: 'SCRIPTED';
   readonly shownAs: ScriptedCode | 'SCRIPTED_ERROR';
@@ -84,26 +84,26 @@ const SCRIPTED_TEXTS: Readonly<Record<ScriptedRefusal['shownAs'], string>> = {
   SCRIPTED_ERROR: 'The order failed',
 };
 
-/** Whatever is short (D152). */
+/** Insufficient cash or buying power (D152). */
 export interface InsufficientFunds {
   readonly code: 'INSUFFICIENT_FUNDS';
-  /** What may be spent without borrowing. */
+  /** Amount that may be spent without borrowing. */
   readonly availableCash: Money;
-  /** Of an order: its worst cost, charges included. */
+  /** Worst cost of the order, charges included. */
   readonly requiredAmount: Money;
-  /** Of orders in MARGIN portfolios, with the next. */
+  /** Orders in MARGIN portfolios only, with the next field. */
   readonly availableBuyingPower?: Money;
   readonly requiredBuyingPower?: Money;
 }
 
-/** The refusal of what needs more cash than there is. Never shown as less than nothing. */
+/** The refusal of a request that requires more cash than there is. The available amount is never shown below 0. */
 export const cashRefusal = (available: Money, requiredAmount: Money): InsufficientFunds => ({
   code: 'INSUFFICIENT_FUNDS',
   availableCash: Money.max(available, Money.zero),
   requiredAmount: Money.bounded(requiredAmount),
 });
 
-/** The refusal of what takes a higher option level (D80). */
+/** The refusal of a request that requires a higher option level (D80). */
 export const levelRefusal = (currentLevel: number, requiredLevel: number): Refusal => ({
   code: 'OPTION_LEVEL',
   message: `Option level ${requiredLevel} is required, the portfolio has level ${currentLevel}`,

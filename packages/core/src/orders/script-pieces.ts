@@ -5,7 +5,7 @@ import type { ScriptPiece } from './script.js';
 const ALL: readonly ScriptPiece[] = [{}];
 const NONE: readonly ScriptPiece[] = [];
 
-/** The executions that the script of an order has, or that a cancel of it brings. */
+/** The executions of an order's script, or those that a cancel of it causes. */
 export function piecesOf({ script }: Pick<OrderTerms, 'script'>): readonly ScriptPiece[] {
   if (script?.script.type === 'FILL') return script.script.pieces;
   return script?.script.type === 'ON_CANCEL' ? ALL : NONE;
@@ -18,8 +18,8 @@ export const isKeptFromMarket = ({ script }: Pick<OrderTerms, 'script'>): boolea
 const WHOLE_PERCENT = 1_000_000n;
 
 /**
- * The quantity of a piece, rounded down to what the order trades in; the piece that completes the order takes what is left.
- * `isFractional`: parts of a share. 0 = the piece comes to nothing.
+ * The quantity of a piece, rounded down to the order's increment; the piece that completes the order uses the remainder.
+ * `isFractional`: parts of a share. 0 = the piece rounds to nothing.
  */
 export function pieceQuantity(
   { quantity, filledQuantity }: Pick<OrderProgress, 'quantity' | 'filledQuantity'>,
@@ -39,18 +39,18 @@ export function pieceQuantity(
   return Quantity.min(isFractional ? part : Quantity.wholePart(part), left);
 }
 
-/** Script time at which a piece is due: never before that of the piece in front of it. */
+/** Script time at which a piece is due: never before that of the preceding piece. */
 export const delayUntil = (pieces: readonly ScriptPiece[], index: number): number =>
   sumsOf(pieces)[index]?.delayMs ?? 0;
 
-/** What the pieces of a script come to with each of them. */
+/** Sums over the pieces of a script up to each of them. */
 interface PieceSums {
   readonly percent: number;
   readonly fixed: number;
   readonly delayMs: number;
 }
 
-/** Of scripts in use: an order of a thousand pieces is not summed up a thousand times. */
+/** Sums of scripts in use, so that an order of a thousand pieces is not summed up a thousand times. */
 const knownSums = new WeakMap<readonly ScriptPiece[], readonly PieceSums[]>();
 
 function sumsOf(pieces: readonly ScriptPiece[]): readonly PieceSums[] {
@@ -58,7 +58,7 @@ function sumsOf(pieces: readonly ScriptPiece[]): readonly PieceSums[] {
   if (known !== undefined) return known;
   let sum: PieceSums = { percent: 0, fixed: 0, delayMs: 0 };
   const sums = pieces.map(({ quantity, percent, after }) => {
-    // A piece without a size is all that is left.
+    // A piece without a size is the whole remainder.
     const share = quantity === undefined ? (percent ?? Number(WHOLE_PERCENT)) : 0;
     const delayMs = Math.max(sum.delayMs, after?.ms ?? 0);
     sum = { percent: sum.percent + share, fixed: sum.fixed + (quantity ?? 0), delayMs };

@@ -3,16 +3,16 @@ import type { Quantity } from '../values/quantity.js';
 import type { Instant } from '../values/instant.js';
 import type { ScriptedRefusal } from './refusal.js';
 
-/** A length of time, with the words in which it was given. */
+/** A length of time, with the text in which it was given. */
 export interface Delay {
   readonly ms: number;
   readonly text: string;
 }
 
-/** An execution of a script. Neither `quantity` nor `percent` = all that is left. */
+/** An execution of a script. Neither `quantity` nor `percent` = the whole remainder. */
 export interface ScriptPiece {
   readonly quantity?: Quantity;
-  /** Of the whole order, in 1/10,000 of a percent: 1,000,000 is all of it. */
+  /** Part of the whole order, in 1/10,000 of a percent: 1,000,000 is all of it. */
   readonly percent?: number;
   /** Absent = the touch. */
   readonly price?: Price;
@@ -20,10 +20,10 @@ export interface ScriptPiece {
   readonly after?: Delay;
 }
 
-/** What becomes of what the pieces leave: it goes on as any order, stays ACTIVE and fills nothing, or is canceled. */
+/** Fate of the remainder after the pieces: it continues as an ordinary order, stays ACTIVE without fills, or is canceled. */
 type ScriptRest = 'MARKET' | 'HOLD' | 'CANCEL';
 
-/** What a script makes of an order (D175). */
+/** The scripted behavior of an order (D175). */
 export type Script =
   /** The create is refused. */
   | { readonly type: 'REJECT'; readonly refusal: ScriptedRefusal }
@@ -33,26 +33,26 @@ export type Script =
   | { readonly type: 'FILL'; readonly pieces: readonly ScriptPiece[]; readonly rest?: ScriptRest }
   /** It is at work and fills nothing for this long; absent = until its rule is deleted. */
   | { readonly type: 'HOLD'; readonly lasts?: Delay }
-  /** What a cancel by a client does. */
+  /** The effect of a cancel by a client. */
   | { readonly type: 'ON_CANCEL'; readonly effect: 'FILL' | 'IGNORE' | 'REJECT' }
   /** It is accepted and then ends in status ERROR. */
   | { readonly type: 'ERROR'; readonly message?: string };
 
-/** The script of an order, and where it comes from. */
+/** The script of an order, and its origin. */
 export interface OrderScript {
   readonly script: Script;
   /** The number of the outcome rule; absent = the client order id of the order. */
   readonly outcome?: number;
 }
 
-/** How far the script of an order at work has come. */
+/** Progress of the script of an order at work. */
 export interface ScriptRun {
-  /** The piece that is next, counted from 0; as many as there are = the rest is held. */
+  /** The next piece, counted from 0; the number of pieces = the rest is held. */
   readonly next: number;
   /** Milliseconds of script time by `since`. */
   readonly elapsed: number;
-  /** Since when script time runs; absent while trading is halted. */
+  /** Start of the running script time; absent while trading is halted. */
   readonly since?: Instant;
-  /** When the next piece, or the end of a hold, is due; absent where nothing is to come, or a price is waited for. */
+  /** Due time of the next piece or the end of a hold; absent if neither is to come, or while waiting for a price. */
   readonly due?: Instant;
 }

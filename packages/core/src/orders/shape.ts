@@ -31,7 +31,7 @@ export function tickProblems(instrument: Tradable, prices: OrderPrices): string[
   return problems;
 }
 
-/** The net price of an order of several legs is in cents whatever they trade in (D70). */
+/** The net price of a multi-leg order is in cents, whatever the tick size of its legs (D70). */
 export const NET_TICK = Price.of('0.01');
 
 export const netTickProblems = ({ limitPrice }: OrderPrices): string[] =>
@@ -39,7 +39,7 @@ export const netTickProblems = ({ limitPrice }: OrderPrices): string[] =>
     ? []
     : [`limitPrice must be a multiple of ${Price.format(NET_TICK)}`];
 
-/** The prices of a bracket: of its entry, its profit target, and its stop loss with the limit it may have. Absent = there is none. */
+/** The prices of a bracket: of its entry, its profit target, and its stop loss with an optional limit. Absent = not set. */
 export interface BracketPrices {
   readonly entry?: Price | undefined;
   readonly target?: Price | undefined;
@@ -49,7 +49,7 @@ export interface BracketPrices {
 
 type BracketMember = BracketPart['part'];
 
-/** What is wrong with a new bracket (D27). `market`: the price of an entry that has none of its own. */
+/** Problems of a new bracket (D27). `market`: the price of an entry that has none of its own. */
 export function bracketProblems(
   order: { readonly positionIntent: PositionIntent } & OrderPrices,
   market: Price | undefined,
@@ -67,8 +67,8 @@ export function bracketProblems(
 }
 
 /**
- * A profit must be better than the entry, a loss worse, a stop-limit able to fill. `side`: of the entry. `changed`: only what
- * this member has to do with.
+ * Checks that a profit target is better than the entry, a stop loss worse, and a stop-limit able to fill. `side`: of the entry.
+ * `changed`: checks only the prices that concern this member.
  */
 export function bracketPriceProblems(side: Side, prices: BracketPrices, changed?: BracketMember): string[] {
   const { entry, target, stop, limit } = prices;
@@ -105,14 +105,14 @@ export function bracketPriceProblems(side: Side, prices: BracketPrices, changed?
   return problems;
 }
 
-/** The prices of two closing orders that cancel each other: of the limit, of the stop, and of the limit that the stop may have. */
+/** The prices of two closing orders that cancel each other: of the limit, of the stop, and of the stop's optional limit. */
 export interface OcoPrices {
   readonly limit?: Price | undefined;
   readonly stop?: Price | undefined;
   readonly stopLimit?: Price | undefined;
 }
 
-/** What is wrong with a new pair of closing orders (D167). */
+/** Problems of a new pair of closing orders (D167). */
 export function ocoProblems(
   order: { readonly positionIntent: PositionIntent; readonly timeInForce: TimeInForce } & OrderPrices,
 ): string[] {
@@ -126,7 +126,7 @@ export function ocoProblems(
     : prices;
 }
 
-/** The limit must be better than the stop, or one of them would close what the other is to wait for. `side`: on which the pair closes. */
+/** Checks that the limit is better than the stop, so that neither fills in place of the other. `side`: of both orders. */
 export function ocoPriceProblems(side: Side, { limit, stop, stopLimit }: OcoPrices): string[] {
   const problems: string[] = [];
   const better = side === 'SELL' ? 'above' : 'below';

@@ -5,13 +5,13 @@ import { isOpening, sideOf } from './order.js';
 import type { PositionIntent } from './order.js';
 
 /*
- * What orders of several legs must look like (D75–D77): questions about the order alone, not about the book it meets.
+ * Structure of multi-leg orders (D75–D77): checks of the order alone, not of the book it meets.
  */
 
 export type Strategy =
   'VERTICAL_SPREAD' | 'IRON_CONDOR' | 'BUTTERFLY' | 'CALENDAR_SPREAD' | 'STRADDLE' | 'STRANGLE';
 
-/** A leg with the contract it names. */
+/** A leg with its contract. */
 export interface Leg {
   readonly contract: OptionContract;
   readonly positionIntent: PositionIntent;
@@ -19,15 +19,15 @@ export interface Leg {
   readonly quantity: number;
 }
 
-/** How many units an order is for, and how many contracts of each leg a unit has. */
+/** Number of units of an order, and contracts of each leg per unit. */
 export interface Units {
   readonly units: number;
   readonly ratios: readonly number[];
 }
 
 /**
- * The units of an order (D75). Without a quantity as many as the legs' quantities have in common; with one the legs are the ratio, or the
- * totals. `undefined` where it does not agree with them.
+ * The units of an order (D75). Without a quantity: the greatest common divisor of the legs' quantities. With one, the legs are the ratio or
+ * the totals. `undefined` if the quantity fits neither.
  */
 export function unitsOf(legs: readonly number[], quantity?: number): Units | undefined {
   const common = legs.reduce(greatestCommonDivisor, 0);
@@ -35,10 +35,10 @@ export function unitsOf(legs: readonly number[], quantity?: number): Units | und
   return { units: quantity ?? common, ratios: legs.map((leg) => leg / common) };
 }
 
-/** Strategies in which one leg may close what the other opens anew. */
+/** Strategies that may roll: one leg closes and the other opens. */
 const MAY_ROLL: ReadonlySet<Strategy> = new Set<Strategy>(['VERTICAL_SPREAD', 'CALENDAR_SPREAD']);
 
-/** What is wrong between the intents of an order and its legs (D76). A market order may be either side. */
+/** Problems between the intents of an order and its legs (D76). A market order may be either side. */
 export function intentProblems(order: {
   readonly strategy: Strategy;
   readonly positionIntent: PositionIntent;
@@ -56,11 +56,11 @@ export function intentProblems(order: {
   return agrees ? [] : ['positionIntent must agree with the legs and limitPrice'];
 }
 
-/** The net that an order may fill at, a debit positive: a sale's limit means a credit whatever its sign (D76). */
+/** Net limit of an order, a debit positive: a sale's limit means a credit whatever its sign (D76). */
 export const netLimitOf = (positionIntent: PositionIntent, limitPrice: Price): Price =>
   sideOf(positionIntent) === 'BUY' ? limitPrice : Price.ofUnits(0 - Math.abs(limitPrice));
 
-/** What is wrong with the legs of a strategy (D77), all at once; they are as many as it has. */
+/** All problems with the legs of a strategy (D77). The number of legs is checked elsewhere. */
 export function structureProblems(strategy: Strategy, legs: readonly Leg[]): string[] {
   const problems: string[] = [];
   const must = (holds: boolean, what: string): void => {
@@ -75,14 +75,14 @@ export function structureProblems(strategy: Strategy, legs: readonly Leg[]): str
   return problems;
 }
 
-/** What is multiplied or delivered differently is another underlying in all but name. */
+/** True when both legs have one underlying. A different multiplier or deliverable counts as another underlying. */
 const isOfOne = ({ contract: a }: Leg, { contract: b }: Leg): boolean =>
   a.underlying === b.underlying &&
   a.multiplier === b.multiplier &&
   a.deliverable === b.deliverable &&
   (a.inLieu ?? 0) === (b.inLieu ?? 0);
 
-/** How many different ones there are among a few. */
+/** Number of distinct values in a short list. */
 function different(values: readonly unknown[]): number {
   let count = 0;
   for (let index = 0; index < values.length; index++) if (values.indexOf(values[index]) === index) count++;

@@ -1,2 +1,2 @@
-/** What a tenant has subscribed to (contract section 8). */
+/** A tenant's subscription (contract section 8). */
 export type Tier = 'BASIC' | 'PRO' | 'ENTERPRISE';

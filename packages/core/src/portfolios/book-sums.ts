@@ -12,35 +12,35 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Portfolio } from './portfolio.js';
 
-/** Where prices and instruments come from when a portfolio is valued, and as of when. */
+/** Market data of a portfolio valuation, and its time. */
 export interface ValuationSource {
   readonly at: Instant;
-  /** What options are valued by. */
+  /** Market data and model inputs of option valuations. */
   readonly options: OptionMarket;
   mark(symbol: string): Price | undefined;
   instrument(symbol: string): Instrument | undefined;
-  /** Where partitions of large option books are remembered; absent = they are not. */
+  /** Cache of partitions of large option books; absent = none are kept. */
   readonly partitions?: Partitions;
 }
 
-/** Market values as they add up: not bounded, so not always exact where quotes are absurd. */
+/** Sums of market values: not bounded, so not always exact with absurd quotes. */
 export interface MarketValues {
   readonly long: number;
   /** Positive. */
   readonly short: number;
-  /** The part of it that is stock. */
+  /** The stock part of it. */
   readonly shortStock: number;
-  /** What futures have made since their last daily settlement. */
+  /** Variation of futures since their last daily settlement. */
   readonly variation: number;
 }
 
-/** What all that is held in a MARGIN portfolio comes to. */
+/** Market values and requirements of all positions of a MARGIN portfolio. */
 export interface BookSums {
   readonly values: MarketValues;
   readonly amounts: Amounts;
 }
 
-/** Values everything that a MARGIN portfolio holds. */
+/** Values all positions of a MARGIN portfolio. */
 export function sumsOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): BookSums {
   const holdings: Holding[] = [];
   const values = valuesOf(portfolio.positions.values(), source, holdings);
@@ -52,7 +52,7 @@ export function sumsOf(portfolio: Portfolio, source: ValuationSource, broker: Br
   return { values, amounts };
 }
 
-/** What positions are worth at their marks; `holdings` gets what is held. */
+/** Values positions at their marks; `holdings` receives the positions. */
 export function valuesOf(
   positions: Iterable<Position>,
   source: Pick<ValuationSource, 'mark' | 'instrument'>,
@@ -79,7 +79,7 @@ export function valuesOf(
   return { long, short, shortStock, variation };
 }
 
-/** All that is held, at its marks. */
+/** All positions at their marks. */
 export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holding[] {
   const holdings: Holding[] = [];
   for (const position of portfolio.positions.values()) {
@@ -91,7 +91,7 @@ export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holdi
   return holdings;
 }
 
-/** The rules that a MARGIN portfolio is judged by. */
+/** The margin rules of a MARGIN portfolio. */
 export const marginTermsOf = (
   { settings, optionsOn }: Portfolio,
   house: BrokerConfiguration,
@@ -112,7 +112,7 @@ function sizeOf(sets: Portfolio['optionsOn']): number {
   return size;
 }
 
-/** What a margin book sees of the market behind a valuation. */
+/** Market data that margin calculations use, from a valuation source. */
 export const bookMarketOf = (source: ValuationSource): BookMarket => ({
   rate: source.options.riskFreeRate,
   underlying: (symbol) => {
@@ -125,14 +125,14 @@ export const bookMarketOf = (source: ValuationSource): BookMarket => ({
   },
 });
 
-/** What a position in a future has made since the last daily settlement, or since it was opened (D95). */
+/** Variation of a futures position since the last daily settlement or its opening (D95). */
 export const openVariationOf = (position: Position, instrument: Tradable, mark: Price): Money =>
   position.lots.reduce((sum, { quantity, cost, marked = cost }) => {
     const worth = valueOf(instrument, mark, quantity);
     return Money.ofUnits(sum + worth - (quantity < 0 ? 0 - marked : marked));
   }, Money.zero);
 
-/** The mark of a position; where there is no price at all, what one unit of it cost. */
+/** The mark of a position; without any price its cost per unit. */
 export const markOrCost = (
   position: Position,
   instrument: Tradable,

@@ -3,11 +3,13 @@ import type { OrderProgress, OrderTerms } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import { Quantity } from '../values/quantity.js';
 
-/** What open orders may still take from what covers the short options on one underlying, kept as sums: portfolios can have thousands of them. */
+/** Contracts that open orders may still use of the collateral on one underlying. Kept as sums: portfolios can have thousands of orders. */
 export interface ContractsOnOrder {
-  /** Contracts by series: what is sold, to open or to close, and what a package buys with it; negative = sold. Those of none are left out. */
+  /**
+   * Contracts by series: sales, to open or to close, and the purchases of the same combo; negative = sold. Series without any are left out.
+   */
   readonly counts: Map<string, number>;
-  /** Shares of the underlying that these orders have set aside under the calls they sell. */
+  /** Shares of the underlying that these orders reserve as collateral of the calls they sell. */
   cover: Quantity;
 }
 
@@ -16,7 +18,7 @@ export type OnOrder = Map<string, ContractsOnOrder>;
 
 type Before = OrderProgress | undefined;
 
-/** Takes an order's change into the sums; `undefined` = it was not open, or is not any more. */
+/** Applies an order's change to the sums; `undefined` = it was not open, or is no longer. */
 export function noteContracts(onOrder: OnOrder, terms: OrderTerms, before: Before, after: Before): void {
   const { underlying } = terms;
   if (underlying === undefined) return;
@@ -30,7 +32,7 @@ export function noteContracts(onOrder: OnOrder, terms: OrderTerms, before: Befor
   if (sums.counts.size === 0 && sums.cover === 0) onOrder.delete(underlying);
 }
 
-/** The contracts that an open order is counted with in the sums. */
+/** The contracts of an open order that the sums count. */
 export function contractsTaken(terms: OrderTerms, progress: OrderProgress): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const units = unitsTaking(terms, progress);
@@ -38,7 +40,7 @@ export function contractsTaken(terms: OrderTerms, progress: OrderProgress): Read
   return counts;
 }
 
-/** Units of an order that count: none of exits that are not at work, and of single orders only sales. */
+/** Units of an order that count: none for inactive exits, and of single-leg orders only sales. */
 function unitsTaking({ legs, positionIntent }: OrderTerms, progress: Before): number {
   if (progress === undefined || progress.status === 'CREATED' || isTerminal(progress.status)) return 0;
   if (legs === undefined) {

@@ -1,19 +1,19 @@
 import type { Portfolio } from './portfolio.js';
 
-/** Prices of a symbol between which nothing happens to the margin of a portfolio that it concerns. */
+/** Prices of a symbol within which the margin of a portfolio cannot reach a call. */
 export interface Bounds {
   readonly symbol: string;
   readonly low: number;
   readonly high: number;
 }
 
-/** Where a portfolio stands in the list of a symbol. */
+/** A portfolio's index in the list of a symbol. */
 interface BoundsEntry {
   readonly list: SymbolBounds;
   index: number;
 }
 
-/** Of one symbol: whom it concerns, and each one's bounds, side by side so that going through them costs little. */
+/** Bounds of one symbol: portfolios and their bounds in parallel arrays, so that scanning them is cheap. */
 interface SymbolBounds {
   readonly portfolios: Portfolio[];
   readonly places: BoundsEntry[];
@@ -22,14 +22,14 @@ interface SymbolBounds {
 }
 
 /**
- * Who can have come to a margin call by a price: a symbol that moves is compared with the bounds of those it concerns, and who stays within
- * all of his is not looked at.
+ * Finds portfolios that a price may have brought to a margin call. A symbol that moves is compared with its portfolios' bounds; a portfolio
+ * within all of its bounds is not checked.
  */
 export class MarginBounds {
   readonly #lists = new Map<string, SymbolBounds>();
   readonly #places = new Map<Portfolio, readonly BoundsEntry[]>();
 
-  /** Takes the place of all bounds that a portfolio had. */
+  /** Replaces all bounds of a portfolio. */
   set(portfolio: Portfolio, all: readonly Bounds[]): void {
     for (const place of this.#places.get(portfolio) ?? []) remove(place);
     if (all.length === 0) this.#places.delete(portfolio);
@@ -54,7 +54,7 @@ export class MarginBounds {
     return place;
   }
 
-  /** Adds those to `to` whose bounds a price of a symbol is not within. */
+  /** Adds the portfolios to `to` whose bounds a price of a symbol has left. */
   crossed(symbol: string, price: number, to: Set<Portfolio>): void {
     const list = this.#lists.get(symbol);
     if (list === undefined) return;
@@ -66,7 +66,7 @@ export class MarginBounds {
   }
 }
 
-/** The last of the list comes in its place. */
+/** Removes an entry. The last of the list moves into its place. */
 function remove({ list, index }: BoundsEntry): void {
   const { portfolios, places, low, high } = list;
   const last = places.length - 1;

@@ -14,7 +14,7 @@ import type { Account, AccountType, PortfolioType } from './account.js';
 import type { OnOrder } from './contracts-on-order.js';
 import type { Reservation, Secured } from './reservation.js';
 
-/** What may change about a portfolio's set-up. */
+/** Settings of a portfolio that may change. */
 export interface PortfolioSettings {
   readonly portfolioType: PortfolioType;
   readonly marginType?: MarginType;
@@ -32,24 +32,25 @@ export interface PortfolioTerms {
   readonly name?: string;
   readonly fillModel: FillModel;
   readonly initialCash: Money;
-  /** What reset goes back to. */
+  /** Settings that a reset restores. */
   readonly initialSettings: PortfolioSettings;
   readonly createdAt: Instant;
 }
 
-/** A portfolio as of the last regular close: what the day's fixed figures are taken from. */
+/** A portfolio as of the last regular close, the base of the day's fixed figures. */
 export interface CloseMark {
   readonly date: TradingDate;
   readonly totalEquity: Money;
   /** Equity above the maintenance requirement; negative = a deficit. */
   readonly maintenanceExcess: Money;
-  /** Cash transferred since: in less out; absent = none. */
+  /** Cash transferred since: deposits less withdrawals; absent = none. */
   readonly transferred?: Money;
 }
 
 /**
- * What LEGACY_PDT day trades go by: the excess of the previous close, less what has been withdrawn since. Cash that came in since does not buy for
- * the day; it pays for withdrawals of the day (D110, D220).
+ * Excess that limits LEGACY_PDT day trades: that of the previous close, less withdrawals since. Cash deposited since does not count for day
+ * trades;
+ * it offsets withdrawals of the day (D110, D220).
  */
 export const dayTradingExcess = (close: CloseMark | undefined): Money =>
   Money.add(close?.maintenanceExcess ?? Money.zero, Money.min(close?.transferred ?? Money.zero, Money.zero));
@@ -62,17 +63,17 @@ export interface Portfolio {
   updatedAt: Instant;
   promotionalCashAdded: boolean;
   readonly balances: Balances;
-  /** Σ of what open orders have set aside. */
+  /** Σ of the reservations of open orders. */
   readonly reservedByOrders: Reservation;
-  /** Derived: Σ of what positions have: cash and shares under short options. Stock needs none. */
+  /** Derived: Σ of the collateral of positions: cash and shares for short options. Stock requires none. */
   readonly reservedByPositions: Reservation;
-  /** What is set aside under short options, by underlying. */
+  /** Collateral of short options, by underlying. */
   readonly secured: Map<string, Secured>;
   /** By symbol. Empty positions are removed. */
   readonly positions: Map<string, Position>;
   /** Derived: the symbols of the options that are held, by underlying. */
   readonly optionsOn: Map<string, Set<string>>;
-  /** Derived: what open orders may still take from what covers short options. */
+  /** Derived: contracts that open orders may still use of the collateral of short options. */
   readonly contractsOnOrder: OnOrder;
   readonly openOrders: OpenOrders;
   /** Client order ids of open orders, with the order's number. */
@@ -82,15 +83,15 @@ export interface Portfolio {
   previousClose?: CloseMark;
   /** By symbol; of the latest date each symbol was traded on. */
   readonly dayTrades: Map<string, DayTradeTracker>;
-  /** Of MARGIN portfolios: memorandum account, calls, accruals. */
+  /** MARGIN portfolios only: SMA, calls, accruals. */
   readonly margin: MarginAccount;
-  /** Derived: what is sold short, and futures: what can take more than it is worth. */
+  /** Derived: short positions and futures, which can lose more than their value. */
   readonly owing: Set<string>;
 }
 
 /**
- * Cash as it is reported (D16, D139). The books know one signed settled and one pending balance; together these are
- * `settledCash + pendingCash + reservedCash − marginLoan`, whatever is set aside and lent.
+ * Cash as it is reported (D16, D139). The books have one signed settled and one pending balance; together these are
+ * `settledCash + pendingCash + reservedCash − marginLoan`, whatever is reserved or lent.
  */
 export interface CashView {
   readonly settledCash: Money;
@@ -99,7 +100,7 @@ export interface CashView {
   readonly marginLoan: Money;
 }
 
-/** What cash is reported by: a part of a portfolio. */
+/** The part of a portfolio that its cash is reported from. */
 export interface CashBooks {
   readonly settings: Pick<PortfolioSettings, 'portfolioType'>;
   readonly balances: Pick<Balances, 'SETTLED_CASH' | 'PENDING_CASH'>;
@@ -109,9 +110,10 @@ export interface CashBooks {
 }
 
 /**
- * The loan is what the cash of the books, settled or pending, does not cover of what buying back the short positions
- * would take (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. What
- * is lent is there to be shown as settled; what is owed before the money for it has settled is taken from what is pending.
+ * Splits cash for reports. The loan is the cost of buying back short positions that the cash of the books, settled or pending, does not
+ * cover
+ * (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. The loan is shown as
+ * settled cash; a debit whose funds have not settled is taken from pending cash.
  */
 export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView {
   const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;
@@ -130,15 +132,16 @@ export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView 
   };
 }
 
-/** Keeps note of whether a position is one that can take more than it is worth. */
+/** Adds or removes a position among those that can lose more than their value. */
 export function noteRiskSide({ owing }: Portfolio, position: Position): void {
   if (Position.held(position) < 0 || position.assetClass === 'FUTURE') owing.add(position.symbol);
   else owing.delete(position.symbol);
 }
 
 /**
- * What a CASH portfolio will pay on settlement dates to come, for options that were settled in cash against it: kept from being spent, for it
- * never owes.
+ * Amount that a CASH portfolio will pay on later settlement dates, for options settled in cash against it. It is not available to spend,
+ * because
+ * a CASH portfolio cannot owe.
  */
 export function owedCash({ settings, obligations }: Pick<CashBooks, 'settings' | 'obligations'>): Money {
   let owed = 0;
@@ -147,14 +150,14 @@ export function owedCash({ settings, obligations }: Pick<CashBooks, 'settings' |
   return Money.ofUnits(owed);
 }
 
-/** Shares of a position that something is set aside of: for open closing orders, and under short options (D56). */
+/** Reserved shares of a position: for open closing orders, and as collateral of short options (D56). */
 export const reservedShares = (portfolio: Portfolio, symbol: string): Quantity =>
   Quantity.add(
     portfolio.reservedByOrders.shares.get(symbol) ?? Quantity.zero,
     portfolio.reservedByPositions.shares.get(symbol) ?? Quantity.zero,
   );
 
-/** Settled cash that nothing is set aside of: what a CASH portfolio has to spend. */
+/** Settled cash without reservations: the spendable cash of a CASH portfolio. */
 export function freeCash(portfolio: Portfolio): Money {
   const { balances, reservedByOrders, reservedByPositions } = portfolio;
   return Money.ofUnits(

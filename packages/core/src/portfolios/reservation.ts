@@ -2,21 +2,21 @@ import { MarginExcess } from '../orders/margin-excess.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 
-/** What is set aside in a portfolio, by all of its open orders or by all of its positions. It moves nothing in the books. */
+/** Reservations of a portfolio's open orders, or of its positions. They change no balances. */
 export interface Reservation {
   cash: Money;
-  /** By symbol; symbols of which nothing is set aside are left out. */
+  /** By symbol; symbols without a reservation are left out. */
   readonly shares: Map<string, Quantity>;
-  /** What it takes of the headroom of a MARGIN portfolio. */
+  /** Margin impact in a MARGIN portfolio. */
   headroom: MarginExcess;
 }
 
-/** What is set aside under the short options on one underlying (D81). */
+/** Collateral of the short options on one underlying (D81). */
 export interface Secured {
   readonly cash: Money;
-  /** Of the underlying. */
+  /** Shares of the underlying. */
   readonly shares: Quantity;
-  /** What else they can lose, where a CASH portfolio did not have it after a corporate action; absent = nothing (D220). */
+  /** Further collateral that a CASH portfolio lacked after a corporate action; absent = none (D220). */
   readonly lacking?: Money;
 }
 

@@ -19,38 +19,38 @@ import type { MarketValues, ValuationSource } from './book-sums.js';
 import { cashOf, dayTradingExcess } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
 
-/** Everything about a portfolio that moves with the market. Computed when it is asked for, never stored. */
+/** All figures of a portfolio that move with the market. Computed on demand, never stored. */
 export interface Valuation extends CashView {
   readonly longMarketValue: Money;
   /** Positive. */
   readonly shortMarketValue: Money;
-  /** The part of it that is stock: its proceeds are no money to spend. */
+  /** The stock part of it: its proceeds are not spendable. */
   readonly collateral: Money;
-  /** What futures have made since their last daily settlement; part of pending cash. */
+  /** Variation of futures since their last daily settlement; part of pending cash. */
   readonly variation: Money;
   readonly totalEquity: Money;
-  /** The equity that requirements are held against (D99): cash, and positions as far as they count. */
+  /** The equity contribution that is compared with requirements (D99): cash, and positions as far as they count. */
   readonly marginEquity: Money;
   /** 0 for CASH portfolios and under portfolio margin. */
   readonly fedRequirement: Money;
   readonly houseRequirement: Money;
-  /** What opening all of it from cash would take: position by position the greater of fed and house. */
+  /** Requirement to open all positions from cash: position by position the greater of Reg T initial and house. */
   readonly initialRequirement: Money;
   /** Margin equity above the house requirement; negative = a margin call. */
   readonly maintenanceExcess: Money;
-  /** The same with futures at their initial margin: what opening orders are judged by. */
+  /** The same with futures at their initial margin: the limit of opening orders. */
   readonly openingExcess: Money;
   readonly smaBalance: Money;
   readonly overnightBuyingPower: Money;
   readonly dayTradeBuyingPower: Money;
   readonly marginCallActive: boolean;
-  /** What is left for opening orders; absent for CASH portfolios, which have their free settled cash. */
+  /** Margin available to opening orders; absent for CASH portfolios, which use their free settled cash. */
   readonly availableMargin: AvailableMargin | undefined;
 }
 
 const { bounded } = Money;
 
-/** From this option level on margin decides what stands under short puts. */
+/** Option level from which margin rules determine the collateral of short puts. */
 const UNCOVERED_LEVEL = 4;
 
 export function valuationOf(
@@ -67,23 +67,23 @@ export function valuationOf(
   return { ...worth, ...marginOf(portfolio, worth, sums.amounts, source, broker) };
 }
 
-/** What a portfolio is worth is a matter of these. */
+/** The part of a portfolio that its value depends on. */
 export interface Books extends CashBooks {
   readonly positions: ReadonlyMap<string, Position>;
 }
 
-/** Cash and what is held, at its marks. */
+/** Cash and positions at their marks. */
 export const worthOf = (books: Books, source: Pick<ValuationSource, 'mark' | 'instrument'>): Worth =>
   worthWith(books, valuesOf(books.positions.values(), source));
 
-/** Cash, and what is held at what it adds up to. */
+/** Cash and the given position values. */
 function worthWith(books: CashBooks, { long, short, shortStock, variation }: MarketValues): Worth {
   const { SETTLED_CASH, PENDING_CASH } = books.balances;
   const longMarketValue = bounded(long);
   const shortMarketValue = bounded(short);
-  // Of a future nobody owns anything but what it has made since the last daily settlement (D16, D95).
+  // Only the variation of a future since the last daily settlement is owned (D16, D95).
   const made = bounded(variation);
-  // Premium that was received is money; what stock was sold short for is collateral (D139).
+  // Premium received is cash; proceeds of short stock are collateral (D139).
   const collateral = bounded(shortStock);
   const cash = cashOf(books, collateral);
   return {
@@ -101,7 +101,7 @@ export type Worth = CashView &
   Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'collateral' | 'variation' | 'totalEquity'>;
 type Margin = Omit<Valuation, keyof Worth>;
 
-/** A CASH portfolio needs nothing beyond what it has paid for, and buys with its free settled cash (D52). */
+/** A CASH portfolio has no requirement beyond its purchases, and buys with its free settled cash (D52). */
 const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
   marginEquity: totalEquity,
   fedRequirement: Money.zero,
@@ -116,7 +116,7 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
   availableMargin: undefined,
 });
 
-/** What of a margin portfolio's figures its orders are judged by, and what else follows from the same marks. */
+/** Margin figures that limit orders, and those that follow from the same marks. */
 type OrderMargin = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'availableMargin'> & {
   readonly availableMargin: AvailableMargin;
 };
@@ -136,7 +136,7 @@ function orderMarginOf(
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
   const marginExcess: MarginExcess = {
-    // Kept in a ledger, which falls of the market do not touch (D107).
+    // A ledger balance, which market declines do not change (D107).
     initial:
       terms.marginType === 'REG_T' ? portfolio.margin.sma : Money.subtract(marginEquity, fedRequirement),
     maintenance: Money.subtract(marginEquity, houseRequirement),
@@ -186,7 +186,7 @@ function marginOf(
   };
 }
 
-/** What a MARGIN portfolio has left for opening orders, without the figures that are only shown. */
+/** Margin of a MARGIN portfolio available to opening orders, without the figures for display. */
 export function availableMarginOf(
   portfolio: Portfolio,
   source: ValuationSource,
@@ -209,8 +209,9 @@ export function availableMarginOf(
 }
 
 /**
- * What a MARGIN portfolio has left at least, wherever prices are: where nothing is sold short and there are no futures, what is held takes no more
- * than it counts, so that the excess is no less than the cash. Nothing is valued for it. `undefined` where that says nothing.
+ * Lower bound of a MARGIN portfolio's available margin at any prices. Without short positions and futures, the requirement never exceeds
+ * the
+ * equity contribution of the positions, so the excess is at least the cash. Needs no valuation. `undefined` if there is no such bound.
  */
 export function minimumAvailableMargin(
   portfolio: Portfolio,
@@ -220,7 +221,7 @@ export function minimumAvailableMargin(
   const { marginType = 'REG_T' } = settings;
   const cash = Money.add(balances.SETTLED_CASH, balances.PENDING_CASH);
   if (owing.size > 0 || cash < 0) return undefined;
-  // Multiplied, a requirement may be more than what is held is worth.
+  // With a factor above 1 a requirement may exceed the market value.
   if (marginType === 'PORTFOLIO' && (broker.portfolioMarginFactorBps ?? 0) > 10_000) return undefined;
   const initial = marginType === 'REG_T' ? portfolio.margin.sma : cash;
   return {
@@ -236,7 +237,7 @@ export function minimumAvailableMargin(
   };
 }
 
-/** Whether cash is set aside under short puts of a MARGIN portfolio below option level 4, or will be by an order (D80, D81). */
+/** True when cash is reserved for short puts of a MARGIN portfolio below option level 4, or will be by an order (D80, D81). */
 function reservesCashForPuts(
   { reservedByPositions, contractsOnOrder, openOrders }: Portfolio,
   { optionLevel }: BrokerConfiguration,
@@ -250,7 +251,7 @@ function reservesCashForPuts(
   return false;
 }
 
-/** True when stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
+/** True when stock is opened with day-trade buying power (D110): the broker lends intraday, and the day-trade rule allows it. */
 function usesDayTradingLeverage(
   { settings, previousClose }: Portfolio,
   { at, options }: ValuationSource,
@@ -264,8 +265,8 @@ function usesDayTradingLeverage(
 }
 
 /**
- * Day-trade buying power (D110). LEGACY_PDT: four times the excess at the previous close, less four times what it took initially
- * to open what was opened today and is still open, and what is open to be opened. INTRADAY_MARGIN: four times the excess of now.
+ * Day-trade buying power (D110). LEGACY_PDT: four times the excess at the previous close, less four times the initial requirement of
+ * positions opened today that are still open, and of open orders. INTRADAY_MARGIN: four times the current excess.
  */
 function dayTradePower(
   portfolio: Portfolio,
@@ -283,7 +284,7 @@ function dayTradePower(
   if (dayTradeRegimeOf(broker, today) === 'INTRADAY_MARGIN')
     return dayTradeBuyingPower(availableMargin, availableMargin.left.maintenance);
   const before = dayTradingExcess(portfolio.previousClose);
-  // Once the day is marked, what was opened on it counts in its excess.
+  // After the close mark of the day, its positions count in that excess.
   const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
   const open = Money.add(
     portfolio.reservedByOrders.headroom.initial,
@@ -292,7 +293,7 @@ function dayTradePower(
   return dayTradeBuyingPower(availableMargin, Money.subtract(before, open));
 }
 
-/** What was opened on a date and is still open, at what it cost to open; without what of it is taken as `closed`, by symbol. */
+/** Positions opened on a date and still open, at their opening cost; less the quantities in `closed`, by symbol. */
 export function openedOn(
   portfolio: Portfolio,
   date: TradingDate,
@@ -316,7 +317,7 @@ export function openedOn(
   return opened;
 }
 
-/** What opening these takes initially, a spread as the spread it is (D110). */
+/** Initial requirement of opening these; spreads count as spreads (D110). */
 export const initialOf = (
   holdings: readonly Holding[],
   portfolio: Portfolio,
@@ -328,7 +329,7 @@ export const initialOf = (
       .initial,
   );
 
-/** What holding everything in a MARGIN portfolio takes, group by group (D121); `undefined` for a CASH portfolio. */
+/** Maintenance requirement of a MARGIN portfolio, group by group (D121); `undefined` for a CASH portfolio. */
 export function requirementOfPortfolio(
   portfolio: Portfolio,
   source: ValuationSource,
@@ -343,7 +344,7 @@ export function requirementOfPortfolio(
   });
 }
 
-/** What is held of the chain that an instrument lies in: all that a trade in it changes the requirement of. */
+/** Positions of an instrument's offset group: all whose requirement a trade in it changes. */
 export function offsetGroupHeld(
   portfolio: Portfolio,
   instrument: Tradable,
@@ -362,7 +363,7 @@ export function offsetGroupHeld(
   return held;
 }
 
-/** Positions among which are all of the chain that an instrument lies in: what is held on an underlying is at hand, as are futures. */
+/** Positions that include all of an instrument's offset group: those on an underlying are indexed, as are futures. */
 function candidatesFor(
   { positions, optionsOn, owing }: Portfolio,
   instrument: Tradable,

@@ -5,8 +5,8 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
 /*
- * What stands behind short options where nobody lends (D81, D160): shares under calls first, then longs, then cash. A question about
- * the contracts on one underlying, whoever holds them.
+ * Collateral of short options without a margin loan (D81, D160): shares for calls first, then longs, then cash. It depends on
+ * the contracts on one underlying alone, not on their holder.
  */
 
 /** Contracts of one series, held or imagined. */
@@ -16,19 +16,19 @@ export interface CollateralLeg {
   readonly count: number;
 }
 
-/** When a contract settles: what a long must do no earlier than the short it covers. */
+/** Settlement time of a contract. A long must settle no earlier than the short it covers. */
 type SettlesAt = (contract: OptionContract) => Instant;
 
 export interface OptionCollateral {
-  /** Of the underlying, under calls. */
+  /** Shares of the underlying that cover calls. */
   readonly shares: Quantity;
-  /** What the rest can lose at most with the longs beside it; of puts that nothing covers their strikes. Whole cents. */
+  /** Largest loss of the rest including its longs; for uncovered puts their strikes. Whole cents. */
   readonly cash: Money;
-  /** The part of it that puts without a long take. */
+  /** The part of it for puts without a long. */
   readonly secured: Money;
-  /** Short calls that nothing covers. */
+  /** Uncovered short calls. */
   readonly nakedCalls: number;
-  /** Short contracts that longs cover. */
+  /** Short contracts covered by longs. */
   readonly spreads: number;
 }
 
@@ -40,7 +40,10 @@ const NO_COVER: OptionCollateral = {
   spreads: 0,
 };
 
-/** What covers the shorts among these, each series once, where so many shares of the underlying are free. Their order does not matter. */
+/**
+ * Collateral of the shorts among these legs, each series once, with so many free shares of the underlying. The order of legs does not
+ * matter.
+ */
 export function collateralOf(
   legs: Iterable<CollateralLeg>,
   freeShares: Quantity,
@@ -83,7 +86,7 @@ interface UncoveredContracts {
   count: number;
 }
 
-/** Takes the calls that shares cover, the lowest strikes first; the shares that these would deliver. */
+/** Removes the calls that shares cover, the lowest strikes first. Returns the shares that these would deliver. */
 function coverByShares(left: readonly UncoveredContracts[], freeShares: Quantity): Quantity {
   let shares = 0;
   for (const call of left.filter(isShortCall).sort(byStrike)) {
@@ -101,8 +104,8 @@ const isShortCall = ({ contract, count }: UncoveredContracts): boolean =>
   count < 0 && contract.optionType === 'CALL';
 
 /**
- * Shares that cover one call: those that it delivers. The strike that is received for them pays the cash in lieu of a part of one. A call that
- * delivers no whole share is covered by that part.
+ * Shares that cover one call: those that it delivers. The strike received for them pays the cash in lieu of a fractional share. A call that
+ * delivers no whole share is covered by that fraction.
  */
 const sharesToCover = ({ deliverable, inLieu = Quantity.zero }: OptionContract): Quantity =>
   deliverable > 0 ? Quantity.of(deliverable) : inLieu;
@@ -110,7 +113,7 @@ const sharesToCover = ({ deliverable, inLieu = Quantity.zero }: OptionContract):
 const byStrike = (a: UncoveredContracts, b: UncoveredContracts): number =>
   a.contract.strike - b.contract.strike || (a.contract.symbol < b.contract.symbol ? -1 : 1);
 
-/** Only what is exercised in the same way and delivers the same can cover. There are seldom two classes. */
+/** Groups legs by style and deliverable: only equal contracts can cover each other. There are seldom two classes. */
 function classesOf(legs: readonly UncoveredContracts[]): UncoveredContracts[][] {
   const classes: UncoveredContracts[][] = [];
   for (const leg of legs) {
@@ -146,7 +149,7 @@ const endsWith = (a: OptionContract, b: OptionContract): boolean =>
 
 const OPTION_TYPES = ['CALL', 'PUT'] as const;
 
-/** The shorts of one expiration with its own longs and what later ones have left over, which is put into `pool`. */
+/** Covers the shorts of one expiration with its own longs and unused later ones from `pool`; its own unused longs are added to it. */
 function coverChain(
   chain: readonly UncoveredContracts[],
   pool: UncoveredContracts[],
@@ -181,7 +184,7 @@ function coverChain(
     if (uncovered === 0) continue;
     if (optionType === 'CALL') {
       nakedCalls += uncovered;
-      // What nothing covers has no limit: it is another's question. Of a part of a share there is what was paid for it.
+      // The loss of naked calls is unlimited and handled elsewhere. For a fractional share only the cash in lieu counts.
       inLieu = dropHighest(shorts, uncovered);
     } else {
       secured = strikesOfLowest(shorts, uncovered);
@@ -190,7 +193,7 @@ function coverChain(
   return { cash: Money.add(largestLoss(used), inLieu), secured, nakedCalls, spreads };
 }
 
-/** Takes what lacks from the longs that later expirations have left over; what is still lacking then. */
+/** Uses longs of later expirations for uncovered shorts. Returns the number that stays uncovered. */
 function borrow(
   optionType: OptionContract['optionType'],
   lacking: number,
@@ -214,7 +217,7 @@ function borrow(
   return left;
 }
 
-/** What was paid in lieu of the shares of those that are dropped. */
+/** Removes the highest strikes. Returns their cash in lieu of shares. */
 function dropHighest(shorts: readonly UncoveredContracts[], count: number): Money {
   let left = count;
   let inLieu = 0;
@@ -239,8 +242,8 @@ function strikesOfLowest(shorts: readonly UncoveredContracts[], count: number): 
 }
 
 /**
- * The most that these can be worth less than nothing when they settle (D104): at one of the strikes, or at zero. From one strike to the
- * next their value is a straight line: as steep as there are calls below it less puts above it.
+ * The largest loss of these contracts at settlement (D104): at one of the strikes, or at zero. Between two strikes
+ * their value is linear, with the calls below less the puts above as its slope.
  */
 function largestLoss(legs: UncoveredContracts[]): Money {
   let value = 0;
@@ -262,7 +265,7 @@ function largestLoss(legs: UncoveredContracts[]): Money {
   return Money.ofUnits(0 - least);
 }
 
-/** What one contract pays for or is paid at its strike. */
+/** Cash that one contract pays or receives at its strike. */
 const strikeValue = (contract: OptionContract): number => valueOf(contract, contract.strike, ONE_CONTRACT);
 
 const ONE_CONTRACT = Quantity.of(1);

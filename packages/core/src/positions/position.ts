@@ -9,31 +9,34 @@ export interface Lot {
   readonly lotId: number;
   /** Negative in a short position. */
   quantity: Quantity;
-  /** What was paid for a long lot; what was received for a short one; of a future its notional at entry, which nobody paid. Never negative. Without commissions. */
+  /**
+   * Amount paid for a long lot or received for a short one; for a future its notional at entry, which is not paid. Never negative. Without
+   * commissions.
+   */
   cost: Money;
-  /** Of a future: its notional at the last daily settlement, or at entry since: what its variation counts from (D95). */
+  /** Futures only: notional at the last daily settlement, or at a later entry. Base of the variation (D95). */
   marked?: Money;
   readonly openedAt: Instant;
 }
 
-/** What a portfolio holds of one instrument. `settled + pending = Σ lots`. */
+/** A portfolio's position in one instrument. `settled + pending = Σ lots`. */
 export interface Position {
   readonly symbol: string;
   readonly assetClass: AssetClass;
-  /** Of an option: the symbol of what it is on. */
+  /** Options only: symbol of the underlying. */
   readonly underlying?: string;
-  /** Delivered. Contracts are at once: only their cash settles later. */
+  /** Delivered. Contracts are delivered at once: only their cash settles later. */
   settled: Quantity;
   /** Bought (positive) or sold (negative) and not delivered yet. */
   pending: Quantity;
   readonly lots: Lot[];
-  /** Of an option: contracts that are not to be exercised when it expires; absent = none (D86). */
+  /** Options only: contracts that are not to be exercised at expiration; absent = none (D86). */
   doNotExercise?: Quantity;
-  /** Of a future: what closing contracts has made since the last daily settlement, whole cents; pending until the next. */
+  /** Futures only: profit of closed contracts since the last daily settlement, whole cents; pending until the next. */
   variation?: Money;
-  /** Of a future: the price of the last daily settlement that it was held over. */
+  /** Futures only: price of the last daily settlement while it was held. */
   settlementPrice?: Price;
-  /** Of a future: when that was. */
+  /** Futures only: time of that settlement. */
   settledAt?: Instant;
 }
 
@@ -48,7 +51,7 @@ export const Position = {
   }),
   /** Negative = short. */
   held: (position: Position): Quantity => Quantity.add(position.settled, position.pending),
-  /** What of it is in the books: nothing of a future, whose cost nobody paid. Negative = short. */
+  /** Booked cost: 0 for a future, whose notional is not paid. Negative = short. */
   booked: (position: Position): Money =>
     position.assetClass === 'FUTURE'
       ? Money.zero
@@ -58,19 +61,19 @@ export const Position = {
     position.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero),
 } as const;
 
-/** What an execution takes from one lot. */
+/** The part of one lot that an execution closes. */
 export interface LotClosing {
   readonly lotId: number;
   /** Positive. */
   readonly quantity: Quantity;
   readonly cost: Money;
-  /** Of a future: what its variation counted from. */
+  /** Futures only: base of its variation. */
   readonly marked?: Money;
 }
 
 /**
- * The lots that closing `quantity` (positive) takes, oldest first. The cost of a part of a lot is its share by
- * quantity, rounded half up to the unit of money; the rest stays with the lot, so that nothing is lost.
+ * The lots, oldest first, that closing `quantity` (positive) uses. The cost of a part of a lot is its share by
+ * quantity, rounded half up to the unit of money; the rest stays with the lot, so that no amount is lost.
  */
 export function closeFirstInFirstOut(position: Position, quantity: Quantity): LotClosing[] {
   const closings: LotClosing[] = [];
@@ -88,7 +91,7 @@ export function closeFirstInFirstOut(position: Position, quantity: Quantity): Lo
   return closings;
 }
 
-/** Takes from the oldest lots what these closings say. Throws where they are not the oldest. */
+/** Removes these closings from the oldest lots. Throws if they do not match the oldest lots. */
 export function takeFromLots(lots: Lot[], closings: readonly LotClosing[]): void {
   for (const { lotId, quantity, cost, marked } of closings) {
     const lot = lots[0];

@@ -8,16 +8,16 @@ import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** What a portfolio's trades of one day (and dividends payable that day) will move when they settle. */
+/** Cash and shares of a portfolio that move at one settlement: trades, and dividends payable that day. */
 export interface Obligation {
   readonly date: TradingDate;
-  /** Cash to come in (negative: to go out) of PENDING_CASH. */
+  /** Cash due from PENDING_CASH; negative = to be paid. */
   cash: Money;
-  /** Shares to be delivered, by symbol; negative = to be given. */
+  /** Shares due by symbol; negative = to be delivered. */
   readonly quantities: Map<string, Quantity>;
-  /** What has left SETTLED_CASH already for purchases that settle on this day; absent = nothing. Interest counts it from then on (D118). */
+  /** Cash that already left SETTLED_CASH for purchases that settle on this day; absent = none. Interest counts it from then on (D118). */
   paid?: Money;
-  /** Of the cash, dividends received: they count in the memorandum account when they are paid. */
+  /** Dividends received in the cash: they increase the SMA when they are paid. */
   dividends?: Money;
 }
 
@@ -28,7 +28,7 @@ const CYCLES: readonly { readonly effectiveFrom: TradingDate; readonly days: num
   { effectiveFrom: TradingDate.of('2024-05-28'), days: 1 },
 ];
 
-/** How many settlement days after `tradeDate` an equity trade settles. Source: SEC Rule 15c6-1 as amended. */
+/** Settlement days from `tradeDate` to the settlement of an equity trade. Source: SEC Rule 15c6-1 as amended. */
 function settlementCycle(tradeDate: TradingDate): number {
   let days = CYCLES[0]?.days ?? 1;
   for (const cycle of CYCLES) if (tradeDate >= cycle.effectiveFrom) days = cycle.days;
@@ -36,8 +36,8 @@ function settlementCycle(tradeDate: TradingDate): number {
 }
 
 /**
- * The day on which a trade is delivered and paid (D83, D127): shares by the cycle of the date, options on the next settlement
- * day. `undefined` for a future, of which nothing is delivered before its end.
+ * The date on which a trade is delivered and paid (D83, D127): shares by the cycle of the date, options on the next settlement
+ * day. `undefined` for a future, which has no delivery before its end.
  */
 export function settlementDateOf(
   instrument: Tradable,
@@ -54,7 +54,7 @@ export function settlementDateOf(
   }
 }
 
-/** What has been paid for, and is not to be paid before its settlement date. */
+/** Cash already paid for purchases that have not settled. */
 export function paidAhead(obligations: ReadonlyMap<TradingDate, Pick<Obligation, 'paid'>>): Money {
   let sum = 0;
   for (const { paid = 0 } of obligations.values()) sum += paid;

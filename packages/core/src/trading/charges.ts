@@ -20,7 +20,7 @@ export const totalOf = ({ commission, fees }: Charges): Money =>
   fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
 
 /**
- * What one more execution is charged: the commission of the order so far, and the regulatory fees of its trade date so
+ * Charges of one more execution: the commission of the order so far, and the regulatory fees of its trade date so
  * far, less what was charged before (docs/rules/fees.md).
  */
 export function chargesBeyond(
@@ -54,7 +54,7 @@ export function chargesBeyond(
   return { commission, fees: feesOwedBeyond(today?.fees ?? NO_FEES, feesDue) };
 }
 
-/** As much of the charges as an amount covers, regulatory fees first. */
+/** The part of the charges that an amount covers, regulatory fees first. */
 export function chargesWithin(amount: Money, charges: Charges): Charges {
   if (totalOf(charges) <= amount) return charges;
   let left = amount;

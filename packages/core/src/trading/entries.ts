@@ -14,18 +14,18 @@ import type { OrderTerms, PositionIntent, Side } from '../orders/order.js';
 import { Money } from '../values/money.js';
 import type { BookedExecution, OrderExecuted } from './trade.js';
 
-/** Entries of one execution are numbered from a multiple of this: none has so many. */
+/** Numbers reserved per execution; the entries of one execution never exceed it. */
 const ENTRIES_PER_EXECUTION = 16;
 
 type TradeTerms = Pick<OrderTerms, 'number' | 'positionIntent' | 'symbol' | 'assetClass' | 'legs'>;
 
-/** What an execution moves between the accounts, charges aside. The amounts add up to nothing. */
+/** Amounts that an execution moves between the accounts, charges aside. They sum to 0. */
 interface TradeAmounts {
   readonly cash: Money;
   readonly securities: Money;
   readonly realizedPnl: Money;
   readonly futuresPnl: Money;
-  /** Cash moves in whole cents: what lies between them and the exact value. */
+  /** Difference between the cash, in whole cents, and the exact value. */
   readonly rounding: Money;
 }
 
@@ -65,8 +65,8 @@ function variationOf(side: Side, { value, closed, variation = Money.zero }: Book
 }
 
 /**
- * Which way the cash of a fill goes: that of its order; of several legs whichever side outweighs the other, so that what is sold pays for what
- * is bought (D81).
+ * Direction of a fill's cash: that of its order; of several legs the side that outweighs the other, so that sales pay for
+ * purchases (D81).
  */
 export function cashSideOf(
   terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'legs'>,
@@ -82,8 +82,8 @@ export function cashSideOf(
 }
 
 /**
- * A purchase is paid from settled cash at once; the proceeds of a sale settle later, and so does the variation of a future. What is
- * charged on a future leaves settled cash at once (D93).
+ * A purchase is paid from settled cash at once. The proceeds of a sale and the variation of a future settle later.
+ * Charges of a future are paid from settled cash at once (D93).
  */
 function accountsOf(
   assetClass: AssetClass,
@@ -94,7 +94,7 @@ function accountsOf(
   return { cash: account, charges: account };
 }
 
-/** Enters an execution in the balances: the same amounts as its entries, without making them. */
+/** Posts an execution to the balances: the same amounts as its entries, without creating them. */
 export function postTrade(
   balances: Balances,
   assetClass: AssetClass,

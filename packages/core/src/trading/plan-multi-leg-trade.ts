@@ -21,7 +21,7 @@ import type { Charges } from './charges.js';
 import { quoteSeen } from './plan-trade.js';
 import type { BookedExecution } from './trade.js';
 
-/** What a fill of several legs is planned with. */
+/** Inputs for planning a fill of several legs. */
 export interface MultiLegTradeContext {
   /** In the order of the legs. */
   readonly instruments: readonly Tradable[];
@@ -32,19 +32,19 @@ export interface MultiLegTradeContext {
   readonly latencyMs: number;
   readonly nextExecution: number;
   readonly nextLot: number;
-  /** A CASH portfolio cannot owe: a credit is charged no more than it brings. */
+  /** A CASH portfolio cannot owe: charges on a credit are at most the credit. */
   readonly isCash: boolean;
 }
 
-/** What a fill of several legs would be: one execution of each, and what they come to. */
+/** A planned fill of several legs: one execution of each, and their totals. */
 export interface MultiLegTrade {
   readonly executions: readonly BookedExecution[];
-  /** Of all legs, charges aside, a debit positive. Whole cents. */
+  /** Net of all legs, charges aside, a debit positive. Whole cents. */
   readonly net: Money;
   readonly charges: Money;
 }
 
-/** Plans one execution of each leg (D78), or says why a leg cannot take it. Charges count on the order as a whole. */
+/** Plans one execution of each leg (D78), or returns why a leg cannot execute. Charges count on the order as a whole. */
 export function planMultiLegTrade(
   { terms, progress }: Order,
   fill: MultiLegFill,
@@ -105,7 +105,7 @@ function legRefusal(
   return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: quantity };
 }
 
-/** What each execution is charged: of the order's total so far what those before it have not been. */
+/** Charges of each execution: those of the order's total so far, less the charges of the executions before it. */
 function chargesOf(
   parts: readonly Part[],
   legCount: number,

@@ -28,14 +28,14 @@ import type { BookedExecution, OrderExecuted } from './trade.js';
 
 const CENT = 100;
 
-/** What options without cover take (D80). */
+/** Option level that uncovered options require (D80). */
 const UNCOVERED_LEVEL = 4;
 
-/** What a plan is made with beside the order and its fills. */
+/** Inputs of a plan, besides the order and its fills. */
 export interface TradeContext {
   readonly funds: Funds;
   readonly balances: Balances;
-  /** What the portfolio holds of the instrument. */
+  /** The portfolio's position in the instrument. */
   readonly position: Position | undefined;
   readonly instrument: Tradable;
   readonly broker: BrokerConfiguration;
@@ -44,45 +44,45 @@ export interface TradeContext {
   readonly tradeDate: TradingDate;
   /** The exchange date of `at`: events leave out a trade date that is the same. */
   readonly date: TradingDate;
-  /** Of an execution in options: what it changes of what is set aside under them. */
+  /** Options only: change of the collateral by the execution. */
   readonly securing: Securing | undefined;
-  /** Absent for futures, of which nothing is delivered. */
+  /** Absent for futures, which have no delivery. */
   readonly settlementDate: TradingDate | undefined;
   /** True when the order was waiting when the market came. */
   readonly isResting: boolean;
-  /** How long the order was on its way, for the explanation. */
+  /** Latency of the order, for the explanation. */
   readonly latencyMs: number;
   readonly nextExecution: number;
   readonly nextLot: number;
 }
 
-/** What executing an order in options adds to what positions set aside; negative = it sets free (D81). */
+/** Collateral that executing an option order adds to that of positions; negative = collateral released (D81). */
 export interface Securing {
   readonly cash: Money;
-  /** Short calls that nothing would cover any more. */
+  /** Short calls that would be uncovered. */
   readonly nakedCalls: number;
 }
 
-/** What an opening order may draw on beyond what it has set aside. */
+/** Funds available to an opening order in addition to its reservation. */
 type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFunds;
 
 interface MarginFunds {
   readonly kind: 'MARGIN';
-  /** What a trade changes of the headroom, where so much of its instrument is held. */
+  /** Margin impact of a trade, for a given position in its instrument. */
   readonly effect: (held: Quantity, trade: MarginTrade) => MarginExcess;
-  /** Asked for only where the price ran beyond what was set aside. */
+  /** Called only if the price has moved beyond the reservation. */
   readonly availableMargin: () => AvailableMargin;
 }
 
-/** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
+/** Planned executions of an order, in sequence, and why the next fill is not possible. */
 export interface Trade {
   readonly fills: readonly OrderExecuted[];
   readonly refusal: Refusal | undefined;
 }
 
 /**
- * Plans executions of an order without doing anything: lots, charges, what is paid and set aside and when it settles, or the refusal where the
- * portfolio cannot take it (the market ran away from what was reserved, the position turned). Several fills of one order are planned
+ * Plans executions of an order without applying them: lots, charges, payments, reservations and settlement dates, or the refusal if the
+ * portfolio cannot execute it (the market moved beyond the reservation, the position turned). Several fills of one order are planned
  * one upon the other.
  */
 export function planTrade(order: Order, fills: readonly PlannedFill[], ground: TradeContext): Trade {
@@ -96,14 +96,14 @@ export function planTrade(order: Order, fills: readonly PlannedFill[], ground: T
   return { fills: executed, refusal: undefined };
 }
 
-/** What an execution moves and takes. */
+/** Cash and margin impact of an execution. */
 interface Payment {
   /** Whole cents, charges aside. */
   readonly cash: Money;
   readonly charges: Charges;
-  /** On the headroom, of an opening order on margin. */
+  /** Margin impact of an opening order on margin. */
   readonly effect: MarginExcess;
-  /** Of options in a CASH portfolio: what it takes of the cash, with what comes to be set aside. */
+  /** Options in a CASH portfolio only: cash used, including new collateral. */
   readonly paid?: Money;
 }
 
@@ -116,9 +116,9 @@ class Plan {
   private progress: OrderProgress;
   private held: Quantity;
   private count = 0;
-  /** As the plan leaves it: one execution after the other, each with its own rounding of what its shares cost. */
+  /** The position after the plan so far: one execution after the other, each with its own rounding of the cost. */
   private position: Position | undefined;
-  /** Taken by the plan so far from beyond what was set aside for it. */
+  /** Funds that the plan so far uses beyond the reservation. */
   private drawn: SetAside = NOTHING_SET_ASIDE;
 
   constructor(order: Order, ground: TradeContext) {
@@ -131,7 +131,7 @@ class Plan {
     this.held = ground.position === undefined ? Quantity.zero : Position.held(ground.position);
   }
 
-  /** `hasMore`: another fill will be planned upon this one. */
+  /** `hasMore`: another fill will be planned after this one. */
   add(fill: PlannedFill, hasMore: boolean): OrderExecuted | Refusal {
     const { progress, ground, isBuy, isOpening } = this;
     const value = valueOf(ground.instrument, fill.price, fill.quantity);
@@ -163,13 +163,13 @@ class Plan {
     };
   }
 
-  /** What the execution moves, and whether the portfolio can take it. */
+  /** Payment of an execution, or the refusal if the portfolio cannot make it. */
   private paymentFor(fill: PlannedFill, value: Money): Payment | Refusal {
     const { terms, progress, isBuy, ground } = this;
     const { instrument, broker, tradeDate, funds } = ground;
     if (instrument.assetClass === 'FUTURE') return this.takenByFuture(fill, value);
     const filledValue = Money.add(progress.filledValue, value);
-    // Rounded on the order's total: in a hundred parts it costs the same cents as at once.
+    // Rounded on the order's total: a hundred partial fills cost the same cents as one.
     const cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
     const unpaid = chargesBeyond(
       sideOf(terms.positionIntent),
@@ -180,7 +180,7 @@ class Plan {
       fill.quantity,
       value,
     );
-    // A CASH portfolio cannot owe: a sale is charged no more than it brings. The next execution is charged the rest.
+    // A CASH portfolio cannot owe: charges of a sale are at most its proceeds. The next execution is charged the rest.
     const charges = !isBuy && funds.kind === 'CASH' ? chargesWithin(cash, unpaid) : unpaid;
     if (ground.securing !== undefined) {
       const refusal = this.securingRefusal(ground.securing);
@@ -193,7 +193,7 @@ class Plan {
       : this.takenOnMargin(funds, fill, cash, charges);
   }
 
-  /** Options in a CASH portfolio: premium received buys nothing before it settles, and what they set aside must be there. */
+  /** Options in a CASH portfolio: premium received buys nothing before it settles, and their collateral must be available. */
   private securedInCash(free: Money, cash: Money, charges: Charges, securing: Securing): Payment | Refusal {
     const bought = this.isBuy ? Money.add(cash, totalOf(charges)) : Money.zero;
     const paid = Money.max(Money.add(bought, securing.cash), Money.zero);
@@ -202,7 +202,7 @@ class Plan {
     return { cash, charges, effect: MarginExcess.none, paid };
   }
 
-  /** What covered a call when the order was accepted may be gone. */
+  /** Shares or longs that covered a call at acceptance may have been sold since. */
   private securingRefusal({ nakedCalls }: Securing): Refusal | undefined {
     if (nakedCalls === 0) return undefined;
     return levelRefusal(this.ground.broker.optionLevel, UNCOVERED_LEVEL);
@@ -212,7 +212,7 @@ class Plan {
     const needed = Money.add(cash, totalOf(charges));
     const available = this.cashFor(free);
     const short = needed - available;
-    // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
+    // Parts of a share are valued to 1/10,000 dollar each: together they may total a cent more than the reservation.
     if (short >= CENT) return cashRefusal(available, needed);
     const within = short > 0 ? Money.subtract(cash, Money.upToCents(Money.ofUnits(short))) : cash;
     return { cash: within, charges, effect: MarginExcess.none };
@@ -233,7 +233,7 @@ class Plan {
       price,
       cash: isBuy ? Money.negate(cost) : Money.subtract(cash, charged),
     });
-    // What an order in options sells was judged when it was taken.
+    // Sales of option orders were checked at acceptance.
     const isShortSale = !isBuy && isShares(ground.instrument);
     const isStock = isShares(ground.instrument);
     const opening = { isShortSale, isStock, cost: isBuy || isShortSale ? cost : Money.zero, effect };
@@ -298,7 +298,7 @@ class Plan {
     };
   }
 
-  /** The order as this execution leaves it. */
+  /** Applies this execution to the order. */
   private goOn(execution: BookedExecution, rest: SetAside): void {
     const { terms, progress, ground, isBuy } = this;
     const { quantity } = execution;
@@ -310,7 +310,7 @@ class Plan {
     this.progress = executedOf(terms, progress, [execution], rest, ground.tradeDate, ground.at);
   }
 
-  /** What could have changed since the order was accepted, so that it must not execute now. */
+  /** Changes since acceptance that make the order invalid now. */
   private positionRefusal(quantity: Quantity, value: Money): Refusal | undefined {
     const { symbol, positionIntent } = this.terms;
     const { held } = this;
@@ -337,12 +337,12 @@ class Plan {
     return undefined;
   }
 
-  /** Cash there is for the order: what it has set aside, and what is free. */
+  /** Cash available to the order: its reservation and the free cash. */
   private cashFor(free: Money): Money {
     return Money.ofUnits(this.progress.reserved + free - this.drawn.reserved);
   }
 
-  /** What the portfolio has left once the plan so far is carried out. */
+  /** Available margin after the plan so far. */
   private remainingMargin(availableMargin: AvailableMargin): AvailableMargin {
     const { reserved, takes } = this.drawn;
     return availableToOrder(availableMargin, {
@@ -352,7 +352,7 @@ class Plan {
     });
   }
 
-  /** Notes what this execution takes beyond what was set aside for it. */
+  /** Notes the funds that this execution uses beyond its reservation. */
   private draw(paid: Money, effect: MarginExcess, rest: SetAside): void {
     const { drawn, progress } = this;
     const takes = MarginExcess.add(drawn.takes, MarginExcess.subtract(rest.takes, progress.takes));
@@ -369,14 +369,14 @@ class Plan {
   }
 }
 
-/** What is left of a position after these closings. */
+/** A copy of a position without these closings. */
 function positionWithout(position: Position, closings: readonly LotClosing[]): Position {
   const lots = position.lots.map((lot) => ({ ...lot }));
   takeFromLots(lots, closings);
   return { ...position, lots };
 }
 
-/** The share of what is left; no more than what was set aside and is not used up yet. */
+/** The reservation in proportion to the remainder; at most the unused reservation. */
 export function stillSetAside(
   progress: OrderProgress,
   left: Quantity,
@@ -390,7 +390,7 @@ export function stillSetAside(
   return {
     // Whole shares for whole contracts.
     cover: cover === 0 ? cover : Quantity.ofUnits(Math.round((cover * left) / remaining)),
-    // Whole cents: what is paid, and what was set aside, are.
+    // Whole cents, as are payments and reservations.
     reserved: Money.max(
       Money.min(Money.upToCents(Money.scale(reserved, left, remaining)), Money.subtract(reserved, paid)),
       Money.zero,
@@ -402,13 +402,13 @@ export function stillSetAside(
   };
 }
 
-/** What closing contracts of a future has made since the last daily settlement, to the cent (D95). */
+/** Profit of closing futures contracts since the last daily settlement, to the cent (D95). */
 function variationOf(closed: readonly LotClosing[], value: Money, isBuy: boolean): Money {
   const marked = closed.reduce((sum, closing) => Money.add(sum, closing.marked ?? Money.zero), Money.zero);
   return Money.toCents(isBuy ? Money.subtract(marked, value) : Money.subtract(value, marked));
 }
 
-/** How much better than its limit an order executes; `undefined` for one without a limit. */
+/** Improvement of an execution price against the limit; `undefined` without a limit. */
 function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
   return limit === undefined ? undefined : Price.ofUnits(buy ? limit - price : price - limit);
 }

@@ -5,7 +5,7 @@ import type { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** An execution with what it does to the lots of the position: it opens one, or closes the oldest. One of the two is there. */
+/** An execution with its effect on the lots of the position: it opens one, or closes the oldest. Exactly one of the two is set. */
 export interface BookedExecution extends Execution {
   /** The number of the new lot. */
   readonly lot: number | undefined;
@@ -13,19 +13,19 @@ export interface BookedExecution extends Execution {
 }
 
 /**
- * An order executed: all executions of one fill, one for a share, one for each leg of a multi-leg order, so that there is never a state
- * with some of them. Its ledger entries follow from it (`entries.ts`).
+ * An executed order: all executions of one fill, one for a share, one for each leg of a multi-leg order, so that no state
+ * has only some of them. Its ledger entries follow from it (`entries.ts`).
  */
 export interface OrderExecuted {
   readonly type: 'OrderExecuted';
   readonly order: number;
   readonly executions: readonly BookedExecution[];
-  /** What stays set aside for the rest of the order; absent = nothing. */
+  /** Remaining reservation of the order; absent = none. */
   readonly reserved: Money | undefined;
   readonly takes: MarginExcess | undefined;
   readonly cover: Quantity | undefined;
   /** Absent = the exchange date of the record. */
   readonly tradeDate: TradingDate | undefined;
-  /** When what was traded is delivered; for sales also when the cash comes in. Absent for futures, which are never delivered. */
+  /** Date of delivery, and for sales of the cash. Absent for futures, which have no delivery. */
   readonly settlementDate: TradingDate | undefined;
 }
