@@ -11,7 +11,7 @@ import type { RiskPoint } from './portfolio/risk-legs.js';
 import type { Partitions } from './reg-t/partition.js';
 import type { GroupName } from './group-names.js';
 
-/** One instrument as a margin book holds it. */
+/** A position of one instrument in a margin book. */
 export interface Holding {
   /** The terms of the contract. */
   readonly instrument: Tradable;
@@ -20,64 +20,64 @@ export interface Holding {
   readonly mark: Price;
 }
 
-/** The rules a book is judged by. */
+/** The margin rules of a book. */
 export interface MarginTerms {
   readonly marginType: MarginType;
-  /** How portfolio margin measures risk; absent = TIMS. */
+  /** Risk model of portfolio margin; absent = TIMS. */
   readonly engine: MarginEngine | undefined;
   readonly house: HouseRates;
   readonly asOf: Instant;
   readonly calendar: Calendar;
-  /** Option series in the whole book, among which the work of a search is shared; absent = those that are asked about. */
+  /** Option series in the whole book, which share the search effort; absent = only those given. */
   readonly series?: number;
-  /** Where partitions are remembered; absent = nowhere. */
+  /** Cache of partitions; absent = none. */
   readonly partitions?: Partitions;
 }
 
-/** What is known of the stock or index that options are on. */
+/** Market data of the stock or index under options. */
 export interface Underlying {
-  /** Its mark; absent = there is none. */
+  /** Its mark; absent = no price. */
   readonly price: Price | undefined;
-  /** 1 for anything that is not a leveraged fund; negative for one that moves against its index. */
+  /** 1 except for leveraged funds; negative for an inverse fund. */
   readonly leverageFactor: number;
-  /** Announced cash dividends: what the model takes out of its price (D71). */
+  /** Announced cash dividends, which the model deducts from the price (D71). */
   readonly dividends: readonly CashDividend[];
 }
 
-/** What a book has to know of the market beside the marks of what is in it. */
+/** Market data of a book, besides the marks of its holdings. */
 export interface BookMarket {
-  /** Of what options are on, by its symbol. */
+  /** The underlying of options, by its symbol. */
   underlying(symbol: string): Underlying;
-  /** A year, 0.2 is 20 %; absent = what the mark of the option implies. */
+  /** Per year, 0.2 is 20 %; absent = implied by the mark of the option. */
   volatility?(contract: Holding): number | undefined;
-  /** Continuous, a year. */
+  /** Continuous, per year. */
   readonly rate: number;
 }
 
-/** What is held, or imagined to be held, and by which rules it is judged: all that a requirement is taken of. */
+/** Positions, actual or hypothetical, with their margin rules: the complete input of a requirement. */
 export interface MarginBook extends MarginTerms {
   readonly holdings: readonly Holding[];
   readonly market: BookMarket;
 }
 
-/** What holding something takes, and what it brings. Nothing is rounded before display. */
+/** Requirements and equity contribution of holdings. Rounded only for display. */
 export interface Amounts {
-  /** By Regulation T, at purchase or sale, against margin equity; 0 under portfolio margin. */
+  /** Reg T initial requirement, at purchase or sale, against margin equity; 0 under portfolio margin. */
   readonly fed: Money;
-  /** The greater of FINRA's maintenance and the house's. */
+  /** The greater of FINRA maintenance and house maintenance. */
   readonly house: Money;
-  /** What an opening order is judged by in place of `house`: with futures at their initial margin (D94, D108). */
+  /** Requirement for opening orders in place of `house`: with futures at their initial margin (D94, D108). */
   readonly opening: Money;
-  /** What opening it from cash takes: per group the greater of fed and house, and the long options paid in full. */
+  /** Requirement to open it from cash: per group the greater of Reg T initial and house, plus the long options paid in full. */
   readonly initial: Money;
-  /** Its market value as far as that counts in margin equity; negative for what is short. */
+  /** Equity contribution: the market value that counts in margin equity; negative for short positions. */
   readonly counted: Money;
 }
 
 /** Holdings that are margined together. */
 export interface MarginGroup {
   readonly strategy: GroupName;
-  /** The symbol of stock or index, the root of futures, or what a class group is called. */
+  /** The symbol of the stock or index, the root of futures, or the name of a class group. */
   readonly underlying: string;
   readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
   readonly amounts: Amounts;
@@ -88,6 +88,6 @@ export interface MarginGroup {
 /** The requirement of a book: the sums of its groups. */
 export interface Requirement extends Amounts {
   readonly groups: readonly MarginGroup[];
-  /** Under portfolio margin: every point that was tried. */
+  /** Portfolio margin only: every scenario that was evaluated. */
   readonly scenarios?: readonly (RiskPoint & { readonly volatilityMove?: number })[];
 }

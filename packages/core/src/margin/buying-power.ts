@@ -5,40 +5,40 @@ import type { HouseRates } from './house-rates.js';
 import type { MarginType } from './margin-type.js';
 import { FINRA_LONG_BPS } from './reg-t/stock.js';
 
-/** Below this equity an account may not borrow (FINRA Rule 4210(b)). */
+/** Minimum equity for borrowing (FINRA Rule 4210(b)). */
 export const MINIMUM_MARGIN_EQUITY = Money.ofDollars(2000);
 
-/** The equity that day trading takes under the pattern-day-trader rule (FINRA Rule 4210(f)(8)(B); D110, D111). */
+/** Equity that day trading requires under the pattern-day-trader rule (FINRA Rule 4210(f)(8)(B); D110, D111). */
 export const PATTERN_EQUITY = Money.ofDollars(25_000);
 
 const DAY_TRADE_MULTIPLE = 4;
 
-/** The rate that buying power counts at under portfolio margin: an unhedged stock's (D108, D165). */
+/** Rate of buying power under portfolio margin: that of an unhedged stock (D108, D165). */
 const PORTFOLIO_BPS = 1500;
 
-/** What a MARGIN portfolio has left for opening orders, at the current marks, beside what is open already. */
+/** Margin of a MARGIN portfolio available to opening orders, at current marks and after open orders. */
 export interface AvailableMargin {
   readonly marginType: MarginType;
   readonly house: HouseRates;
   readonly totalEquity: Money;
-  /** Cash that is not owed, is no proceeds of short sales, and that nothing is set aside of; negative = a loan. */
+  /** Cash without debits, proceeds of short sales and reservations; negative = a loan. */
   readonly freeCash: Money;
   /** True when cash secures short puts; new orders then use the remaining cash only (D80, D81). */
   readonly keepsCash?: boolean;
-  /** Above the requirements, once open orders have taken theirs. */
+  /** Excess over the requirements, less those of open orders. */
   readonly left: MarginExcess;
-  /** Where the broker lends for the day: what stock may still be opened for, in place of the initial measure (D110). */
+  /** Intraday leverage only: amount of stock that may still be opened, in place of the initial measure (D110). */
   readonly forTheDay?: Money;
 }
 
-/** The room of an order that is open already: what it has set aside is there for it. */
+/** Available margin of an order that is already open: its own reservation is added back. */
 export const availableToOrder = (room: AvailableMargin, { reserved, takes }: SetAside): AvailableMargin => ({
   ...room,
   freeCash: Money.add(room.freeCash, reserved),
   left: MarginExcess.add(room.left, takes),
 });
 
-/** True when anything may be borrowed, shares included. */
+/** True when the account may borrow cash or shares. */
 export const canBorrow = (room: AvailableMargin): boolean => room.totalEquity >= MINIMUM_MARGIN_EQUITY;
 
 /** True when a purchase may be paid with a loan. */
@@ -46,9 +46,9 @@ export const canBorrowForPurchases = (room: AvailableMargin): boolean =>
   canBorrow(room) && room.keepsCash !== true;
 
 /**
- * How much stock may be bought or sold short and kept overnight (D108): under REG_T the lesser of what the initial and the
- * maintenance headroom allow, under PORTFOLIO what the maintenance headroom allows. Below 2,000 of equity no more than what
- * is paid for (D160).
+ * Value of stock that may be bought or sold short and kept overnight (D108): under REG_T the lesser of the initial and the
+ * maintenance limits, under PORTFOLIO the maintenance limit. Below $2,000 of equity at most the free cash
+ * (D160).
  */
 export function overnightBuyingPower(room: AvailableMargin): Money {
   const { marginType, left, freeCash } = room;
@@ -58,7 +58,7 @@ export function overnightBuyingPower(room: AvailableMargin): Money {
 }
 
 /**
- * For day trades: under REG_T four times the maintenance excess at the previous close (FINRA Rule 4210(f)(8)(B); D54),
+ * Day-trade buying power: under REG_T four times the maintenance excess at the previous close (FINRA Rule 4210(f)(8)(B); D54),
  * under PORTFOLIO the overnight figure.
  */
 export function dayTradeBuyingPower(room: AvailableMargin, previousMaintenanceExcess: Money): Money {
@@ -68,7 +68,7 @@ export function dayTradeBuyingPower(room: AvailableMargin, previousMaintenanceEx
 }
 
 /**
- * What an order that does not fit needs, in the same unit (D108): by the initial measure, or by the other where only that
+ * Buying power that a refused order requires (D108): by the initial measure, or by maintenance if only that
  * is short.
  */
 export function requiredBuyingPower(effect: MarginExcess, room: AvailableMargin): Money {
@@ -79,15 +79,15 @@ export function requiredBuyingPower(effect: MarginExcess, room: AvailableMargin)
     : positive(stockOpenedWith(Money.negate(effect.initial)));
 }
 
-/** The stock whose purchase takes so much of the initial headroom: half of it is lent. */
+/** Value of stock that an initial excess can open: half of it is lent. */
 const stockOpenedWith = (initial: Money): number => 2 * initial;
 
-/** The long stock that takes so much to hold. */
+/** Value of long stock that a maintenance excess can hold. */
 function stockHeldWith(maintenance: Money, { marginType, house }: AvailableMargin): number {
   const longBps = Math.max(FINRA_LONG_BPS, house.houseMaintenanceLongBps);
   return Money.scale(maintenance, 10_000, marginType === 'PORTFOLIO' ? PORTFOLIO_BPS : longBps);
 }
 
-/** Not negative, and an exact integer however far quotes have jumped. */
+/** Bounds an amount to a non-negative exact integer, however far quotes have jumped. */
 const positive = (money: number): Money =>
   Money.ofUnits(Math.min(Math.max(0, money), Number.MAX_SAFE_INTEGER));

@@ -48,13 +48,13 @@ const bookOf = (held: readonly Holding[], type: MarginBook['marginType']): Margi
   holdings: held,
 });
 
-/** What a trade changes where so much of its instrument is held. */
+/** Margin impact of a trade on a position in its instrument. */
 function effectOf(book: MarginBook, held: Quantity, done: MarginTrade): MarginExcess {
   const { instrument, price: mark } = done;
   return effectOnChain(book, NO_MARKET, held === 0 ? [] : [{ instrument, quantity: held, mark }], done);
 }
 
-/** The headroom of a whole portfolio with so much cash. */
+/** Margin excess of a whole portfolio with some cash. */
 function headroomOf(book: MarginBook, cash: Money): MarginExcess {
   const { fed, house, counted } = amountsOf(book);
   const equity = Money.add(cash, counted);
@@ -64,7 +64,7 @@ function headroomOf(book: MarginBook, cash: Money): MarginExcess {
 const ownOf = (held: readonly Holding[], { instrument }: MarginTrade): Quantity =>
   held.find((holding) => holding.instrument === instrument)?.quantity ?? Quantity.zero;
 
-/** What is held once a trade is done, the instrument marked at its price; without the trade where `done` is false. */
+/** Holdings with the instrument marked at the trade's price; after the trade, or before it where `done` is false. */
 function marked(held: readonly Holding[], trade: MarginTrade, done: boolean): Holding[] {
   const { instrument, quantity, price } = trade;
   const before = ownOf(held, trade);
@@ -123,7 +123,7 @@ const orders = fc.array(
     buy: fc.boolean(),
     quantity: fc.integer({ min: 1, max: 500 }).map(Quantity.of),
     worst: cents,
-    /** Where it fills, in percent of its worst price. */
+    /** Fill price in percent of the worst price. */
     percent: fc.integer({ min: 1, max: 100 }),
     charges: fc.nat({ max: 1000 }),
   }),
@@ -137,7 +137,7 @@ it('an accepted order that fills at or inside its worst price leaves no negative
       let left: MarginExcess = start;
       const accepted: { readonly order: MarginTrade; readonly fill: MarginTrade }[] = [];
       for (const [i, { buy, quantity, worst, percent, charges }] of asked.entries()) {
-        // A stock of its own for each: what others fill at does not mark it.
+        // Each order has its own stock, so that fills of one do not mark another.
         const traded = {
           instrument: testEquity(`S${i}`),
           quantity: buy ? quantity : Quantity.negate(quantity),
@@ -156,7 +156,7 @@ it('an accepted order that fills at or inside its worst price leaves no negative
         const taken = marginRequiredBy(effectOf(bookOf([], type), Quantity.zero, order));
         const effect = effectOf(bookOf([], type), Quantity.zero, fill);
         const own = MarginExcess.add(left, taken);
-        // Low-priced stock takes more the lower it is sold short: such a fill is judged again.
+        // Low-priced stock requires more the lower it is sold short: such a fill is checked again.
         const beyond = 0 - effect.initial > taken.initial || 0 - effect.maintenance > taken.maintenance;
         if (beyond && !fitsExcess(effect, own)) continue;
         left = MarginExcess.subtract(own, marginRequiredBy(effect));

@@ -72,10 +72,10 @@ describe('the gate (D108)', () => {
     [room(-100, -50), room(100, 50), true],
     [room(-100, -50), room(99, 1000), false],
     [room(-100, -50), room(1000, 49), false],
-    // What makes nothing worse passes in any state.
+    // Changes that worsen neither measure pass in any state.
     [room(0, 0), room(-500, -500), true],
     [room(10, 0), room(-500, -500), true],
-    // What helps one measure and hurts the other needs room for both.
+    // A change that improves one measure and worsens the other must fit both.
     [room(10, -5), room(-10, 5), true],
     [room(10, -5), room(-11, 5), false],
   ])('%j with %j left: %s', (change, left, expected) => {

@@ -7,20 +7,20 @@ import { Quantity } from '../values/quantity.js';
 import type { BookMarket, Holding, MarginTerms } from './book.js';
 import { amountsOfOffsetGroup } from './requirement.js';
 
-/** A trade, done or imagined, as margin sees it. */
+/** A trade, executed or hypothetical, as margin sees it. */
 export interface MarginTrade {
   readonly instrument: Tradable;
   /** Negative = sold. */
   readonly quantity: Quantity;
   readonly price: Price;
-  /** What it does to cash, charges included; negative = paid. */
+  /** Change of cash, charges included; negative = paid. */
   readonly cash: Money;
 }
 
 /**
- * What a trade changes of the headroom of the chain that it belongs to, its instrument marked at its price before and after
- * (D107, D108): a purchase takes half of its value and its charges, however the market has moved since. Other chains do not
- * change, so an order does not value everything that is held. Futures take nothing by Regulation T.
+ * Margin impact of a trade on its offset group, with its instrument marked at the trade's price before and after
+ * (D107, D108): a purchase requires half of its value and its charges, however the market has moved since. Other offset groups do not
+ * change, so an order does not value the whole portfolio. Futures have no Reg T requirement.
  */
 export const effectOf = (
   terms: MarginTerms,
@@ -29,7 +29,7 @@ export const effectOf = (
   trade: MarginTrade,
 ): MarginExcess => effectOfAll(terms, market, chain, [trade], trade.cash).headroom;
 
-/** What trades in one chain change together, cash and all: the headroom, what holding takes, and the excess over that. */
+/** Combined impact of trades in one offset group, cash included: margin impact, house requirement, and maintenance excess. */
 export function effectOfAll(
   terms: MarginTerms,
   market: BookMarket,
@@ -65,7 +65,7 @@ export function effectOfAll(
   };
 }
 
-/** What the options on a stock see of it, where it trades at a price. */
+/** Market data with the stock at a given price. */
 const markedAt = (market: BookMarket, stock: string, price: Price): BookMarket => ({
   ...market,
   underlying: (symbol) => {
@@ -74,13 +74,13 @@ const markedAt = (market: BookMarket, stock: string, price: Price): BookMarket =
   },
 });
 
-/** What an order with this effect takes of the headroom while it is open: never less than nothing. */
+/** Requirement of an open order with this margin impact: never negative. */
 export const marginRequiredBy = (effect: MarginExcess): MarginExcess => ({
   initial: Money.max(Money.negate(effect.initial), Money.zero),
   maintenance: Money.max(Money.negate(effect.maintenance), Money.zero),
 });
 
-/** Whether an opening order may be taken (D108): it makes nothing worse, or what is left has room for it. */
+/** True when an opening order fits (D108): it worsens neither measure, or the available margin covers it. */
 export const fitsExcess = (effect: MarginExcess, left: MarginExcess): boolean =>
   (effect.initial >= 0 && effect.maintenance >= 0) ||
   (left.initial + effect.initial >= 0 && left.maintenance + effect.maintenance >= 0);

@@ -9,27 +9,27 @@ import { marketHours } from '../calendar/hours.js';
 import { dailySettlementAt, hoursOf } from '../instruments/trading-hours.js';
 import type { Amounts, Holding, MarginGroup, MarginTerms } from './book.js';
 
-/** A delivery month that is held. */
+/** A held delivery month. */
 interface Month {
   readonly contract: FutureContract;
   readonly quantity: Quantity;
   readonly margin: FutureMargin;
-  /** The part of a listed `spreadMargin` that is asked for, in basis points. */
+  /** The applied part of a listed `spreadMargin`, in basis points. */
   readonly shareBps: number;
 }
 
-/** What a pair of months takes, and where nothing is known of it: a share of the larger maintenance (D94). */
+/** Default requirement of a pair of months without a listed `spreadMargin`: a share of the larger maintenance (D94). */
 const SPREAD_BPS = 2000;
 const SPREAD_INITIAL_BPS = 11_000;
 const ONE = 1_000_000;
 const WHOLE_BPS = 10_000;
 
-/** What futures are judged by. */
+/** Margin rules of futures. */
 type FutureTerms = Pick<MarginTerms, 'asOf' | 'calendar' | 'house'>;
 
 /**
- * The part of its margin that a contract takes now, in basis points (D94): a broker may take less while its trade day is open and not
- * settled yet.
+ * Current part of a contract's margin, in basis points (D94): a broker may require less while the trade day is open and not
+ * yet settled.
  */
 export function marginShareBps(contract: FutureContract, { asOf, calendar, house }: FutureTerms): number {
   const { futuresIntradayFractionBps = WHOLE_BPS } = house;
@@ -40,7 +40,7 @@ export function marginShareBps(contract: FutureContract, { asOf, calendar, house
   return isIntraday ? futuresIntradayFractionBps : WHOLE_BPS;
 }
 
-/** The margin that a contract takes now; of one that nothing is known of its whole notional, never nothing. */
+/** Current margin of a contract; without known figures its whole notional, never 0. */
 export function futureMarginOf({ instrument, mark }: Holding, terms: FutureTerms): FutureMargin {
   if (instrument.assetClass !== 'FUTURE') throw new RangeError(`${instrument.symbol} is no future`);
   const notional = (): Money => valueOf(instrument, mark, Quantity.of(1));
@@ -55,7 +55,7 @@ export function futureMarginOf({ instrument, mark }: Holding, terms: FutureTerms
   };
 }
 
-/** What one pair of months takes to hold. */
+/** Maintenance requirement of one pair of months. */
 function spreadMarginOf(
   long: Pick<Month, 'contract' | 'margin' | 'shareBps'>,
   short: Pick<Month, 'contract' | 'margin'>,
@@ -67,8 +67,8 @@ function spreadMarginOf(
 }
 
 /**
- * The groups of the months of one root (D94): long and short months are paired, earliest with earliest; what is left takes
- * its maintenance for each contract.
+ * Margin groups of the months of one root (D94): long and short months are paired, earliest with earliest; each remaining contract
+ * requires its maintenance.
  */
 export function futureGroups(holdings: readonly Holding[], terms: FutureTerms): MarginGroup[] {
   const months = holdings.map((holding): Month => {

@@ -12,22 +12,22 @@ import {
 import type { AvailableMargin } from './buying-power.js';
 import { fitsExcess } from './effect.js';
 
-/** An opening order at its worst price, or a part of it at the price it executes. */
+/** An opening order at its worst price, or a part of it at its execution price. */
 export interface OpeningOrder {
   readonly isShortSale: boolean;
-  /** With commission and fees; of a short sale its value with them. */
+  /** With commission and fees; for a short sale its value plus them. */
   readonly cost: Money;
   readonly effect: MarginExcess;
-  /** Of shares; absent = not. */
+  /** True for shares; absent = false. */
   readonly isStock?: boolean;
 }
 
 const CENT = 100;
 
 /**
- * Why a MARGIN portfolio cannot take an opening order; `undefined` = it can. What the order has set aside already has been judged and
- * is not judged again. Else what is left above both requirements must have room for it (D108), and below the minimum equity
- * nothing is lent: nothing is sold short, and only cash buys (D109).
+ * Refusal of an opening order in a MARGIN portfolio; `undefined` = accepted. The order's reservation was checked before and
+ * is not checked again. Otherwise the available margin must cover both requirements (D108), and below the minimum equity
+ * the broker lends nothing: no short sales, and purchases from cash only (D109).
  */
 export function marginRefusal(
   opening: OpeningOrder,
@@ -38,7 +38,7 @@ export function marginRefusal(
   const { isShortSale, cost, effect } = opening;
   const beside = availableToOrder(room(), already);
   const isLent = canBorrow(beside);
-  // What costs nothing, such as a covered call, is paid beside a loan too.
+  // A cost of 0, such as that of a covered call, counts as paid even with a loan.
   const isPaid = !isShortSale && cost <= Money.max(beside.freeCash, Money.zero);
   const mayBorrow = isShortSale ? isLent : canBorrowForPurchases(beside);
   if ((mayBorrow || isPaid) && hasRoomFor(opening, beside)) return undefined;
@@ -51,7 +51,7 @@ export function marginRefusal(
   };
 }
 
-/** By both measures (D108); of stock, where the broker lends for the day, by that and what is left of it (D110). */
+/** Checks both measures (D108); for stock with intraday leverage the day-trade amount instead of the initial one (D110). */
 function hasRoomFor(
   { cost, effect, isStock = false }: OpeningOrder,
   { left, forTheDay }: AvailableMargin,
@@ -62,7 +62,7 @@ function hasRoomFor(
   );
 }
 
-/** Parts of an order are rounded one by one: together they may take a fraction of a cent more than the whole. */
+/** Parts of an order are rounded one by one: together they may require a fraction of a cent more than the whole. */
 function isWithin({ isShortSale, cost, effect }: OpeningOrder, { reserved, takes }: SetAside): boolean {
   if (takes.initial === 0 && takes.maintenance === 0) return false;
   return (

@@ -6,7 +6,7 @@ import type { HouseRates } from './house-rates.js';
 import type { MarginEngine, MarginType } from './margin-type.js';
 import { requirementOf } from './requirement.js';
 
-/** A book that need not exist (D43), as plain data: it can go to another thread. */
+/** A hypothetical book (D43), as plain data: it can be sent to another thread. */
 export interface HypotheticalBook {
   readonly marginType: MarginType;
   readonly engine: MarginEngine | undefined;
@@ -14,17 +14,17 @@ export interface HypotheticalBook {
   readonly asOf: Instant;
   readonly calendar: Calendar['id'];
   readonly holdings: readonly Holding[];
-  /** Of what options are on, by its symbol. */
+  /** Underlyings of the options, by symbol. */
   readonly underlyings: ReadonlyMap<string, Underlying>;
-  /** By the symbol of an option or of what it is on; they take the place of implied ones. */
+  /** By the symbol of an option or of its underlying; they replace implied volatilities. */
   readonly volatilities: ReadonlyMap<string, number>;
-  /** Continuous, a year. */
+  /** Continuous, per year. */
   readonly rate: number;
 }
 
 const UNKNOWN: Underlying = { price: undefined, leverageFactor: 1, dividends: [] };
 
-/** What an imagined book takes: the same function that answers for portfolios. */
+/** Requirement of a hypothetical book, by the same function as for portfolios. */
 export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
   const { marginType, engine, house, asOf, holdings, underlyings, volatilities, rate } = book;
   return requirementOf({

@@ -10,13 +10,13 @@ export type Accrual = number;
 const UNITS_PER_MONEY = 10_000;
 const DAYS_A_YEAR = 360;
 const BPS = 10_000;
-/** Stock that was sold short is charged on its price and 2 % more, in whole dollars a share. */
+/** Fee base of short stock: 102 % of its price, in whole dollars per share. */
 const COLLATERAL_PERCENT = 102;
 const PRICE_UNITS_PER_MILLIONTH = 100;
 const MILLION = 1e6;
 const CENT: Accrual = 1e6;
 
-/** As much of what a day adds as can still be kept exactly: beyond ninety million dollars between two postings nothing more accrues. */
+/** A day's accrual, capped so that the sum stays exact: after about ninety million dollars between two postings it stops growing. */
 export const accruable = (more: Accrual, accrued: Accrual): Accrual =>
   Math.min(more, Number.MAX_SAFE_INTEGER - accrued);
 
@@ -31,17 +31,17 @@ export function dailyInterest(loan: Money, tiers: readonly MarginInterestTier[])
   return Math.round(interest);
 }
 
-/** A day's fee for shares that are sold short: on the price and 2 %, up to the next dollar, at least one. */
+/** A day's fee for short shares: on 102 % of the price, rounded up to the next dollar, at least one. */
 export function dailyBorrowFee(price: Price, shares: Quantity, rateAnnual: number): Accrual {
-  // Quotes after a split end in a third of a cent and the like: that makes no whole dollar.
+  // Rounded first: prices after a split can end in a third of a cent, and rounding noise must not add a dollar.
   const millionths = multiplyDivide(price, COLLATERAL_PERCENT, PRICE_UNITS_PER_MILLIONTH * 100, 'half-up');
   const dollars = Math.max(1, Math.ceil(millionths / MILLION));
   return Math.round((dollars * (shares / MILLION) * rateAnnual * 1e8) / DAYS_A_YEAR);
 }
 
-/** What is posted of an accrual: to the cent, half up. */
+/** The posted amount of an accrual: to the cent, half up. */
 export const postedOf = (accrual: Accrual): Money =>
   Money.toCents(Money.ofUnits(Math.round(accrual / UNITS_PER_MONEY)));
 
-/** Nothing of an accrual that is less than a cent, else all of it. */
+/** 0 for an accrual below a cent, else the accrual. */
 export const unlessBelowCent = (accrual: Accrual): Accrual => (accrual < CENT ? 0 : accrual);

@@ -2,7 +2,7 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** What a margin call is about (D119). */
+/** Kind of a margin call (D119). */
 export type CallType =
   'REG_T' | 'MAINTENANCE' | 'MINIMUM_EQUITY' | 'DAY_TRADE' | 'INTRADAY' | 'PORTFOLIO' | 'FUTURES';
 
@@ -10,20 +10,20 @@ export interface MarginCall {
   /** Running number of the call in its simulation; its id follows from it. */
   readonly number: number;
   readonly type: CallType;
-  /** What was missing when it was issued. */
+  /** Deficit when it was issued. */
   readonly amount: Money;
   readonly issuedAt: Instant;
   readonly dueAt: Instant;
   readonly status: 'OPEN' | 'MET' | 'LIQUIDATED';
-  /** Of those about a day's trades: the excess at the close that they were issued at, from which a rise meets them (D112). */
+  /** Calls for a day's trades only: the excess at the close of their issue. A rise above it meets them (D112). */
   readonly closingExcess?: Money;
-  /** True when its due time has passed and was told. */
+  /** True after its due time was reported. */
   readonly isDue?: true;
   /** True when positions were closed for it. */
   readonly isLiquidating?: true;
 }
 
-/** True when a portfolio with such a call is in a call: those about day trades are listed only. */
+/** True when a call restricts the portfolio: day-trade calls are only listed. */
 export const isRestricting = ({ type }: Pick<MarginCall, 'type'>): boolean =>
   type !== 'DAY_TRADE' && type !== 'INTRADAY';
 
@@ -52,26 +52,26 @@ export interface Accrued {
 
 const NOTHING_ACCRUED: Accrued = { interest: 0, borrowFees: 0 };
 
-/** What a MARGIN portfolio keeps beside its books. */
+/** State of a MARGIN portfolio besides its books. */
 export interface MarginAccount {
-  /** The special memorandum account (D107); 0 unless under REG_T. Negative only after exercise, assignment or a corporate action. */
+  /** Special Memorandum Account (D107); 0 unless under REG_T. Negative only after exercise, assignment or a corporate action. */
   sma: Money;
   /** Open ones, oldest first. */
   calls: readonly MarginCall[];
-  /** The date of the latest warning: there is one a day. */
+  /** Date of the latest warning; there is one per day. */
   warnedOn: TradingDate | undefined;
   /** Accrued and not posted, in units of 10^-8 dollars (D118). */
   interest: number;
   borrowFees: number;
   /** The part of them that belongs to months before that of `accruedThrough`. */
   earlier: Accrued;
-  /** The last date that accruals were taken for. */
+  /** The last date with accruals. */
   accruedThrough: TradingDate | undefined;
-  /** Of the latest dates with day trades, oldest first. */
+  /** Day trades of the latest dates that had any, oldest first. */
   dayTrades: readonly DayTradeCount[];
-  /** The latest day whose trades were short of anything, and of how much at most (D110, D112). */
+  /** The latest day with trades beyond its limit, and the largest shortfall (D110, D112). */
   shortfall: { readonly date: TradingDate; readonly amount: Money } | undefined;
-  /** When INTRADAY calls came due unmet: the last two. */
+  /** Due dates of the last two unmet INTRADAY calls. */
   unmetIntraday: readonly TradingDate[];
 }
 
@@ -88,10 +88,10 @@ export const newMarginAccount = (): MarginAccount => ({
   unmetIntraday: [],
 });
 
-/** After a second unmet INTRADAY call within twelve months nothing is borrowed for so many days (D112). */
+/** Days without borrowing after a second unmet INTRADAY call within twelve months (D112). */
 const BLOCKED_DAYS = 90;
 
-/** True when a portfolio is kept from new shorts and debits on a date, for INTRADAY calls that it left unmet (D112). */
+/** True when a portfolio may not open shorts or debits on a date because of unmet INTRADAY calls (D112). */
 export function isBlocked({ unmetIntraday }: MarginAccount, date: TradingDate): boolean {
   const [first, second] = unmetIntraday;
   if (first === undefined || second === undefined) return false;
@@ -99,10 +99,10 @@ export function isBlocked({ unmetIntraday }: MarginAccount, date: TradingDate): 
   return second <= aYearLater && date >= second && date < TradingDate.plusDays(second, BLOCKED_DAYS);
 }
 
-/** Dates that day trades are remembered of: more than any window of five business days. */
+/** Dates of day trades to keep: more than any window of five business days. */
 const MOST_DATES = 8;
 
-/** Day trades by date, after so many more on one. */
+/** Day trades by date, after adding some on one. */
 export function countedDayTrades(
   counts: readonly DayTradeCount[],
   date: TradingDate,

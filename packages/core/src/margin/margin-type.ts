@@ -1,5 +1,5 @@
-/** Which rules set what a MARGIN portfolio must hold. */
+/** Margin rules of a MARGIN portfolio. */
 export type MarginType = 'REG_T' | 'PORTFOLIO';
 
-/** How portfolio margin measures risk. */
+/** Risk model of portfolio margin. */
 export type MarginEngine = 'SIMPLE' | 'SPAN' | 'TIMS';

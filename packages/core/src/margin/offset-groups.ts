@@ -6,12 +6,12 @@ import type { Holding, MarginTerms } from './book.js';
 import { riskParametersOn } from './portfolio/risk-parameters.js';
 import { classOf } from './portfolio/tims.js';
 
-/** How what lies in one chain is margined. */
+/** Margin method of an offset group. */
 export type OffsetGroupKind = 'FUTURES' | 'REG_T' | 'CLASS';
 
 /**
- * What can be margined together, and with nothing else (D94, D101, D115–D117): requirements are sums over chains, so that a trade
- * changes that of its own chain alone.
+ * Holdings that can be margined together, and with no others (D94, D101, D115–D117): requirements are sums over offset groups, so a trade
+ * changes that of its own group alone.
  */
 export interface OffsetGroup {
   readonly kind: OffsetGroupKind;
@@ -19,7 +19,7 @@ export interface OffsetGroup {
   readonly holdings: readonly Holding[];
 }
 
-/** Which chain an instrument lies in: futures by root, the rest by underlying, under TIMS by product group or class. */
+/** The offset group of an instrument: futures by root, the rest by underlying, under TIMS by product group or class. */
 export function offsetGroupOf(
   instrument: Tradable,
   { marginType, engine, asOf, calendar }: MarginTerms,
@@ -35,7 +35,7 @@ export function offsetGroupOf(
   return productGroup ?? name;
 }
 
-/** The stocks and indices that what lies in one chain with an instrument is, or is on. */
+/** The stocks and indices in the offset group of an instrument, as instruments or underlyings. */
 export function underlyingsIn(
   instrument: Exclude<Tradable, FutureContract>,
   { marginType, engine, asOf, calendar }: MarginTerms,
@@ -50,7 +50,7 @@ export function underlyingsIn(
   );
 }
 
-/** A book by chains, in the order of their names; what comes twice is held once, and what adds up to nothing is not held. */
+/** A book by offset groups, in the order of their names. Repeated instruments are added up, and sums of 0 are left out. */
 export function offsetGroupsOf(holdings: readonly Holding[], terms: MarginTerms): OffsetGroup[] {
   const byName = new Map<string, Holding[]>();
   for (const holding of holdings) {
@@ -79,7 +79,7 @@ function eachOnce(holdings: readonly Holding[]): readonly Holding[] {
   return [...bySymbol.values()].filter(({ quantity }) => quantity !== 0);
 }
 
-/** Whatever is in one chain is margined in one way. */
+/** The margin method of the holdings of one offset group. */
 export function kindOf([first]: readonly Holding[], { marginType }: MarginTerms): OffsetGroupKind {
   if (first?.instrument.assetClass === 'FUTURE') return 'FUTURES';
   return marginType === 'PORTFOLIO' ? 'CLASS' : 'REG_T';

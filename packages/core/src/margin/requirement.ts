@@ -32,9 +32,9 @@ const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
 });
 
 /**
- * What a book takes, group by group: the one function that answers portfolios, imagined books, the gate and the watch. The least
- * over all divisions under Reg T (D99–D105), by risk under portfolio margin (D114–D117). The same whatever the order of the
- * holdings; an instrument that comes more than once is held once.
+ * Requirement of a book, group by group: the one function for portfolios, hypothetical books, order checks and the margin watch. The
+ * least of all partitions under Reg T (D99–D105), by risk under portfolio margin (D114–D117). The order of the holdings does not
+ * matter; repeated instruments are added up.
  */
 export function requirementOf(book: MarginBook): Requirement {
   const { holdings, market } = book;
@@ -54,7 +54,7 @@ export function requirementOf(book: MarginBook): Requirement {
       scenarios.push(...measured.scenarios);
     }
   }
-  // The names of each underlying are in their order already.
+  // Names within each underlying are already sorted.
   groups.sort((a, b) => (a.underlying < b.underlying ? -1 : a.underlying > b.underlying ? 1 : 0));
   return {
     ...groups.reduce((sum, { amounts }) => addAmounts(sum, amounts), NO_AMOUNTS),
@@ -63,7 +63,7 @@ export function requirementOf(book: MarginBook): Requirement {
   };
 }
 
-/** The sums of `requirementOf` alone, of a book that has each instrument once. */
+/** The sums of `requirementOf` alone, for a book that has each instrument once. */
 export function amountsOf(book: MarginBook): Amounts {
   const { holdings, market } = book;
   const terms = withSeries(book);
@@ -95,7 +95,7 @@ export function amountsOf(book: MarginBook): Amounts {
   };
 }
 
-/** All but the stock that no option is on, which is a chain each. */
+/** All holdings except stock without options on it, each of which is its own offset group. */
 function notAlone(holdings: readonly Holding[]): readonly Holding[] {
   const underlyings = new Set<string>();
   for (const { instrument } of holdings)
@@ -103,7 +103,7 @@ function notAlone(holdings: readonly Holding[]): readonly Holding[] {
   return holdings.filter(({ instrument }) => !isShares(instrument) || underlyings.has(instrument.symbol));
 }
 
-/** The terms of a book with its number of option series, among whose chains the work of a search is shared. */
+/** The terms of a book with its number of option series, whose offset groups share the search effort. */
 function withSeries({ holdings, market: _, ...terms }: MarginBook): MarginTerms {
   if (terms.series !== undefined) return terms;
   const series = holdings.reduce(
@@ -113,7 +113,7 @@ function withSeries({ holdings, market: _, ...terms }: MarginBook): MarginTerms 
   return { ...terms, series };
 }
 
-/** What the holdings of one chain take (`offset-groups.ts`), each instrument once. */
+/** Amounts of the holdings of one offset group (`offset-groups.ts`), each instrument once. */
 export function amountsOfOffsetGroup(
   holdings: readonly Holding[],
   terms: MarginTerms,

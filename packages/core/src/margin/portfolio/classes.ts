@@ -15,7 +15,7 @@ import { timsRequirementOf } from './tims.js';
 
 type Scenarios = NonNullable<Requirement['scenarios']>;
 
-/** A class group and the points it was tried at. */
+/** A class group and its scenarios. */
 export interface ClassRequirement {
   readonly group: MarginGroup;
   readonly scenarios: Scenarios;
@@ -23,7 +23,7 @@ export interface ClassRequirement {
 
 const FACTOR_ONE = 10_000;
 
-/** What the holdings of one class group take under portfolio margin (D114–D117): nothing by Reg T, all of it counts. */
+/** Requirement of the holdings of one class group under portfolio margin (D114–D117): no Reg T initial, full equity contribution. */
 export function classRequirement(
   holdings: readonly Holding[],
   terms: MarginTerms,
@@ -31,7 +31,7 @@ export function classRequirement(
 ): ClassRequirement {
   const values = new ModelValues(terms, market);
   const legs: RiskLeg[] = [];
-  /** What nothing can be said of: it takes all that it is worth, of the underlying's strike where it is short. */
+  /** Requirement of options without a model value: their value, for shorts plus the value of the strike. */
   let unknown = Money.zero;
   const classes = new Map<string, UnderlyingClass>();
   for (const { instrument } of holdings)
@@ -58,7 +58,7 @@ export function classRequirement(
   };
 }
 
-/** What a class group takes, without its points. */
+/** Amounts of a class group, without its scenarios. */
 export const classAmounts = (holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): Amounts =>
   classRequirement(holdings, terms, market).group.amounts;
 

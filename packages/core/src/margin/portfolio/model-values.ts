@@ -18,21 +18,21 @@ import { WHOLE_MOVE } from './risk-legs.js';
 import type { Move, RiskLeg } from './risk-legs.js';
 import type { Shift } from './span.js';
 
-/** An option of a book with what its values are made of. */
+/** An option of a book with the model inputs of its values. */
 interface Modelled {
   readonly contract: OptionContract;
   readonly underlying: Underlying;
-  /** What the shares of a contract come to per point of its multiplier (D89). */
+  /** Value of a contract's shares per point of its multiplier (D89). */
   readonly spot: Price;
   readonly settlement: Instant;
   readonly volatility: number;
 }
 
 const DAY_MS = 86_400_000;
-/** A price of nothing has no logarithm. */
+/** A price of 0 has no logarithm. */
 const LEAST_PRICE = 1;
 
-/** What the options of a book are worth where their underlyings have moved: the model at the volatility of the mark (D115). */
+/** Model values of a book's options after moves of their underlyings, at the volatility of the mark (D115). */
 export class ModelValues {
   private readonly terms: MarginTerms;
   private readonly market: BookMarket;
@@ -50,7 +50,7 @@ export class ModelValues {
     this.nextDay = Instant.plusMs(asOf, days * DAY_MS);
   }
 
-  /** Takes an option in; `false` where its underlying has no price, so that nothing can be said of it. */
+  /** Adds an option; `false` if its underlying has no price, so that it has no model value. */
   add(holding: Holding): boolean {
     const { instrument, mark } = holding;
     if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no option`);
@@ -71,10 +71,10 @@ export class ModelValues {
     return true;
   }
 
-  /** Per share, after a move of the underlying alone. */
+  /** Value per share after a move of the underlying alone. */
   readonly revalue = ({ symbol }: RiskLeg, move: Move): Price => this.valueOf(symbol, move, 0, 0);
 
-  /** Per share, after all that moves in a scenario of SPAN. */
+  /** Value per share after all shifts of a SPAN scenario. */
   readonly shifted = ({ symbol }: RiskLeg, { move, volatilityBps, tradingDays }: Shift): Price =>
     this.valueOf(symbol, move, volatilityBps, tradingDays);
 

@@ -4,11 +4,11 @@ import type { Price } from '../../values/price.js';
 import type { Quantity } from '../../values/quantity.js';
 import { multiplyDivide, multiplyTwiceDivide } from '../../values/scaled.js';
 
-/** A position as portfolio margin looks at it: what it is on, and what a point of its price is worth. */
+/** A position as portfolio margin sees it: its underlying, and its dollars per point of price. */
 export interface RiskLeg {
   readonly kind: 'STOCK' | 'OPTION' | 'FUTURE';
   readonly symbol: string;
-  /** Of stock its own symbol, of a future its root. */
+  /** For stock its own symbol, for a future its root. */
   readonly underlying: string;
   readonly underlyingClass: UnderlyingClass;
   /** Negative = short. */
@@ -17,7 +17,7 @@ export interface RiskLeg {
   readonly multiplier: number;
   /** The mark. */
   readonly price: Price;
-  /** Of the stock or of the underlying of an option; negative for a fund that moves against its index. */
+  /** Leverage factor of the stock or of an option's underlying; negative for an inverse fund. */
   readonly leverageFactor: number;
 }
 
@@ -28,20 +28,20 @@ export const moveOf = (bps: number, numerator: number, denominator: number): Mov
   (bps * 15 * numerator) / denominator;
 
 /**
- * What an option is worth per share where its underlying has moved by so much; nothing else moves. With no move, what the model
- * makes of it now: the anchor that gains and losses are counted from (D115). Rounded to 10^-8 (D71).
+ * Model value of an option per share after a move of its underlying alone. With no move it is the current model
+ * value, the base of gains and losses (D115). Rounded to 10^-8 (D71).
  */
 export type Revaluation = (leg: RiskLeg, move: Move) => Price;
 
 /** One point of a risk array. */
 export interface RiskPoint {
   readonly underlying: string;
-  /** Of the class, as a share of its price. */
+  /** Move of the class, as a share of its price. */
   readonly priceMove: number;
   readonly pnl: Money;
 }
 
-/** What is margined as one, and every point it was tried at (D106). */
+/** Positions that are margined as one, and every scenario that was evaluated (D106). */
 export interface RiskGroup {
   readonly name: string;
   readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
@@ -54,11 +54,11 @@ export interface RiskRequirement {
   readonly groups: readonly RiskGroup[];
 }
 
-/** How far an instrument goes with its class: its factor times as far, but never below nothing. */
+/** Move of an instrument with its class: times its leverage factor, but never to a negative price. */
 export const legMove = (move: Move, { leverageFactor }: RiskLeg): Move =>
   Math.max(0 - WHOLE_MOVE, Math.round(move * leverageFactor));
 
-/** What a position gains or loses where its class moves. */
+/** Gain or loss of a position after a move of its class. */
 export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
   const own = legMove(move, leg);
   if (leg.kind !== 'OPTION') {
@@ -74,7 +74,7 @@ export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
   return multiplyTwiceDivide(change, leg.quantity, Math.round(leg.multiplier * 1e6), 1e16, 'half-up');
 }
 
-/** 37.50 for a contract of a hundred, of a long no more than its value (D115). */
+/** $37.50 for a contract of 100 shares, for a long one at most its value (D115). */
 export function minimumOf({ kind, price, quantity, multiplier }: RiskLeg, dollarsPerPoint: number): number {
   if (kind !== 'OPTION') return 0;
   const contracts = Math.abs(quantity);

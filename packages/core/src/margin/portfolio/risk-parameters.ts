@@ -1,33 +1,33 @@
 import { TradingDate } from '../../values/trading-date.js';
 
-/** How far the classes of a kind are moved down and up, in hundredths of a percent. */
+/** Scenario range of a class, down and up, in hundredths of a percent. */
 interface Range {
   readonly down: number;
   readonly up: number;
 }
 
-/** Underlyings that are margined as one: an index and the funds on it. */
+/** Underlyings that are margined as one: an index and its funds. */
 export interface MarginClass {
   readonly name: string;
   readonly underlyings: readonly string[];
   readonly range: Range;
-  /** Classes of one product group offset each other in part; absent = it stands alone. */
+  /** Classes of one product group offset each other in part; absent = no offset. */
   readonly productGroup?: string;
 }
 
 /** The figures of TIMS and SIMPLE (D115, D116). */
 export interface RiskParameters {
-  /** The first date that they hold on. */
+  /** The first date on which they are in force. */
   readonly effectiveFrom: TradingDate;
   readonly classes: readonly MarginClass[];
-  /** Underlyings of no class, by theirs. */
+  /** Ranges of underlyings in no class, by their kind. */
   readonly stock: Range;
   readonly broadIndex: Range;
-  /** Of the gains of some classes of a product group against losses of others. */
+  /** Part of the gains of some classes of a product group that offsets losses of others. */
   readonly offsetBps: number;
-  /** Dollars a point of multiplier: 37.50 for a contract of a hundred. */
+  /** Dollars per point of multiplier: $37.50 for a contract of 100 shares. */
   readonly minimumPerPoint: number;
-  /** SIMPLE's. */
+  /** Ranges of SIMPLE. */
   readonly simple: { readonly stock: number; readonly broadIndex: number; readonly volatilityIndex: number };
 }
 

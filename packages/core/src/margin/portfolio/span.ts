@@ -7,7 +7,7 @@ import { legMove, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
 import type { Move, RiskLeg, RiskPoint } from './risk-legs.js';
 import type { RiskParameters } from './risk-parameters.js';
 
-/** One delivery month that is held. */
+/** One held delivery month. */
 export interface FutureLeg {
   readonly symbol: string;
   /** The combined commodity: its months scan together. */
@@ -15,21 +15,21 @@ export interface FutureLeg {
   readonly lastTradeDate: TradingDate;
   /** Negative = short. */
   readonly quantity: Quantity;
-  /** The exchange's, of one contract: the price scan range times the multiplier. */
+  /** The exchange's maintenance per contract: the price scan range times the multiplier. */
   readonly maintenance: Money;
-  /** Of a pair of this month and another; absent = a fifth of the larger maintenance (D94). */
+  /** Spread margin of a pair of this month and another; absent = a fifth of the larger maintenance (D94). */
   readonly spreadMargin?: Money;
 }
 
-/** What moves in a scenario: the price, the volatility, and the day that passes. */
+/** Shift of a scenario: price, volatility, and the passing of days. */
 export interface Shift {
   readonly move: Move;
-  /** Of the volatility itself, in hundredths of a percent: 2500 = a quarter more. */
+  /** Relative change of the volatility, in hundredths of a percent: 2500 = a quarter more. */
   readonly volatilityBps: number;
   readonly tradingDays: number;
 }
 
-/** What an option is worth per share after a shift, rounded to 10^-8; without one, what the model makes of it now. */
+/** Model value of an option per share after a shift, rounded to 10^-8; without a shift the current model value. */
 export type ShiftedValue = (leg: RiskLeg, shift: Shift) => Price;
 
 interface SpanPoint extends RiskPoint {
@@ -42,7 +42,7 @@ export interface SpanGroup {
   readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
   readonly maintenance: Money;
   readonly initial: Money;
-  /** What pairs of months add to the scanned risk. */
+  /** Spread charges of pairs of months, in addition to the scanned risk. */
   readonly spreads: Money;
   readonly points: readonly SpanPoint[];
 }
@@ -53,12 +53,12 @@ export interface SpanRequirement {
   readonly groups: readonly SpanGroup[];
 }
 
-/** How far stock and options scan. */
+/** Scan ranges of stock and options. */
 const SPAN_RANGE = { stock: 1500, broadIndex: 800 };
 const VOLATILITY_BPS = 2500;
 const INITIAL_BPS = 11_000;
 const SPREAD_BPS = 2000;
-/** Extreme moves: three times the range, of which a third is taken (D117). */
+/** Extreme moves: three times the range, with a third of the loss applied (D117). */
 const EXTREME = 3;
 const EXTREME_BPS = 3300;
 const STILL: Shift = { move: 0, volatilityBps: 0, tradingDays: 0 };
@@ -67,7 +67,7 @@ interface Scenario {
   /** Thirds of the price scan range. */
   readonly thirds: number;
   readonly volatilityBps: number;
-  /** How much of the loss is taken. */
+  /** The part of the loss that applies. */
   readonly weightBps: number;
 }
 
@@ -87,7 +87,7 @@ const SCENARIOS: readonly Scenario[] = [
 /**
  * Portfolio margin by SPAN (D117). Futures of a root scan together, and each pair of months, earliest with earliest, adds its
  * spread margin; no credit between commodities. Stock and options of an underlying scan together over 15 % (broad index 8 %),
- * with a quarter more and less volatility and a day gone, and take at least 37.50 for a short contract.
+ * with a quarter more and less volatility and one day passed, and require at least $37.50 per short contract.
  */
 export function spanRequirementOf(
   legs: readonly RiskLeg[],
@@ -123,7 +123,7 @@ const named = ({ symbol, quantity }: { readonly symbol: string; readonly quantit
 
 export function commodityOf(root: string, months: readonly FutureLeg[]): SpanGroup {
   const points = SCENARIOS.map(({ thirds, volatilityBps, weightBps }): SpanPoint => {
-    // A future knows no volatility.
+    // Futures do not depend on volatility.
     const gain = months.reduce(
       (sum, { quantity, maintenance }) =>
         sum + multiplyTwiceDivide(maintenance, quantity, thirds, 3e6, 'half-up'),

@@ -2,11 +2,11 @@ import type { Instant } from '../../values/instant.js';
 import type { BookRefusal, OptionLeg, RegTLeg } from './legs.js';
 
 const MOST_POSITIONS = 1000;
-/** A hundred million dollars, and ten thousand dollars a point: amounts of one contract stay exact integers. */
+/** Up to $100 million, and $10,000 per point: amounts of one contract stay exact integers. */
 const MOST_PRICE = 1e16 - 1;
 const MOST_MULTIPLIER = 10_000;
 
-/** Terms of a series that must be the same wherever it is named. */
+/** Terms of a series that must be the same in all legs. */
 const TERMS = [
   'underlying',
   'underlyingClass',
@@ -22,13 +22,13 @@ const TERMS = [
   'price',
 ] as const satisfies readonly (keyof OptionLeg)[];
 
-/** All that is wrong with the legs of a book, in their order (D106). Each symbol is named once for each reason. */
+/** All problems with the legs of a book, in their order (D106). Each symbol is named once for each reason. */
 export function refusalsOf(legs: readonly RegTLeg[], asOf: Instant): BookRefusal[] {
   if (legs.length > MOST_POSITIONS) return [{ code: 'TOO_MANY_POSITIONS', most: MOST_POSITIONS }];
   const refusals = new Map<string, BookRefusal>();
   const refuse = (refusal: BookRefusal): unknown => refusals.set(JSON.stringify(refusal), refusal);
   const seen = new Map<string, RegTLeg>();
-  /** Of each underlying: its price and factor, as the legs on it say. */
+  /** By underlying: its price and leverage factor, as its legs state them. */
   const underlyings = new Map<string, { price: number | undefined; factor: number }>();
   for (const leg of legs) {
     const before = seen.get(leg.symbol) ?? leg;

@@ -8,35 +8,35 @@ import { isLongDated } from './parameters.js';
 import type { TradingDate } from '../../values/trading-date.js';
 
 /**
- * Amounts of one contract, or of the shares that one contract delivers, in millionths of a dollar: fine enough that nothing
- * is rounded before it is multiplied by how many there are.
+ * Amounts of one contract, or of its delivered shares, in millionths of a dollar: fine enough that rounding happens
+ * only after multiplication by the count.
  */
 export type Micros = number;
 
-/** By which figures a book is judged. */
+/** The margin figures of a book. */
 export interface RegTTerms {
   readonly parameters: RegTParameters;
   readonly house: HouseRates;
   readonly asOf: TradingDate;
 }
 
-/** One series of a book, with what the formulas of its groups are made of. Amounts are of one contract. */
+/** One series of a book, with the inputs of its groups' formulas. Amounts are of one contract. */
 export interface Contract {
   readonly symbol: string;
   readonly isCall: boolean;
   readonly isShort: boolean;
-  /** How many; positive. */
+  /** Number of contracts; positive. */
   readonly count: number;
   readonly settlesAt: Instant;
   readonly expiration: TradingDate;
   readonly style: 'AMERICAN' | 'EUROPEAN';
   readonly settlement: 'PHYSICAL' | 'CASH';
   readonly multiplier: number;
-  /** Shares that stand against one contract. */
+  /** Shares that offset one contract. */
   readonly deliverable: number;
-  /** The part of a share beside them that is paid in cash. */
+  /** The fraction of a share, beyond those, that is paid in cash. */
   readonly inLieu: Quantity;
-  /** What the shares are worth; 0 where no formula asks for it. */
+  /** Value of the shares; 0 if no formula uses it. */
   readonly shares: Micros;
   /** U: the value of everything one contract delivers, cash in lieu included (D89). */
   readonly delivered: Micros;
@@ -44,23 +44,23 @@ export interface Contract {
   readonly premium: Micros;
   readonly inTheMoney: Micros;
   readonly outOfTheMoney: Micros;
-  /** Long, with more than nine months to go. */
+  /** Long, with more than nine months to expiration. */
   readonly isLongDated: boolean;
-  /** Of an uncovered short contract (D103); 0 for a long one. */
+  /** Requirement of an uncovered short contract (D103); 0 for a long one. */
   readonly naked: Micros;
-  /** Of the shares of one contract (D100). */
+  /** Requirements of the shares of one contract (D100). */
   readonly stock: ShareAmounts;
   /** The rate of long stock. */
   readonly longBps: number;
-  /** The rate of the option uncovered, and the factor of its underlying, which is in it. */
+  /** The rate of the uncovered option, including the leverage factor of its underlying, and that factor. */
   readonly nakedBps: number;
   readonly factor: number;
 }
 
-/** What the shares of one contract take alone. */
+/** Requirements of the shares of one contract alone. */
 export interface ShareAmounts {
   readonly fed: Micros;
-  /** At a short sale: the minimums of low-priced stock hold then too (D100, D108). */
+  /** At a short sale, where the minimums of low-priced stock also apply (D100, D108). */
   readonly shortFed: Micros;
   readonly long: Micros;
   readonly short: Micros;
@@ -75,7 +75,7 @@ function micros(price: number, count: number): Micros {
     : multiplyTwiceDivide(price, Math.round(count * 1e6), 1, 1e8, 'half-up');
 }
 
-/** The rates of stock with a house's and a fund's factor, at most all of its value (D100). */
+/** The rates of stock with the house's and a fund's factor, at most its full value (D100). */
 export function stockRates(
   { parameters, house }: RegTTerms,
   factor: number,
@@ -87,7 +87,7 @@ export function stockRates(
   };
 }
 
-/** What so many shares of stock take, as one contract of options on it delivers. */
+/** Requirements of the stock that one option contract delivers. */
 export function sharesOf(
   value: Micros,
   price: number,
@@ -114,8 +114,8 @@ export function sharesOf(
 export const factorOf = (leverageFactor: number): number => Math.max(1, Math.abs(leverageFactor));
 
 /**
- * A leg of options as the formulas look at it; `count` contracts, negative = short. `like`: another one on the same underlying, by the
- * same terms and at the same price.
+ * An option leg as the formulas see it; `count` contracts, negative = short. `like`: another contract on the same underlying, with the
+ * same terms and price.
  */
 export function contractOf(
   leg: OptionLeg,
@@ -164,7 +164,7 @@ export function contractOf(
     stock: delivers?.stock ?? sharesOf(shares, underlyingPrice, leg.deliverable, factor, terms),
   };
 
-  /** D103, beside the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */
+  /** D103, in addition to the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */
   function uncovered(): Micros {
     const floorOf = isCall ? delivered : strike;
     return Math.max(

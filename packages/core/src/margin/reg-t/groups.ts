@@ -2,16 +2,16 @@ import { multiplyDivide } from '../../values/scaled.js';
 import type { Contract, Micros, RegTTerms } from './contracts.js';
 
 /**
- * What one unit of a group takes (D99, D103): one contract of each option in it and, where stock is in it, the shares that
+ * Amounts of one unit of a group (D99, D103): one contract of each of its options and, if it includes stock, the shares that
  * one contract delivers.
  */
 export interface UnitAmounts {
-  /** By Regulation T, against margin equity. */
+  /** Reg T initial requirement, against margin equity. */
   readonly fed: Micros;
   readonly maintenance: Micros;
-  /** The greater of the two, and the long options in it that are paid in full. */
+  /** The greater of the two, plus its long options that are paid in full. */
   readonly initial: Micros;
-  /** Its value as far as that counts in margin equity; negative for what is short. */
+  /** Equity contribution; negative for short positions. */
   readonly counted: Micros;
 }
 
@@ -31,13 +31,13 @@ const share = (value: Micros, bps: number): Micros => multiplyDivide(value, bps,
 export const longStock = ({ stock, shares }: Contract): UnitAmounts => of(stock.fed, stock.long, 0, shares);
 
 /**
- * SHORT_STOCK: 50 % beside the proceeds, then 30 %, at least 5.00 a share, of low-priced stock all of it and at least 2.50 a
- * share, which then holds at initiation too (D100, D108).
+ * SHORT_STOCK: 50 % in addition to the proceeds, then 30 %, at least $5.00 a share; low-priced stock 100 % and at least $2.50 a
+ * share, which then applies at initiation too (D100, D108).
  */
 export const shortStock = ({ stock, shares }: Contract): UnitAmounts =>
   of(stock.shortFed, stock.short, 0, 0 - shares);
 
-/** LONG_CALL, LONG_PUT: paid in full; beyond nine months 75 % of the value, which then counts (D102; 12 CFR 220.12). */
+/** LONG_CALL, LONG_PUT: paid in full; beyond nine months 75 % of the value, which then contributes to equity (D102; 12 CFR 220.12). */
 export function longOption(option: Contract, { parameters }: RegTTerms): UnitAmounts {
   if (!option.isLongDated) return of(0, 0, option.premium, 0);
   const rate = share(option.premium, parameters.longDatedBps);
@@ -62,18 +62,19 @@ export function shortStraddle(call: Contract, put: Contract): UnitAmounts {
   return of(amount, amount, 0, 0);
 }
 
-/** COVERED_CALL: long stock, valued at no more than the strike, and what the call is in the money (D103; 4210(f)(2)(H)). */
+/** COVERED_CALL: long stock, valued at most at the strike, and the in-the-money amount of the call (D103; 4210(f)(2)(H)). */
 export function coveredCall(call: Contract, terms: RegTTerms): UnitAmounts {
   const { fed, long } = valuedAt(Math.min(call.shares, call.strike), call, terms);
   return of(fed + call.inTheMoney, long + call.inTheMoney, 0, call.shares);
 }
 
-/** COVERED_PUT: short stock, and what the put is in the money (D103). */
+/** COVERED_PUT: short stock, and the in-the-money amount of the put (D103). */
 export const coveredPut = ({ stock, inTheMoney, shares }: Contract): UnitAmounts =>
   of(stock.fed + inTheMoney, stock.short + inTheMoney, 0, 0 - shares);
 
 /**
- * PROTECTIVE_PUT: 10 % of the strike and what the put is out of the money, at most what the stock takes alone (D103;
+ * PROTECTIVE_PUT: 10 % of the strike plus the out-of-the-money amount of the put, at most the requirement of the stock
+ * alone (D103;
  * 4210(f)(2)(H)(iv)). The stock counts at no less than the strike.
  */
 export function protectivePut(put: Contract, terms: RegTTerms): UnitAmounts {
@@ -81,7 +82,7 @@ export function protectivePut(put: Contract, terms: RegTTerms): UnitAmounts {
   return of(put.stock.fed, Math.min(hedged, put.stock.long), put.premium, Math.max(put.shares, put.strike));
 }
 
-/** PROTECTIVE_CALL: short stock and a long call, as PROTECTIVE_PUT (D103). */
+/** PROTECTIVE_CALL: short stock and a long call, like PROTECTIVE_PUT (D103). */
 export function protectiveCall(call: Contract, terms: RegTTerms): UnitAmounts {
   const hedged = tenPercent(call.strike, terms) + call.outOfTheMoney;
   return of(call.stock.fed, Math.min(hedged, call.stock.short), call.premium, 0 - call.shares);
@@ -120,7 +121,7 @@ export const reversal = (put: Contract, call: Contract, terms: RegTTerms): UnitA
     0 - put.shares,
   );
 
-/** The rates of long stock on another value than its own. */
+/** The rates of long stock on a value other than its own. */
 function valuedAt(
   value: Micros,
   { longBps }: Contract,
@@ -129,5 +130,5 @@ function valuedAt(
   return { fed: share(value, parameters.stockInitialBps), long: share(value, longBps) };
 }
 
-/** True when call and put are of one expiration, as a collar, a conversion and a reversal must be (D164). */
+/** True when call and put have one expiration, which a collar, a conversion and a reversal require (D164). */
 export const expireTogether = (a: Contract, b: Contract): boolean => a.expiration === b.expiration;

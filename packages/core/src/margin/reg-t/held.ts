@@ -14,13 +14,13 @@ import type { HeldOf, RegTRules } from './least-requirement.js';
 import { regTParametersOn } from './parameters.js';
 import { regTStock } from './stock.js';
 
-/** What the holdings of one underlying take under Reg T; stock alone takes no search. */
+/** Reg T amounts of the holdings of one underlying; stock alone needs no search. */
 export function regTAmounts(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): Amounts {
   const alone = stockAlone(holdings, terms);
   return alone ?? withOpening(leastAmountsOfHeld(heldOf(holdings, terms, market), rulesOf(terms)));
 }
 
-/** The same line by line, in the order of names. */
+/** The same group by group, in the order of names. */
 export function regTGroups(
   holdings: readonly Holding[],
   terms: MarginTerms,
@@ -71,7 +71,7 @@ function ruleOfStock(leverage: number, quantity: Quantity, mark: Price, terms: M
   return stockFormula(quantity < 0, Price.format(mark), long, short, regT);
 }
 
-/** The holdings of one underlying, each once, as Reg T looks at them. */
+/** The holdings of one underlying, each instrument once, as Reg T sees them. */
 function heldOf(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): HeldOf {
   let name: string | undefined;
   let shares = Quantity.zero;
@@ -107,7 +107,7 @@ const rulesOf = ({ house, asOf, calendar, series, partitions }: MarginTerms): Re
   date: calendar.dateOf(asOf),
 });
 
-/** When series settle that were held before: the same for as long as the terms are the same object. */
+/** Cached settlement times of series, by the identity of their terms. */
 const settlements = new WeakMap<OptionSeries, { readonly calendar: Calendar; readonly at: Instant }>();
 
 function settlementOf(series: OptionSeries, calendar: Calendar): Instant {
@@ -119,8 +119,8 @@ function settlementOf(series: OptionSeries, calendar: Calendar): Instant {
 }
 
 /**
- * Contracts as Reg T looks at them. Where nobody knows what the underlying costs, a short option is taken to be at the money,
- * which is where it takes most.
+ * Option contracts as Reg T sees them. Without a price of the underlying, a short option counts as at the money,
+ * where its requirement is greatest.
  */
 function optionLegOf(
   instrument: OptionContract,

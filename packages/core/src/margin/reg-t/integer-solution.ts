@@ -18,7 +18,7 @@ export const EMPTY_SOLUTION: IntegerSolution = {
   second: 0,
 };
 
-/** How much a count may be off by rounding and still be whole. */
+/** Rounding error within which a count is still whole. */
 export const TOLERANCE = 1e-6;
 
 /** The partition that whole column values of a program describe, with exact amounts. */
@@ -50,7 +50,7 @@ export function integerSolutionOf(program: PartitionProgram, values: Float64Arra
   return { combos, straddles, spreads, first, second };
 }
 
-/** The same with all shorts that are alone as greater ones. */
+/** The same with all shorts that are alone as greater shorts of straddles. */
 export function withGreater({ columns, contracts }: PartitionProgram, values: Float64Array): Float64Array {
   const left = contracts.map(({ count }) => count);
   const whole = values.map((value) => Math.round(value));
@@ -66,7 +66,7 @@ export function withGreater({ columns, contracts }: PartitionProgram, values: Fl
   return whole;
 }
 
-/** Pairs the shorts of straddles, the greatest first: with one of the same strike where there is one. */
+/** Pairs the shorts of straddles, the greatest first: preferably with one of the same strike. */
 function straddlesOf(
   { contracts, columns }: PartitionProgram,
   values: Float64Array,

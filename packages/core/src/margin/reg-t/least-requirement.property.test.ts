@@ -66,7 +66,7 @@ function requirementOf(legs: readonly RegTLeg[]): RegTRequirement {
   return requirement;
 }
 
-/** What the least is taken of: maintenance less what long-dated longs count with. */
+/** The objective: maintenance less the equity contribution of long-dated longs. */
 const aim = (requirement: RegTRequirement): number =>
   requirement.groups.reduce(
     (sum, { strategy, amounts }) =>
@@ -138,7 +138,7 @@ it('is never raised by another long option', () => {
     fc.property(books, option, (legs, another) => {
       const long = { ...another, quantity: Quantity.abs(another.quantity) };
       const held = legs.find(({ symbol }) => symbol === long.symbol);
-      // The same series has one price.
+      // A series has one price.
       const added = held?.kind === 'OPTION' ? { ...long, price: held.price } : long;
       expect(aim(requirementOf([...legs, added]))).toBeLessThanOrEqual(aim(requirementOf(legs)));
     }),

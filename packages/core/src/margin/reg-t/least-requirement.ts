@@ -15,14 +15,14 @@ import { regTParametersOn } from './parameters.js';
 import { leastPartition } from './partition.js';
 import type { Partitions } from './partition.js';
 
-/** By whose figures, and when. */
+/** House rates and date of a Reg T requirement. */
 export interface RegTRules {
   readonly house: HouseRates;
-  /** The cost to close European cash-settled short boxes is taken at this share, where it exceeds their width (D105). */
+  /** Share of the cost to close European cash-settled short boxes that is required if it exceeds their width (D105). */
   readonly shortBoxCostBps?: number;
   /** Series of the whole book that these legs are a part of; absent = these are all. */
   readonly series?: number;
-  /** Absent = nothing is remembered. */
+  /** Cache of partitions; absent = none. */
   readonly partitions?: Partitions;
   readonly asOf: Instant;
   /** The exchange date of `asOf`. */
@@ -34,7 +34,7 @@ export interface RegTBook extends RegTRules {
   readonly legs: readonly RegTLeg[];
 }
 
-/** What is held of one underlying, each series once. */
+/** Holdings of one underlying, each series once. */
 export interface HeldOf {
   readonly underlying: string;
   readonly shares: Quantity;
@@ -43,15 +43,15 @@ export interface HeldOf {
   readonly options: readonly OptionLeg[];
 }
 
-/** What a book takes, and line by line why. */
+/** Requirement of a book, with its groups. */
 export interface RegTRequirement extends Omit<Amounts, 'opening'> {
   readonly groups: readonly RegTGroup[];
 }
 
 /**
- * What a book takes under Reg T: the least of all its divisions into groups (D99–D105), a line for each group. The same
- * whatever the order of the legs and however positions are divided; a symbol that comes more than once is held once. Or all
- * that is wrong with it (D106).
+ * Reg T requirement of a book: the least of all its partitions into groups (D99–D105), with a line for each group. It depends neither on
+ * the order of the legs nor on the division of positions; repeated symbols are added up. Returns all problems of an
+ * invalid book instead (D106).
  */
 export function regTRequirementOf(
   book: RegTBook,
@@ -66,7 +66,7 @@ const termsOf = ({ date, house }: RegTRules): RegTTerms => ({
   asOf: date,
 });
 
-/** The same for a book that nothing is wrong with. */
+/** The same for a valid book. */
 function leastRequirementOf(book: RegTBook): RegTRequirement {
   const groups = byUnderlying(book.legs)
     .sort((a, b) => (a.underlying < b.underlying ? -1 : 1))
@@ -78,7 +78,7 @@ function leastRequirementOf(book: RegTBook): RegTRequirement {
 export const leastAmountsOf = (book: RegTBook): Omit<RegTRequirement, 'groups'> =>
   sumOf(byUnderlying(book.legs).map((held) => leastAmountsOfHeld(held, book)));
 
-/** What one underlying takes, line by line. */
+/** Groups of the requirement of one underlying. */
 export function leastGroupsOf(held: HeldOf, rules: RegTRules): RegTGroup[] {
   const terms = termsOf(rules);
   return listGroups(divide(held, rules, terms), terms);
@@ -110,7 +110,7 @@ function sumOf(all: readonly RegTGroup['amounts'][]): Omit<RegTRequirement, 'gro
   };
 }
 
-/** Legs by underlying, each series once; prices are those of the first leg that knows one. */
+/** Legs by underlying, each series once; prices are those of the first leg that has one. */
 function byUnderlying(legs: readonly RegTLeg[]): HeldOf[] {
   const all = new Map<string, { held: Omit<HeldOf, 'options'>; options: Map<string, OptionLeg> }>();
   for (const leg of legs) {
@@ -137,7 +137,7 @@ function byUnderlying(legs: readonly RegTLeg[]): HeldOf[] {
 const UNITS = 1_000_000;
 const NO_PRICE = Price.ofUnits(0);
 
-/** One underlying, divided. */
+/** The partition of one underlying. */
 function divide(held: HeldOf, rules: RegTRules, terms: RegTTerms): Divided {
   const { underlying, price = NO_PRICE, leverageFactor } = held;
   const contracts: Contract[] = [];

@@ -4,19 +4,19 @@ import type { Price } from '../../values/price.js';
 import type { Quantity } from '../../values/quantity.js';
 import type { TradingDate } from '../../values/trading-date.js';
 
-/** Shares of one stock or fund, as Reg T looks at them. */
+/** Shares of one stock or fund, as Reg T sees them. */
 export interface StockLeg {
   readonly kind: 'STOCK';
   readonly symbol: string;
   /** Negative = short. Fractions are allowed. */
   readonly quantity: Quantity;
-  /** The mark; absent = there is none, which is refused. */
+  /** The mark; absent = no price, which is refused. */
   readonly price: Price | undefined;
-  /** 1 for anything that is not a leveraged fund; the sign does not matter. */
+  /** 1 except for leveraged funds; the sign does not matter. */
   readonly leverageFactor: number;
 }
 
-/** Contracts of one option series, as Reg T looks at them. */
+/** Contracts of one option series, as Reg T sees them. */
 export interface OptionLeg {
   readonly kind: 'OPTION';
   readonly symbol: string;
@@ -26,7 +26,7 @@ export interface OptionLeg {
   readonly right: 'CALL' | 'PUT';
   readonly strike: Price;
   readonly expiration: TradingDate;
-  /** When it settles: what a long must do no earlier than the shorts it covers (D104). */
+  /** Settlement time. A long must settle no earlier than the shorts it covers (D104). */
   readonly settlesAt: Instant;
   readonly style: 'AMERICAN' | 'EUROPEAN';
   readonly settlement: 'PHYSICAL' | 'CASH';
@@ -34,15 +34,15 @@ export interface OptionLeg {
   readonly multiplier: number;
   /** Shares that one contract delivers. */
   readonly deliverable: number;
-  /** The part of a share beside it that is paid in cash; absent = none (D89). */
+  /** The fraction of a share, beyond those, that is paid in cash; absent = none (D89). */
   readonly inLieu?: Quantity;
   /** Negative = short. Whole contracts. */
   readonly quantity: Quantity;
   /** The mark, per share. */
   readonly price: Price | undefined;
-  /** The mark of the underlying; needed where the leg is short or lies beside its stock. */
+  /** The mark of the underlying; required if the leg is short or held with its stock. */
   readonly underlyingPrice: Price | undefined;
-  /** Of the underlying, as for stock. */
+  /** Leverage factor of the underlying, as for stock. */
   readonly leverageFactor: number;
 }
 

@@ -18,9 +18,9 @@ export class LocalSearch {
   /** Numbers visited so far. */
   work = 0;
   private readonly program: PartitionProgram;
-  /** By leg; alone comes first. */
+  /** By leg; no group comes first. */
   private readonly places: Assignment[][];
-  /** Shorts, those that take most alone first, with the kind of contract that a straddle needs two of. */
+  /** Shorts, greatest requirement alone first, with the kind of contract that a straddle needs two of. */
   private readonly byNeed: readonly number[];
   private readonly kinds: readonly number[];
   private readonly combos: readonly number[];
@@ -34,7 +34,7 @@ export class LocalSearch {
   private shares = 0;
   private sum: Micros = 0;
   private paired: Micros = 0;
-  /** What all straddles that there could be take less; negative. */
+  /** Lower bound of the savings of all possible straddles; negative. */
   private readonly mostPaired: Micros;
   private least: Micros = 0;
 
@@ -65,7 +65,7 @@ export class LocalSearch {
     this.netLongs = new Float64Array(2 * blocks.length);
   }
 
-  /** Whole counts of all columns that are no worse than these; `values` must be allowed. */
+  /** Whole counts of all columns, no worse than `values`, which must be feasible. */
   from(values: Float64Array, mostWork: number): Float64Array {
     this.start(values);
     const allowed = this.work + mostWork;
@@ -125,14 +125,14 @@ export class LocalSearch {
     this.left[leg] = (this.left[leg] ?? 0) - count;
   }
 
-  /** What it comes to, against everything alone. */
+  /** Objective value, relative to all contracts alone. */
   private total(): Micros {
     let total = this.sum + this.paired;
     for (const loss of this.losses) total += loss;
     return total;
   }
 
-  /** What the straddles of all that is alone take less than their parts; negative. */
+  /** Savings of the straddles among all contracts that are alone; negative. */
   private pair(): Micros {
     let saved = 0;
     this.straddles((leg, count, isGreater) => {
@@ -141,7 +141,7 @@ export class LocalSearch {
     return saved;
   }
 
-  /** What the smaller one of a straddle takes less than alone; negative. */
+  /** Saving of the smaller short of a straddle against alone; negative. */
   private savedOf(leg: number): Micros {
     const contract = this.program.contracts[leg];
     return contract === undefined ? 0 : contract.premium - contract.naked;
@@ -149,7 +149,7 @@ export class LocalSearch {
 
   private readonly waiting = new Map<number, number>();
 
-  /** Pairs the shorts that are alone, the greatest first: each with any greater one of the other right that waits. */
+  /** Pairs the shorts that are alone, the greatest first: each with any waiting greater short of the other right. */
   private straddles(take: (leg: number, count: number, isGreater: boolean) => void): void {
     const { waiting } = this;
     waiting.clear();
@@ -197,7 +197,7 @@ export class LocalSearch {
     return this.shares >= 0;
   }
 
-  /** Does it, and undoes it where it is not allowed or gains nothing. */
+  /** Tries moves, and reverts them if they are infeasible or gain nothing. */
   private tried(count: number, moves: readonly (readonly [from: Assignment, to: Assignment])[]): boolean {
     let changesUnpaired = false;
     for (const [from, to] of moves) {
@@ -207,7 +207,7 @@ export class LocalSearch {
     }
     if (this.isAllowed()) {
       const before = this.paired;
-      // Straddles are looked at only where they could make it better.
+      // Straddles are recomputed only if they could improve the objective.
       const least = this.total() + (changesUnpaired ? this.mostPaired - before : 0);
       if (least < this.least) {
         if (changesUnpaired) this.paired = this.pair();
@@ -226,7 +226,7 @@ export class LocalSearch {
     return false;
   }
 
-  /** One more or one less of a group with stock, or contracts of one leg elsewhere. */
+  /** Adds or removes a unit of a group with stock, or moves contracts of one leg. */
   private moveOne(allowed: number): boolean {
     for (const combo of this.combos) {
       const place = { column: combo, block: -1 };
@@ -268,7 +268,7 @@ export class LocalSearch {
     );
   }
 
-  /** Two shorts, or two longs, of one right take each other's places. */
+  /** Exchanges the assignments of two shorts, or two longs, of one right. */
   private exchange(allowed: number): boolean {
     const { contracts } = this.program;
     return this.places.some((mine, one) =>

@@ -15,7 +15,7 @@ import {
 } from './groups.js';
 import type { UnitAmounts } from './groups.js';
 
-/** What is held of one underlying: its series, in the order of their symbols, and whole shares, negative = short. */
+/** Positions in one underlying: series in the order of their symbols, and whole shares, negative = short. */
 export interface UnderlyingPositions {
   readonly contracts: readonly Contract[];
   readonly shares: number;
@@ -36,7 +36,7 @@ export interface Combo {
   readonly name: ComboName;
   /** Indexes of contracts. */
   readonly legs: readonly number[];
-  /** Shares taken, negative = short. */
+  /** Shares used, negative = short. */
   readonly shares: number;
   readonly amounts: UnitAmounts;
 }
@@ -54,11 +54,11 @@ export interface Partition {
 export interface SpreadBlock {
   readonly shorts: readonly number[];
   readonly longs: readonly number[];
-  /** Whether its shorts settle at different instants; such a block has calls only or puts only. */
+  /** True when its shorts settle at different instants; such a block has calls only or puts only. */
   readonly isMixed: boolean;
 }
 
-/** Amounts of a contract that is in no group with others. */
+/** Amounts of a contract alone. */
 export const aloneOf = (contract: Contract, terms: RegTTerms): UnitAmounts =>
   contract.isShort ? nakedOption(contract) : longOption(contract, terms);
 
@@ -72,12 +72,12 @@ export const sameTerms = (a: Contract, b: Contract): boolean =>
 /** True when the terms of two contracts allow one SPREAD group. */
 export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);
 
-/** The combinations with stock whose requirement is less than that of their parts. Others are never needed: their parts can replace them. */
+/** Combinations with stock whose requirement is less than that of their parts. Others are never needed: their parts can replace them. */
 export function combosOf({ contracts, shares }: UnderlyingPositions, terms: RegTTerms): Combo[] {
   const combos: Combo[] = [];
   if (shares === 0) return combos;
   const add = (name: ComboName, legs: readonly number[], taken: number, amounts: UnitAmounts): void => {
-    // Stock covers nothing that delivers no whole share.
+    // Stock cannot cover contracts that deliver no whole share.
     if (taken === 0 || Math.abs(taken) > Math.abs(shares)) return;
     const [first, second] = savings({ name, legs, shares: taken, amounts }, contracts, terms);
     if (first < 0 || (first === 0 && second < 0)) combos.push({ name, legs, shares: taken, amounts });
@@ -104,7 +104,7 @@ export function combosOf({ contracts, shares }: UnderlyingPositions, terms: RegT
   return combos;
 }
 
-/** What a combination changes of the two objectives against its parts alone. */
+/** Changes of the two objectives by a combination, against its parts alone. */
 export function savings(combo: Combo, contracts: readonly Contract[], terms: RegTTerms): [Micros, Micros] {
   let first = combo.amounts.maintenance;
   let second = combo.amounts.initial;
@@ -125,9 +125,9 @@ export function savings(combo: Combo, contracts: readonly Contract[], terms: Reg
 }
 
 /**
- * Where SPREAD groups can be needed. A larger group is never worse than its parts (the maximum loss is subadditive), so one
- * for each instant of settlement is enough: of calls and puts whose shorts all settle then, which share a loss; and, where
- * shorts settle earlier too, of calls alone and of puts alone (D104).
+ * Blocks in which SPREAD groups can be useful. A larger group is never worse than its parts (the maximum loss is subadditive), so one
+ * for each settlement time is enough: of calls and puts whose shorts all settle then, which share a loss; and, if shorts also
+ * settle earlier, of calls alone and of puts alone (D104).
  */
 export function poolsOf(contracts: readonly Contract[]): SpreadBlock[] {
   const blocks: SpreadBlock[] = [];
@@ -176,7 +176,7 @@ function addBlocks(
   }
 }
 
-/** What a contract is worth at expiry with its underlying at a price, of one contract. */
+/** Intrinsic value of one contract at expiration, for a price of its underlying. */
 export const intrinsicAt = (contract: Contract, price: Micros): Micros =>
   Math.max(0, contract.isCall ? price - contract.strike : contract.strike - price);
 

@@ -11,7 +11,7 @@ export type Column =
   | { readonly kind: 'LOSS'; readonly block: number }
   /** Groups with stock. */
   | { readonly kind: 'COMBO'; readonly combo: Combo }
-  /** Shorts in straddles and strangles, whose own requirement is the greater one there, or the smaller one. */
+  /** Shorts in straddles and strangles, as the one with the greater requirement or the smaller one. */
   | { readonly kind: 'GREATER' | 'SMALLER'; readonly leg: number };
 
 /** Longs that can be in one block only: they are always in it, because they never raise its loss. */
@@ -39,7 +39,7 @@ export class PartitionProgram {
   readonly prices: (readonly Micros[])[] = [];
   /** The size of one contract: the tableau works with multiples of it. */
   readonly unit: Micros;
-  /** What all strikes, and so all losses, are multiples of. */
+  /** Common divisor of all strikes, and so of all losses. */
   readonly step: Micros;
   readonly shares: number;
   private readonly combos: readonly Combo[];
@@ -181,7 +181,7 @@ export class PartitionProgram {
   tableau(): Tableau {
     const { unit } = this;
     const rows = this.contracts.length + this.smaller + 4 * this.blocks.length + 1;
-    // Where the second objective says the same as the first, there is nothing to choose by it.
+    // Equal objectives leave no ties for the second to break.
     const tableau = Tableau.of(this.first, this.isOneObjective() ? [] : this.second, unit, rows);
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
@@ -197,7 +197,7 @@ export class PartitionProgram {
     return tableau;
   }
 
-  /** True when everything saves as much initially as of maintenance: only stock does not. */
+  /** True when every column saves as much initial requirement as maintenance: only stock differs. */
   isOneObjective(): boolean {
     return this.first.every((cost, index) => cost === this.second[index]);
   }
@@ -233,7 +233,7 @@ export class PartitionProgram {
     const lot = taken[0];
     if (lot === undefined) return;
     const lots = this.shares / lot;
-    // Where all contracts deliver the same, a part of a lot is of no use.
+    // If all contracts deliver the same, a partial lot is of no use.
     const isWhole = taken.every((shares) => shares === lot);
     const limit = isWhole ? Math.floor(lots) : lots;
     tableau.addRow(
@@ -245,8 +245,8 @@ export class PartitionProgram {
   }
 
   /**
-   * A short that is the smaller one in a straddle needs one of the other right that is not smaller. What serves one serves
-   * all that are smaller still, so that counting from the greatest down is enough.
+   * The smaller short of a straddle needs one of the other right that is not smaller. A partner of one also fits all
+   * smaller ones, so counting from the greatest down is enough.
    */
   private matchStraddles(tableau: Tableau): void {
     const shorts: number[] = [];

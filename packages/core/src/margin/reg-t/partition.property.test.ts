@@ -26,7 +26,7 @@ const leg = fc.record({
   strike: fc.constantFrom(80, 90, 95, 100, 105, 110, 120),
   expiry: fc.constantFrom(0, 1),
   count: fc.constantFrom(-3, -2, -1, -1, 1, 1, 2, 3),
-  /** Cents: few of them, so that different groups often take the same. */
+  /** Cents: few values, so that different groups often have the same requirement. */
   price: fc.constantFrom(0, 50, 100, 100, 250, 500, 1000, 2000),
   european: fc.constantFrom(false, false, false, false, true),
 });
@@ -87,14 +87,14 @@ const chains = (
     }))
     .filter((positions) => ways(positions) <= mostCombinations);
 
-/** About how many groups there are to try, which is what trying takes. */
+/** Approximate number of groups to try, a measure of the work. */
 const ways = ({ contracts, shares }: UnderlyingPositions): number =>
   [...contracts.map(({ count }) => count), Math.floor(Math.abs(shares) / 100)].reduce(
     (product, count) => (product * (count + 1) * (count + 2)) / 2,
     1,
   );
 
-/** What a partition comes to, whole lots of stock included. */
+/** Objectives of a partition, whole lots of stock included. */
 function amountsOf(
   { contracts, shares }: UnderlyingPositions,
   { combos, straddles, spreads }: Partition,
@@ -181,7 +181,7 @@ it('is so of series of three expirations', () => {
 it('combines shorts of two expirations if that requires less', () => {
   const of = (strike: number, expiry: number, count: number): Contract =>
     contract({ isCall: true, strike, expiry, count, price: 500, european: false }, 100);
-  // The gain of the earlier short with 95 makes up for half of what the later one with 120 can lose; apart it could not.
+  // The gain of the earlier short with 95 offsets half of the loss of the later one with 120; apart it could not.
   const contracts = [of(100, 0, -1), of(110, 2, -1), of(95, 2, 1), of(120, 2, 1)].sort(bySymbol);
   const { spreads } = leastPartition({ contracts, shares: 0 }, terms);
   expect(spreads.map(({ legs, loss }) => [legs.size, loss])).toEqual([[4, 500e6]]);
@@ -215,6 +215,6 @@ it.each<[string, (i: number) => Contract]>([
   const contracts = Array.from({ length: 59 }, (__, i) => of(i)).sort(bySymbol);
   const partition = leastPartition({ contracts, shares: 0 }, terms);
   expect(partition.isApproximate).toBe(false);
-  // Nothing that is held is used twice.
+  // Checks that no contract is used twice.
   amountsOf({ contracts, shares: 0 }, partition);
 });

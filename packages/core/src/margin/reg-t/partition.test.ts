@@ -20,7 +20,7 @@ const terms: RegTTerms = {
 const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
 const U = 100;
 
-/** Book number `seed`: the same in every run, and in what wrote it down for the other solver. */
+/** Book number `seed`: the same in every run, and in the script that wrote it for the other solver. */
 function drawn(seed: number, series: number, shares: number): UnderlyingPositions {
   let state = seed;
   const draw = (below: number): number => {
@@ -62,7 +62,7 @@ function drawn(seed: number, series: number, shares: number): UnderlyingPosition
   return { contracts, shares };
 }
 
-/** What a book takes as it is divided, in dollars, stock included. */
+/** Requirement of a partitioned book, in dollars, stock included. */
 function takes({ contracts, shares }: UnderlyingPositions): number {
   const { combos, straddles, spreads, isApproximate } = leastPartition({ contracts, shares }, terms);
   expect(isApproximate).toBe(false);
@@ -93,7 +93,9 @@ function takes({ contracts, shares }: UnderlyingPositions): number {
   return (sum + lots * (shares > 0 ? longStock(any) : shortStock(any)).maintenance) / 1e6;
 }
 
-/** Books too large to try every division of, by HiGHS (SciPy 1.17, scipy.optimize.milp): every pool of D104, every pair of straddles. */
+/**
+ * Optima of books too large for exhaustive search, by HiGHS (SciPy 1.17, scipy.optimize.milp): every pool of D104, every pair of straddles.
+ */
 const BY_ANOTHER_SOLVER = [
   7226, 13_225, 10_500, 33_014, 7960, 37_378, 6900, 24_561, 53_747, 29_589, 22_142, 22_200, 56_558, 32_980,
   14_326, 11_347, 62_136, 54_793, 1600, 14_606, 9942, 7994, 31_532, 53_082,

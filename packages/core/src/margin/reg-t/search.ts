@@ -9,7 +9,7 @@ const MOST_ROUNDS = 8;
 const POOR_ROUNDS = 4;
 const MOST_CUTS = 20;
 const MOST_WORK_OF_CUTS = 500_000;
-/** How much of a step no rounding makes. */
+/** Part of a step that is more than any rounding error. */
 const STEP_MARGIN = 0.75;
 const MAXIMUM_PENALTY = 1e6;
 
@@ -19,36 +19,36 @@ interface Open {
   readonly bound: number;
 }
 
-/** A column that is not whole, and which way is tried first. */
+/** A fractional column, and the branch that is explored first. */
 interface Branch {
   readonly column: number;
   readonly value: number;
-  /** What the first objective rises by at least, one way and the other. */
+  /** Lower bounds of the rise of the first objective in the two branches. */
   readonly below: number;
   readonly above: number;
   readonly isUpFirst: boolean;
 }
 
-/** Branch and bound: from the best so far down to where nothing is fractional, then on with what promises the most. */
+/** Branch and bound: dives from the incumbent until no column is fractional, then continues with the most promising branch. */
 export class Search {
-  /** The best that has been found. */
+  /** The incumbent. */
   best: IntegerSolution;
-  /** True when nothing takes less than the best. */
+  /** True when the incumbent is proven optimal. */
   isCertain = false;
   private readonly program: PartitionProgram;
   private readonly mostWork: number;
-  /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
+  /** Every amount of the first objective is a multiple of this: smaller differences are no improvement. */
   private readonly step: Micros;
   private readonly isOneObjective: boolean;
   /** Numbers visited so far. */
   work = 0;
-  /** Column values of an optimum where nothing needs to be whole; undefined where the work allowed did not suffice. */
+  /** Column values of an optimum of the relaxation; undefined if the work limit was reached. */
   relaxed: Float64Array | undefined;
   private isFirst = true;
   /** Lower bound of all solutions: both objectives of the root program before cuts. */
   private bound: Objectives = { first: -Infinity, second: -Infinity };
 
-  /** `best`: what is known to be possible. */
+  /** `best`: a known feasible solution. */
   constructor(program: PartitionProgram, mostWork: number, best: IntegerSolution) {
     this.program = program;
     this.best = best;
@@ -65,7 +65,7 @@ export class Search {
     while (next !== undefined) {
       const branches = this.explore(next.tableau);
       if (branches === undefined) {
-        // What is not solved may still be known to take no less: then only ties are left.
+        // Unsolved branches whose bounds are no better leave only ties.
         this.isCertain = [next, ...open].every(({ bound }) => !this.takesLess(bound));
         return;
       }
@@ -77,8 +77,8 @@ export class Search {
   }
 
   /**
-   * Column values of an optimum of the relaxation of the root program; where the work allowed does not suffice, of what it has
-   * reached.
+   * Column values of an optimum of the root relaxation; if the work limit is reached, those of the last
+   * point.
    */
   relax(): Float64Array {
     const root = this.program.tableau();
@@ -88,8 +88,8 @@ export class Search {
   }
 
   /**
-   * Solves one branch. What it finds is kept where it is the best so far; where it is not whole, it branches, the branch to look at
-   * next last. Undefined where the work allowed is done.
+   * Solves one branch. Keeps an improved integer solution. Branches on a fractional one; the branch to explore
+   * next is last. Undefined if the work limit is reached.
    */
   private explore(node: Tableau): Open[] | undefined {
     const before = node.work;
@@ -117,7 +117,7 @@ export class Search {
     }
   }
 
-  /** Both ways, as far as what they cost at least leaves something to find. */
+  /** Both branches, unless their lower bounds rule them out. */
   private branch(node: Tableau, { column, value, below, above, isUpFirst }: Branch): Open[] {
     const bound = node.objectives.first;
     const most = this.most();
@@ -138,7 +138,7 @@ export class Search {
 
   /** Fixes the columns of an optimal program that are 0 in every solution better than the incumbent. */
   private fixColumns(node: Tableau): void {
-    // Where the second objective can differ by itself, ties are wanted too.
+    // With a second objective, solutions that tie in the first are wanted too.
     const least = this.best.first - (this.isOneObjective ? STEP_MARGIN * this.step : 0);
     node.fixByReducedCost(least / this.program.unit + TOLERANCE * TOLERANCE - node.objectives.first);
   }
@@ -159,7 +159,7 @@ export class Search {
     return 'OPTIMAL';
   }
 
-  /** The first objective, in units, beyond which nothing is better: repairing only ever raises it. */
+  /** Upper bound of the first objective, in units: repairing only ever raises it. */
   private most(): number {
     const { best, step, isOneObjective } = this;
     const least = isOneObjective ? best.first - STEP_MARGIN * step : best.first;
@@ -179,7 +179,7 @@ export class Search {
       const solved = this.solve(cut, Math.min(MOST_WORK_OF_CUTS, this.mostWork / 4));
       root.work += cut.work;
       const { first } = cut.objectives;
-      // Cuts of cuts can be more than rounding bears.
+      // Repeated cuts can accumulate more than the tolerated rounding error.
       if (solved !== 'OPTIMAL' || first < bound - TOLERANCE * Math.abs(bound)) return;
       root.replaceWith(cut);
       if (first < bound + 1e-4 * Math.abs(bound)) poor++;
@@ -199,7 +199,7 @@ export class Search {
     return !this.mayBeBetter(this.bound.first * unit, this.bound.second * unit);
   }
 
-  /** True when something that is bounded so, in units, may take less than the best: of the first objective. */
+  /** True when a branch with this bound, in units, may improve the first objective. */
   private takesLess(bound: number): boolean {
     return bound * this.program.unit < this.best.first - STEP_MARGIN * this.step;
   }
@@ -236,8 +236,8 @@ export class Search {
   }
 
   /**
-   * The column to branch on: the one that costs most either way; undefined where all are whole. Greater shorts of straddles need not be:
-   * they cost nothing, and are whatever is left.
+   * The column to branch on: the one with the greatest cost either way; undefined if all are whole. Greater shorts of straddles may stay
+   * fractional: they cost nothing and are set to the remainder.
    */
   private branchOf(node: Tableau): Branch | undefined {
     const { columns } = this.program;
@@ -273,7 +273,7 @@ function takeLowestBound(open: Open[]): Open | undefined {
   return open.splice(least, 1)[0];
 }
 
-/** The greatest common divisor of what the first objective is made of. */
+/** The greatest common divisor of all costs of the first objective. */
 function stepOf(program: PartitionProgram): Micros {
   const { columns, first } = program;
   let step = program.step;

@@ -1,7 +1,7 @@
 import type { Contract, Micros } from './contracts.js';
 import { maximumLoss } from './model.js';
 
-/** What SPREAD groups are called by their shape (D104). */
+/** Names of SPREAD groups by their shape (D104). */
 type SpreadName =
   | 'DEBIT_SPREAD'
   | 'CREDIT_SPREAD'
@@ -26,12 +26,12 @@ export interface NamedSpread {
   readonly loss: Micros;
 }
 
-/** Spreads of more legs keep one name for all of them: looking for names in it would take longer than margining it. */
+/** Spreads of more legs keep one name: finding names within them would take longer than margining them. */
 const MOST_LEGS = 12;
 const MOST_STEPS = 2000;
 const MOST_SHORTS = 2;
 
-/** The name of a spread by its shape; UNIVERSAL_SPREAD where it has none of its own. */
+/** The name of a spread by its shape; UNIVERSAL_SPREAD if no other fits. */
 function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
   const counts = [...legs.values()];
   const unit = counts.reduce((a, b) => (b === 0 ? a : gcd(a, b)), 0);
@@ -78,8 +78,8 @@ function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
 }
 
 /**
- * The same contracts in named spreads that together lose no more at most: as few as there can be, longs that none needs
- * being alone. Where there are no such, the one spread that it is (D104: fewest unnamed groups, then fewest groups).
+ * The same contracts in named spreads whose total loss is no greater: as few as possible, with unneeded longs
+ * alone. If there are none, the one spread itself (D104: fewest unnamed groups, then fewest groups).
  */
 export function namedSpreads(contracts: readonly Contract[], legs: SpreadLegs, loss: Micros): NamedSpread[] {
   const whole: NamedSpread = { name: nameOf(contracts, legs), legs, loss };
@@ -103,7 +103,7 @@ class NamedSpreadSearch {
   private readonly longs: readonly number[];
   private readonly shorts: readonly number[];
   private readonly left: Map<number, number>;
-  /** Of each short, the shapes that it has a part in. */
+  /** By short: the shapes that it is part of. */
   private readonly shapesOf = new Map<number, Shape[]>();
   private readonly chosen: NamedSpread[] = [];
 
@@ -122,7 +122,7 @@ class NamedSpreadSearch {
     this.divide(loss);
   }
 
-  /** Every named shape with one unit of its ratio, those of most legs first. */
+  /** Every named shape with one unit of its ratio, those with the most legs first. */
   private shapesAmong(): Shape[] {
     const shapes: Shape[] = [];
     const add = (legs: readonly number[], ratio: readonly number[]): void => {

@@ -14,7 +14,7 @@ export const FINRA_LONG_BPS = 2500;
 const FINRA_SHORT_BPS = 3000;
 
 /**
- * What one stock position takes under Reg T, signed quantity, at its mark (D100).
+ * Reg T amounts of one stock position, signed quantity, at its mark (D100).
  *
  * Initial: 50 % (Regulation T, 12 CFR 220.12), for a short sale in addition to its proceeds. Maintenance (FINRA
  * Rule 4210(c)): long 25 %; short the greater of 30 % and $5.00 a share, below $5 the greater of 100 % and $2.50 a share;
@@ -37,7 +37,7 @@ export function regTStock(equity: Equity, quantity: Quantity, mark: Price, rates
     ? Money.max(value, valueOf(equity, TWO_FIFTY_PER_SHARE, shares))
     : valueOf(equity, FIVE_PER_SHARE, shares);
   const house = Money.max(rate, least);
-  // The minimums of low-priced stock hold at initiation too.
+  // The minimums of low-priced stock apply at initiation too.
   const fed = low ? Money.max(half, least) : half;
   return { fed, house, opening: house, initial: Money.max(fed, house), counted: Money.negate(value) };
 }

@@ -1,13 +1,13 @@
 /**
  * A linear program in a condensed tableau: minimize two objectives, the second among the optima of the first, over
- * `Σ a·x ≤ b`, x ≥ 0. Rows can be added to what has been solved, so that constraints come when they are violated and
- * branches when something is not whole. Only + − × ÷: the same numbers everywhere.
+ * `Σ a·x ≤ b`, x ≥ 0. Rows can be added to a solved tableau: constraints when they are violated, and
+ * branches on fractional variables. Only + − × ÷, so that results are the same on all machines.
  *
- * Each row says: basic variable = right side − Σ coefficient × variable of the column. A column's costs say what one more of
- * its variable changes of each objective.
+ * Each row means: basic variable = right side − Σ coefficient × variable of the column. A column's costs are the changes of each
+ * objective per unit of its variable.
  */
 export class Tableau {
-  /** Columns; behind them the right side that is worked with, then the true one: see `improve`. */
+  /** Number of columns. Behind them: the perturbed right side, then the true one (see `improve`). */
   private columns: number;
   private rows = 0;
   /**
@@ -19,11 +19,11 @@ export class Tableau {
   private readonly ofRow: number[];
   private ofColumn: Int32Array;
   private variables: number;
-  /** Of each variable, whether it is whole in every solution that is wanted. */
+  /** By variable: true when it is integral in every relevant solution. */
   private readonly isWhole: boolean[];
   private readonly isOneObjective: boolean;
   private readonly used: Int32Array;
-  /** True when every variable of the model is still a column, at its own place. */
+  /** True when every variable of the model is still nonbasic, in its own column. */
   private isFresh: boolean;
   /** Work done so far: coefficients visited. */
   work = 0;
@@ -50,7 +50,7 @@ export class Tableau {
     this.used = new Int32Array(this.columns + 2);
   }
 
-  /** All variables of the model are whole numbers. Costs are in parts of `unit`; `rows`: how many there will be at first. */
+  /** All variables of the model are whole numbers. Costs are in parts of `unit`; `rows`: initial capacity. */
   static of(first: readonly number[], second: readonly number[], unit: number, rows: number): Tableau {
     const count = first.length;
     const ofColumn = new Int32Array(count);
@@ -68,7 +68,7 @@ export class Tableau {
     return new Tableau(cells, 0, [], ofColumn, count, isWhole, isOneObjective, true);
   }
 
-  /** A tableau that can be solved on without this one's knowing. */
+  /** An independent copy. */
   copy(): Tableau {
     const { rows, ofRow, ofColumn, variables, isWhole, isOneObjective } = this;
     const cells = new Float64Array((2 + rows + MORE_ROWS) * this.stride);
@@ -86,7 +86,7 @@ export class Tableau {
     );
   }
 
-  /** Takes the place of one that was copied from it; the work done stays its own. */
+  /** Replaces this tableau with a copy that was solved further; its own work count stays. */
   replaceWith(other: Tableau): void {
     this.isFresh = false;
     this.ofRow.splice(0, this.ofRow.length, ...other.ofRow);
@@ -102,7 +102,7 @@ export class Tableau {
     return this.columns + 2;
   }
 
-  /** Where a row begins. */
+  /** Index of a row's first cell. */
   private at(row: number): number {
     return (2 + row) * this.stride;
   }
@@ -116,7 +116,7 @@ export class Tableau {
     return this.cell(this.at(row) + this.columns);
   }
 
-  /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; whole numbers, but where the caller says otherwise. */
+  /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; all whole numbers unless `isWhole` is false. */
   addRow(variables: readonly number[], coefficients: readonly number[], limit: number, isWhole = true): void {
     const n = this.columns;
     if (this.isFresh) {
@@ -151,7 +151,7 @@ export class Tableau {
     this.countRow(isWhole);
   }
 
-  /** Where the next row begins, with room for it. */
+  /** Index of the next row, after growing the cells if necessary. */
   private roomForRow(): number {
     const at = this.at(this.rows);
     if (at + this.stride > this.cells.length) {
@@ -170,8 +170,8 @@ export class Tableau {
   }
 
   /**
-   * Cuts off a solution that is not whole, and nothing that is: Gomory's mixed-integer cuts, one for each row that is fractional
-   * (R. Gomory, 1960). Returns how many there were.
+   * Cuts off a fractional solution, but no integral one: Gomory's mixed-integer cuts, one for each fractional row
+   * (R. Gomory, 1960). Returns their number.
    */
   cut(most: number): number {
     const fractional: number[] = [];
@@ -216,7 +216,7 @@ export class Tableau {
     return cut;
   }
 
-  /** Forgets the cuts that do not bind: rows past the first `keep` whose own variable is not 0. */
+  /** Drops the cuts that do not bind: rows past the first `keep` whose own variable is not 0. */
   dropSlackCuts(keep: number): void {
     let kept = 0;
     for (let i = 0; i < this.rows; i++) {
@@ -231,8 +231,9 @@ export class Tableau {
   }
 
   /**
-   * Leaves out what is 0 in every whole solution whose first objective is less than `most` above this one's: the columns of which one
-   * costs more, in an optimal tableau.
+   * Removes columns that are 0 in every integral solution whose first objective is less than `most` above the current one: those whose
+   * reduced
+   * cost exceeds it, in an optimal tableau.
    */
   fixByReducedCost(most: number): void {
     const n = this.columns;
@@ -257,7 +258,7 @@ export class Tableau {
     this.work += kept * this.rows;
   }
 
-  /** Where each variable is: its column, or −1 − its row; `GONE` where it has been left out. */
+  /** Location of each variable: its column, or −1 − its row; `GONE` if it was removed. */
   private places(): Int32Array {
     const at = new Int32Array(this.variables).fill(GONE);
     for (let j = 0; j < this.columns; j++) at[this.ofColumn[j] ?? 0] = j;
@@ -265,7 +266,7 @@ export class Tableau {
     return at;
   }
 
-  /** How many variables there are, slacks of rows included. */
+  /** Number of variables, slacks of rows included. */
   get size(): number {
     return this.variables;
   }
@@ -284,7 +285,7 @@ export class Tableau {
     return { first: 0 - this.cell(this.columns), second: 0 - this.cell(this.stride + this.columns) };
   }
 
-  /** Which of the first `count` variables are not whole, and what making each of them so costs. */
+  /** The fractional ones of the first `count` variables, with the cost of making each integral. */
   fractional(count: number, nearly: number): Fractional[] {
     const fractional: Fractional[] = [];
     for (let i = 0; i < this.rows; i++) {
@@ -312,9 +313,9 @@ export class Tableau {
   }
 
   /**
-   * From a feasible point to an optimal one, as far as rounding goes: `repair` finishes it. False where that takes more than
-   * the work allowed. Many right sides are 0, where steps gain nothing and can go in circles: on the way each is a little
-   * more, and another little more than the others.
+   * Moves from a feasible point to an optimal one, except for rounding: `repair` finishes it. False if the work limit
+   * is reached. Many right sides are 0, where pivots gain nothing and can cycle: they are perturbed during the iteration, each by
+   * a different small amount.
    */
   improve(allowed: number): boolean {
     const n = this.columns;
@@ -343,7 +344,7 @@ export class Tableau {
     }
   }
 
-  /** From an optimal point that new rows have made infeasible to an optimal one; false where there is none, or too far. */
+  /** Moves from an optimal point that new rows have made infeasible to an optimal one; false if there is none, or at the limit. */
   repair(allowed: number, most = Infinity): boolean {
     let pivots = 0;
     for (;;) {
@@ -357,7 +358,7 @@ export class Tableau {
     }
   }
 
-  /** The column that lowers the objectives fastest; the first that does, where `first` is wanted to end a circle. */
+  /** The column with the steepest decrease of the objectives; with `first` the first that decreases them, to end a cycle. */
   private entering(first: boolean): number {
     const n = this.columns;
     let best = -1;
@@ -414,8 +415,8 @@ export class Tableau {
   }
 
   /**
-   * The column that repairs a row at the least cost of the first objective, then of the second; among those that cost about the same the one
-   * with the largest coefficient, so that little is lost by rounding (P. Harris, 1973).
+   * The column that repairs a row at the least cost of the first objective, then of the second; among nearly equal costs the one
+   * with the largest coefficient, for numerical stability (P. Harris, 1973).
    */
   private cheapest(rowIndex: number, byVariable: boolean): number {
     const row = this.at(rowIndex);
@@ -472,7 +473,7 @@ export class Tableau {
       for (let k = 0; k < count; k++) {
         const j = used[k] ?? 0;
         const value = (cells[other + j] ?? 0) - factor * (cells[row + j] ?? 0);
-        // What is left of equal numbers is nothing, not a coefficient.
+        // A difference of equal numbers is rounding noise and counts as 0.
         cells[other + j] = value < DUST && value > -DUST ? 0 : value;
       }
       cells[other + column] = 0 - factor * inverse;
@@ -490,7 +491,10 @@ export interface Objectives {
   readonly second: number;
 }
 
-/** A variable that is not whole, and what the first objective rises by at least where it is at most the whole number below, or at least the one above (N. Driebeek, 1966). */
+/**
+ * A fractional variable, with lower bounds of the first objective's rise if it is at most the integer below, or at least the one above (N.
+ * Driebeek, 1966).
+ */
 export interface Fractional {
   readonly variable: number;
   readonly value: number;
@@ -498,24 +502,24 @@ export interface Fractional {
   readonly above: number;
 }
 
-/** Rows that there is room for beyond those there are. */
+/** Spare rows to allocate. */
 const MORE_ROWS = 8;
 const GONE = 0x40000000;
-/** Costs and coefficients below this are none: quantities and prices are scaled to about one. */
+/** Tolerance for costs and coefficients: quantities and prices are scaled to about one. */
 const EPSILON = 1e-9;
 const FEASIBLE = 1e-8;
 const DUST = 1e-11;
-/** What a cost may be off by where that lets a larger coefficient be divided by. */
+/** Error of a cost that is accepted for a larger pivot. */
 const SLACK = 1e-9;
-/** The least coefficient that is divided by. */
+/** The smallest pivot. */
 const PIVOT = 1e-7;
 const PERTURBATION = 1e-6;
-/** Fractions closer to a whole number than this are not cut by. */
+/** Minimum distance of a fraction from a whole number for a cut. */
 const MINIMUM_FRACTION = 0.01;
-/** A little less is asked of a cut than it says, for what has been rounded. */
+/** Limit of a cut, relaxed for rounding. */
 const CUT_LIMIT = -1 + 1e-6;
-/** Cuts with larger coefficients are not to be trusted. */
+/** Largest coefficient of a trusted cut. */
 const STEEP = 1e4;
-/** Pivots in a row that gain nothing before the rule that cannot go in circles takes over. */
+/** Pivots without gain before the anti-cycling rule applies. */
 const IDLE_PIVOTS = 30;
 const MANY_PIVOTS = 300;
