@@ -8,7 +8,7 @@
 import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { weeksMoved } from '@sandpit/core';
+import { Instant, weeksMoved } from '@sandpit/core';
 import type { MaskTerms } from '../feeds/mask.js';
 import type { JournalRecord } from '../store/journal.js';
 import { MOST_GENERATIONS } from './forks.js';
@@ -191,7 +191,7 @@ function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
     clock: CLOCKS.has(clock),
     calendar: CALENDARS.has(calendar) || isMovedCalendar(calendar, mask),
     mask: mask === undefined || isMask(mask),
-    start: isWhole(start, -LONGEST_MS, LONGEST_MS),
+    start: isWhole(start, Instant.first, Instant.last),
     speed: typeof speed === 'number' && speed >= 0 && speed <= FASTEST,
     seed: isSeed(seed),
     idSecret: isSecret(idSecret),
@@ -256,7 +256,7 @@ function isFork(fork: Partial<ForkTerms> | null): boolean {
     isWhole(sequence, 0, Number.MAX_SAFE_INTEGER) &&
     isWhole(depth, 1, MOST_GENERATIONS) &&
     (seed === undefined || isSeed(seed)) &&
-    isWhole(start, -LONGEST_MS, LONGEST_MS) &&
+    isWhole(start, Instant.first, Instant.last) &&
     isSeed(firstSeed) &&
     isSecret(idSecret) &&
     hasLists(rules) &&

@@ -195,7 +195,8 @@ export class Tenants {
     await imports.noteTenant(name, tenantId);
     const marketSeq = journal.lastSeq(MARKET);
     for (const [section, { filed, id, records }] of arriving.entries()) {
-      const { joined: _, ...config } = filed.config;
+      // Membership of a competition does not travel.
+      const { joined: _, competition: __, ...config } = filed.config;
       const kept: KeptConfig =
         id === mainOf(tenantId) ? { ...config, joined: { seq: records, marketSeq } } : config;
       await Promise.all([

@@ -218,6 +218,10 @@ describe('a file that is damaged', () => {
     ['with more behind its end', (file) => `${file}{"seq":1}\n`],
     ['of a newer version', (file) => file.replace('"format":1', '"format":2')],
     ['no export at all', () => '{"hello":"world"}\n'],
+    [
+      'a start after the last instant of a clock',
+      (file) => sealed(linesOf(file).map((line) => line.replace(/"start":\d+/, '"start":253402300799000'))),
+    ],
     ['not JSON', () => 'hello\n'],
   ])('is refused: %s', async (_, damage) => {
     const { id } = await furnished();
