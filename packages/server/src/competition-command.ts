@@ -1,14 +1,17 @@
 import { parseArgs } from 'node:util';
-import { verifyCompetition } from './competitions/competition-file.js';
 import type { Scoring } from './competitions/leaderboard.js';
+import { UNVERIFIED, verifyCompetition } from './competitions/verify-competition.js';
+import { settingsFiled } from './http/translate/competitions.js';
 import { printUsage } from './usage.js';
 
 const SCORINGS: readonly string[] = ['TOTAL_RETURN', 'SHARPE', 'SORTINO', 'CALMAR'];
 
 const USAGE = `usage: sandpit competition verify FILE [--scoring SCORING]
 
-Executes the journals of an exported competition again, recomputes its leaderboard and compares both with what the file says. Exits 0 if the result
-holds, 1 with what does not.
+Executes the journals of an exported competition again, recomputes its leaderboard and compares the first line of the file with both: market, rules,
+scoring, draw, entries and result. Exits 0 if everything agrees, 1 with the differences.
+
+No journal has ${UNVERIFIED.join(', ')}.
 
   --scoring SCORING   rank by another scoring as well: TOTAL_RETURN, SHARPE, SORTINO or CALMAR`;
 
@@ -22,7 +25,11 @@ async function main(): Promise<number> {
   if (verb !== 'verify' || path === undefined || more.length > 0) throw new Error(USAGE);
   if (scoring !== undefined && !SCORINGS.includes(scoring))
     throw new Error(`--scoring must be one of ${SCORINGS.join(', ')}`);
-  const { header, rows, records, problems } = await verifyCompetition(path, scoring as Scoring | undefined);
+  const { header, rows, records, problems } = await verifyCompetition(
+    path,
+    settingsFiled,
+    scoring as Scoring | undefined,
+  );
   for (const row of rows)
     console.log(
       [
@@ -36,6 +43,7 @@ async function main(): Promise<number> {
     );
   for (const problem of problems) console.error(problem);
   console.log(`${header.entries.length} entries, ${records} records, hash ${header.result.journalHash}`);
+  console.log(`not verified, because no journal has them: ${UNVERIFIED.join(', ')}`);
   console.log(problems.length === 0 ? 'the result holds' : 'THE RESULT DOES NOT HOLD');
   return problems.length === 0 ? 0 : 1;
 }

@@ -43,6 +43,8 @@ export interface CompetitionTerms {
   readonly startsByItself?: true;
   /** True when equity is recorded at every full hour of the session and at its close: in short competitions. */
   readonly isHourly?: true;
+  /** SHA-256, in hex, of the settings as the organizer wrote them; decides nothing and lets a file be compared with the journal. */
+  readonly settingsHash?: string;
   readonly rules: CompetitionRules;
 }
 

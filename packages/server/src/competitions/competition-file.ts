@@ -5,24 +5,17 @@
 import { createHash } from 'node:crypto';
 import type { CompetitionPoint } from '@sandpit/core';
 import { exportSimulation } from '../engine/export.js';
-import { listName } from '../engine/rules-in-force.js';
-import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
-import type { FiledSimulation } from '../engine/simulation-file.js';
 import type { KeptConfig } from '../engine/simulation-config.js';
-import { verifyRecords } from '../engine/verify.js';
-import type { JournalRecord } from '../store/journal.js';
 import type { Store } from '../store/store.js';
-import { combinedHash } from './journal-hash.js';
-import { rankingOf } from './leaderboard.js';
-import type { LeaderboardRow, Scoring, Standing } from './leaderboard.js';
+import type { Scoring } from './leaderboard.js';
 import type { CompetitionNote, CompetitionResult, EntryNote } from './notes.js';
-import { settledStanding } from './running-competition.js';
 
-const FORMAT = 1;
+/** Grows when an older server would misread a file. */
+export const FORMAT = 1;
 const DOLLAR = 10_000;
 
-/** An entry as the file has it. */
-interface FiledEntry {
+/** An entry in the header of a file. */
+export interface FiledEntry {
   readonly entryId: string;
   readonly displayName: string;
   readonly simulationId: string;
@@ -32,7 +25,8 @@ interface FiledEntry {
   readonly equity: readonly { readonly at: string; readonly equity: number }[];
 }
 
-interface CompetitionHeader {
+/** The first line of a file. */
+export interface CompetitionHeader {
   readonly type: 'competition';
   readonly format: typeof FORMAT;
   readonly competitionId: string;
@@ -60,6 +54,10 @@ export function drawnFrom(
   return { seed: Number.parseInt(digest.slice(0, 8), 16), secret: digest.slice(8, 40) };
 }
 
+/** Equity as the header has it. */
+export const filedEquity = (points: readonly CompetitionPoint[]): FiledEntry['equity'] =>
+  points.map(({ at, equity }) => ({ at: new Date(at).toISOString(), equity: equity / DOLLAR }));
+
 /** The file of a competition, piece by piece. `pointsOf`: the equity that the simulation of an entry has noted. */
 export async function* exportCompetition(
   store: Pick<Store, 'journal' | 'registry'>,
@@ -73,10 +71,7 @@ export async function* exportCompetition(
   for (const entry of entries) {
     const { id: entryId, displayName, simulationId, portfolioId } = entry;
     const status = result.rows.find((row) => row.entryId === entryId)?.status ?? 'WITHDRAWN';
-    const equity = (await pointsOf(entry)).map((point) => ({
-      at: new Date(point.at).toISOString(),
-      equity: point.equity / DOLLAR,
-    }));
+    const equity = filedEquity(await pointsOf(entry));
     filed.push({ entryId, displayName, simulationId, portfolioId, status, equity });
   }
   const { at, rows, journalHash, records } = result;
@@ -100,107 +95,4 @@ export async function* exportCompetition(
     const config = JSON.parse(entry.config) as KeptConfig;
     yield* exportSimulation(store, { id, shownId: id, config, upTo });
   }
-}
-
-/** Contents of the file of a competition. */
-export interface CompetitionVerdict {
-  readonly header: CompetitionHeader;
-  /** The ranking that follows from the journals, by the scoring that was asked for. */
-  readonly rows: readonly LeaderboardRow[];
-  readonly records: number;
-  /** Empty = the result is what the journals say. */
-  readonly problems: readonly string[];
-}
-
-/**
- * Recomputes the result of a competition from its file: executes every journal again, ranks the entries by what comes of it, and compares
- * that, the hashes and the equity with what the file says. `scoring`: another one for the ranking that is returned.
- */
-export async function verifyCompetition(path: string, scoring?: Scoring): Promise<CompetitionVerdict> {
-  const lines = linesOfFile(path);
-  const header = headerIn(lines.next().value as string | undefined);
-  const problems: string[] = [];
-  const hashes: string[] = [];
-  const standings: Standing[] = [];
-  const entries = new Map(header.entries.map((entry) => [entry.simulationId, entry]));
-  let records = 0;
-  for (let next = lines.next(); next.done !== true; next = lines.next()) {
-    const reader = new SimulationFileReader();
-    const first = reader.read(next.value);
-    if (first.type !== 'header') throw new Error('a simulation of the file has no header');
-    const { simulationId, config } = first.simulation;
-    const { problems: found, state } = await verifyRecords(
-      recordsOf(reader, lines),
-      { setting: (name) => lists(reader).get(name) },
-      config,
-    );
-    problems.push(...found.map((text) => `${simulationId}: ${text}`));
-    if (!reader.isOver) throw new Error('the file is cut short');
-    records += reader.records;
-    hashes.push(reader.hash);
-    const entry = entries.get(simulationId);
-    problems.push(...drawProblems(header, first.simulation, entry));
-    if (entry === undefined) continue;
-    const { competition } = state;
-    if (competition === undefined) {
-      problems.push(`${simulationId}: it took part in no competition`);
-      continue;
-    }
-    const equity = competition.points.map(({ at, equity: units }) => ({
-      at: new Date(at).toISOString(),
-      equity: units / DOLLAR,
-    }));
-    if (JSON.stringify(equity) !== JSON.stringify(entry.equity))
-      problems.push(`${entry.displayName}: the equity is not that of the journal`);
-    standings.push(settledStanding({ id: entry.entryId, displayName: entry.displayName }, competition));
-  }
-  if (combinedHash(hashes) !== header.result.journalHash)
-    problems.push('the hash of the journals is not that of the result');
-  const ranked = rankingOf(standings, header.scoring, header.minTrades);
-  if (JSON.stringify(ranked) !== JSON.stringify(header.result.rows))
-    problems.push('the leaderboard is not what follows from the journals');
-  const rows = scoring === undefined ? ranked : rankingOf(standings, scoring, header.minTrades);
-  return { header, rows, records, problems };
-}
-
-function headerIn(line: string | undefined): CompetitionHeader {
-  const header = JSON.parse(line ?? 'null') as Partial<CompetitionHeader> | null;
-  if (header?.type !== 'competition') throw new Error('the file is not the export of a competition');
-  if (header.format !== FORMAT) throw new Error('the file was written by a later version');
-  return header as CompetitionHeader;
-}
-
-/** Lists of rules that a reader has come across. */
-const LISTS = new WeakMap<SimulationFileReader, Map<string, string>>();
-function lists(reader: SimulationFileReader): Map<string, string> {
-  const known = LISTS.get(reader) ?? new Map<string, string>();
-  LISTS.set(reader, known);
-  return known;
-}
-
-function* recordsOf(
-  reader: SimulationFileReader,
-  lines: Generator<string>,
-): Generator<Omit<JournalRecord, 'simulationId'>> {
-  for (let next = lines.next(); next.done !== true; next = lines.next()) {
-    const line = reader.read(next.value);
-    if (line.type === 'trailer') return;
-    if (line.type === 'list') lists(reader).set(listName(line.digest), line.text);
-    if (line.type === 'record') yield line.record;
-  }
-}
-
-/** True when seeds and ids come from the draw. */
-function drawProblems(
-  { draw, seed = '', marketId }: CompetitionHeader,
-  { simulationId, config }: FiledSimulation,
-  entry: FiledEntry | undefined,
-): readonly string[] {
-  if (entry === undefined && simulationId !== marketId)
-    return [`${simulationId}: it is neither the market nor an entry`];
-  const drawn =
-    entry === undefined ? drawnFrom(draw, 'market', seed) : drawnFrom(draw, 'entry', entry.entryId);
-  const path = drawnFrom(draw, 'market', seed).secret;
-  const isDrawn = config.seed === drawn.seed && config.idSecret === drawn.secret && config.draw === path;
-  return isDrawn ? [] : [`${simulationId}: its seed does not follow from the draw of the competition`];
 }

@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { drawnFrom, exportCompetition } from './competition-file.js';
 import { CompetitionRefused } from './errors.js';
-import { journalHashOf } from './journal-hash.js';
+import { journalHashOf, settingsHash } from './journal-hash.js';
 import {
   CELL_SETTINGS,
   cellName,
@@ -18,7 +18,13 @@ import {
   entriesPrefix,
   entryName,
 } from './notes.js';
-import type { CompetitionNote, CompetitionSettings, EntryNote, MaskedCompetition } from './notes.js';
+import type {
+  CompetitionNote,
+  CompetitionSettings,
+  EntryNote,
+  MaskedCompetition,
+  ShownCompetition,
+} from './notes.js';
 import { maskedCompetition, RunningCompetition, termsOf } from './running-competition.js';
 import type { Board } from './running-competition.js';
 
@@ -304,7 +310,7 @@ export class Competitions {
   async create(
     organizer: { readonly tenantId: string; readonly tier: Tier },
     settings: CompetitionSettings,
-    shown: unknown,
+    shown: ShownCompetition,
   ): Promise<Kept> {
     const { tenantId, tier } = organizer;
     const atOnce = [...this.#kept.values()].filter(
@@ -314,7 +320,7 @@ export class Competitions {
       throw new CompetitionRefused('TOO_MANY', `A tenant has at most ${MOST_AT_ONCE} competitions at once`);
     const id = randomUUID();
     const draw = randomBytes(16).toString('hex');
-    const { market, masked } = await this.#createMarket(id, tenantId, settings, draw);
+    const { market, masked } = await this.#createMarket(id, tenantId, settings, shown, draw);
     const note: CompetitionNote = {
       id,
       organizer: tenantId,
@@ -338,6 +344,7 @@ export class Competitions {
     id: string,
     tenantId: string,
     settings: CompetitionSettings,
+    shown: ShownCompetition,
     draw: string,
   ): Promise<{ readonly market: Simulation; readonly masked: MaskedCompetition | undefined }> {
     const { simulations } = this.#deps;
@@ -359,7 +366,7 @@ export class Competitions {
       const masked = parts === undefined ? undefined : maskedCompetition(settings, parts, market);
       await market.submit<'BeginCompetition'>({
         type: 'BeginCompetition',
-        terms: termsOf(settings, masked),
+        terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
         phase: 'OPEN',
       });
       return { market, masked };
@@ -376,7 +383,7 @@ export class Competitions {
   }
 
   /** Edits a competition; market, rules and scoring until the first entry exists. */
-  async update(kept: Kept, settings: CompetitionSettings, shown: unknown): Promise<void> {
+  async update(kept: Kept, settings: CompetitionSettings, wanted: ShownCompetition): Promise<void> {
     if ((await this.statusOf(kept)) !== 'OPEN') throw notRunning('The competition has started or is over');
     const { note } = kept;
     const isNewMarket = JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
@@ -396,7 +403,12 @@ export class Competitions {
         settings.capacity,
       );
     const replaced = note.marketId;
-    const made = isFixed ? await this.#createMarket(note.id, note.organizer, settings, note.draw) : undefined;
+    const made = isFixed
+      ? await this.#createMarket(note.id, note.organizer, settings, wanted, note.draw)
+      : undefined;
+    // Settings that stay the same stay as they were written: the journals have their hash.
+    const { market: shownMarket, rules, scoring } = note.shown;
+    const shown = isFixed ? wanted : { ...wanted, market: shownMarket, rules, scoring };
     const market = made?.market;
     const joinCode = settings.needsCode ? (note.joinCode ?? newJoinCode()) : undefined;
     const { joinCode: _, masked: before, ...rest } = note;
@@ -533,7 +545,7 @@ export class Competitions {
     });
     try {
       const running = await this.#run(kept);
-      const simulation = await this.#createEntry(running, note, id, cellId);
+      const simulation = await this.#createEntry(running, note, held, cellId);
       const [portfolioId = ''] = simulation.brokerage.state.portfolios.keys();
       const entry = { ...held, simulationId: simulation.id, portfolioId };
       await Promise.all([
@@ -556,17 +568,17 @@ export class Competitions {
 
   async #createEntry(
     { market }: RunningCompetition,
-    { organizer, tier, settings, draw, masked }: CompetitionNote,
-    entryId: string,
+    { organizer, tier, settings, shown, draw, masked }: CompetitionNote,
+    { id: entryId, displayName: name }: EntryNote,
     cellId: string,
   ): Promise<Simulation> {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'entry', entryId);
-    const simulation = await simulations.createEntry(market, { seed, idSecret: secret }, cellId);
+    const simulation = await simulations.createEntry(market, { name, seed, idSecret: secret }, cellId);
     // Nothing can be ordered before its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',
-      terms: termsOf(settings, masked),
+      terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
       phase: market.brokerage.state.competition?.phase ?? 'OPEN',
     });
     const { result } = await simulation.submit<'OpenPortfolio'>({
@@ -810,7 +822,7 @@ export class Competitions {
     const simulations = [market, ...running.simulations];
     const records = simulations.map(({ id, published }) => [id, published] as const);
     const journalHash = await journalHashOf(store, records);
-    const at = Math.min(market.now(), Math.max(...ends(running)));
+    const at = running.finishedAt ?? Math.min(market.now(), Math.max(...ends(running)));
     await this.#save({ ...kept.note, result: { at, rows, curves, journalHash, records } });
     this.#tell(kept);
   }
@@ -872,8 +884,9 @@ const ends = (running: RunningCompetition): readonly number[] => [
 const folded = (displayName: string): string =>
   displayName.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ');
 
+/** Without the name, and without the instant at which the simulation of a wall clock begins: that of the request. */
 const marketPart = ({ market, seed, startsAt, endsAt, mask }: CompetitionSettings): unknown => [
-  market,
+  { ...market, name: undefined, start: undefined },
   mask ?? null,
   seed ?? null,
   startsAt,

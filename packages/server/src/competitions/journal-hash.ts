@@ -3,6 +3,7 @@ import { exportSimulation } from '../engine/export.js';
 import { LineChain } from '../engine/simulation-file.js';
 import type { KeptConfig } from '../engine/simulation-config.js';
 import type { Store } from '../store/store.js';
+import type { ShownCompetition } from './notes.js';
 
 /** Records of a simulation up to its last one that counts. */
 export type CountedRecords = readonly (readonly [simulationId: string, last: number])[];
@@ -37,3 +38,13 @@ async function chainHashOf(
   while ((await pieces.next()).done !== true);
   return chain.hash;
 }
+
+/** SHA-256, in hex, of market, rules and scoring as they are shown, with their fields in alphabetical order. */
+export const settingsHash = ({ market, rules, scoring }: ShownCompetition): string =>
+  createHash('sha256').update(JSON.stringify({ market, rules, scoring }, inOrder)).digest('hex');
+
+/** Sorts the fields of objects. */
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -36,7 +36,10 @@ export interface LeaderboardRow {
 
 const UNITS = 10_000;
 
-/** Ranks entries: those in it by score and total return, then the eliminated by time survived, then everybody else. Ties share a rank. */
+/**
+ * Ranks entries: those in it by score and total return, then the eliminated, the withdrawn and the disqualified, each by time survived and
+ * total return. Ties share a rank.
+ */
 export function rankingOf(
   standings: readonly Standing[],
   scoring: Scoring,
@@ -69,8 +72,11 @@ function keyOf(standing: Standing, scoring: Scoring, minTrades: number): Key {
     const score = scoreOf(standing, scoring, minTrades);
     return score === undefined ? [3, figures.totalReturn, 0] : [4, score, figures.totalReturn];
   }
-  return status === 'ELIMINATED' ? [2, removedAt, 0] : [1, 0, 0];
+  return [PLACES[status], removedAt, figures.totalReturn];
 }
+
+/** Places of entries that are out, below those with a score (4) and without one (3). */
+const PLACES = { ELIMINATED: 2, WITHDRAWN: 1, DISQUALIFIED: 0 } as const;
 
 /** The score of an entry; absent where it cannot be computed or too little was traded. */
 function scoreOf({ figures, trades }: Standing, scoring: Scoring, minTrades: number): number | undefined {

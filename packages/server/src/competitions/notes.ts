@@ -67,6 +67,13 @@ export interface MaskedCompetition {
   readonly symbols?: readonly string[];
 }
 
+/** The parts of a competition's body that are fixed once the first entry exists (D194). */
+export interface ShownCompetition {
+  readonly market: Readonly<Record<string, unknown>>;
+  readonly rules: Readonly<Record<string, unknown>>;
+  readonly scoring: unknown;
+}
+
 /** A competition as the registry has it. What its phase is, the journal of its market says. */
 export interface CompetitionNote {
   readonly id: string;
@@ -76,7 +83,7 @@ export interface CompetitionNote {
   readonly createdAt: number;
   readonly settings: CompetitionSettings;
   /** The body that it was made of, as it is shown. */
-  readonly shown: unknown;
+  readonly shown: ShownCompetition;
   /** 128 bits, hexadecimal: what the synthetic path and all ids come from. Shown in the export alone. */
   readonly draw: string;
   readonly joinCode?: string;

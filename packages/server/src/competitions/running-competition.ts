@@ -34,7 +34,7 @@ export interface Board {
   readonly curves: readonly Curve[];
 }
 
-/** Rules for the simulations of a competition. */
+/** Rules for the simulations of a competition, without the hash of its settings. */
 export function termsOf(
   { market, startsAt, endsAt, rules }: CompetitionSettings,
   masked: MaskedCompetition | undefined,
@@ -109,6 +109,14 @@ export class RunningCompetition {
 
   get isOver(): boolean {
     return isOver(this.phase);
+  }
+
+  /** Instant of the final equity of the entries; undefined without an entry. Simulated, ms. */
+  get finishedAt(): number | undefined {
+    const last = this.simulations.flatMap(
+      ({ brokerage }) => brokerage.state.competition?.points.at(-1)?.at ?? [],
+    );
+    return last.length > 0 ? Math.max(...last) : undefined;
   }
 
   add(note: EntryNote, simulation: Simulation): void {

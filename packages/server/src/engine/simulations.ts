@@ -777,14 +777,14 @@ export class Simulations {
    */
   async createEntry(
     market: Simulation,
-    origin: Pick<SimulationConfig, 'seed' | 'idSecret'>,
+    origin: Pick<SimulationConfig, 'name' | 'seed' | 'idSecret'>,
     id: string,
   ): Promise<Simulation> {
     const { tenantId } = market;
     const before = this.configOfOpen(market);
     if (tenantId === null || before.competition === undefined)
       throw new Error('It is no market of a competition');
-    const { rules, name: _, ...shared } = before;
+    const { rules, ...shared } = before;
     const config: SimulationConfig = {
       ...shared,
       ...origin,

@@ -3,9 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyCompetition } from '../competitions/competition-file.js';
+import {
+  executeFile,
+  headerProblems,
+  UNVERIFIED,
+  verifyCompetition,
+} from '../competitions/verify-competition.js';
 import { verifyJournal } from '../engine/verify.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
+import { settingsFiled } from './translate/competitions.js';
 
 let test: TestApp;
 let organizer: TestClient;
@@ -152,6 +158,15 @@ describe('competitions', () => {
     const refused = await organizer.put(other.path, { rules: { ...RULES, maxPositionPercent: 10 } });
     expect([refused.status, codeOf(refused)]).toEqual([409, 'COMPETITION_STARTED']);
     expect((await organizer.put(other.path, { capacity: 5 })).body).toMatchObject({ capacity: 5 });
+    const start = new Date(Date.now() + 86_400_000).toISOString();
+    const end = new Date(Date.now() + 2 * 86_400_000).toISOString();
+    const onWall = await open({ market: { feed: 'synthetic', clock: 'wall', start, end } });
+    await enter(onWall, 'First');
+    const { name: _, ...same } = contest({
+      market: { feed: 'synthetic', clock: 'wall', start, end },
+    }) as Body;
+    const kept = await organizer.put(onWall.path, { ...same, capacity: 6 });
+    expect([kept.status, kept.body.capacity]).toEqual([200, 6]);
   });
 
   it('enterCompetition: asks for the code, and holds capacity, names and entries of a tenant', async () => {
@@ -449,8 +464,8 @@ describe('competitions', () => {
     await test.as({ tenantId: 'tenant of Bea' }).delete(`${cup.path}/entries/${bea.entryId}`);
     expect((await rowsOf(cup)).map(({ displayName, rank, status }) => [displayName, rank, status])).toEqual([
       ['Cy', 1, 'ACTIVE'],
-      ['Ann', 2, 'DISQUALIFIED'],
       ['Bea', 2, 'WITHDRAWN'],
+      ['Ann', 3, 'DISQUALIFIED'],
     ]);
     const again = await test
       .as({ tenantId: 'tenant of Bea' })
@@ -505,51 +520,106 @@ describe('competitions', () => {
     }
   });
 
-  it('exportCompetition: the result follows from the file, and a changed file is told', async () => {
+  const exported = async ({ path }: Contest): Promise<string> => {
+    const { body } = await test.app.inject({
+      method: 'GET',
+      url: `${path}/export`,
+      headers: { authorization: `Bearer ${organizer.token ?? ''}` },
+    });
+    return body;
+  };
+
+  it('exportCompetition: the result follows from the file, and verify finds a change of any field of its first line', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-competition-'));
     try {
       const cup = await open({
-        market: { feed: 'synthetic', seed: 'spring' },
-        rules: { maxDailyLossPercent: 1, trailingDrawdownPercent: 1 },
+        market: { feed: 'synthetic', seed: 'spring', luld: false },
+        rules: {
+          maxDailyLossPercent: 1,
+          trailingDrawdownPercent: 1,
+          maxPositionPercent: 60,
+          maxOrdersPerMinute: 9,
+          minPrice: 1,
+          symbols: ['AAPL', 'MSFT', 'TSLA'],
+          optionLevel: 1,
+          shortSelling: true,
+          latencyProfile: 'COLOCATED',
+          fillModel: 'quote',
+          entriesPerTenant: 2,
+          minTrades: 1,
+        },
         scoring: 'SHARPE',
       });
       const ann = await enter(cup, 'Ann');
       const bea = await enter(cup, 'Bea');
       expect((await organizer.get(`${cup.path}/export`)).body.error.code).toBe('COMPETITION_NOT_FINISHED');
+      // An edit that changes no rule leaves the rules as they were written.
+      const { fillModel: _, ...rules } = cup.created.rules;
+      expect((await organizer.put(cup.path, { rules, capacity: 7 })).status).toBe(200);
       await organizer.post(`${cup.path}/start`);
-      await ann.order({ symbol: 'AAPL', quantity: 300 });
-      await bea.order({ symbol: 'TSLA', quantity: 200 });
+      await ann.order({ symbol: 'AAPL', quantity: 200 });
+      await bea.order({ symbol: 'TSLA', quantity: 100 });
       await advance(cup, 'PT45M');
       await ann.order({ symbol: 'MSFT', quantity: 1, orderType: 'LIMIT', limitPrice: 1 });
       await cup.market.post('/v1/simulation/clock/advance', { to: '2026-01-07T00:00:00Z' });
       const board = (await organizer.get(`${cup.path}/leaderboard`)).body;
       expect(board.status).toBe('FINISHED');
-      const { body: text } = await test.app.inject({
-        method: 'GET',
-        url: `${cup.path}/export`,
-        headers: { authorization: `Bearer ${organizer.token ?? ''}` },
-      });
       const file = join(directory, 'cup.ndjson');
-      const check = (content: string, scoring?: 'CALMAR') => {
-        writeFileSync(file, content);
-        return verifyCompetition(file, scoring);
-      };
-      const verdict = await check(text);
+      const text = await exported(cup);
+      writeFileSync(file, text);
+      const verdict = await verifyCompetition(file, settingsFiled);
       expect(verdict.problems).toEqual([]);
       expect(verdict.rows).toEqual(board.rows);
       expect(verdict.header.result.journalHash).toBe(board.journalHash);
       // The start, six full hours and a close of each of two sessions.
       expect(verdict.header.entries[0]?.equity).toHaveLength(15);
-      expect((await check(text, 'CALMAR')).rows).toHaveLength(2);
-      const [row] = board.rows as Body[];
-      const better = text.replace(`"totalEquity":${row.totalEquity as number}`, '"totalEquity":1000000');
-      expect((await check(better)).problems).toContain(
-        'the leaderboard is not what follows from the journals',
+      expect((await verifyCompetition(file, settingsFiled, 'CALMAR')).rows).toHaveLength(2);
+
+      const executed = await executeFile(file);
+      const undetected = changesOf(executed.header).filter(
+        ([, header]) =>
+          headerProblems({ ...executed, header: header as typeof executed.header }, settingsFiled).length ===
+          0,
       );
-      const renamed = text.replace('"draw":"', '"draw":"0');
-      expect((await check(renamed)).problems.join()).toContain('does not follow from the draw');
+      // `type` and `format` are checked before anything is executed.
+      const paths = undetected.map(([path]) => path).filter((path) => path.includes('.'));
+      expect(paths.toSorted()).toEqual(UNVERIFIED.map((field) => `competition.${field}`).toSorted());
+
+      const richer = text.replace('"initialCash":100000', '"initialCash":200000');
+      writeFileSync(file, richer);
+      expect((await verifyCompetition(file, settingsFiled)).problems).toEqual([
+        'market, rules and scoring are not those that the journals were begun with',
+        'rules.initialCash is not that of the journals',
+      ]);
+      const cut = text.slice(0, text.lastIndexOf('{"type":"header"'));
+      writeFileSync(file, cut);
+      expect((await verifyCompetition(file, settingsFiled)).problems).toContain(
+        'entries are not the simulations of the file',
+      );
     } finally {
       rmSync(directory, { recursive: true });
     }
   });
 });
+
+/** Copies of a value with one leaf changed each, with the path of the leaf. Of lists, the first element alone. */
+function changesOf(value: unknown): readonly (readonly [path: string, changed: unknown])[] {
+  if (typeof value !== 'object' || value === null) return [['', otherThan(value)]];
+  const parts = Object.entries(value).slice(0, Array.isArray(value) ? 1 : undefined);
+  return parts.flatMap(([name, part]) =>
+    changesOf(part).map(([path, changed]) => {
+      const copy: unknown = Array.isArray(value)
+        ? [changed, ...value.slice(1)]
+        : { ...value, [name]: changed };
+      return [path === '' ? name : `${name}.${path}`, copy] as const;
+    }),
+  );
+}
+
+function otherThan(leaf: unknown): unknown {
+  if (typeof leaf === 'number') return leaf + 1;
+  if (typeof leaf === 'boolean') return !leaf;
+  const text = String(leaf);
+  const moved = new Date(Date.parse(text) + 60_000);
+  return text.endsWith('Z') && !Number.isNaN(moved.getTime()) ? moved.toISOString() : `${text}x`;
+}

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { calendarById, TradingDate } from '@sandpit/core';
 import { pathsOf, routeEntries } from '@sandpit/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyCompetition } from '../competitions/verify-competition.js';
 import { alpacaRoutes } from './dialects/alpaca/routes.js';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { type Body, openPortfolio, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
+import { settingsFiled } from './translate/competitions.js';
 
 const XNYS = calendarById('XNYS');
 const FIRST = TradingDate.of('2013-03-01');
@@ -279,6 +281,28 @@ describe('masked recordings', () => {
     const board = await entrant.get(`/v1/competitions/${competitionId}/leaderboard`);
     expect(board.body.rows[0].trades).toBe(2);
     expect(board.text).not.toMatch(OF_THE_RECORDING);
+    const { body: text } = await test.app.inject({
+      method: 'GET',
+      url: `/v1/competitions/${competitionId}/export`,
+      headers: { authorization: `Bearer ${owner.token ?? ''}` },
+    });
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-masked-'));
+    const file = join(directory, 'cup.ndjson');
+    const problemsOf = async (content: string): Promise<readonly string[]> => {
+      writeFileSync(file, content);
+      return (await verifyCompetition(file, settingsFiled)).problems;
+    };
+    expect(await problemsOf(text)).toEqual([]);
+    // Behind the mask, too, the settings are those of the journals.
+    const { rules, market: asWritten } = organized as { rules: Body; market: Body };
+    expect(
+      await problemsOf(text.replace(JSON.stringify(rules.symbols), JSON.stringify(['ZEBRA', 'OTHER']))),
+    ).toEqual(['market, rules and scoring are not those that the journals were begun with']);
+    const end = new Date(Date.parse(asWritten.end as string) - 60_000).toISOString();
+    expect(await problemsOf(text.replace(asWritten.end as string, end))).toContain(
+      'market.end is not that of the journals',
+    );
+    rmSync(directory, { recursive: true });
   }, 60_000);
 
   it('prices are multiplied to the tick, sizes divided to the lot, and dates moved with their calendar', async () => {

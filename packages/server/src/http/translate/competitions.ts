@@ -1,5 +1,5 @@
 /** Competitions between JSON and the engine (D194–D196). */
-import { type BrokerConfiguration, calendarById, type CompetitionRules, Instant } from '@sandpit/core';
+import { calendarById, type CompetitionRules, Instant } from '@sandpit/core';
 import type {
   Competition,
   CompetitionBody,
@@ -25,7 +25,7 @@ const percentOf = (percent: number): number => Math.round(percent * 10_000);
 export function settingsOf(
   body: CompetitionBody,
   nowMs: number,
-  brokers: ReadonlyMap<string, BrokerConfiguration>,
+  brokers: ReadonlyMap<string, unknown>,
 ): CompetitionSettings | readonly string[] {
   const { market, rules } = body;
   const { start, end, seed, mask: _, replay, luld, ...simulated } = market;
@@ -76,6 +76,12 @@ export function settingsOf(
     capacity: body.capacity ?? MOST_ENTRANTS,
     isPublic: body.visibility === 'PUBLIC',
   };
+}
+
+/** Settings of an exported competition: its broker and its dates are in its journals, whatever this server has. */
+export function settingsFiled(filed: unknown): CompetitionSettings | readonly string[] {
+  const body = filed as CompetitionBody;
+  return settingsOf(body, 0, new Map([[body.rules.brokerId, undefined]]));
 }
 
 /** A recording is masked unless the organizer shows it. By a clock on the wall its dates cannot be moved. */
