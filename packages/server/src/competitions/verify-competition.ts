@@ -3,13 +3,12 @@
  * the journals, field by field.
  */
 import type { Competition, PortfolioTerms } from '@sandpit/core';
-import { maskedConfig } from '../engine/masked-config.js';
+import { maskedConfig, movedBy } from '../engine/masked-config.js';
 import { listName } from '../engine/rules-in-force.js';
 import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
 import type { FiledSimulation } from '../engine/simulation-file.js';
 import type { KeptConfig } from '../engine/simulation-config.js';
 import { verifyRecords } from '../engine/verify.js';
-import { DateShift } from '../feeds/date-shift.js';
 import type { JournalRecord } from '../store/journal.js';
 import { drawnFrom, filedEquity, FORMAT } from './competition-file.js';
 import type { CompetitionHeader, FiledEntry } from './competition-file.js';
@@ -289,11 +288,10 @@ function maskedTimes(
   symbols: readonly string[] | undefined,
 ): Parameters<typeof termsOf>[1] {
   if (mask === undefined || terms === undefined) return undefined;
-  const dates = new DateShift(terms.weeks);
   return {
     parts: mask,
-    startsAt: dates.moved(startsAt),
-    endsAt: dates.moved(endsAt),
+    startsAt: movedBy(terms, startsAt),
+    endsAt: movedBy(terms, endsAt),
     ...(mask.symbols ? symbols !== undefined && { symbols } : rules.symbols && { symbols: rules.symbols }),
   };
 }
