@@ -25,7 +25,7 @@ declare module 'fastify' {
     /** The simulation that the request is about, once admitted. */
     simulation: Simulation | undefined;
     operation: OperationId | undefined;
-    /** What the request is counted in, once admitted. */
+    /** Sliding window of the rate limit that counts the request, once admitted. */
     window: SlidingWindow | undefined;
     /** Headers that tell of it: name and value in turn. */
     limits: readonly string[] | undefined;
@@ -54,7 +54,7 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
 /** The tools of agents, among the operations. */
 const MCP = 'mcp';
 
-/** What is about the market that every `main` follows, or about no simulation of its own. */
+/** Operations on the market that every `main` follows, and operations that concern no simulation of their own. */
 const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   ...MARKET_CONTROL,
   'getClock',
@@ -227,7 +227,7 @@ export class Admission {
     };
   }
 
-  /** Who a bearer is, for what is no operation of the API. */
+  /** Verifies bearer tokens for routes outside of the API's operations. */
   session(): Pick<Authenticator, 'principalOf'> {
     return { principalOf: (header) => this.#authenticator.principalOf(header) };
   }
@@ -300,7 +300,7 @@ export class Admission {
   }
 }
 
-/** What a request about `main` finds there without waiting. */
+/** The simulation that a request about `main` can use without waiting. */
 const mainAtOnce = (
   simulations: Simulations,
   id: OperationId | typeof MCP,
@@ -343,7 +343,7 @@ function rateLimited(retryAfter: number): Answer {
 const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
   headers.authorization === undefined && (query as { readonly ticket?: unknown }).ticket === undefined;
 
-/** Whether an agent made a simulation itself. */
+/** True when an agent created a simulation itself. */
 export const isMadeBy = (
   simulations: HttpDeps['simulations'],
   { agentId }: Agent,

@@ -59,7 +59,7 @@ export const INTERNAL_ERROR = refuse(500, 'Internal server error');
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Nothing can be committed now, or the server is on its way out. Nothing was changed. */
+/** Refuses a request while nothing can be committed or the server is stopping. Nothing was changed. */
 export const SERVICE_UNAVAILABLE = refuseCoded(
   'SERVICE_UNAVAILABLE',
   'Service unavailable',

@@ -79,10 +79,10 @@ const MAX_PARAMETER_LENGTH = maxHeaderSize;
 
 export interface AppDeps extends HttpDeps {
   readonly log?: FastifyBaseLogger;
-  /** What the OpenAPI document calls this server; absent = wherever the document was found. */
+  /** URL of this server in the OpenAPI document; absent = the origin that serves the document. */
   readonly publicUrl?: string;
   readonly version?: string;
-  /** What people see at `/`; absent = what programs see. */
+  /** The dashboard at `/`; absent = the answer for programs. */
   readonly dashboard?: DashboardFiles | undefined;
   readonly loginLinks?: LoginLinks;
   /** The documentation site at `/docs`; without a build, `/docs` leads to the API reference. */
@@ -103,7 +103,7 @@ export interface AppDeps extends HttpDeps {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What the metrics server shows of this one. */
+    /** Request counts and times for the metrics server. */
     traffic: Traffic;
     /** Hears of what goes wrong. */
     logger: FastifyBaseLogger | undefined;

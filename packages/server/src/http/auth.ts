@@ -1,9 +1,8 @@
 /**
- * Who asks: bearer tokens (D3).
+ * Authentication by bearer tokens (D3).
  *
- * A token is verified with exactly one algorithm and with keys of this server's own configuration: nothing that a token says about
- * itself chooses either. A verified token is remembered until it expires or is taken back, so that a busy client pays for one
- * signature.
+ * A token is verified with exactly one algorithm and with keys of this server's own configuration: no claim of a token selects either. A
+ * verified token is remembered until it expires or is revoked, so that a busy client costs one signature check.
  */
 import { randomUUID, webcrypto } from 'node:crypto';
 import type { Requester } from '@sandpit/core';
@@ -35,11 +34,11 @@ export interface Principal {
   /** The simulation that the token lives in. */
   readonly simulationId: string;
   readonly expiresAtMs: number;
-  /** What it goes back to, and ends with. */
+  /** The key and tokens that this token derives from; it ends with them. */
   readonly origin: Origin;
-  /** As commands name it. */
+  /** The requester as commands name it. */
   readonly by: Requester;
-  /** Where it is an agent's: what that may do. */
+  /** For the token of an agent: the agent's rights. */
   readonly agent?: Agent;
   /** True for the token of an entry of a competition. */
   readonly isEntry?: true;
@@ -53,7 +52,7 @@ export const countedAs = ({
 }: Pick<Principal, 'tenantId' | 'simulationId' | 'isEntry'>): string =>
   isEntry === true ? simulationId : tenantId;
 
-/** What a new token says. */
+/** Contents of a new token. */
 export interface Grant {
   readonly tenantId: string;
   readonly tier: Tier;
@@ -171,7 +170,7 @@ export class Authenticator {
   }
 }
 
-/** What providers sign with. A secret is none: their keys are public. */
+/** Algorithms of identity providers. Shared secrets are excluded: providers publish their keys. */
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** The claims of tokens signed in the one way that these settings allow; rejects where a token is not. */
@@ -223,10 +222,10 @@ function agentClaimsIn(
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 
-/** As many generations as fit into a token with room to spare. */
+/** Maximum number of generations; they fit into a token with space to spare. */
 const MOST_GENERATIONS = 16;
 
-/** What a token that this one asks for goes back to; undefined where it is too many generations away from the first. */
+/** Lineage of a token that this one requests; undefined when it is too many generations away from the first. */
 export function lineageOf({ tokenId, fromTokenIds }: Origin): readonly string[] | undefined {
   if (fromTokenIds.length >= MOST_GENERATIONS) return undefined;
   return tokenId === undefined ? fromTokenIds : [...fromTokenIds, tokenId];
@@ -239,7 +238,7 @@ export const TOO_MANY_GENERATIONS = refuse(
 
 const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** What verified claims amount to; undefined where they break a rule of D3. */
+/** The principal of verified claims; undefined when they break a rule of D3. */
 function principalFrom(
   claims: Readonly<Record<string, unknown>>,
   settings: TokenSettings,
@@ -254,10 +253,10 @@ function principalFrom(
   if (!(isOwn && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!(isOwn && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
-  // What is not understood of a restriction is no reason to do without it.
+  // A restriction that cannot be parsed must not be ignored: the token is refused.
   const agent = agentIn(isOwn ? claims : agentClaimsIn(claims, settings.jwtAgentClaim));
   if (agent === 'BAD') return undefined;
-  // What a provider calls by these names is something of its own.
+  // Claims of these names in a provider's token have a meaning of their own.
   const { key, from, entry } = isOwn ? claims : {};
   return {
     tenantId: sub,

@@ -1,4 +1,4 @@
-/** What decisions since the first use refuse, row by row: the answer, and that it left nothing behind. */
+/** Refusals by decisions since the first use, one per row: the answer, and proof that state did not change. */
 import { stateHash } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

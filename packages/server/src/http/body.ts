@@ -1,4 +1,4 @@
-/** How bodies are read: JSON or nothing, and files where a route takes them. */
+/** Parsers of request bodies: JSON by default, and files on routes that accept them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Lines of JSON. */

@@ -6,7 +6,7 @@ import { Answer } from './answer.js';
 import type { Principal } from './auth.js';
 import type { PendingAnswer } from './idempotency.js';
 
-/** What a handler gets to see of a request: everything is checked already. */
+/** The request as its handler sees it: everything has been validated. */
 interface PublicCall<Id extends OperationId = OperationId> {
   readonly params: ParamsOf<Id>;
   readonly query: QueryOf<Id>;
@@ -19,7 +19,7 @@ export interface Call<Id extends OperationId = OperationId> extends PublicCall<I
   readonly simulation: Simulation;
   /** The 2xx of the route. */
   readonly status: number;
-  /** Where the answer is to be kept for an `Idempotency-Key`. */
+  /** The entry that stores the answer under its `Idempotency-Key`. */
   readonly pending: PendingAnswer | undefined;
   /** For the few handlers that need more of the connection than what is checked of it. */
   readonly request: FastifyRequest;
@@ -71,7 +71,7 @@ interface IssuedFields {
 
 type IssuingId = keyof IssuedFields;
 
-/** What a handler gives, and what is kept of it: the answer without the fields that are issued. */
+/** The handler's reply as it is stored: the answer without issued fields such as tokens and secrets. */
 type StoredReply<Id extends OperationId> = Id extends IssuingId
   ? Omit<ReplyOf<Id>, IssuedFields[Id]>
   : ReplyOf<Id>;

@@ -27,7 +27,7 @@ export function endUpload(socket: Socket): void {
   uploading.delete(socket);
 }
 
-/** What the HTTP parser refuses never becomes a request: its answer is written to the socket by hand. */
+/** Answers a request that the HTTP parser refused: it never becomes a request, so the answer is written directly to the socket. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const upload = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? uploading.get(socket) : undefined;

@@ -1,4 +1,4 @@
-/** Where a manual clock is advanced to: an instant, or the next time that something happens (D174). */
+/** Goals of an advance of a manual clock: an instant, or the next event of a kind (D174). */
 import { Instant, marketHours, type Quote, symbolsTraded } from '@sandpit/core';
 import type { AdvanceClockBody } from '@sandpit/protocol';
 import type { Pace } from '../engine/clock-advance.js';
@@ -16,10 +16,10 @@ const TOO_FAR = 'must be within ten years of the present of the simulation';
 
 const CLOCK_CANNOT_GO_BACK = refuse(409, 'The clock cannot go back');
 
-/** Where an advance leads. */
+/** Goal of an advance. */
 export interface ClockGoal {
   readonly to: Instant;
-  /** What ends it sooner; absent = nothing. */
+  /** Event that ends the advance early; absent = none. */
   readonly next?: 'QUOTE' | 'EVENT';
 }
 
@@ -70,7 +70,7 @@ function nextOf(
   }
 }
 
-/** What an advance heeds while it is under way. */
+/** Conditions that an advance watches while it runs. */
 export interface AdvanceWatch {
   /** Symbols whose quotes `next-quote` waits for; empty = any. */
   readonly symbols: ReadonlySet<string>;
@@ -105,7 +105,7 @@ export async function advanceTo(
   return false;
 }
 
-/** What somebody holds or has ordered. */
+/** All symbols with a position or an open order. */
 export function symbolsAtStake({ brokerage: { state } }: Simulation): Set<string> {
   const symbols = new Set<string>();
   for (const { terms } of state.orders.values())
@@ -115,6 +115,6 @@ export function symbolsAtStake({ brokerage: { state } }: Simulation): Set<string
   return symbols;
 }
 
-/** Whether an order event can come without a request: from an open order, or from what is held. */
+/** True when an order event can occur without a request: from an open order or from a position. */
 const canHaveEvents = ({ brokerage: { state } }: Simulation): boolean =>
   state.orders.size > 0 || [...state.portfolios.values()].some(({ positions }) => positions.size > 0);

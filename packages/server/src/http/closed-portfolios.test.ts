@@ -17,7 +17,7 @@ let client: TestClient;
 let portfolioId: string;
 let url: string;
 
-/** What happened in a portfolio, list by list. */
+/** The lists of a portfolio's past. */
 const LISTS = ['activities', 'ledger', 'day-trades', 'history'] as const;
 
 async function open(options: Parameters<typeof TestApp.open>[0] = {}): Promise<void> {

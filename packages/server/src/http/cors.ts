@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of the API, and of its dialects. */
+/** Methods of the API and of its dialects. */
 const METHODS = [
   ...new Set([...routeEntries.map(([, { method }]: readonly [unknown, Route]) => method), 'PATCH']),
 ].join(', ');
@@ -35,7 +35,7 @@ const SHOWN = [
   'X-Request-Id',
   'X-Sandpit-Fault',
 ].join(', ');
-/** How long a browser need not ask again. */
+/** How long a browser may cache a preflight answer. */
 const MAX_AGE_SECONDS = 600;
 
 /** Marks a request of a page that may; answers itself, and says so, where the browser only asks whether it may. */

@@ -17,7 +17,7 @@ interface ListCall {
 
 type Handle = (call: unknown) => object | undefined | Promise<object | undefined>;
 
-/** How the answer of a list becomes rows. */
+/** Turns the answer of a list into rows. */
 export class CsvList {
   readonly #rows: CsvRows;
   readonly #itemsOf: (answer: object) => readonly unknown[];
@@ -75,7 +75,7 @@ export class CsvList {
         }
         if (cursor === undefined || rest !== undefined || stream.isClosed) break;
         page = await handle({ ...call, query: { ...query, cursor } });
-        // What it lists is gone, or cannot be read: too late to say so.
+        // The listed resource was removed or cannot be read: too late for an error answer.
         if (page === undefined || page instanceof Answer) {
           stream.abort();
           return undefined;

@@ -9,7 +9,7 @@ import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';
 import { failed, reply as sendAnswer, sendFile } from './reply.js';
 
-/** Nothing but what this server serves, no exceptions for scripts or styles. */
+/** Allows only resources of this server, with no exceptions for scripts or styles. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,7 +43,7 @@ export class DashboardFiles {
     this.#assets = assets;
   }
 
-  /** What the build left in a directory; undefined where there was none. */
+  /** Files that the build wrote to a directory; undefined when there is no build. */
   static in(directory: string): DashboardFiles | undefined {
     const page = join(directory, 'index.html');
     if (!existsSync(page)) return undefined;

@@ -48,7 +48,7 @@ export function registerDemoToken(
   });
 }
 
-/** What the page does with it: takes it, unless somebody has put in a token of their own, and keeps asking for a fresh one. */
+/** Script of the page: enters the demo token, unless the user entered a token of their own, and renews it. */
 export const PAGE_SCRIPT = `
 (async () => {
   const KEPT = 'sandpit-demo-token';

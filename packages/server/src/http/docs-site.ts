@@ -37,7 +37,7 @@ interface SiteFile {
 /** The built site in a directory. A build that finishes while the server runs is served from then on. */
 export class DocsSite {
   readonly #directory: string;
-  /** Of the build that `#names` lists. */
+  /** Time of the build that `#names` lists. */
   #builtAtMs: number | undefined;
   #names: ReadonlySet<string> = new Set();
 

@@ -102,7 +102,7 @@ const exported = async (id: string, token = OWNER): Promise<string> => {
   return text;
 };
 
-/** What an import came to, once it is over. */
+/** Result of an import, once it is over. */
 async function outcome(id: string, token = OWNER): Promise<Body> {
   for (;;) {
     const { body } = await ask(token, 'GET', `/v1/simulations/${id}`);
@@ -110,7 +110,7 @@ async function outcome(id: string, token = OWNER): Promise<Body> {
   }
 }
 
-/** What a portfolio shows, page by page. */
+/** All views of a portfolio, page by page. */
 async function shown(token: string, portfolioId: string): Promise<unknown> {
   const paths = ['', '/activities', '/ledger', '/positions', '/margin'].map(
     (part) => `/v1/accounts/portfolios/${portfolioId}${part}`,

@@ -25,7 +25,7 @@ afterEach(() => {
   expect(logged).toEqual([]);
 });
 
-/** What comes back for bytes on a connection, until the first answer has begun or the connection ends; or is broken off. */
+/** Sends bytes on a connection and collects the reply until the first answer has begun or the connection ends; or resets the connection. */
 const answerTo = (bytes: string, breakOff = false): Promise<string> =>
   new Promise((resolve) => {
     let text = '';

@@ -23,7 +23,7 @@ export class PendingAnswer {
     this.#answer = answer;
   }
 
-  /** What is to be stored; undefined for an answer that is not worth keeping. */
+  /** The answer to store; undefined for an answer that is never stored. */
   keep(answer: Answer): StoredAnswer | undefined {
     if (NEVER_KEPT.has(answer.status)) return undefined;
     this.isKept = true;

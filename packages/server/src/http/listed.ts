@@ -15,8 +15,8 @@ import { Slice } from '../engine/slice.js';
 import { plainSymbol } from './translate/instruments.js';
 
 /*
- * What there is to be listed: one by one by the feed and by commands, which go before it, and by rule. Contracts are computed for
- * the request that asks for them.
+ * Listed instruments: from commands, from the feed and by rule, in order of precedence. Contracts are computed for the request that asks
+ * for them.
  */
 
 /** A symbol as it is known in a simulation now. */
@@ -129,7 +129,7 @@ function listedOptions({ rules, state }: Brokerage, underlying: string, at: Inst
   for (const instrument of state.listed.values()) {
     if (instrument.assetClass === 'OPTION' && instrument.underlying === underlying) found.push(instrument);
   }
-  // What a split has made others of is there under its new names.
+  // A contract that a split adjusted is listed under its new symbol.
   return found.filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
@@ -146,6 +146,8 @@ export function quoteIn(
   return (isLongAsOsi(symbol) ? feed.quoteAt(symbol, at) : undefined) ?? brokerage.quote(symbol);
 }
 
-/** Of these symbols those whose quotes the brokerage must have to be shown; on a live feed all, for the source has to be asked for them. */
+/**
+ * The symbols whose quotes the brokerage must hold to show them. On a live feed these are all symbols: the source has to be asked for them.
+ */
 export const keptOf = ({ feed }: Simulation, symbols: readonly string[]): string[] =>
   symbols.filter((symbol) => feed.kind === 'live' || !isLongAsOsi(symbol));

@@ -65,7 +65,7 @@ describe('Reg T', () => {
     await trade('AAPL', 'BUY_TO_OPEN', 150, 100);
     expect(await of('')).toMatchObject({ overnightBuyingPower: 5000, fedRequirement: 7500 });
     await quotes({ AAPL: 110 });
-    // What has risen since the last close buys nothing yet.
+    // Gains since the last close do not add to buying power yet.
     expect(await of('')).toMatchObject({ overnightBuyingPower: 5000 });
     await until('2026-01-05T16:01:00-05:00');
     expect(await of('/margin')).toMatchObject({ smaBalance: 3250, marginEquity: 11_500 });

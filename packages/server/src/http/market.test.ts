@@ -261,7 +261,7 @@ describe('market data', () => {
     ]);
     const found = await client.get('/v1/market-data/instruments?assetClass=INDEX');
     expect(found.body.data).toEqual([{ symbol: 'SOX', assetClass: 'INDEX', name: 'Semiconductors' }]);
-    // What was listed before counts as well.
+    // Instruments that were listed earlier count as well.
     const later = await client.put('/v1/simulation/instruments', {
       instruments: [{ assetClass: 'OPTION', symbol: 'SOX260116P06000000' }],
     });

@@ -10,7 +10,7 @@ import { clockAheadMs } from './routes/service.js';
 /** Seconds. Most requests wait for one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** What came in and how it went, counted on the way out. */
+/** Counts requests by operation and status, as they are answered. */
 export class Traffic {
   readonly registry = new Registry();
   readonly #requests = new Counter({
@@ -77,7 +77,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   return server;
 }
 
-/** What the metrics tell of. */
+/** Sources of the metrics. */
 export interface MetricSources {
   readonly store: Store;
   readonly simulations: Simulations;

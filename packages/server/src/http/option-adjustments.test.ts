@@ -1,4 +1,4 @@
-/** What splits make of options, over the API (D89): of pushed ones, and of Apple's on 2014-06-09 as recorded. */
+/** Option adjustments for splits, over the API (D89): for pushed splits, and for Apple's of 2014-06-09 as recorded. */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';

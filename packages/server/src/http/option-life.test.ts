@@ -1,4 +1,4 @@
-/** What becomes of options, over the API: exercise, instructions, expiry, what is told of them (D85–D90). */
+/** Option events over the API: exercise, instructions, expiry and their messages (D85–D90). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Body, NOWHERE, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
 

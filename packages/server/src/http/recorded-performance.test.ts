@@ -15,7 +15,7 @@ const DEPOSIT = 50_000;
 const RISK_FREE = 0.02;
 const YEAR = 252;
 
-/** What is done at 09:45 New York of a date. */
+/** Trades and deposits at 09:45 New York time, by date. */
 const DEEDS = {
   '2012-01-03': { buy: 300 },
   '2013-06-03': { deposit: DEPOSIT, buy: 100 },
@@ -100,7 +100,7 @@ function computed() {
   const indices = [1];
   let closeBefore = before?.close ?? NaN;
   for (const { date, open, close, split, dividend } of rows) {
-    // Who held the day before receives it.
+    // Holders of the day before receive the dividend.
     cash += Math.round(shares * dividend * 100) / 100;
     shares *= split;
     const deed = deedOf(date);

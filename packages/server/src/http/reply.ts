@@ -101,7 +101,7 @@ export function sendFile(
   counted(request, status);
 }
 
-/** Whether the limits were asked, under which name its lines are found, and the fault that struck it. */
+/** Headers of a single request: rate limits, request id, injected fault and CORS. */
 function ownHeaders({ id, limits, cors, fault }: FastifyRequest): readonly string[] {
   const own = limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];
   if (fault !== undefined) own.push('x-sandpit-fault', fault.faultId);
@@ -115,7 +115,10 @@ function counted(request: FastifyRequest, status: number): void {
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
 
-/** What gives or takes rights, or changes what all tenants share: marked in the log. A refused login is 401, whatever was asked for. */
+/**
+ * Operations that grant or revoke rights, or change what all tenants share: they are marked in the log. A refused login is 401, whatever
+ * was requested.
+ */
 const AUDITED: ReadonlySet<OperationId> = new Set([
   'exchangeToken',
   'createAgentToken',
@@ -231,7 +234,7 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
   if (known !== undefined) return known;
   // A client that broke off: the answer reaches nobody.
   if (request.raw.destroyed && !request.raw.complete) return MALFORMED;
-  // What the framework blames on the client.
+  // An error that the framework attributes to the client.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return refusalOf(statusCode);
   const { id: requestId, operation } = request;
   request.server.logger?.error({ err: error, requestId, operation }, 'request failed');
@@ -248,7 +251,7 @@ const refusalOf = (status: number): Answer =>
 const INVALID_JSON = refuse(400, 'Body is not valid JSON');
 const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
 
-/** What the framework refuses by itself. */
+/** Answers to the framework's own errors, by code. */
 const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: refuse(413, 'Body must not be larger than 1 MiB'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,

@@ -1,4 +1,4 @@
-/** What holds for every request, whatever it asks for. */
+/** Rules that hold for every request, whatever its operation. */
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const json = { 'content-type': 'application/json' };
 const post = (payload: string, headers: Record<string, string> = json) =>
   client.inject({ method: 'POST', url: '/v1/orders', payload, headers });
 
-/** What comes back for bytes on a connection, until its end. */
+/** Sends bytes on a connection and collects the reply until the connection ends. */
 const exchange = (port: number, bytes: string): Promise<string> =>
   new Promise((resolve) => {
     let text = '';

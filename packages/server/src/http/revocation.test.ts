@@ -1,4 +1,4 @@
-/** What is taken back is refused at once, whoever remembers it. */
+/** A revoked credential is refused at once, whichever cache still holds it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

@@ -25,7 +25,7 @@ type AnyIssuer = (call: never, kept: never) => unknown;
 /** `undefined` = the handler took the connection over. */
 type Result = object | undefined;
 
-/** What becomes of the body of an answer on its way out, where a dialect says more than `/v1`. */
+/** Widens the body of an answer for a dialect with more fields than `/v1`. */
 export type Widen = (body: never) => unknown;
 
 const WIDEN_NOTHING: Widen = (body) => body;

@@ -4,7 +4,7 @@ import type { Simulations } from '../engine/simulations.js';
 import type { Store } from '../store/store.js';
 import type { TokenSettings } from './auth.js';
 
-/** What the HTTP surface needs to know of the settings. */
+/** Settings of the HTTP server. */
 export interface HttpSettings extends TokenSettings {
   /** Requests per minute, tenant and route; the two routes of the contract and health have their own. */
   readonly rateLimitDefault: number;
@@ -25,7 +25,7 @@ export interface HttpSettings extends TokenSettings {
   readonly importMaxBytes: number;
 }
 
-/** What the handlers work with. */
+/** Dependencies of the handlers. */
 export interface HttpDeps {
   readonly simulations: Simulations;
   readonly store: Store;

@@ -224,7 +224,7 @@ describe('the order stream', () => {
     await placeOrder(client, portfolioId);
     const events = await reader.until((told) => told.length === 5);
     expect(transitions(events.slice(1))[0]).toBe('PENDING');
-    // What follows the reset can be had again from it.
+    // The events after the reset can be read again from it.
     const again = await follow('/v1/stream/orders', { 'last-event-id': reset?.id ?? '' });
     expect(await again.until((told) => told.length === 4)).toEqual(events.slice(1));
   });
@@ -426,7 +426,7 @@ describe('every stream', () => {
     second.close();
     await second.ended();
     test.time.nowMs += 59_000;
-    // As a browser comes back: where it left off.
+    // As a browser reconnects: from its last event.
     const third = await follow(path, { 'last-event-id': id }, null);
     expect(transitions(await third.until((told) => told.length === 3))).toEqual([
       'RESERVING',

@@ -155,7 +155,7 @@ describe('sandpit tenant', () => {
     expect(text).not.toContain('whsec_');
     expect((await run(from.settings, 'export', 'nobody')).err.join()).toBe('There is no tenant nobody');
 
-    // Where the market is not as far as the last record of main, and where it has never been: refused, and nothing is there.
+    // A market that is behind the last record of main, or has no such past: the import is refused and leaves no files.
     await from.ask(alice, 'PUT', '/v1/simulation/quotes', quotes(99));
     const early = await Server.start('early', '2026-01-02T10:00:00-05:00');
     const refused = await run(early.settings, 'import', file);

@@ -34,7 +34,7 @@ export class Tickets {
   readonly #isForNodes: boolean;
   /** Used and expired tickets: new ones displace the oldest. */
   readonly #waiting = new LRUCache<string, Ticket>({ max: TICKETS_KEPT });
-  /** As many as there are streams. */
+  /** Tickets of open streams, one each. */
   readonly #streaming = new Map<string, Ticket>();
 
   /** `isForNodes`: a ticket says whose it is, so that any node finds the one that issued it. */
@@ -63,7 +63,7 @@ export class Tickets {
     return this.#access.isRevoked(found.principal.origin) ? undefined : found.principal;
   }
 
-  /** Whether it may open this stream: the first one that it opens, with its query, is the only one. */
+  /** True when the ticket may open this stream: its first stream, with its query, is the only one. */
   mayOpen(ticket: string, stream: string): boolean {
     const bound = (this.#streaming.get(ticket) ?? this.#waiting.get(ticket))?.stream;
     return bound === undefined || bound === stream;

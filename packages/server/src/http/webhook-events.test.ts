@@ -1,4 +1,4 @@
-/** What webhooks are sent of what happens in a simulation (D191), and where they do not go (D193). */
+/** Webhook messages about events of a simulation (D191), and the receivers that are refused (D193). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { type Body, openPortfolio, orderBody, TestApp, type TestClient } from '../testing/test-app.js';

@@ -377,7 +377,7 @@ describe('delivery', () => {
     await fill(client, portfolioId);
     await receiver.received(2);
     expect((await client.get(`/v1/webhooks/${webhookId}`)).body).not.toHaveProperty('reason');
-    // What happened meanwhile is not sent.
+    // Events in between are not sent.
     await delivered(client, webhookId, 'DELIVERED', 'FAILED');
   });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AgentTokenBody, agentLevels, validateBody } from '@sandpit/protocol';
 import { type Agent, SCOPES_OF_LEVELS } from './levels.js';
 
-/** What a token for an agent is made by, for `parseArgs`. */
+/** Options of `parseArgs` that describe the token of an agent. */
 export const AGENT_OPTIONS = {
   level: { type: 'string' },
   'max-order-notional': { type: 'string' },

@@ -1,6 +1,4 @@
-/**
- * What the token of an agent lets it do, for every route: an agent that leaves its tools aside and asks `/v1` itself gets no further.
- */
+/** Rights of an agent's token on every route: an agent that bypasses its tools and calls `/v1` directly has no further rights. */
 import {
   AgentCaps,
   type AgentLevel,
@@ -17,10 +15,10 @@ import { moneyOf } from '../translate/numbers.js';
 
 /** An agent behind a token. */
 export interface Agent {
-  /** What its budgets and its simulations are known by, whichever of its tokens it comes with. */
+  /** Identifies the budgets and simulations of the agent, whichever of its tokens it uses. */
   readonly agentId: string;
   readonly level: AgentLevel;
-  /** Of level `capped`. */
+  /** Present for level `capped`. */
   readonly caps?: AgentCaps;
 }
 
@@ -57,7 +55,7 @@ export const claimsOf = ({ agentId, level, caps }: Agent): Readonly<Record<strin
   ...(caps !== undefined && { caps }),
 });
 
-/** What the scopes of an agent are, as far as those of whoever sends it go. */
+/** Scopes of an agent by level, within the scopes of the token that creates it. */
 export const SCOPES_OF_LEVELS: Readonly<Record<AgentLevel, readonly Scope[]>> = {
   read: ['read'],
   preview: ['read'],
@@ -68,7 +66,7 @@ export const SCOPES_OF_LEVELS: Readonly<Record<AgentLevel, readonly Scope[]>> = 
 
 const PREVIEWS: ReadonlySet<OperationId> = new Set(['previewOrder', 'computeRequirements']);
 
-/** What level `capped` may do beside: the first two within its caps. */
+/** Further operations of level `capped`: the caps apply to the first two. */
 const CAPPED: ReadonlySet<OperationId> = new Set([
   'createOrder',
   'updateOrder',
@@ -76,7 +74,7 @@ const CAPPED: ReadonlySet<OperationId> = new Set([
   'cancelAccountOrders',
 ]);
 
-/** What would give rights that are not the agent's. */
+/** Operations that would grant rights beyond those of the agent. */
 const NEVER: ReadonlySet<OperationId> = new Set([
   'createAgentToken',
   'createKeyPair',

@@ -1,4 +1,7 @@
-/** How often agents of level `capped` place and change orders: in real time, which the brokerage does not know. Its other caps are decisions of the core. */
+/**
+ * Rate limit on orders of agents of level `capped`. It counts real time, which the brokerage does not know. The core decides on all other
+ * caps.
+ */
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';
 import type { Principal } from '../auth.js';
@@ -8,7 +11,7 @@ import { agesOfOrders } from './recent-orders.js';
 
 const MINUTE_MS = 60_000;
 
-/** When an agent has placed and changed orders in a simulation. */
+/** Times at which an agent placed and changed orders in a simulation. */
 class Rate {
   /** Its last orders, monotonic ms. */
   readonly times: number[] = [];
@@ -41,7 +44,7 @@ export class Rates {
     return {
       createOrder: (call) => this.#within(call, () => handlers.createOrder(call)),
       updateOrder: (call) =>
-        // Of what is not there the handler says so itself.
+        // The handler itself refuses a change of an order that does not exist.
         ownOpenOrder(call.simulation.brokerage, call.principal.tenantId, call.params.orderId) === undefined
           ? handlers.updateOrder(call)
           : this.#within(call, () => handlers.updateOrder(call)),
@@ -93,7 +96,7 @@ export class Rates {
   }
 }
 
-/** What another cap refuses was not placed. */
+/** True when another cap refused the order, so that it was not placed. */
 const isCapped = (result: unknown): boolean =>
   result instanceof Answer && result.status === 403 && result.text.includes('"code":"CAP_EXCEEDED"');
 

@@ -1,4 +1,4 @@
-/** What an agent did shortly before the server started, as its orders say: a cap on a minute outlives a restart. */
+/** Recent orders of an agent from before the server started, read from its orders: a cap per minute outlives a restart. */
 import { Instant, isOrderEvent, type Event, type OrderProgress, type OrderTerms } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import type { Principal } from '../auth.js';
@@ -16,8 +16,8 @@ interface Placed {
 }
 
 /**
- * How long ago, in ms, the agent placed and changed orders within the last minute, `most` of them at most. Only a clock that shows real time
- * says so: on any other its latest orders count as of now, so that nothing is forgotten.
+ * Ages, in ms, of the orders that the agent placed and changed within `withinMs`, at most `most` of them. Only a wall clock has real ages.
+ * On any other clock the agent's latest orders count as of now, so that none is forgotten.
  */
 export async function agesOfOrders(
   simulation: Simulation,

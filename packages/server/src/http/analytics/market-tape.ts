@@ -10,7 +10,7 @@ import type { PastFeed, StudiedSimulation } from './study.js';
 const DAY_MS = 86_400_000;
 /** Without a question for so long, reading begins again at the next one. */
 const LONGEST_GAP_MS = 4 * DAY_MS;
-/** How far before a question its quote may lie. */
+/** Maximum age of a quote before the instant of a question. */
 const LOOK_BACK_MS = 4 * DAY_MS;
 
 /** Questions that were answered and are not let go yet. */
@@ -30,7 +30,7 @@ export class MarketTape {
   #reading: AsyncIterator<Quote> | undefined;
   #ahead: Quote | undefined;
   #at = -Infinity;
-  /** Whether there are symbols that the reading leaves out. */
+  /** True when the current reading omits symbols that were asked for. */
   #isStale = false;
 
   constructor(simulation: StudiedSimulation, source: PastSource, feed: PastFeed) {

@@ -28,7 +28,7 @@ const MONEY_UNITS = 10_000;
 const QUANTITY_UNITS = 1_000_000;
 const PRICE_UNITS = 100_000_000;
 
-/** How long after an execution its realized spread is measured (Rule 605). */
+/** Time after an execution at which its realized spread is measured (Rule 605). */
 const REALIZED_AFTER_MS = 300_000;
 
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
@@ -42,7 +42,7 @@ export interface QuoteQuestion {
   readonly settle: (quote: Quoted | undefined) => void;
 }
 
-/** What records leave to the rules in force and to the market. */
+/** Answers from the rules in force and from the market, which records do not contain. */
 export interface MeterContext {
   readonly isWanted: (event: OrderAccepted, at: number) => boolean;
   readonly orderId: (order: number) => string;
@@ -70,7 +70,7 @@ interface Draft {
   isQueued: boolean;
   /** When it met its first quote, or was triggered. */
   arrivalAt: number | undefined;
-  /** When it reached the market. */
+  /** When the order reached the market. */
   reachedAt: number | undefined;
   /** Questions that have no answer yet. */
   open: number;
@@ -159,7 +159,7 @@ export class OrderMeter {
     for (const draft of fresh)
       if (!draft.isQueued && draft.arrivalAt === undefined && arrivesWhenAccepted(draft.order.terms))
         this.#arrive(draft, at);
-    // Of an order that begins and ends in one record the arrival is known only now.
+    // The arrival of an order that begins and ends in one record is known only now.
     for (const draft of this.#ended.splice(0)) this.#settle(draft);
   }
 

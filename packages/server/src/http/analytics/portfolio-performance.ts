@@ -142,7 +142,7 @@ async function valueNow({ simulation, principal, params }: PerformanceRequest): 
 }
 
 const DAY_MS = 86_400_000;
-/** How far before a period the close of the day before it may lie. */
+/** Maximum time between the previous day's close and the start of a period. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 
 /** Daily closes of a benchmark, with the splits and dividends that took effect; the prices of a synthetic feed ignore those. */

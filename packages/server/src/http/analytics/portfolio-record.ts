@@ -88,7 +88,7 @@ export interface PortfolioRecord {
 /** Names of things that events leave to the rules in force. */
 export interface RecordContext {
   readonly calendar: Pick<Calendar, 'dateOf'>;
-  /** What a symbol named at an instant. */
+  /** The instrument that a symbol named at an instant. */
   instrument(symbol: string, at: Instant): Instrument | undefined;
   orderId(order: number): string;
 }

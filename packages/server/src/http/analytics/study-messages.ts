@@ -21,7 +21,7 @@ export type AskedBack = {
 
 export type ToStudyThread = { readonly id: number } & (
   | { readonly type: 'study'; readonly simulation: StudiedSimulation; readonly task: StudyTask }
-  /** Of what was asked back; `failed` = there is no answer. */
+  /** Answer to a question of the thread; `failed` = there is no answer. */
   | { readonly type: 'answer'; readonly ask: number; readonly value?: unknown; readonly failed?: string }
   /** A chunk was taken. */
   | { readonly type: 'taken' }

@@ -129,7 +129,7 @@ interface Studies {
     answer: {
       readonly quality: ExecutionQuality;
       readonly groups?: readonly (ExecutionQuality & { readonly key: string })[];
-      /** Of the latest filled orders, oldest first. */
+      /** Slippages of the latest filled orders, oldest first. */
       readonly slippages?: readonly number[];
     };
   };

@@ -3,7 +3,7 @@ import { MARKET_TENANT } from '../../store/ownership.js';
 import { sendTo } from './forwarding.js';
 import { signedHeaders } from './node-auth.js';
 
-/** How this node asks others. */
+/** Sends this node's questions to other nodes. */
 export function askerOf({ nodeId, secret }: { readonly nodeId: string; readonly secret: string }): AskNode {
   return async (node, path, body, timeoutMs) => {
     const text = Buffer.from(JSON.stringify(body));

@@ -12,14 +12,14 @@ import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
 import type { Askers } from './request-tenant.js';
 
-/** How long a request is sent anew to whichever node owns its tenant by then (D200). */
+/** How long a request is resent to the current owner of its tenant (D200). */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 40;
-/** How long a stream waits for the next owner of its tenant: a lost node is struck out after five seconds. */
+/** How long a stream waits for the next owner of its tenant: a lost node is removed after five seconds. */
 const STREAM_PATIENCE_MS = 15_000;
 /** A request whose answers are lost again and again is given up after so long. */
 const LONGEST_MS = 20_000;
-/** How often it is looked whether the node that a request waits for is still there. */
+/** How often to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
 /** Bodies up to this size are had whole before they are forwarded, so that they can be sent again. */
 const HELD_BYTES = 2 * 1024 * 1024;
@@ -156,7 +156,7 @@ export class Gateway {
         return;
       }
       if (outcome.became === 'answered') {
-        // Of a stream that has begun, a refusal by the next node is the end; one that cannot answer yet is asked again.
+        // After a stream has begun, a refusal by the next node ends it. A node that cannot answer yet is asked again.
         if (outcome.answer.status !== SERVICE_UNAVAILABLE.status) break;
       } else if (outcome.became === 'streaming') {
         const source = outcome.response;

@@ -33,7 +33,7 @@ export function signedHeaders(
   return { [FORWARDED]: said, [SIGNATURE]: digestOf(secret, method, url, said).toString('base64url') };
 }
 
-/** Who forwards a request; undefined where the headers were not signed with this secret. */
+/** The forwarding node and client of a request; undefined when the headers were not signed with this secret. */
 export function forwardedBy(
   secret: string,
   { method = '', url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { MARKET_TENANT } from '../../store/ownership.js';
 
-/** Who asks, as far as it takes to find the node that serves them. */
+/** The requester, as far as needed to find the node that serves it. */
 export interface Asker {
   readonly tenantId: string;
   readonly simulationId: string;
 }
 
-/** How requests are told apart. Each answers undefined for credentials that are not good: this node refuses them itself. */
+/** Resolve credentials to a tenant. Each returns undefined for invalid credentials: this node refuses them itself. */
 export interface Askers {
-  /** Of an `Authorization` header with a token. */
+  /** Resolves an `Authorization` header with a token. */
   bearer(header: string): Promise<Asker | undefined>;
-  /** Of an API key pair, as dialects send it. */
+  /** Resolves an API key pair, as dialects send it. */
   keyPair(keyId: string, secret: string): Promise<Asker | undefined>;
-  /** Of a stream ticket. */
+  /** Resolves a stream ticket. */
   ticket(ticket: string): Asker | undefined;
   /** The tenant that organizes a competition. */
   organizer(competitionId: string): string | undefined;

@@ -29,14 +29,14 @@ export interface Caller {
   readonly reply: FastifyReply;
 }
 
-/** What an operation is given, before anything of it has been checked. */
+/** Input of an operation before validation. */
 export interface OperationInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-/** What `/v1` would have refused with, thrown: a translator goes on only with what it asked for. */
+/** Thrown for a refusal by `/v1`: a translator continues only with a successful answer. */
 export class Refused extends Error {
   readonly answer: Answer;
   readonly status: number;

@@ -17,7 +17,7 @@ export type SocketHandler = (visit: PendingLogin) => void;
 
 const MAX_MESSAGE_BYTES = 65_536;
 const PING_MS = 30_000;
-/** What may wait for a reader who does not read; beyond it the connection ends. */
+/** Maximum backlog of a reader that does not read; beyond it the connection ends. */
 const MOST_BUFFERED_BYTES = 4_194_304;
 /** Connections that may be open without a login, in all and of one address. */
 const MOST_WAITING = 1000;

@@ -37,7 +37,7 @@ export interface ToolDeps {
   readonly version: string;
 }
 
-/** What one request may still ask: the refusal of its next call where that is one too many. */
+/** Counts a call of a request against its rate limit. Returns the refusal when the call exceeds it. */
 export type Counting = () => Answer | undefined;
 
 const NOTICE = 'SIMULATED: no real market, broker or money.';

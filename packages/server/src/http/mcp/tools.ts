@@ -495,7 +495,7 @@ async function closePosition(given: Arguments, ask: Ask): Promise<unknown> {
     symbol: name,
     assetClass: held.assetClass,
     positionIntent: held.quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
-    // Where everything is held back by open orders, the refusal of the whole says so with its figures.
+    // When open orders reserve the whole position, the order is sent for all of it: its refusal contains the figures.
     quantity: quantity ?? (free > 0 ? Number(free.toFixed(6)) : size),
     orderType: limitPrice === undefined ? 'MARKET' : 'LIMIT',
     timeInForce: 'DAY',

@@ -18,13 +18,13 @@ interface LinePoint {
 }
 
 interface LineChart {
-  /** What is shown, for readers that do not see it. */
+  /** Description of the chart for screen readers. */
   readonly label: string;
   readonly points: readonly LinePoint[];
   readonly height: number;
   /** `digits` tell neighbouring ticks apart. */
   readonly format: (value: number, digits: number) => string;
-  /** What a value is multiplied by where it is shown. */
+  /** Factor that turns values into displayed ones. */
   readonly scale?: number;
   /** Class of the line. */
   readonly tone: 'gain' | 'loss' | 'plain';
@@ -78,13 +78,13 @@ interface BarChart {
   readonly height: number;
   /** `digits` tell neighbouring bounds apart. */
   readonly format: (value: number, digits: number) => string;
-  /** What a value is multiplied by where it is shown. */
+  /** Factor that turns values into displayed ones. */
   readonly scale?: number;
   /** True when what is below 0 is a loss. */
   readonly isSigned: boolean;
 }
 
-/** How many values lie in which range. */
+/** A histogram: the number of values per range. */
 export function barChart({ label, bins, height, format, scale = 1, isSigned }: BarChart): string {
   const [first] = bins;
   if (first === undefined) return empty();

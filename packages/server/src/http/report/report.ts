@@ -14,7 +14,7 @@ import { REPORT_STYLE } from './report-style.js';
 
 export interface ReportInput extends PortfolioPerformance {
   readonly title: string;
-  /** What kind of portfolio it is, in a few words each. */
+  /** Traits of the portfolio, in a few words each. */
   readonly about: readonly string[];
   /** Simulated instant at which it was made, ISO 8601. */
   readonly madeAt: string;

@@ -27,7 +27,7 @@ export function authHandlers({
       if (key === undefined) return INVALID_API_KEY;
       const { id: keyId, tenantId, tier, scope } = key;
       const issued = await issueToken(settings, { tenantId, tier, scope, keyId }, clockMs());
-      // Where tokens come from an identity provider, no key buys one here.
+      // When tokens come from an identity provider, no API key can be exchanged for one.
       if (issued === undefined) return INVALID_API_KEY;
       const { token, tokenId, issuedAtMs, expiresAtMs } = issued;
       const createdAt = isoOfMs(issuedAtMs);

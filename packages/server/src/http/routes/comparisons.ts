@@ -57,7 +57,7 @@ export function comparisonHandlers(
       const base = simulations.comparedAs(simulationId, tenantId);
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
-      // What a comparison repeats is durable.
+      // The history that a comparison repeats must be durable.
       await simulation.read([principal], () => undefined);
       await simulation.durable();
       const lastSequence = simulation.published;

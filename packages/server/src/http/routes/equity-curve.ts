@@ -13,10 +13,10 @@ const MINUTE_MS = 60_000;
 
 const MINUTES = { '1m': 1, '5m': 5, '1h': 60 } as const;
 
-/** Of recorded trades: as long as the interval, or a part of it. */
+/** Bar sizes of recorded trades: the interval itself, or a part of it. */
 const BARS = { '1m': '1Min', '5m': '5Min', '1h': '15Min' } as const;
 
-/** How far back a recorded trade is looked for, before the first point: a long weekend. */
+/** How far before the first point to look for a recorded trade: a long weekend. */
 const LOOK_BACK_MS = 4 * 86_400_000;
 
 /** Intervals without a gap, by their numbers: the n-th ends (n + 1) intervals after 1970. */
@@ -25,7 +25,7 @@ interface Span {
   readonly last: number;
 }
 
-/** What was in force at an instant. */
+/** The quote in force at an instant. */
 type QuoteThen = (symbol: string, at: Instant) => Quote | undefined;
 
 export async function curveWithinTheDay(
@@ -127,7 +127,7 @@ async function pointsOf({
     while ((rows[row + 1]?.minute ?? Infinity) < end) row += 1;
     const standing = rows[row]?.standing;
     if (standing === undefined) continue;
-    // What happens at the end itself belongs to the interval after it.
+    // An event at the end of an interval belongs to the next one.
     const at = Instant.ofMs(end * MINUTE_MS - 1);
     const worth = simulation.brokerage.worthThen(standing, at, (symbol) => quote(symbol, at));
     points.push(equityPointOf(Instant.ofMs(end * MINUTE_MS), worth));
@@ -136,7 +136,7 @@ async function pointsOf({
   return points;
 }
 
-/** What has to be quoted to value what was held. */
+/** Symbols that need quotes to value the holdings. */
 function symbolsIn(
   { brokerage }: Simulation,
   held: readonly { readonly standing: PortfolioSnapshot }[],
@@ -212,7 +212,7 @@ async function quotesThen(
       until: Instant.ofMs(to * MINUTE_MS),
       limit: Number.MAX_SAFE_INTEGER,
     });
-    // Of what has daily bars alone the quotes within the day are told, and no shorter bars.
+    // A symbol with daily bars alone has no shorter bars: its quotes within the day are used.
     const told = bars.length > 0 ? [] : await quotesOf(feed, symbol, from, to);
     marks.set(symbol, bars.length > 0 ? bars.map(({ at, close }) => ({ symbol, last: close, at })) : told);
   }

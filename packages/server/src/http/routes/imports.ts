@@ -28,7 +28,7 @@ import {
 } from '../translate/numbers.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 
-/** What a request brings, in the terms of the brokerage, and what of it cannot be held. */
+/** An import in the terms of the brokerage, with the rows that it cannot hold. */
 interface Brought {
   readonly format?: ImportResult['format'];
   readonly cash: Money;

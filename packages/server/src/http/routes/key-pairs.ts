@@ -8,7 +8,7 @@ import { hasPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
 const KEY_PAIR_NOT_FOUND = refuse(404, 'Key pair not found');
 const PORTFOLIO_CLOSED = refuse(409, 'Portfolio is closed');
 
-/** What a pair may do at most: it trades and reads, and makes no market. */
+/** Maximum scopes of a pair: it trades and reads, and cannot control the market. */
 const SCOPES = ['trade', 'read'] as const;
 
 const shown = ({ keyId, portfolioId, scope, createdAt, expiresAtMs }: KeyPair) => ({

@@ -36,7 +36,7 @@ export function marginHandlers(desk: RequirementWorkers): MarginHandlers {
         [principal],
         (current) => {
           const estimate = current.preview(by, order);
-          // What is over counts too: a closed portfolio, an order that had the same client id.
+          // Rejections from the past count too: a closed portfolio, an earlier order with the same client id.
           const past = underWay.refusal(command);
           const { ids } = current.state;
           if (!isRejection(estimate)) {

@@ -98,7 +98,7 @@ export const marketDataHandlers: MarketDataHandlers = {
       symbol,
       size: query.timeframe,
       from: query.from === undefined ? Instant.ofMs(0) : instantOf(query.from, calendar),
-      // Nothing of the future is known.
+      // Bars never extend beyond the current time.
       until: until < now ? until : now,
       limit: query.limit,
     });

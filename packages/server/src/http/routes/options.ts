@@ -84,9 +84,9 @@ interface ListedContract {
   readonly contract: OptionContract;
   /** As it was when the chain was asked for, where the market is not computed. */
   readonly quote: Quote | undefined;
-  /** Of its series; undefined where nobody knows where the underlying stands. */
+  /** Market conditions of its series; undefined when the price of the underlying is unknown. */
   readonly conditions: Conditions | undefined;
-  /** What the model says where nobody quotes it. */
+  /** Model price for a contract without quotes. */
   readonly model: (() => Price) | undefined;
 }
 
@@ -104,7 +104,7 @@ interface ChainQuery {
   readonly maxStrike?: number;
 }
 
-/** What is in a chain, and everything of the market that its figures depend on, at one instant. */
+/** The contracts of a chain, and all market data that its figures depend on, at one instant. */
 function chainAt(
   brokerage: Brokerage,
   underlying: string,

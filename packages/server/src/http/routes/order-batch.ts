@@ -9,7 +9,7 @@ import { answerTo, isRejection } from '../translate/rejections.js';
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 
-/** What becomes of one account: its place among the commands, or why there is none. */
+/** Outcome of one account: its index among the commands, or the reason why it has none. */
 type Part =
   | { readonly accountId: string; readonly index: number }
   | { readonly accountId: string; readonly refused: Answer };

@@ -89,7 +89,7 @@ export const orderHandlers: OrderHandlers = {
     ),
 
   async listExecutions({ simulation, principal, params, query }) {
-    // What was executed in this very turn belongs to the answer.
+    // Executions of this very turn belong to the answer.
     const history = await simulation.past(principal);
     const order = await ownOrder(simulation, principal.tenantId, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
@@ -110,7 +110,7 @@ export const orderHandlers: OrderHandlers = {
   },
 };
 
-/** Who asks; of an agent with caps what it is held to. */
+/** The requester; for an agent with caps also those caps. */
 export function askedBy({ principal }: { readonly principal: Pick<Principal, 'agent' | 'by'> }) {
   const agent = cappedAgent(principal.agent);
   return { by: principal.by, ...(agent !== undefined && { agent }) };

@@ -63,7 +63,7 @@ export async function ownPortfolios(
   return found.sort((a, b) => b.number - a.number);
 }
 
-/** Whether the tenant has, or had, such a portfolio: what happened in it is told all the same. */
+/** True when the tenant has, or had, such a portfolio: the history of a closed one stays readable. */
 export async function hasPortfolio({ simulation, principal, params }: PortfolioRequest): Promise<boolean> {
   const { tenantId } = principal;
   const { portfolioId } = params;

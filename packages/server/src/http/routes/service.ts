@@ -8,15 +8,15 @@ import type { Handlers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
 import { isoOfMs } from '../translate/instants.js';
 
-/** What was found out serves everybody who asks within this time; never longer than a second (D41). */
+/** The result of a probe serves all requests within this time; never longer than a second (D41). */
 const PROBE_KEPT_MS = 500;
-/** Nothing that is well takes longer to answer. */
+/** A healthy dependency answers within this time. */
 const PROBE_TIMEOUT_MS = 1000;
 
 /** A clock that is set right is set by less. */
 const NOTED_AHEAD_MS = 60_000;
 
-/** How far the market of a simulation on the wall clock is ahead of the clock of the machine; 0 on other clocks. */
+/** Time by which the market of a simulation on the wall clock is ahead of the machine's clock; 0 on other clocks. */
 export const clockAheadMs = (simulation: Simulation, machineMs: number): number =>
   simulation.clock().mode === 'wall' ? Math.max(0, simulation.now() - machineMs) : 0;
 
@@ -40,7 +40,7 @@ export class Health {
     this.#deps = deps;
   }
 
-  /** What keeps it from its work; nothing where it is well. */
+  /** Problems that make the server unhealthy; empty when it is healthy. */
   async problems(): Promise<readonly string[]> {
     if (this.isDraining) return ['the server is stopping'];
     const nowMs = this.#deps.clockMs();
@@ -56,7 +56,7 @@ export class Health {
     return isLive(feed) ? feedStateOf(feed.status()) : undefined;
   }
 
-  /** What does not keep it from its work. */
+  /** Conditions to report that do not make the server unhealthy. */
   remarks(): readonly string[] {
     const { store, simulations, clockMs } = this.#deps;
     const { status } = store.history.health();

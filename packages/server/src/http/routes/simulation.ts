@@ -168,7 +168,7 @@ export const simulationHandlers: SimulationHandlers = {
 const haltedSymbol = (simulation: Simulation, symbol: string): string =>
   symbol === WHOLE_MARKET ? symbol : symbolIn(simulation, symbol);
 
-/** What a tenant has at stake in its cell on a market. */
+/** Symbols that a tenant holds or has ordered in its simulation on a market. */
 function symbolsOf(market: Simulation, tenantId: string): ReadonlySet<string> {
   const cell = [...market.followers].find((one) => one.tenantId === tenantId);
   return cell === undefined ? new Set() : symbolsAtStake(cell);

@@ -357,7 +357,7 @@ const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text
 async function* arriving({ raw }: FastifyRequest, body: Readable): AsyncGenerator<Uint8Array> {
   const heard = allowUpload(raw.socket);
   try {
-    // Who is refused gets the answer on this connection.
+    // A refused request receives its answer on this connection.
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
       heard();
       yield chunk as Uint8Array;
@@ -373,7 +373,7 @@ export async function sendPieces(
   { request, reply }: Pick<Call, 'request' | 'reply'>,
   pieces: AsyncGenerator<string>,
 ): Promise<undefined> {
-  // What is wrong with the first piece is still an answer.
+  // An error in the first piece can still be answered.
   const first = await pieces.next();
   const raw = beginStream(request, reply, { 'content-type': NDJSON });
   try {
@@ -394,7 +394,7 @@ async function written(raw: ServerResponse, piece: string): Promise<void> {
   if (!raw.write(piece) && !raw.destroyed) await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
 }
 
-/** How many simulations a tenant may have at once. */
+/** Maximum number of concurrent simulations of a tenant. */
 function allowedFor(tier: Tier, { basicSimulations, proSimulations }: HttpSettings): number {
   if (tier === 'ENTERPRISE') return Infinity;
   return tier === 'BASIC' ? basicSimulations : proSimulations;

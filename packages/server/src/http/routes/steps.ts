@@ -30,7 +30,7 @@ import { shownQuote } from './market-data.js';
 import { askedBy, shownOpen } from './orders.js';
 import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
 
-/** Where a step stops: with the event that makes so many, or after so many records. */
+/** Limits of a step: it stops with the event that reaches the first, or after as many records as the second. */
 const MOST_EVENTS = 1000;
 const MOST_RECORDS = 10_000;
 /** The same of all parts of a request together; each part may then still go on to its next event or record. */
@@ -55,7 +55,7 @@ interface Plan {
   readonly portfolios: readonly Portfolio[];
 }
 
-/** What a step may still do. */
+/** The remaining events and records of a step. */
 interface Budget {
   events: number;
   records: number;
@@ -144,7 +144,7 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
               together.records -= step.recordCount;
               return done;
             });
-            // As text: the parts of a large request are not kept twice.
+            // Kept as text, so that the parts of a large request are not held twice.
             texts.push(JSON.stringify({ simulationId, ...result }));
           }
           answer = new Answer(status, `{"results":[${texts.join(',')}]}`);

@@ -13,7 +13,7 @@ export function streamHandlers(streams: Streams): Pick<Handlers, Exclude<StreamI
       if (missing !== undefined) return missing;
       const { accountId, portfolioId, lastEventId } = call.query;
       const header = call.request.headers['last-event-id'];
-      // What the browser adds by itself is newer than what the page once put into the address.
+      // The browser's own header is newer than the parameter in the address.
       const last = typeof header === 'string' && header !== '' ? header : lastEventId;
       return streams.openOrders(call, { accountId, portfolioId }, last);
     },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What catching up may take of a turn of the event loop, of all streams together: whoever asks meanwhile waits about as long. */
+/** Maximum time that catching up may use in a turn of the event loop, for all streams together. Other requests wait about as long. */
 const SLICE_MS = 2;
 
 type CatchUpStep = () => Promise<void>;

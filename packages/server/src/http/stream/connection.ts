@@ -8,7 +8,7 @@ import { StreamFault } from './stream-fault.js';
 /** A reader this far behind is not reading: it is cut off, and can resume. */
 const MAX_QUEUED_BYTES = 262_144;
 const MAX_QUEUED_EVENTS = 1000;
-/** How long a reader that was cut off, or holds up what it missed, has to take what is on its way. */
+/** Time limit for a reader that was cut off, or that blocks its catch-up, to read the data in flight. */
 const STALL_MS = 10_000;
 const RETRY_MS = 3000;
 

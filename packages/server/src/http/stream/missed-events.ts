@@ -48,9 +48,9 @@ const textOf = (all: readonly OrderMessages[], position: StreamPosition): string
   all.flatMap((told) => untold(told, position).map(({ text }) => text)).join('');
 
 /**
- * What the order streams of one simulation missed, from history, a page at a time. Streams of a tenant that stand at the same place
- * share the page, and whoever goes on from its end the orders as they were there: those are followed from event to event, and only
- * where nobody has come by the orders are they read from history.
+ * Events that the order streams of one simulation missed, read from history a page at a time. Streams of a tenant at the same position
+ * share the page. A stream that continues from its end shares the orders at that position: they are followed from event to event, and read
+ * from history only when no stream has followed them.
  */
 export class MissedEvents {
   readonly #simulation: Simulation;

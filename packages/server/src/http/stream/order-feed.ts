@@ -16,7 +16,7 @@ import { TrailRate } from './trail-rate.js';
 interface OrderReader {
   readonly connection: Connection;
   readonly filter: OrderFilter;
-  /** What it has been told, or need not be. */
+  /** Last position that the reader has received, or does not need. */
   position: StreamPosition;
   /** While it is being told what it missed: what has happened since, after this record. */
   held: { readonly after: number; readonly told: OrderMessages[] } | undefined;
@@ -128,7 +128,7 @@ export class OrderFeed {
     // Only what has to be waited for is: nothing is published between the look and the end of catching up.
     const page = missed instanceof Promise ? await missed : missed;
     if (page === undefined) {
-      // What is held may have become too much since, and be left to a history that is not there yet.
+      // The held messages may have been dropped since because there were too many. History must then contain them first.
       if (reader.held !== held || history.position(id) < held.after) return;
       for (const told of held.told) this.#tell(reader, told);
       reader.held = undefined;

@@ -1,7 +1,7 @@
 import type { OrderSnapshot } from '@sandpit/core';
 import { isAfter, type StreamPosition } from './position.js';
 
-/** What there is to tell about an event of an order. */
+/** Messages about an event of an order. */
 export interface OrderMessages {
   readonly order: OrderSnapshot;
   readonly end: StreamPosition;
@@ -20,6 +20,6 @@ export const isAskedFor = (
   (accountId === undefined || terms.accountId === accountId) &&
   (portfolioId === undefined || terms.portfolioId === portfolioId);
 
-/** What of it a reader has not been told who has been told everything up to a position. */
+/** Messages that a reader at a position has not received yet. */
 export const untold = ({ messages }: OrderMessages, position: StreamPosition): OrderMessages['messages'] =>
   messages.filter((message) => isAfter(message.position, position));

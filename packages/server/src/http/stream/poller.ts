@@ -11,7 +11,7 @@ export interface NextPoll {
 }
 
 interface Terms<Reader> {
-  /** How long after a record to look, ms; undefined = nobody sees a difference. */
+  /** Delay after a record until the next poll, ms; undefined = no reader sees a difference. */
   readonly delayAfter: (record: DurableRecord) => number | undefined;
   /** Looks, and tells readers what has changed for them. */
   readonly look: (readers: readonly Reader[]) => Promise<NextPoll>;

@@ -13,7 +13,7 @@ interface PortfolioReader {
   readonly connection: Connection;
   readonly tenantId: string;
   readonly followed: Followed;
-  /** What it was told last of each portfolio, and when. */
+  /** Last message about each portfolio, and its time. */
   readonly told: Map<string, { readonly text: string; readonly atMs: number }>;
 }
 
@@ -78,7 +78,7 @@ export class PortfolioFeed {
     return nextMs;
   }
 
-  /** What a reader followed and is closed since, or was closed when it began: it is told so, once. */
+  /** Portfolios that a reader followed and that have closed since, or were closed when it began. The reader receives each once. */
   async #closedOf(
     reader: PortfolioReader,
     open: readonly string[],

@@ -105,7 +105,7 @@ export class Streams {
     return this.#openStream({ ...of, principal: of.principal ?? visitorAt(addressOf(of.request)) }, follow);
   }
 
-  /** How many are open. */
+  /** Number of open streams. */
   get count(): number {
     return this.#open.size;
   }
@@ -221,7 +221,7 @@ const visitorAt = (address: string): Principal => ({
   by: { tenantId: `visitor ${address}`, tier: 'PRO' },
 });
 
-/** What a ticket is bound to: the stream and its query, but for where it goes on. */
+/** The stream that a ticket is bound to: the operation and its query, except for the position to resume from. */
 function streamOf({ operation, query }: FastifyRequest): string {
   const { accountId, portfolioId, portfolioIds, symbols } = query as Readonly<Record<string, unknown>>;
   return JSON.stringify([operation, accountId, portfolioId, symbols, portfolioIds]);

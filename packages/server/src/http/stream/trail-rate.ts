@@ -7,9 +7,9 @@ const MOST_OF_PORTFOLIO = 100;
 /** Limits how often trailing stops are told of: once a second an order, 100 times a second a portfolio (D215). */
 export class TrailRate {
   #second = Number.NEGATIVE_INFINITY;
-  /** When the orders that were told of lately were. */
+  /** Times of the latest updates, by order. */
   #orders = new Map<number, number>();
-  /** How often portfolios were told of in this second. */
+  /** Updates in this second, by portfolio. */
   readonly #portfolios = new Map<string, number>();
 
   /** Counts an update and says whether it may be sent. */

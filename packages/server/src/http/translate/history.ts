@@ -68,7 +68,7 @@ export function ledgerEntryOf(ids: Ids, entry: CoreEntry, at: Instant): LedgerEn
   };
 }
 
-/** What became of contracts, in words (D90). */
+/** Option events, in words (D90). */
 const ENDED: Readonly<Record<string, string>> = {
   EXERCISED: 'exercised',
   ASSIGNED: 'assigned',
@@ -78,7 +78,7 @@ const ENDED: Readonly<Record<string, string>> = {
   BUY_IN: 'bought in',
 };
 
-/** What an entry is, in words. */
+/** Description of a ledger entry. */
 function entryText({ type, about = {}, postings }: CoreEntry): string {
   const { symbol = '', name, date = '', side } = about;
   const quantity = about.quantity === undefined ? '' : Quantity.format(about.quantity);
@@ -178,7 +178,7 @@ export function equityPointOf(
 type ActivityDescription = Pick<Activity, 'category' | 'type' | 'description'> &
   Partial<Omit<Activity, 'activityId' | 'at' | 'category' | 'type' | 'description'>>;
 
-/** What a portfolio's owner reads in the activity log. `order` is what the event is about, as the event left it. */
+/** An entry of the activity log as the portfolio's owner reads it. `order` is the order of the event, after the event. */
 export function toActivity(ids: Ids, item: ListItem, order: OrderSnapshot | undefined): Activity {
   const event = item.data as Event;
   return {
@@ -371,7 +371,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
 
 const inDollars = (money: Money): string => dollars(Money.toCents(money), Money.format);
 
-/** What happens around margin calls, told so that somebody who was not there can follow it. */
+/** Describes events of margin calls in full, for a reader without context. */
 function describeMarginEvent(
   event: Extract<
     Event,

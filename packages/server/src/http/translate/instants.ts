@@ -94,5 +94,5 @@ function afterMonths(from: Instant, months: number, calendar: Calendar): Instant
   return reached > DAYS.last ? END : wallTime(reached, timeMs, calendar);
 }
 
-/** Of the `-05:00` at the end of an exchange time. */
+/** Length of the `-05:00` at the end of an exchange time. */
 const OFFSET_LENGTH = 6;

@@ -45,7 +45,7 @@ export function instrumentsOf(
   return problems.length > 0 ? { problems } : { instruments };
 }
 
-/** What cannot be listed; the text goes behind the name of its entry. */
+/** An entry that cannot be listed; the problem is appended to the name of the entry. */
 interface Unlistable {
   readonly problem: string;
 }
@@ -78,7 +78,7 @@ function equityOf(entry: ListedOf<'EQUITY'>): Equity {
   };
 }
 
-/** What the entry says of a contract goes before what follows from its root (D66). */
+/** Terms in the entry of a contract override those that follow from its root (D66). */
 function optionOf(entry: ListedOf<'OPTION'>, isIndex: IsIndex): OptionContract | Unlistable {
   const { symbol, underlyingClass, multiplier, style, settlement, settleSession, deliverable, tickSize } =
     entry;
@@ -114,7 +114,7 @@ function osiOf({ underlying, optionType, strike, expiration }: ListedOf<'OPTION'
   return { root, optionType, strike: priceOf(strike), expiration: TradingDate.of(expiration) };
 }
 
-/** What the entry says of a month goes before what the table knows of its root, which may be all of it (D67, D91). */
+/** Terms in the entry of a contract month override those that the table has for its root, which may be all of them (D67, D91). */
 function futureOf(entry: ListedOf<'FUTURE'>, today: TradingDate): FutureContract | Unlistable {
   const { multiplier, tickSize, settlement, lastTradeDate, firstNoticeDate, spreadMargin } = entry;
   const { initialMargin, maintenanceMargin } = entry;

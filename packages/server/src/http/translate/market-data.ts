@@ -46,7 +46,7 @@ export function quoteOf(
   };
 }
 
-/** What a halt adds to an answer about what it stops. */
+/** Fields that a halt adds to an answer about a halted symbol. */
 export const haltedOf = (halt: Halt | undefined) =>
   halt === undefined
     ? {}
@@ -105,7 +105,7 @@ export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
   earlyClose: day.earlyClose,
 });
 
-/** Whether instruments with these hours trade now, with the next open and close. */
+/** State of a market with these hours: whether it is open now, and its next open and close. */
 function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
   const session = hours.sessionAt(now);
   return {

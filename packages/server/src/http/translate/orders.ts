@@ -83,7 +83,7 @@ export function orderRequestOf(
           : quantityOf(body.quantity),
     ...(body.notional !== undefined && { notional: moneyOf(body.notional) }),
     timeInForce: body.timeInForce,
-    // What is usual is left out.
+    // Default values are omitted.
     ...(body.session === 'EXTENDED' && { session: body.session }),
     ...(limitPrice !== undefined && { limitPrice: priceOf(limitPrice) }),
     ...(stopPrice !== undefined && { stopPrice: priceOf(stopPrice) }),
@@ -101,7 +101,7 @@ export function orderRequestOf(
   };
 }
 
-/** Of several legs without a quantity: what theirs have in common (D75). */
+/** Units of a multi-leg order without a quantity: the greatest common divisor of its legs (D75). */
 const unitsIn = (legs: readonly Leg[]): Quantity =>
   Quantity.of(unitsOf(legs.map(({ quantity }) => quantity))?.units ?? 1);
 
@@ -196,7 +196,7 @@ type RareTerms = Pick<
 
 const NOTHING_RARE: RareTerms = {};
 
-/** What most orders do not have. */
+/** Terms that most orders do not have. */
 function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf: ExitOf): RareTerms {
   const { trailingPercent, strategy, legs, bracket, notional } = terms;
   // A split changes the distance (D134).
@@ -427,7 +427,7 @@ function executionQuote({ bid, ask, bidSize, askSize, last, at }: CoreExecution[
   };
 }
 
-/** How streams name what happened: nothing, one thing, or two in turn. */
+/** Transitions that streams show for a transition of the core: none, one, or two in turn. */
 const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   QUEUED: ['PENDING_MARKET_OPEN'],
   RESERVING: ['RESERVING'],
@@ -451,7 +451,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   AWAITING_CLOSE: [],
 };
 
-/** What streams call an order event that left an order like this. */
+/** Transitions that streams show for an order event, with the order's progress after it. */
 function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly OrderTransition[] {
   switch (event.type) {
     case 'OrderAccepted':

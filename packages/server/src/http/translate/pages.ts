@@ -1,7 +1,7 @@
 import { CURSOR_EXPECTED, type PageQuery, type Pagination } from '@sandpit/protocol';
 import type { Page } from '../../store/history.js';
 
-/** Where the next page begins, for the header of the answer; JSON leaves it out. */
+/** Cursor of the next page, for the header of the answer; JSON omits it. */
 export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 
 /** The items behind a page, where the whole list is at hand. Copies of a page do not have it. */
@@ -30,7 +30,7 @@ export class BadCursor extends Error {
   }
 }
 
-/** What a store needs to find a page. Throws `BadCursor`. */
+/** Window that a store needs to find a page. Throws `BadCursor`. */
 export function windowOf({ page, limit, cursor, [UNCOUNTED]: isUncounted }: Uncounted<PageQuery>): {
   readonly offset: number;
   readonly limit: number;
@@ -123,7 +123,7 @@ function firstAfter<Stored>(
 ): number {
   const { key, left } = keyIn(cursor);
   const index = all.findIndex((stored) => String(keyOf(stored)) === key);
-  // What it names may be gone since.
+  // The item that the cursor names may have been removed since.
   return index === -1 ? Math.max(all.length - left, 0) : index + 1;
 }
 

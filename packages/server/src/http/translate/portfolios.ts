@@ -149,7 +149,7 @@ const times = ({ terms, updatedAt }: View) => ({
   updatedAt: isoOf(updatedAt),
 });
 
-/** As its creation answers it (D51). */
+/** Answer to the creation of a portfolio (D51). */
 export const createdPortfolio = (brokerage: Brokerage, portfolio: CorePortfolio): CreatedPortfolio =>
   createdOf(viewOf(brokerage, portfolio));
 
@@ -163,7 +163,7 @@ function createdOf(view: View): CreatedPortfolio {
   };
 }
 
-/** As a get answers it (D51). */
+/** Answer to a get of a portfolio (D51). */
 export const portfolioDetail = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioDetail =>
   detailOf(viewOf(brokerage, portfolio));
 
@@ -274,7 +274,7 @@ interface ValuedPosition {
   readonly entryPrice: Price;
 }
 
-/** What is held of a class, by symbol. A position that was closed but has not settled yet is held no more. */
+/** Positions of an asset class, by symbol. Excludes closed positions that have not settled yet. */
 function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: AssetClass): ValuedPosition[] {
   return [...portfolio.positions.values()]
     .filter((position) => position.assetClass === assetClass && Position.held(position) !== 0)
@@ -376,7 +376,7 @@ export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio):
   });
 }
 
-/** What an exercise did. */
+/** Result of an exercise. */
 export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercised): ExerciseResult => ({
   optionSymbol: contract.symbol,
   quantity: quantityNumber(quantity),
@@ -387,7 +387,7 @@ export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercis
   at: isoOf(at),
 });
 
-/** What has not settled yet, the nearest first. */
+/** Unsettled obligations, the nearest first. */
 export const settlementsOf = (_: Brokerage, { obligations }: CorePortfolio): Settlement[] =>
   [...obligations.values()]
     .sort((a, b) => (a.date < b.date ? -1 : 1))

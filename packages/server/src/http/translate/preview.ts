@@ -4,7 +4,7 @@ import type { ErrorCode, OrderPreview, PreviewRejection } from '@sandpit/protoco
 import { centsNumber, moneyNumber, priceNumber } from './numbers.js';
 import { answerTo } from './rejections.js';
 
-/** What placing an order would come to, as it travels (D42, D122). Money received is negative. */
+/** Preview of an order, as the API returns it (D42, D122). Money received is negative. */
 export function orderPreview(ids: Ids, symbol: string, estimate: OrderEstimate): OrderPreview {
   const { rejections, price, cost, charges, reserves, before, after, dayTrade, settlementDate } = estimate;
   const both = (of: (value: Valuation) => Money) => ({

@@ -5,12 +5,12 @@ import { isoOf } from './instants.js';
 import { centsNumber, moneyNumber } from './numbers.js';
 import { refusalFigures } from './orders.js';
 
-/** What the refused request was about, for details that the rejection itself does not carry. */
+/** Subject of the refused request, for details that the rejection itself does not carry. */
 export interface Concern {
   readonly symbol?: string;
   readonly brokerId?: string;
   readonly orderId?: string;
-  /** Of a new order: makes the ids of others. */
+  /** For a new order: makes the ids of others. */
   readonly ids?: Ids;
 }
 

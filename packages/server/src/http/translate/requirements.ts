@@ -31,7 +31,7 @@ import { instantOf } from './instants.js';
 import { centsNumber, moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import type { ClosedPortfolio } from './portfolios.js';
 
-/** Where an imagined book is imagined. */
+/** Where and when a hypothetical book is valued. */
 export interface HypotheticalSource {
   readonly brokerage: Brokerage;
   readonly now: Instant;
@@ -123,7 +123,7 @@ export function hypotheticalBook(
   };
 }
 
-/** What is listed, and options that need not be: their symbol says what they are (D66). */
+/** A listed instrument, or an option that need not be listed: its symbol contains its terms (D66). */
 function instrumentNamed(brokerage: Brokerage, symbol: string, now: Instant): Instrument | undefined {
   const listed = brokerage.instrument(symbol, now);
   if (listed !== undefined) return listed;
@@ -218,7 +218,7 @@ const NOTHING_HELD: Requirements = {
 /** Accruals count 10^-8 dollars. */
 const accrued = (units: number): number => Math.round(units / 1e6) / 100;
 
-/** What a portfolio holds takes, and what stands against it (D121). */
+/** Margin requirement of a portfolio's positions, and the equity available for it (D121). */
 export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): PortfolioMargin {
   const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
   const value = valuationOf(portfolio, brokerage, broker);
@@ -236,7 +236,7 @@ export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): Por
   };
 }
 
-/** What is missing of each open margin call of a portfolio, by its number (D217). */
+/** Remaining amount of each open margin call of a portfolio, by its number (D217). */
 export function amountsDue(
   brokerage: Brokerage,
   portfolio: Portfolio | undefined,
@@ -247,7 +247,7 @@ export function amountsDue(
   return new Map(calls.map((call) => [call.number, amountDue(call, portfolio, value)]));
 }
 
-/** Nothing is held in a closed portfolio. */
+/** Margin of a closed portfolio, which holds no positions. */
 export const closedMargin = (_: Brokerage, { value }: ClosedPortfolio): PortfolioMargin => ({
   ...NOTHING_HELD,
   marginEquity: moneyNumber(value.marginEquity),

@@ -31,7 +31,7 @@ import { plainSymbol } from './instruments.js';
 import { afterDuration, instantOf, isoOf, isoOfMs } from './instants.js';
 import { priceNumber, priceOf } from './numbers.js';
 
-/** How fast a scaled clock runs that nobody gave a speed: a minute per second, as that of the server. */
+/** Default speed of a scaled clock: a minute per second, as that of the server. */
 const DEFAULT_SPEED = 60;
 
 /** The simulation that a body asks for. */
@@ -128,7 +128,7 @@ export function simulationOf(
     calendar: plainCalendar(calendar),
     ...(clock !== 'wall' && { start: isoOfMs(begins) }),
     ...(clock === 'scaled' && { speed }),
-    // That of a competition is drawn, and shown in its export.
+    // The seed of a competition is drawn, and appears only in its export.
     ...(config.competition === undefined && { seed }),
     ...(replay?.symbols !== undefined &&
       (isOwner || mask?.symbols !== true) && { replay: replay.symbols.join(',') }),

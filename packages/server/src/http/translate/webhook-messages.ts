@@ -1,4 +1,4 @@
-/** What webhooks are sent about the events of a journal (D191, D192). */
+/** Messages that webhooks receive about the events of a journal (D191, D192). */
 import {
   hasInterestIn,
   Instant,
@@ -41,7 +41,7 @@ const OF_TRANSITION: Readonly<Record<OrderTransition, WebhookEvent | undefined>>
   ERROR: 'order.rejected',
 };
 
-/** What became of contracts. Shares that were bought in to be delivered are no end of a position. */
+/** Webhook events of option events. Shares bought in for delivery do not end a position. */
 const OF_OPTION_EVENT: Readonly<Record<string, WebhookEvent | undefined>> = {
   EXERCISED: 'position.exercised',
   ASSIGNED: 'position.assigned',
@@ -59,7 +59,7 @@ interface PlacedEvent {
   readonly order: OrderSnapshot | undefined;
 }
 
-/** How the API names a simulation: its own `main` is `main` to every tenant. */
+/** The id of a simulation in the API: a tenant's own `main` is `main` to every tenant. */
 const shownId = ({ id, market }: Simulation): string => (market.id !== id ? MAIN : id);
 
 function messagesOf(simulation: Simulation, placed: PlacedEvent): readonly WebhookMessage[] {
@@ -162,7 +162,7 @@ const symbolOf = (event: Event): string | undefined =>
       ? event.symbol
       : undefined;
 
-/** Whether something is held or ordered in a symbol now. */
+/** True when a symbol has a position or an open order now. */
 const isOfInterest = ({ brokerage: { state } }: Simulation, symbol: string): boolean =>
   symbol === WHOLE_MARKET ? !isIdle(state) : hasInterestIn(state, symbol);
 

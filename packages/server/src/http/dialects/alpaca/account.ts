@@ -51,7 +51,7 @@ export const getAccount: AlpacaHandler = async (call) => {
     options_buying_power: decimal(shown.settledCash),
     non_marginable_buying_power: decimal(shown.settledCash),
     bod_dtbp: '0',
-    // Of the rule on pattern day traders, where it is still in force.
+    // Fields of the pattern day trader rule, while it is in force.
     ...(isLegacy && {
       daytrading_buying_power: decimal(shown.dayTradeBuyingPower),
       pattern_day_trader: false,

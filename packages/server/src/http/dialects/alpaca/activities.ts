@@ -10,7 +10,7 @@ import { isShown, replacementsOf } from './order-shape.js';
 import { invalid } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler } from './request.js';
 
-/** What kinds of ours are called there; others have no counterpart. */
+/** Alpaca's names of ledger entry types; other types have no counterpart. */
 const TYPES: Readonly<Record<string, string>> = {
   INITIAL_CASH: 'CSD',
   WITHDRAWAL: 'CSW',

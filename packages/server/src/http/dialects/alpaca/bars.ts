@@ -20,7 +20,7 @@ export interface Timeframe {
   readonly size: Size;
   /** No bar of the size lasts longer. */
   readonly sizeMs: number;
-  /** Where the bar begins that a bar of the size is a part of. */
+  /** Start of the bar that contains a `/v1` bar. */
   readonly beginOf: (timestamp: number) => number;
 }
 
@@ -81,14 +81,14 @@ const monthOf = (date: TradingDate, count: number): TradingDate => {
   return TradingDate.of(`${year}-${String(first).padStart(2, '0')}-01`);
 };
 
-/** What `/v1` gives at once. */
+/** Bars that `/v1` returns at once. */
 const BARS_AT_ONCE = 1000;
 /** Stretches of time that are looked through for one answer: a longer one is told in pages. */
 const MOST_STRETCHES = 40;
 
 export interface BarPage {
   readonly bars: readonly VolumeBar[];
-  /** Where to go on, ms; undefined at the end. */
+  /** Start of the next page, ms; undefined at the end. */
   readonly next: number | undefined;
 }
 

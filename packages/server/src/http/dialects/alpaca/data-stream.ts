@@ -8,7 +8,7 @@ import { type End, Login, type LoginDeps } from './login.js';
 
 const OF_STOCKS: readonly Channel[] = ['trades', 'quotes', 'bars', 'dailyBars'];
 const OF_OPTIONS: readonly Channel[] = ['trades', 'quotes'];
-/** Of a channel. */
+/** Limit per channel. */
 const MOST_SYMBOLS = 200;
 
 const ENDS: Readonly<Record<End, readonly [code: number, message: string]>> = {

@@ -1,4 +1,4 @@
-/** Who may come in, and how often: key pairs, in any of the ways that Alpaca's clients send them. */
+/** Authentication and rate limits of the dialect: key pairs, in any of the ways that Alpaca's clients send them. */
 import type { FastifyRequest } from 'fastify';
 import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
 import type { Simulation } from '../../../engine/simulation.js';
@@ -49,7 +49,7 @@ export class Entry {
     return this.open(pair);
   }
 
-  /** What a good pair opens. Throws where it is not there any more. */
+  /** Opens the simulation and portfolio of a valid pair. Throws when either no longer exists. */
   async open(pair: KeyPair): Promise<Admitted> {
     const { simulations } = this.#deps;
     const {

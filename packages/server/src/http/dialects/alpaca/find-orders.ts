@@ -22,7 +22,7 @@ export const showingOf = ({ simulation }: Pick<AlpacaCall, 'simulation'>): Showi
 
 const ORDER_NOT_FOUND = 'order not found';
 
-/** What a request names, as it stands. Throws where this portfolio has no such order. */
+/** The order that a request names, in its current state. Throws when this portfolio has no such order. */
 export async function orderNamed(
   call: Finding,
   id: string,
@@ -30,7 +30,7 @@ export async function orderNamed(
   const { simulation, principal } = call;
   const name = named(simulation.brokerage.state.ids, id);
   if (name === undefined) throw notFound(ORDER_NOT_FOUND);
-  // What it shows must be durable.
+  // The order shown must be durable.
   await simulation.read([principal], () => undefined);
   await simulation.underWay.certain();
   const order = await withRows(() => orderNow(simulation, name.number));

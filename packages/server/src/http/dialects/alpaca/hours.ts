@@ -66,7 +66,7 @@ export const getCalendar: AlpacaHandler = async (call) => {
     .filter(({ date }) => date <= to);
 };
 
-/** What the markets of this dialect are called; all keep the same hours. */
+/** Names of the markets in this dialect; all keep the same hours. */
 const MARKETS: Readonly<Record<string, { readonly mic: string; readonly name: string }>> = {
   NYSE: { mic: 'XNYS', name: 'New York Stock Exchange' },
   NASDAQ: { mic: 'XNAS', name: 'Nasdaq Stock Market' },

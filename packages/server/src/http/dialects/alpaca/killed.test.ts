@@ -5,7 +5,7 @@ import type { Body } from '../../../testing/test-app.js';
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
 
-/** What became of an order, as its client heard of it. */
+/** Outcome of an order, as its client knows it. */
 type Outcome = 'filled' | 'unknown';
 
 it('a server that is killed while orders are submitted and waited for loses none and doubles none', async () => {
@@ -62,7 +62,7 @@ it('a server that is killed while orders are submitted and waited for loses none
 
     const second = ServerProcess.launch(environment);
     baseUrl = await second.listening;
-    // What a client does with an order that it does not know the fate of: ask for it, and place it where it is not there.
+    // A client resolves an order of unknown outcome: it asks for the order, and places it when it is not found.
     for (const [clientOrderId, outcome] of outcomes) {
       const found = await alpaca.trading.orders
         .getOrderByClientOrderId({ clientOrderId })

@@ -8,7 +8,7 @@ import { barOf, quoteOf } from '../../translate/market-data.js';
 import { runningDay } from './bars.js';
 import { barShape, quoteShape, tradeShape } from './market-data.js';
 
-/** What is told of a symbol. */
+/** A message about a symbol. */
 export interface MarketMessage {
   readonly T: 't' | 'q' | 'b' | 'd';
   readonly S: string;
@@ -23,7 +23,7 @@ export const EVERYTHING = '*';
 export interface DataReader {
   readonly connection: Pick<Connection, 'onClose'>;
   readonly wanted: Readonly<Record<Channel, ReadonlySet<string>>>;
-  /** What was told last, by channel and symbol. */
+  /** Last message sent, by channel and symbol. */
   readonly told: Map<string, string>;
   /** Bars of this minute and earlier ones have been told. */
   minute: number;

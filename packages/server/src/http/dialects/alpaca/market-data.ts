@@ -107,7 +107,7 @@ async function quoteOf(call: AlpacaCall, symbol: string): Promise<Quote> {
   }
 }
 
-/** What there is of something, by symbol. */
+/** Collects the defined values by symbol. */
 export function bySymbol<T>(
   entries: Iterable<readonly [string, T | undefined]>,
 ): Readonly<Record<string, T>> {
@@ -183,7 +183,7 @@ const DEFAULT_LIMIT = 1000;
 const MOST_ITEMS = 10_000;
 const DAY_MS = 86_400_000;
 
-/** What a request for the past asks for. */
+/** Time range of a request for historical data. */
 interface Stretch {
   readonly from: number;
   readonly until: number;
@@ -263,7 +263,7 @@ export const barsOfOne: AlpacaHandler = async (call) => {
   return { symbol, bars: bars[symbol] ?? [], next_page_token };
 };
 
-/** Of the past only the latest is kept: it is told where it lies in what is asked for. */
+/** Only the latest historical quote is kept. Returns it when it lies within the requested range. */
 async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape: QuoteWriter) {
   const { from, until } = stretchOf({ ...call, query: call.query.with('page_token', undefined) });
   const quotes = await quotesOf(call, symbols);

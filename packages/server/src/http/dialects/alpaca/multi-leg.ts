@@ -116,7 +116,7 @@ export function contractsOf(
   });
 }
 
-/** What a fill of several legs came to for a unit, a debit positive, and how many units it was. */
+/** Net price per unit of a fill of several legs, a debit positive, and the number of units. */
 export function netOf(
   legs: readonly OrderLeg[],
   executions: readonly {

@@ -112,7 +112,7 @@ function deliverablesOf({ simulation }: AlpacaCall, underlying: string, contract
   return option === undefined ? [] : [isSettledInCash ? cash : stock];
 }
 
-/** What of a chain a request wants. */
+/** Query of `/v1` for the part of a chain that a request selects. */
 function chainQuery(query: Fields): Readonly<Record<string, string>> {
   const type = query.choice('type', ['call', 'put']);
   const low = query.number('strike_price_gte');

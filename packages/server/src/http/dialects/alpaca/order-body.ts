@@ -19,7 +19,7 @@ const INTENTS = ['buy_to_open', 'buy_to_close', 'sell_to_open', 'sell_to_close']
 
 type OrderClass = Exclude<(typeof CLASSES)[number], 'mleg'>;
 
-/** What is asked of `/v1`, and what it is about. */
+/** The request to `/v1` and the symbol it is about. */
 export interface TranslatedOrder {
   readonly symbol: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
     throw forbidden('account is not allowed to short');
   if (orderClass === 'oco' && type !== 'limit') throw invalid('oco orders must be limit orders');
   const exits = orderClass === 'simple' ? {} : exitsOf(body, orderClass, TIMES[time]);
-  // Of an OCO order the profit target is its own limit.
+  // The profit target of an OCO order is its own limit.
   const limitPrice =
     (orderClass === 'oco' ? body.object('take_profit')?.number('limit_price') : undefined) ??
     body.number('limit_price');
@@ -153,8 +153,8 @@ const given = (name: string, value: number | undefined): Readonly<Record<string,
 const CLOSES = { buy: 'BUY_TO_CLOSE', sell: 'SELL_TO_CLOSE' } as const;
 
 /**
- * What is ordered. At the market a notional is `/v1`'s own; with a price of the order's it is sized by that, or else by the price
- * there is now.
+ * Size of the order. A notional market order uses `/v1`'s notional. Other types divide the notional by their own price, or else by the
+ * current price.
  */
 async function sizeOf(
   call: AlpacaCall,

@@ -24,7 +24,7 @@ export function nameOf(ids: Ids, { number, replacement, leg = 0 }: OrderName): s
   return ids.idOf('REPLACEMENT', generation * LEG_PLACES + leg);
 }
 
-/** What an id names; undefined where no order ever had it. */
+/** The order that an id names; undefined when no order ever had it. */
 export function named(ids: Ids, id: string): OrderName | undefined {
   const number = ids.numberOf('ORDER', id);
   if (number !== undefined) return { number, replacement: 0 };

@@ -24,7 +24,7 @@ export type AlpacaOrder = Readonly<Record<string, unknown>> & {
   readonly side?: string;
 };
 
-/** What it takes to show an order beside itself. */
+/** Dependencies for showing an order. */
 export interface Showing {
   readonly ids: Ids;
   /** An order that one brought, as it stands. */
@@ -33,7 +33,7 @@ export interface Showing {
 
 const NO_EXITS: Showing['exitOf'] = () => undefined;
 
-/** How often it has been replaced. */
+/** Number of times the order has been replaced. */
 export const replacementsOf = ({ progress }: OrderSnapshot): number => progress.replacements ?? 0;
 
 /** An order as it stands, with what it brought as legs: the exits of a bracket, the stop of an OCO order. */
@@ -108,7 +108,7 @@ function shape(
     symbol: terms.symbol,
     asset_class: assetClassOf(terms),
     notional: terms.notional === undefined ? null : Money.format(terms.notional),
-    // What an amount of money is worth is known when it has filled.
+    // The quantity of a notional order is known only when it has filled.
     qty: terms.notional === undefined ? Quantity.format(progress.quantity) : null,
     filled_qty: Quantity.format(progress.filledQuantity),
     filled_avg_price: priceOrNull(progress.averagePrice),

@@ -195,7 +195,7 @@ export async function cancelAll(
   return answers;
 }
 
-/** What became of one of several: its status, and the error's body where it was refused. */
+/** Outcome of one request of several: its status, and the error's body when it was refused. */
 export async function outcomeOf(
   attempt: () => Promise<unknown>,
 ): Promise<{ readonly status: number; readonly body?: object }> {

@@ -1,4 +1,4 @@
-/** How the equity of an account has come about. */
+/** Equity of an account over time. */
 import type { EquityPoint } from '@sandpit/protocol';
 import { invalid } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler } from './request.js';
@@ -8,7 +8,7 @@ const POINTS_AT_ONCE = 500;
 
 const PERIODS: Readonly<Record<string, number>> = { D: 1, W: 7, M: 31, A: 366, Y: 366 };
 
-/** Where a period that ends now begins, ms. */
+/** Start of a period that ends now, ms. */
 function beginOf(period: string, now: number): number {
   if (period === 'all') return 0;
   if (period === 'intraday') return now - DAY_MS;
@@ -49,7 +49,7 @@ export const getPortfolioHistory: AlpacaHandler = async (call) => {
   const terms = simulation.brokerage.state.portfolios.get(portfolioId)?.terms;
   const base = before?.totalEquity ?? (terms === undefined ? portfolio.totalEquity : terms.initialCash / 1e4);
   const curve = points.map(({ at, totalEquity }) => ({ at: Date.parse(at), equity: totalEquity }));
-  // What it is now is told with what it was, unless something else was asked for.
+  // The current equity ends the curve, unless the request ends earlier.
   if (until >= now && (curve.at(-1)?.at ?? 0) < now) curve.push({ at: now, equity: portfolio.totalEquity });
   return {
     timestamp: curve.map(({ at }) => Math.floor(at / 1000)),

@@ -10,7 +10,7 @@ import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js'
 import { Refused } from '../operations.js';
 import { forbidden, invalid, notFound, translated, unprocessable } from './refusals.js';
 
-/** What is held of one symbol, stock or option. */
+/** A position in one symbol, stock or option. */
 interface HeldPosition {
   readonly symbol: string;
   readonly isOption: boolean;
@@ -171,7 +171,7 @@ function close(call: AlpacaCall, { symbol, isOption, quantity: held }: HeldPosit
   });
 }
 
-/** Of an option that is held: exercises all of it, or says that none of it is to be exercised at expiry. */
+/** Handles a request about a long option: exercises the whole position, or instructs that none of it is exercised at expiry. */
 const told =
   (operation: 'exerciseOption' | 'doNotExerciseOption'): AlpacaHandler =>
   async (call) => {

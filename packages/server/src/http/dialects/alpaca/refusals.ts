@@ -5,7 +5,7 @@ import { Answer } from '../../answer.js';
 import type { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
 
-/** What a request is refused with. */
+/** Refusal of a request. */
 export class AlpacaRefusal extends Error {
   readonly status: number;
   readonly code: number;
@@ -112,7 +112,7 @@ function byStatus(status: number, isCoded: boolean, message: string, sentence: s
 
 export const malformed = new AlpacaRefusal(400, 40010000, 'request body format is invalid');
 
-/** What the framework and the store throw; undefined for what is nobody's doing but ours. */
+/** The refusal for an error of the framework or the store; undefined for an internal error. */
 export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
   if (error instanceof AlpacaRefusal) return error;
   if (error instanceof StoreUnavailable || error instanceof DamagedJournal) return unavailable();

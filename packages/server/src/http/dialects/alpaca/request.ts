@@ -1,4 +1,4 @@
-/** What a request of Alpaca's says, read as leniently as Alpaca reads it. */
+/** The fields of an Alpaca request, read as leniently as Alpaca reads them. */
 import { Instant } from '@sandpit/core';
 import type { Operations, Caller } from '../operations.js';
 import { instantOfText, numberOf } from './decimals.js';
@@ -15,7 +15,7 @@ export interface AlpacaCall extends Caller {
   readonly body: Fields;
 }
 
-/** What is sent: JSON with 200, or what an `AlpacaAnswer` says. */
+/** Returns the body, sent as JSON with 200, or an `AlpacaAnswer`. */
 export type AlpacaHandler = (call: AlpacaCall) => Promise<object>;
 
 /** An answer with another status than 200. */
@@ -95,7 +95,7 @@ export class Fields {
     if (text === undefined) return undefined;
     const instant = instantOfText(text);
     if (instant === undefined) throw invalid(`${name} must be an RFC 3339 timestamp or a date`);
-    // Nothing ever happens outside of what a clock can show.
+    // Instants are clamped to the range of a clock.
     return Instant.max(Instant.first, Instant.min(instant, Instant.last));
   }
 

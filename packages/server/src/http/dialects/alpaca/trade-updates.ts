@@ -126,7 +126,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What streams tell of an event of an order that left it like this: nothing, or one thing or more in turn. */
+/** Updates that streams send for an event of an order, in turn: none, one or more. `order` is the order after the event. */
 function updatesOf(
   simulation: Simulation,
   event: OrderEvent,

@@ -1,4 +1,4 @@
-/** What Paper Invest's clients read, beside the fields of `/v1`. */
+/** Fields that Paper Invest's clients read in addition to those of `/v1`. */
 import type { EquityPosition, OperationId } from '@sandpit/protocol';
 import type { Widen } from '../../serve.js';
 
@@ -38,7 +38,7 @@ const token = (fields: Fields): Fields => ({
   access_token: fields['token'],
 });
 
-/** How the answers of operations are widened; the others are those of `/v1`. */
+/** Widened answers by operation; all others are those of `/v1`. */
 export const answers: Readonly<Partial<Record<OperationId, Widen>>> = {
   exchangeToken: token,
   createOrder: order,

@@ -1,4 +1,4 @@
-/** What Paper Invest's clients send, in the words of `/v1`. What is not known here goes on as it is, for `/v1` to judge. */
+/** Translates the requests of Paper Invest's clients into those of `/v1`. Unknown values pass through for `/v1` to validate. */
 import type { OperationId } from '@sandpit/protocol';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ function marginUpgradeOf(body: unknown): unknown {
   return marginAgreement === true ? { marginType: 'REG_T', ...rest } : body;
 }
 
-/** How the bodies of operations are translated; the others need none. */
+/** Translations of bodies by operation; all others need none. */
 export const bodies: Readonly<Partial<Record<OperationId, (body: unknown) => unknown>>> = {
   createOrder: orderOf,
   previewOrder: orderOf,

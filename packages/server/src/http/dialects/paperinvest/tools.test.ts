@@ -3,7 +3,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Body, pushQuote, TestApp } from '../../../testing/test-app.js';
 
-/** What the vendor's own MCP server sends for each of its tools, by its public list of them, and what readers look for in the answers. */
+/** Requests that the vendor's own MCP server sends for each of its tools, by its public list, and the answer fields that clients read. */
 describe("Paper Invest's tools", () => {
   let test: TestApp;
   let token: string;
