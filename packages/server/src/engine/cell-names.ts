@@ -1,4 +1,4 @@
-/** How the store knows the cells of tenants, and what belongs to them. */
+/** Names under which the store keeps the cells of tenants, and the settings that belong to them. */
 
 /** The simulation of a tenant that is there without being made: its cell on the market of the installation. */
 export const MAIN = 'main';
@@ -6,10 +6,10 @@ export const MAIN = 'main';
 /** The market of the installation: a journal without portfolios, which every `main` follows. */
 export const MARKET = 'market';
 
-/** What the id of every `main` begins with. */
+/** Prefix of the id of every `main`. */
 export const MAINS = `${MAIN}/`;
 
-/** How the store knows the `main` of a tenant. No id of a created simulation looks like it. */
+/** Id of a tenant's `main` in the store. It differs from the id of every created simulation. */
 export const mainOf = (tenantId: string): string =>
   `${MAINS}${tenantId.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 

@@ -16,9 +16,9 @@ const NOT_WORTH_IT = 1000;
 export class CheckpointSchedule {
   readonly #simulationId: string;
   readonly #checkpoints: Checkpoints;
-  /** Of the latest one that is there. */
+  /** Record of the latest checkpoint. */
   #seq: number;
-  /** As far as whoever makes the next one has been asked to read. */
+  /** Record up to which the thread that makes checkpoints has been asked to read. */
   #ahead: number;
   #isMaking = false;
 

@@ -25,7 +25,7 @@ export interface WalkOptions {
   readonly isWanted?: (quote: Quote) => boolean;
 }
 
-/** Where a walk ended: at its goal, where it had enough, at a quote that was wanted, or behind the last quote. */
+/** End of a walk: at its goal, after enough events, at a wanted quote, or after the last quote. */
 export type WalkEnd = 'THERE' | 'ENOUGH' | 'QUOTE' | 'NO_QUOTE';
 
 /**
@@ -111,7 +111,7 @@ export class ClockAdvance {
       const symbols = new Set(quotesOf);
       for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
-        // What an option asks for on margin depends on what it is on.
+        // The margin requirement of an option depends on its underlying.
         if (terms.underlying !== undefined) symbols.add(terms.underlying);
       }
       if (symbols.size > 0 || this.#feed.kind === 'replay') {
@@ -188,7 +188,7 @@ export class ClockAdvance {
     );
   }
 
-  /** What the market touched inside a recorded bar, for the orders that were at work when the bar began. */
+  /** Prices that the market touched inside a recorded bar, for the orders that were working when the bar began. */
   #showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
     // One at a time: each is a moment of its own.
     for (const quote of quotes) {

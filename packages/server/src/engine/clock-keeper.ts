@@ -17,7 +17,7 @@ interface Note {
   readonly wallMs?: number;
 }
 
-/** Where a running clock is: a line through simulated and real time (D202). */
+/** Position of a running clock: a line through simulated and real time (D202). */
 export interface ClockLine {
   readonly now: Instant;
   readonly speed: number;
@@ -44,7 +44,7 @@ export class ClockKeeper {
     this.wallMs = wallMs;
   }
 
-  /** Where a clock that another node runs is now; undefined where it was never noted. */
+  /** Current position of a clock that another node runs; undefined when it was never noted. */
   lineOf(simulationId: string): ClockLine | undefined {
     const text = this.registry.setting(clockName(simulationId));
     if (text === undefined) return undefined;
@@ -53,7 +53,7 @@ export class ClockKeeper {
     return { now: Instant.plusMs(now, Math.floor(Math.max(0, passed) * speed)), speed };
   }
 
-  /** Where a clock stood last and how fast it ran; nothing where it was never noted. Another speed in the settings wins. */
+  /** Last position and speed of a clock; undefined when it was never noted. A changed speed in the settings wins. */
   lastOf(
     simulationId: string,
     configured: number,

@@ -2,7 +2,7 @@ import { Instant } from '@sandpit/core';
 
 export type ClockMode = 'wall' | 'manual' | 'scaled';
 
-/** Where a simulation's time comes from. */
+/** Source of a simulation's time. */
 export interface Clock {
   readonly mode: ClockMode;
   /** Simulated seconds per real second; 0 for a manual clock. */

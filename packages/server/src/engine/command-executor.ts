@@ -8,10 +8,10 @@ import type { StoredAnswer } from '../store/journal.js';
 /** Portfolios whose margin is looked at before others have a turn. */
 const LOOKS_AT_ONCE = 32;
 
-/** What is still taken when the disk is full. */
+/** Commands that are accepted while the disk is full. */
 const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelAccountOrders']);
 
-/** Where decisions go: the journal, or whoever compares. */
+/** Receives decisions: the journal, or a comparison. */
 export interface Recorder {
   /** True when anything may be decided now. */
   isAccepting(): boolean;
@@ -99,7 +99,9 @@ export class CommandExecutor {
     return due === undefined || (watched !== undefined && watched < due) ? watched : due;
   }
 
-  /** What is due at this instant, or the first slice of it; where nothing is, who is to be looked at. */
+  /**
+   * Runs what is due at this instant, or the first slice of it. When nothing is due, checks the margin of the portfolios whose turn it is.
+   */
   advance(due: Instant): void {
     const at = Instant.max(due, this.#brokerage.state.now);
     const next = this.#brokerage.nextDue();

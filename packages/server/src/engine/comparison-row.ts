@@ -48,7 +48,7 @@ export class HouseOrders {
     else numbers.push(number);
   }
 
-  /** Of those of this kind the one that comes after so many. */
+  /** The order of this name at an index. */
   at(name: string, index: number): number | undefined {
     return this.#numbers.get(name)?.[index];
   }
@@ -60,7 +60,7 @@ interface ReadySubmit {
   readonly command: Submit;
 }
 
-/** What all rows of a comparison share. */
+/** Shared by all rows of a comparison. */
 export interface RowSurroundings {
   readonly config: KeptConfig;
   /** The highest number that an order of the base has. */
@@ -102,7 +102,7 @@ export class ComparisonRow implements Recorder {
   #executions = 0;
   #marginCalls = 0;
   #liquidations = 0;
-  /** What portfolios that were reset or closed, or the beginning, had in their books. */
+  /** Books of portfolios at the start, and of those that were reset or closed. */
   #carried: Accounts = NOTHING;
   /** Cash that came in less what went out. */
   #invested = 0;
@@ -137,7 +137,7 @@ export class ComparisonRow implements Recorder {
     return this.#brokerage;
   }
 
-  /** Where its clock stands. */
+  /** Current instant of its clock. */
   get clock(): Instant {
     return this.#clock;
   }

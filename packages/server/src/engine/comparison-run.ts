@@ -273,7 +273,7 @@ export class ComparisonRun {
     };
   }
 
-  /** What the journal says that the portfolios are worth, by the quotes that the base ends with. */
+  /** Equity of the portfolios according to the journal, at the final quotes of the base. */
   #equityOfJournal({ brokerage }: ComparisonRow): number {
     const applied = this.#applied;
     const quotes: Quote[] = [];

@@ -1,4 +1,4 @@
-/** What comparisons speak of (D173): tasks for the thread, and its results. Money and prices in the units of the core. */
+/** Types of comparisons (D173): tasks for the thread, and its results. Money and prices in the units of the core. */
 import type { DayTradeRegime, FillModel, LatencyProfile, Money } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import type { KeptConfig, SimulationConfig } from './simulation-config.js';
@@ -13,11 +13,11 @@ export interface Variant {
   readonly latencyProfile?: LatencyProfile;
   readonly latencyMs?: number;
   readonly dayTradeRegime?: DayTradeRegime;
-  /** Of latencies and assignments; never of the market. */
+  /** Seed of latencies and assignments; never of the market. */
   readonly seed?: number;
 }
 
-/** Where a re-execution begins or ends: behind the last record that is within both. */
+/** Start or end of a re-execution: after the last record within both limits. */
 export interface JournalPoint {
   /** Infinity = whatever the number. */
   readonly sequence: number;
@@ -37,13 +37,13 @@ export interface ComparedStretch {
 
 export interface ComparisonTask {
   readonly config: KeptConfig;
-  /** Of the feed: the market's own for a cell that follows one. */
+  /** Configuration of the feed: the market's own for a cell that follows one. */
   readonly feed: SimulationConfig;
   /** Oldest first; the last has no end. */
   readonly stretches: readonly ComparedStretch[];
   readonly from: JournalPoint;
   readonly until: JournalPoint;
-  /** Of the last record of the journal. */
+  /** Sequence of the last record of the journal. */
   readonly lastSequence: number;
   /** The highest number that an order of the base has. */
   readonly lastOrder: number;
@@ -139,7 +139,7 @@ export interface RowFigures {
   readonly marginCalls: number;
   readonly liquidations: number;
   readonly maxDrawdown: Money;
-  /** Of the equity at its peak; a ratio. */
+  /** Relative to the equity at its peak; a ratio. */
   readonly maxDrawdownFraction: number;
 }
 

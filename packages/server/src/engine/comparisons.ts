@@ -47,7 +47,7 @@ export type ComparisonStatus = 'QUEUED' | 'RUNNING' | 'DONE' | 'FAILED' | 'CANCE
 export interface Comparison {
   readonly id: string;
   readonly tenantId: string;
-  /** As its tenant knows it. */
+  /** Id that its tenant sees. */
   readonly simulationId: string;
   readonly status: ComparisonStatus;
   /** 0 to 1. */
@@ -58,11 +58,11 @@ export interface Comparison {
   readonly keptUntil: number;
 }
 
-/** What is compared. */
+/** Subject of a comparison. */
 export interface WantedComparison {
   readonly tenantId: string;
   readonly simulationId: string;
-  /** As the store knows it. */
+  /** Id in the store. */
   readonly storeId: string;
   /** The journal of the market that it follows, and how far. */
   readonly market?: { readonly id: string; readonly until: number };

@@ -21,10 +21,10 @@ const RULES_CHANGE = '{"command":{"type":"ChangeRules"';
 
 export interface ExportedSimulation {
   readonly id: string;
-  /** What the file calls it. */
+  /** Id of the simulation in the file. */
   readonly shownId: string;
   readonly config: KeptConfig;
-  /** Of the last record to export. */
+  /** Sequence of the last record to export. */
   readonly upTo: number;
   /** Settings that belong to it, by their names within it. */
   readonly settings?: readonly (readonly [name: string, value: string])[];

@@ -12,7 +12,7 @@ export interface Follower {
   clockChanged(): void;
 }
 
-/** Who follows a market. */
+/** Cells that follow a market. */
 export class Followers<F extends Follower> {
   readonly #followers = new Set<F>();
   #dealt: Promise<void> = Promise.resolve();

@@ -13,11 +13,11 @@ export type WantedPoint =
 
 /** State of a simulation at a point. */
 export interface ForkPoint {
-  /** Of the last record. */
+  /** Sequence of the last record. */
   readonly sequence: number;
   /** Clock of a simulation that continues from here. */
   readonly at: Instant;
-  /** As of the record. */
+  /** State after the record. */
   readonly saved: SavedState;
   readonly stateHash: string;
 }

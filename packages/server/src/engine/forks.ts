@@ -11,7 +11,7 @@ export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | '
   /** Absent = now. */
   readonly from?: WantedPoint;
   readonly clock: 'manual' | 'scaled';
-  /** Of a scaled clock. */
+  /** Speed of a scaled clock. */
   readonly speed: number;
   /** 32-bit; absent = its parent's. */
   readonly seed?: number;

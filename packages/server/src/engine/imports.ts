@@ -24,12 +24,12 @@ const RETRY_MS = 1000;
 /** Files of a tenant that are received or verified at once. */
 const MOST_OF_TENANT = 8;
 
-/** What became of an import. */
+/** Outcome of an import. */
 export interface ImportNote {
   readonly status: 'IMPORTING' | 'READY' | 'FAILED';
   /** Why it failed. */
   readonly reason?: string;
-  /** Of a READY one: how many records it came with. */
+  /** For a READY import: its number of records. */
   readonly records?: number;
 }
 
@@ -47,7 +47,7 @@ export class TooManyImports extends Error {
 export interface ReceivedFile {
   readonly id: string;
   readonly simulation: FiledSimulation;
-  /** Of the last record, simulated ms; -Infinity where there is none. */
+  /** Instant of the last record, simulated ms; -Infinity when there is none. */
   readonly at: number;
 }
 
@@ -78,7 +78,7 @@ export class Imports {
     this.#note = note;
   }
 
-  /** What became of the import that a simulation came from; undefined where it came from none. */
+  /** Outcome of the import that created a simulation; undefined when it was not imported. */
   noteOf(id: string): ImportNote | undefined {
     const text = this.#store.registry.setting(noteName(id));
     if (text === undefined) return undefined;
@@ -342,7 +342,7 @@ export class Imports {
         const { status } = this.#store.health();
         if (status === 'failed' || status === 'closed') throw error;
       }
-      // What was taken and waits is durable, and counted by the journal, once a commit is.
+      // Records that were accepted earlier are durable, and counted by the journal, once a commit succeeds.
       let isCommitting = false;
       while (!isCommitting) {
         signal?.throwIfAborted();

@@ -12,7 +12,7 @@ export class JournalRecorder implements Recorder {
   readonly #brokerage: Brokerage;
   readonly #records: Records;
   readonly #pending: PendingProjection;
-  /** As far as records say that the journal of the market has been followed. */
+  /** Last record of the market's journal that the records say has been followed. */
   #marketSeq: number | undefined;
 
   /** `marketSeq`: how far the records say that the market has been followed; undefined = they do not say it of this market. */

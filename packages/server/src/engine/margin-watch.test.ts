@@ -69,7 +69,7 @@ describe('the margin watch on computed quotes (D119)', () => {
     const { main, store } = await synthetic();
     const end = main.now() + 3_600_000;
     const breaches: number[] = [];
-    // When one of them falls the other rises.
+    // The two symbols move in opposite directions.
     for (const symbol of ['TQQQ', 'SQQQ']) {
       const portfolioId = await nearlyTooMuch(main, symbol);
       const breach = firstBreach(main, portfolioId, symbol, end);

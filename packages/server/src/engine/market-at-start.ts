@@ -2,7 +2,7 @@ import { actionId, effectiveAt, Instant, isUpcoming } from '@sandpit/core';
 import type { Brokerage, CorporateAction, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 
-/** How far back the last quotes before a beginning may lie: a long weekend. */
+/** Maximum age of the last quotes before a start: a long weekend. */
 const PRIMING_MS = 4 * 86_400_000;
 
 /**

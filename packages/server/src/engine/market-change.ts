@@ -1,7 +1,7 @@
 import type { Brokerage, Command, Event, Halt, Instant, Quote } from '@sandpit/core';
 import type { DurableRecord } from './records.js';
 
-/** What a record of the market is to those who follow it. */
+/** A record of the market as its followers see it. */
 export interface MarketChange {
   readonly seq: number;
   readonly at: Instant;
@@ -10,7 +10,7 @@ export interface MarketChange {
   /** True when a symbol among them was listed by that. */
   readonly listsSymbols: boolean;
   readonly commands: readonly Command[];
-  /** Where the clock was moved to. */
+  /** The clock was moved to this instant. */
   readonly clock?: Instant;
   /** True when a cell processes every earlier quote first: the phases of a competition. */
   readonly isWalkedTo?: true;
@@ -61,7 +61,7 @@ function commandFollowing(event: Event): Command | undefined {
       return { type: 'AnnounceActions', actions: event.actions.map(({ action }) => action) };
     case 'ActionWithdrawn':
       return { type: 'WithdrawAction', actionId: event.actionId };
-    // What the feed tells each cell hears from it.
+    // Each cell receives halts of the feed from the feed itself.
     case 'TradingHalted':
       return event.isTold === true ? undefined : haltFollowing(event.halt);
     // Each cell runs the timers of its own clock.

@@ -10,7 +10,7 @@ interface Fill {
   readonly charges: number;
 }
 
-/** What became of an order. */
+/** Outcome of an order. */
 interface OrderFacts {
   readonly fills: Fill[];
   status: string;
@@ -19,7 +19,7 @@ interface OrderFacts {
   isOver: boolean;
 }
 
-/** What became of the orders of a row, and the first one of the base that went otherwise. */
+/** Outcomes of a row's orders, and the first order of the base with a different outcome. */
 export class OrderLedger {
   readonly #base: OrderLedger | undefined;
   readonly #ids: Ids;

@@ -156,7 +156,7 @@ export const storedOrder = (row: OrderRow): OrderSnapshot => ({
   progress: JSON.parse(row.progress) as OrderProgress,
 });
 
-/** What never changes of an order, open or closed. */
+/** Immutable terms of an order, open or closed. */
 async function termsOf({ history, id }: PastOfSimulation, number: number): Promise<OrderTerms> {
   const row = await history.order(id, number);
   if (row === undefined) throw new Error(`The history has no order ${number}`);

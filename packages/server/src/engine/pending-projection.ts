@@ -6,13 +6,13 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Records } from './records.js';
 
-/** Of what left the brokerage so much may wait for history; commands that may add to it wait, too. */
+/** Maximum number of items that left the brokerage and wait for history. Commands that may add to them wait, too. */
 const MOST_WAITING = 200_000;
 
 /** Answers of a history that has to be asked: each is wanted a moment after it has come. */
 const ANSWERS_KEPT = 10_000;
 
-/** What has left the brokerage with a record. */
+/** An item that left the brokerage with a record. */
 interface PendingItem {
   readonly seq: number;
   /** An order by its number, a client order id, a portfolio that was closed, one that was opened. */
@@ -24,9 +24,9 @@ interface PendingItem {
 }
 
 /**
- * What has left the brokerage and is not in history yet: the brokerage knows what is open, history what it has come to, and this what is in
- * between. The three together know everything, but for a history that has not come to where this begins (it is being made
- * again, or has not caught up since the start).
+ * Items that have left the brokerage and are not in history yet. The brokerage knows all open items, history all past ones, and this
+ * projection those in between. The three together are complete, unless history has not reached the point where this projection begins (it
+ * is being rebuilt, or has not caught up since the start).
  */
 export class PendingProjection {
   readonly #simulationId: string;
@@ -65,7 +65,7 @@ export class PendingProjection {
     return this.#orders.get(number);
   }
 
-  /** Whether what is neither open nor here is in history, or is not at all. */
+  /** True when history is complete for every item that is neither open nor pending. */
   isCertain(): boolean {
     return this.#history.position(this.#simulationId) >= this.#since;
   }
@@ -75,7 +75,7 @@ export class PendingProjection {
     while (!this.isCertain()) await this.#history.reached(this.#simulationId, this.#since);
   }
 
-  /** Whether a command can be decided and noted now. */
+  /** True when a command can be decided and noted now. */
   isReadyFor(command: Command): boolean {
     return (
       this.#left.length - this.#first < MOST_WAITING &&

@@ -16,7 +16,7 @@ export type RecordedCommand =
 export interface Payload {
   readonly command: RecordedCommand;
   readonly quotes?: readonly Quote[];
-  /** How far the journal of its market had been followed, where that is farther than the records before say. */
+  /** Last record of the market's journal that had been followed, when earlier records do not say so already. */
   readonly market?: number;
   readonly events: readonly Event[];
 }

@@ -75,12 +75,12 @@ export class Records {
     this.#lastOfEverybody = seq;
   }
 
-  /** Of the last record, durable or not. */
+  /** Sequence of the last record, durable or not. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** Of the last record that is durable and published. */
+  /** Sequence of the last record that is durable and published. */
   get published(): number {
     return this.#published;
   }
@@ -89,19 +89,19 @@ export class Records {
     return this.#isInDoubt;
   }
 
-  /** Whether records can be appended now. */
+  /** True when records can be appended now. */
   isAccepting(): boolean {
     if (this.#isHolding) return true;
     return this.#isCommitting() && this.#store.health().status === 'ok';
   }
 
-  /** Whether only what ends a risk can be: the disk is full, and little was held back for that. */
+  /** True when only commands that reduce risk can be appended: the disk is full, and a small reserve is left for them. */
   isInReserve(): boolean {
     if (this.#isHolding) return false;
     return this.#isCommitting() && this.#store.health().status === 'reserve';
   }
 
-  /** Nothing is appended any more, whatever the store can do. */
+  /** Refuses all further records, whatever the state of the store. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -132,7 +132,7 @@ export class Records {
     return true;
   }
 
-  /** Whether everything is published, and nobody listens. */
+  /** True when everything is published and there are no listeners. */
   get isAtRest(): boolean {
     return this.#published === this.#seq && this.#listeners.size === 0;
   }
@@ -167,8 +167,8 @@ export class Records {
   }
 
   /**
-   * What is appended while this is under way is committed together, at its end: none of it is durable, and nobody is told of it,
-   * unless all of it is.
+   * Commits all records that are appended while `work` runs together, at its end: either all of them become durable and are published, or
+   * none.
    */
   async together(work: () => Promise<void>): Promise<void> {
     const release = this.hold();

@@ -8,12 +8,12 @@ import { Slice } from './slice.js';
 import { savedFrom } from './state-lines.js';
 import type { Store } from '../store/store.js';
 
-/** What a simulation begins with. */
+/** Initial configuration of a simulation. */
 export interface Origin {
   readonly seed: number;
   /** Simulated instant, ms. */
   readonly start: number;
-  /** What its ids are made with, 32 hexadecimal digits; absent = follows from the seed. */
+  /** Secret from which ids are derived, 32 hexadecimal digits; absent = follows from the seed. */
   readonly idSecret?: string;
 }
 
@@ -22,9 +22,9 @@ export const begin = (rules: Rules, { seed, start, idSecret }: Origin): Brokerag
 
 export interface Recovered {
   readonly brokerage: Brokerage;
-  /** Of the last record applied. */
+  /** Sequence of the last record applied. */
   readonly seq: number;
-  /** Of the checkpoint that it began with; 0 = none. */
+  /** Sequence of the checkpoint that recovery began with; 0 = none. */
   readonly checkpointSeq: number;
 }
 
@@ -79,7 +79,7 @@ export function startFrom(
   return { brokerage: begin(rules, origin), seq: 0 };
 }
 
-/** What the record's decision knew of the market, then what it decided. */
+/** Applies the quotes that the record's decision read, then its events. */
 export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'at' | 'payload'>): void {
   applyPayload(brokerage, record.at, payloadOf(record));
 }

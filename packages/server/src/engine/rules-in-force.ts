@@ -22,7 +22,7 @@ export async function keepRules(registry: Registry, rules: Rules): Promise<Rules
   };
 }
 
-/** What a simulation chose at its creation. */
+/** Options that a simulation chose at its creation. */
 export function optionsOf({ earlyAssignment, scripts, luld, shortSaleRestriction }: Options): Options {
   return {
     ...(earlyAssignment !== undefined && { earlyAssignment }),
@@ -82,7 +82,7 @@ export function listText(registry: Pick<Registry, 'setting'>, digest: string): s
   return text;
 }
 
-/** What is different now, one line each. */
+/** Differences between two sets of rules, one line each. */
 export function differences(before: RulesInForce, now: RulesInForce): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)]) as Set<keyof RulesInForce>;
   return [...names]

@@ -14,7 +14,7 @@ interface Reseeding {
   readonly seed: number;
 }
 
-/** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
+/** Configuration of a simulation. Kept in the registry, so that it survives a restart. */
 export interface SimulationConfig {
   readonly name?: string;
   /** The agent that made it, where one did. */
@@ -24,13 +24,15 @@ export interface SimulationConfig {
   readonly calendar: Calendar['id'];
   /** Simulated instant it began at, ms. */
   readonly start: number;
-  /** Of a scaled clock. */
+  /** Speed of a scaled clock. */
   readonly speed: number;
   /** 32-bit. */
   readonly seed: number;
-  /** What its ids are made with, 32 hexadecimal digits: never shown. Absent where the seed was given: then they follow from it. */
+  /**
+   * Secret from which ids are derived, 32 hexadecimal digits; never shown. Absent when the seed was given: ids then follow from the seed.
+   */
   readonly idSecret?: string;
-  /** What of the server's recordings to replay; absent = all. */
+  /** Part of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
   /** Mask of the recording; `start` and `calendar` are moved by it (D209). */
   readonly mask?: MaskTerms;
@@ -46,13 +48,13 @@ export interface SimulationConfig {
   readonly ttl?: { readonly text: string; readonly ms: number };
   /** 128 bits, hexadecimal, that the synthetic path is drawn from beside the seed: of competitions. Never shown before their end. */
   readonly draw?: string;
-  /** Of the synthetic path, where that has another than `seed`: of forks. */
+  /** Seed of the synthetic path when it differs from `seed`: for forks. */
   readonly pathSeed?: number;
   /** Points where the synthetic path continues with other seeds, oldest first. */
   readonly reseeded?: readonly Reseeding[];
-  /** Of a fork: what its journal begins with. */
+  /** For a fork: the origin of its journal. */
   readonly fork?: ForkTerms;
-  /** Of the simulations of a competition. */
+  /** For simulations of a competition. */
   readonly competition?: CompetitionRole;
 }
 
@@ -71,7 +73,7 @@ export interface ForkTerms {
   readonly depth: number;
   /** Initial configuration of its first ancestor. */
   readonly origin: Origin & { readonly rules: RulesInForce };
-  /** Of draws, where it has another than its parent. */
+  /** Seed of random draws when it differs from the parent's. */
   readonly seed?: number;
   /** Whose ids of stream events are whose, oldest first: those of records behind `after` carry the tag. */
   readonly tags: readonly StreamTag[];
@@ -85,7 +87,7 @@ export interface Stretch {
   readonly upTo: number;
   readonly feed: Feed['kind'];
   readonly clock: ClockMode;
-  /** Of a `main`: the last record of the market's journal that it had followed. */
+  /** For a `main`: the last record of the market's journal that it had followed. */
   readonly marketSeq?: number;
 }
 
@@ -98,10 +100,10 @@ export interface StreamTag {
 /** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
 export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { readonly seed?: number };
 
-/** As the registry has it: with the rules that the simulation began under. */
+/** Configuration in the registry: includes the rules that the simulation began under. */
 export interface KeptConfig extends SimulationConfig {
   readonly rules: RulesInForce;
-  /** Of a `main` that was imported: behind which record it follows the market of this installation, and from which of its records on. */
+  /** For an imported `main`: after record `seq` it follows the market of this installation, from the market's record `marketSeq` on. */
   readonly joined?: { readonly seq: number; readonly marketSeq: number };
 }
 

@@ -57,7 +57,7 @@ export const recordLineOf = ({ seq, at, payload }: Omit<JournalRecord, 'simulati
 export const trailerLine = (records: number, hash: string): string =>
   JSON.stringify({ type: 'trailer', records, hash });
 
-/** What a line says. */
+/** Parsed line of a file. */
 export type FileLine =
   | { readonly type: 'header'; readonly simulation: FiledSimulation }
   | { readonly type: 'list'; readonly digest: string; readonly text: string }
@@ -73,7 +73,7 @@ export class SimulationFileReader {
   #at = -Infinity;
   #state: 'header' | 'records' | 'over' = 'header';
 
-  /** Of the last record, ms; -Infinity where there is none. */
+  /** Instant of the last record, ms; -Infinity when there is none. */
   get at(): number {
     return this.#at;
   }
@@ -279,7 +279,7 @@ function isFork(fork: Partial<ForkTerms> | null): boolean {
 /** Cuts text that comes in pieces into lines. Throws `ImportRefused` for a line that is too long. */
 export class LineCutter {
   readonly #decoder = new StringDecoder('utf8');
-  /** Of the line that has not ended. */
+  /** Pieces of the current line, which has not ended. */
   #pieces: string[] = [];
   #length = 0;
 

@@ -40,15 +40,15 @@ export interface SimulationParts {
   readonly clock: Clock;
   readonly clocks: ClockKeeper;
   readonly store: Store;
-  /** Of the last record in the journal. */
+  /** Sequence of the last record in the journal. */
   readonly seq: number;
-  /** Of the checkpoint that it began with; 0 = none. */
+  /** Sequence of the checkpoint that it began with; 0 = none. */
   readonly checkpointSeq: number;
-  /** Of a fork: tells its ids of stream events from its ancestors'. */
+  /** For a fork: distinguishes its ids of stream events from its ancestors'. */
   readonly tags?: readonly StreamTag[];
-  /** Of a fork that has nothing of its own yet: where its clock begins, and what its market knows that its journal does not. */
+  /** For a fork without records of its own: the start of its clock, and the market data that its journal does not have. */
   readonly begins?: ForkStart;
-  /** Where the journal has others than the brokerage goes by now. */
+  /** Rules in force now, when they differ from those of the journal. */
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
   readonly onOutOfService: (reason: string) => void;
@@ -56,7 +56,7 @@ export interface SimulationParts {
   readonly joinsAt?: number | undefined;
   /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
   readonly onStake?: () => void;
-  /** Whether something was at stake where the journal ends. */
+  /** True when the journal ends with open orders or positions. */
   readonly hasStake?: boolean;
   /** Hears of every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
@@ -69,7 +69,7 @@ export interface SimulationParts {
 /** Continuation of a parent's journal by a fork. */
 export interface ForkStart {
   readonly now: Instant;
-  /** Of draws, where it has another than its parent. */
+  /** Seed of random draws when it differs from the parent's. */
   readonly seed?: number;
   /** The market that it is to have. */
   readonly commands: readonly Command[];
@@ -77,7 +77,7 @@ export interface ForkStart {
 
 /** Position of a simulation. */
 export interface Standing {
-  /** Of the last record. */
+  /** Sequence of the last record. */
   readonly sequence: number;
   /** By its clock. */
   readonly at: Instant;
@@ -95,7 +95,7 @@ export class Simulation implements Follower {
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly journal: Journal;
-  /** What it tells may be less than what has been shown: see `past`. */
+  /** May be behind the answers that clients have seen: see `past`. */
   readonly history: History;
   readonly underWay: PendingProjection;
   readonly tags: readonly StreamTag[];
@@ -113,7 +113,7 @@ export class Simulation implements Follower {
   readonly #market: Simulation | undefined;
   #onStake: (() => void) | undefined;
   readonly #followers = new Followers<Simulation>();
-  /** What the market has recorded since, oldest first. */
+  /** Changes of the market that this simulation has not processed yet, oldest first. */
   readonly #toFollow: MarketChange[] = [];
   readonly #onRecorded: (() => Promise<void>) | undefined;
   /** Reads of the journal of another node's market, one after the other. */
@@ -173,7 +173,7 @@ export class Simulation implements Follower {
     this.#checkpoints = new CheckpointSchedule(id, store.checkpoints, parts.checkpointSeq);
   }
 
-  /** What a live feed has told by now, and what is due, has happened. Returns now. */
+  /** Processes all data that a live feed has delivered, and everything due. Returns now. */
   #present(): Instant {
     const now = this.now();
     if (this.feed.kind === 'live' && this.#records.isAccepting()) this.#clockAdvance.throughLive(now);
@@ -256,7 +256,7 @@ export class Simulation implements Follower {
   async #join(market: Simulation): Promise<void> {
     const { brokerage } = this;
     const until = market.#records.seq;
-    // What comes from here on is in the queue.
+    // Changes from here on are in the queue.
     market.#followers.add(this);
     try {
       const from = brokerage.state.marketSeq;
@@ -431,7 +431,7 @@ export class Simulation implements Follower {
     }
   }
 
-  /** What has been seen of the market may have left no record here: it is durable when the market's own records are. */
+  /** Market data that decisions read may have left no record here: it is durable when the market's own records are. */
   get #isMarketDurable(): boolean {
     return this.#market === undefined || this.#market.#records.published === this.#market.#records.seq;
   }
@@ -445,7 +445,7 @@ export class Simulation implements Follower {
     return this.#clockAdvance.underWay === undefined && this.#toFollow.length === 0;
   }
 
-  /** Where a scaled clock runs from, and how fast: what a restart goes by (D130). */
+  /** Saves the position and speed of a scaled clock, from which a restart continues (D130). */
   async #noteClock(): Promise<void> {
     if (this.#market === undefined && this.#clock instanceof ScaledClock)
       await this.#clocks.runs(this.id, this.#clock);
@@ -659,7 +659,7 @@ export class Simulation implements Follower {
     await this.#dealt();
   }
 
-  /** Of the last record that is durable and told of. */
+  /** Sequence of the last record that is durable and published. */
   get published(): number {
     return this.#records.published;
   }
@@ -714,8 +714,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Whether it could leave memory without anybody noticing: nobody follows it, nothing is under way, and no clock drives orders. A scaled
-   * clock would stand still meanwhile.
+   * True when it can leave memory unnoticed: it has no followers and no work under way, and no clock drives orders. A scaled clock would
+   * stand still meanwhile.
    */
   canRest(): boolean {
     const { mode } = this.#clock;

@@ -66,11 +66,11 @@ export interface SimulationInfo {
   readonly createdAt: number;
   /** Why it cannot be used until the server is started again; absent = it can. */
   readonly brokenBy?: string;
-  /** Of one that was imported. */
+  /** For an imported simulation. */
   readonly imported?: ImportNote;
 }
 
-/** What all simulations of a server share. */
+/** Dependencies shared by all simulations of a server. */
 export interface SharedDependencies {
   readonly store: Store;
   readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
@@ -91,7 +91,7 @@ export interface SharedDependencies {
   readonly recordings?: string;
   /** Directory of what it records of a live source. */
   readonly liveRecordings?: string;
-  /** Where files on their way in are kept. */
+  /** Directory of incoming files. */
   readonly importFolder: string;
   /** Resolves when the other nodes of the cluster have dealt with what the market has recorded. */
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
@@ -135,11 +135,11 @@ export interface SimulationWatcher {
   readonly removed: (id: string) => void;
   /** Everything of a tenant is about to be deleted. */
   readonly erasing: (tenantId: string) => void;
-  /** Whether a simulation that could leave memory has to stay. */
+  /** True when a simulation that could leave memory has to stay. */
   readonly keeps: (simulation: Simulation) => boolean;
 }
 
-/** What a live source has not spoken of for so long is no market (D47). */
+/** Age after which quotes of a live source no longer count as a market (D47). */
 export const LIVE_MAX_AGE_MS = 60_000;
 
 /** The recording has nothing of these symbols. */
@@ -180,17 +180,17 @@ type Listings = WeakMap<Listing, Instruments>;
  * first change on, and those that it creates. Opened when they are first asked for.
  */
 export class Simulations {
-  /** What every `main` follows. Has no portfolios: what it shows is what a `main` shows that is not kept yet. */
+  /** The market that every `main` follows. It has no portfolios: it stands in for a `main` that has not been saved yet. */
   readonly market: Simulation;
   private readonly ground: SharedDependencies;
-  /** Of the market, as it is today. */
+  /** Current configuration of the market. */
   private readonly marketConfig: SimulationConfig;
   private readonly open = new Map<string, OpenSimulation>();
   /** Every `main` that is open, by tenant. */
   private readonly mains = new Map<string, Simulation>();
   /** On their way into the registry, by tenant. */
   private readonly keeping = new Map<string, Promise<Simulation>>();
-  /** How many of a tenant's are being created. */
+  /** Number of simulations being created, by tenant. */
   private readonly creating = new Map<string, number>();
   /** On their way out of memory. */
   private readonly closing = new Map<string, Promise<void>>();
@@ -327,14 +327,14 @@ export class Simulations {
     }
   }
 
-  /** Nothing in memory is worth anything any more: others own it. Nothing more is written. */
+  /** Discards all simulations in memory, because other nodes own them now. Writes nothing. */
   async abandon(): Promise<void> {
     for (const { opened } of this.open.values()) opened?.retire();
     this.market.retire();
     await this.close();
   }
 
-  /** What a live feed goes by. */
+  /** Callbacks of the live feed. */
   private liveHost(): LiveHost {
     const { market } = this;
     return {
@@ -355,7 +355,9 @@ export class Simulations {
     };
   }
 
-  /** What a live source told of instruments and actions: for the market, which others follow, and for those that follow none. */
+  /**
+   * Executes a command from a live source about instruments or corporate actions on the market, and on simulations that follow no market.
+   */
   private async onLiveMarkets(command: Command): Promise<void> {
     await this.market.submit(command);
     for (const { opened } of this.open.values())
@@ -363,7 +365,7 @@ export class Simulations {
         await opened.submit(command);
   }
 
-  /** What is ordered and held in the simulations in memory that are on the market's feed; of options what they are on as well. */
+  /** Symbols with orders and positions in the simulations in memory on the market's feed, with the underlyings of options. */
   private *interest(): Generator<readonly [string, InterestRank]> {
     for (const { state } of this.onFeed()) {
       for (const { terms } of state.orders.values()) {
@@ -674,7 +676,7 @@ export class Simulations {
     });
   }
 
-  /** Of many forks that nobody has asked for yet, the oldest leave memory. */
+  /** Closes the oldest of the unused forks while there are too many. */
   private restUnused(): void {
     while (this.unused.length > MOST_UNUSED) {
       const id = this.unused.shift() ?? '';
@@ -710,8 +712,8 @@ export class Simulations {
   }
 
   /**
-   * What brings a fork to have the market that its parent has at a point, as far as the journal does not tell it: that of the installation,
-   * and what a live source has told.
+   * Commands that give a fork its parent's market at a point, as far as the journal does not contain it: that of the installation, and data
+   * from a live source.
    */
   private async commandsToPart(
     parent: Simulation,
@@ -725,7 +727,7 @@ export class Simulations {
     const then = isNow && isOfSource ? market.brokerage : await this.marketAt(market, at);
     const hasQuotes = isOfSource || parent.feed.kind === 'push';
     const commands = commandsToMeet(then, fork, hasQuotes).map((command) =>
-      // Nothing else tells them to the fork's journal.
+      // The fork's journal has no other record of them.
       command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
     );
     if (!isOfSource) return commands;
@@ -936,7 +938,7 @@ export class Simulations {
     return [this.market, ...this.market.followers];
   }
 
-  /** Of those in memory. */
+  /** Numbers of simulations in memory and of their open orders. */
   async figures(): Promise<{ readonly count: number; readonly openOrders: number }> {
     const open = await Promise.all(
       [...this.open.values()].map(({ simulation }) => simulation.catch(() => undefined)),
@@ -1045,7 +1047,7 @@ export class Simulations {
       const known = point && { seq: fork.sequence, saved: point.saved };
       const simulation = await openSimulation(ground, of, ready, clocks, undefined, clock, undefined, known);
       if (isLive(ready.feed))
-        // What the source has that its list did not.
+        // Instruments that the source has and its list did not.
         for (const command of commandsToMeet(this.market.brokerage, simulation.brokerage, false))
           await simulation.submit(command);
       return simulation;
@@ -1075,7 +1077,7 @@ export class Simulations {
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
 
-  /** Whether the feed of a simulation is its own: not that of a market that it follows. */
+  /** True when the feed of a simulation is its own, and not that of a market that it follows. */
   private ownsFeed(simulation: Simulation): boolean {
     const { feed, market } = simulation;
     return feed !== this.market.feed && (market === simulation || feed !== market.feed);
@@ -1113,7 +1115,7 @@ function followClock(market: Simulation, clocks: ClockKeeper): void {
   if (line !== undefined) market.followClock(line.now, line.speed);
 }
 
-/** What another attempt may well succeed in: a store that does not commit now, a file that could not be opened. */
+/** True for errors that another attempt may avoid: a store that does not commit now, a file that could not be opened. */
 const isPassing = (error: Error): boolean => error instanceof StoreUnavailable || 'syscall' in error;
 
 const noteOutOfService = ({ note }: SharedDependencies, id: string, reason: string): void =>
@@ -1144,7 +1146,7 @@ const withChance = (wanted: WantedSimulation): SimulationConfig =>
 const configOf = (entry: Pick<SimulationEntry, 'config'>): KeptConfig =>
   JSON.parse(entry.config) as KeptConfig;
 
-/** What stays of the configuration of a `main` that is in the registry: when it began, under which rules, and what its ids come from. */
+/** Parts of a `main`'s registered configuration that never change: its start, its rules, and the source of its ids. */
 const mainOriginOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined'> => {
   const { rules, start, seed, idSecret, joined } = configOf(entry);
   return {
@@ -1162,7 +1164,7 @@ interface StoredSimulation {
   readonly config: KeptConfig;
 }
 
-/** What a simulation goes by today. */
+/** Current feed and rules of a simulation. */
 interface FeedAndRules {
   readonly feed: Feed;
   readonly rules: Rules;
@@ -1287,7 +1289,7 @@ function rulesFor(
   };
 }
 
-/** Where a scaled clock stood last. That of a competition stands still until trading begins. */
+/** Last position of a scaled clock. The clock of a competition stands still until trading begins. */
 const lastOf = (
   clocks: ClockKeeper,
   id: string,
@@ -1304,7 +1306,7 @@ function clockOf(
   time: MachineTime,
   feed: Feed,
 ): Clock {
-  // What a source tells late it tells of then (D183).
+  // A delayed source reports past prices: the clock runs behind by the same delay (D183).
   const delayMs = isLive(feed) ? feed.delayMs : 0;
   switch (config.clock) {
     case 'wall':

@@ -1,4 +1,4 @@
-/** How long a long piece of work keeps the event loop before it lets others have a turn. */
+/** Maximum time that a long piece of work holds the event loop before it yields. */
 const SLICE_MS = 5;
 
 /** Pieces of work that wait for their next slice, in the order in which they ended the one before. */

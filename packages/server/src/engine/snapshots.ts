@@ -12,9 +12,9 @@ export interface Snapshot {
   readonly name?: string;
   /** Simulated instant, ms. */
   readonly at: number;
-  /** Of the last record before it. */
+  /** Sequence of the last record before it. */
   readonly sequence: number;
-  /** Of the state; absent until its checkpoint is kept. */
+  /** Hash of the state; absent until its checkpoint is kept. */
   readonly stateHash?: string;
   /** Real time, ms. */
   readonly createdAt: number;
@@ -38,7 +38,7 @@ export class Snapshots {
   readonly #store: Store;
   /** By simulation: those that are taken one after the other. */
   readonly #taking = new Map<string, Promise<unknown>>();
-  /** Of snapshots that are removed: their rows are not written again. */
+  /** Ids of removed snapshots: their rows are not written again. */
   readonly #removed = new Set<string>();
 
   constructor(store: Store) {

@@ -25,7 +25,7 @@ export interface StepParts {
  * `commit`, and everything is appended in the turn of `commit`, so that steps of several simulations share a commit.
  */
 export class Step {
-  /** What was decided since `open`, or since they were last taken away. */
+  /** Records since `open`, or since they were last taken. */
   readonly records: DurableRecord[] = [];
   readonly #parts: StepParts;
   #recordCount = 0;
@@ -36,7 +36,7 @@ export class Step {
     this.#parts = parts;
   }
 
-  /** How many records it has made. */
+  /** Number of records that the step has made. */
   get recordCount(): number {
     return this.#recordCount;
   }
@@ -86,7 +86,7 @@ export class Step {
     const end = await walk.through(until, options);
     const at = end === 'THERE' ? until : Instant.max(before, brokerage.state.now);
     clock.moveTo(at);
-    // Where it had enough, more may be due at this very instant; its last record says where the clock stands.
+    // After `ENOUGH`, more may be due at this very instant; the last record has the position of the clock.
     if (end !== 'ENOUGH' && at > before)
       executor.execute<'MoveClock'>({ type: 'MoveClock', now: at }, Instant.max(at, brokerage.state.now));
     return end;

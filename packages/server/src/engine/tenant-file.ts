@@ -59,7 +59,7 @@ export class TenantFileReader {
     return this.#isOver;
   }
 
-  /** What a line says of a simulation; undefined where it is about the tenant. */
+  /** Parses a line of the current simulation; undefined for a line about the tenant. */
   read(line: string): FileLine | undefined {
     if (this.#isOver) throw new ImportRefused('lines follow the end');
     if (this.#tenant === undefined) {

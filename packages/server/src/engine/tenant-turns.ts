@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pace } from './clock-advance.js';
 
-/** How long steps keep the event loop before others have it. */
+/** Maximum time that steps hold the event loop before other work has a turn, ms. */
 const SLICE_MS = 2;
 
 /** A turn of a tenant. Exactly one is under way. */

@@ -17,7 +17,7 @@ import { travelingSettings } from './traveling-settings.js';
 /** The tenant of tokens that name one which was never entered. */
 const UNKNOWN = { tier: 'BASIC', scope: 'trade read', createdAt: 0 } as const;
 
-/** What was asked for cannot be done; the message says why. */
+/** A request that cannot be executed; the message says why. */
 class TenantRefused extends Error {
   override readonly name = 'TenantRefused';
 }
@@ -45,11 +45,11 @@ interface Arriving {
   readonly filed: FiledSimulation;
   readonly id: string;
   readonly records: number;
-  /** Of the last record; -Infinity where there is none. */
+  /** Instant of the last record; -Infinity when there is none. */
   readonly at: number;
 }
 
-/** What an operator does with a tenant as a whole (D170). */
+/** Operations of the operator on a tenant as a whole (D170). */
 export class Tenants {
   readonly #parts: TenantsParts;
 
@@ -139,7 +139,7 @@ export class Tenants {
       await this.#enter(name, arriving, { id, ...tenant }, webhooks);
       await this.#parts.entered?.(id);
     } catch (error) {
-      // What cannot be taken back now is at the next start.
+      // An import that cannot be reverted now is reverted at the next start.
       await imports.takeBackTenants().catch(() => undefined);
       throw error;
     } finally {

@@ -1,6 +1,6 @@
 import type { Tier } from '@sandpit/core';
 
-/** How long commands keep the event loop before connections have a turn, ms. */
+/** Maximum time that commands hold the event loop before connections have a turn, ms. */
 const SLICE_MS = 5;
 
 /** Other cells that may go before one that came earlier. */
@@ -43,7 +43,7 @@ export class TierTurns {
   readonly #surroundings: TurnSurroundings;
   /** By the id of the cell, in the order in which they began to wait for their next turn. */
   readonly #waiting = new Map<string, WaitingCell>();
-  /** When commands began to keep the event loop; undefined = they have not since connections had a turn. */
+  /** When commands began to hold the event loop; undefined = they have not since connections had a turn. */
   #beganMs: number | undefined;
 
   constructor(surroundings: TurnSurroundings = ON_THIS_LOOP) {

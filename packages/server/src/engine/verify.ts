@@ -13,9 +13,9 @@ export interface Verification {
   readonly records: number;
   readonly events: number;
   readonly stateHash: string;
-  /** Where the rules in force changed, and how. */
+  /** Changes of the rules in force, with their places in the journal. */
   readonly changes: readonly string[];
-  /** What is not as it must be; empty = the journal is sound. */
+  /** Problems of the journal; empty = the journal is sound. */
   readonly problems: readonly string[];
 }
 
@@ -113,7 +113,7 @@ function executeAgain(
   // Things that were due and came to nothing left no record: they come to nothing again.
   const advance = (limit: number): string | undefined => {
     for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
-      // What was due already when it came about is served at that moment.
+      // A timer that was already due when it was set runs at that moment.
       const moment = Instant.max(due, brokerage.state.now);
       if (moment >= limit) break;
       const { events: extra } = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, moment);
