@@ -77,7 +77,7 @@ describe('A backup', { timeout: 120_000 }, () => {
 
         expect(statSync(copy).mode & 0o777).toBe(0o700);
         for (const file of readdirSync(copy)) expect(statSync(join(copy, file)).mode & 0o077).toBe(0);
-        // As it is restored: copied into a place of its own.
+        // A restored backup is a copy in a directory of its own.
         const restored = join(away, 'restored');
         cpSync(copy, restored, { recursive: true });
         const verified = ServerProcess.verify(SETTINGS, restored);
@@ -129,7 +129,7 @@ describe('A backup', { timeout: 120_000 }, () => {
         bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
         writeFileSync(path, bytes);
         expect(await refused(join(away, 'b'))).toMatch(/damaged/);
-        // What failed leaves nothing that could be taken for a backup.
+        // A failed backup leaves no files that could be taken for one.
         expect(readdirSync(away)).toEqual(['a file']);
         expect(readdirSync(home)).not.toContain('backups');
       }),

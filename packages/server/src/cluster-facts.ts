@@ -4,7 +4,7 @@ import { loadBrokers } from './brokers/load-brokers.js';
 import { digestOf, JWT_FACT } from './cluster/fitness.js';
 import type { Settings } from './config.js';
 
-/** Of this server; nodes of one cluster have the same. */
+/** Version of this server; nodes of one cluster have the same. */
 export const VERSION = '0.1.0';
 
 /** Stands for a secret that is drawn once and kept in the database. */

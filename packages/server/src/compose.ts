@@ -91,7 +91,7 @@ function clusterOf(
   return new Cluster({ store, ownership, note, ask: askerOf(cluster) });
 }
 
-/** What comes from outside of the settings. */
+/** Dependencies from outside of the settings. */
 export interface ComposeOptions {
   /** Begun already; absent = it is opened here. */
   readonly opening?: OpeningStore;
@@ -105,7 +105,7 @@ export interface ComposeOptions {
   readonly monotonicMs?: () => number;
 }
 
-/** What all simulations share under these settings. */
+/** Dependencies that all simulations share under these settings. */
 export async function sharedDependenciesOf(
   settings: Settings,
   store: Store,

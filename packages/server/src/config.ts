@@ -30,9 +30,9 @@ export interface Settings {
   readonly host: string;
   readonly metricsPort: number | undefined;
   readonly dataDir: string;
-  /** Of the PostgreSQL that keeps the data; undefined = the data directory does. */
+  /** URL of the PostgreSQL that keeps the data; undefined = the data directory does. */
   readonly databaseUrl: string | undefined;
-  /** Of a node among others that share the database; undefined = this server has it to itself. */
+  /** Settings of a node that shares the database with others; undefined = this server has it to itself. */
   readonly cluster: ClusterSettings | undefined;
   readonly jwtSecret: string | undefined;
   readonly jwksUrl: string | undefined;
@@ -42,9 +42,9 @@ export interface Settings {
   readonly tokenTtlSeconds: number;
   readonly feed: Feed['kind'];
   readonly replayPath: string | undefined;
-  /** Where the ticks of a live feed are recorded; undefined = they are not. */
+  /** Directory for recorded ticks of a live feed; undefined = they are not recorded. */
   readonly recordDir: string | undefined;
-  /** Where `feed` is live. */
+  /** Present when `feed` is live. */
   readonly live: LiveSettings | undefined;
   readonly clock: 'wall' | 'manual' | 'scaled';
   readonly clockStart: Instant | undefined;
@@ -68,7 +68,7 @@ export interface Settings {
   readonly quoteMaxAgeMs: number | undefined;
   /** Continuous, a year. */
   readonly riskFreeRate: number;
-  /** Of `main` (D89); undefined = off. */
+  /** Early assignment in `main` (D89); undefined = off. */
   readonly earlyAssignment: EarlyAssignment | undefined;
   /** Scripted outcomes and magic client order ids in every `main` (D175, D176). */
   readonly scriptedOrders: boolean;
@@ -83,7 +83,7 @@ export interface Settings {
   readonly streamHeartbeatMs: number;
   /** Origins whose pages may use the API (D144). */
   readonly corsOrigins: ReadonlySet<string>;
-  /** Whether the API reference gets a token of the demo tenant from any browser on this machine. */
+  /** True when the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
   /** Webhooks may go to addresses that are not public. */
   readonly webhookAllowPrivate: boolean;
@@ -93,7 +93,7 @@ export interface Settings {
 interface ClusterSettings {
   /** A label for people. */
   readonly nodeId: string;
-  /** Where other nodes reach it. */
+  /** URL under which other nodes reach it. */
   readonly url: string;
   /** Secret that signs requests between nodes. */
   readonly secret: string;
@@ -315,7 +315,7 @@ const MOST_SLIPS = 2;
 /** Names that begin so are meant for this server: nothing else has variables of the kind. */
 const OURS =
   /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE|CLUSTER)_/;
-/** Of the tools around the server. */
+/** Variables of the tools around the server. */
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 
 /**
@@ -334,7 +334,7 @@ export function misspelt(
   });
 }
 
-/** How many letters are wrong, missing or too many (Levenshtein); what is far apart counts as that. */
+/** Number of wrong, missing or extra letters (Levenshtein); Infinity when the lengths differ too much. */
 function slipsBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MOST_SLIPS) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

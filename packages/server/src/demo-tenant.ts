@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Access } from './access/access.js';
 import { drawApiKey, idOfApiKey } from './access/api-key.js';
 
-/** Who can use a fresh installation at once: tier ENTERPRISE, every scope. */
+/** Tenant with which a fresh installation can be used at once: tier ENTERPRISE, every scope. */
 export const DEMO = {
   tenantId: 'demo',
   tier: 'ENTERPRISE',
@@ -49,7 +49,7 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
   return drawn.apiKey;
 }
 
-/** Where the credentials are until whoever finds them may use them. */
+/** Path of the credentials until their key is valid. */
 const unseen = (path: string): string => `${path}.new`;
 
 const isGood = (access: Access, apiKey: string | undefined): boolean =>

@@ -52,7 +52,7 @@ describe('A full disk', { timeout: 60_000 }, () => {
       );
       unanswered.push(refused);
       expect((await client.put(`/v1/orders/${orderId}/cancel`)).status).toBe(503);
-      // What is not durable is shown to nobody; what is may be shown.
+      // Only durable orders are shown.
       const listed = await client.get(`/v1/orders/portfolio/${portfolioId}?limit=500`);
       expect([200, 503]).toContain(listed.status);
       if (listed.status === 200) expect(idsOf(listed.body)).toEqual(new Set(placed));

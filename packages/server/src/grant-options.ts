@@ -11,7 +11,7 @@ export const GRANT_OPTIONS = {
   scope: { type: 'string' },
 } as const;
 
-/** What those options say. Throws `BadSetting`: the usage where one is missing, else what is wrong. */
+/** Parses those options. Throws `BadSetting`: with the usage when one is missing, else with the problem. */
 export function grantFrom(
   values: { readonly tenant?: string; readonly tier?: string; readonly scope?: string },
   usage: string,

@@ -5,7 +5,7 @@ import { credentialsIn, inDirectory, ServerProcess } from './testing/server-proc
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open' };
 
-/** What a command wrote; fails where it does not end as it should. */
+/** Output of a command; fails on an unexpected exit code. */
 async function keys(directory: string, args: string, code = 0): Promise<{ out: string[]; err: string[] }> {
   const command = ServerProcess.keys({ ...SETTINGS, DATA_DIR: directory }, ...args.split(' '));
   expect(await command.exited, command.err.join('\n')).toEqual({ code, signal: null });

@@ -29,7 +29,7 @@ export type LiveSettings = {
     }
 );
 
-/** What each source offers; the first is the default. */
+/** Plans and option feeds of each source; the first is the default. */
 const OFFERS = {
   alpaca: { plans: ['iex', 'sip', 'delayed_sip'], options: ['indicative', 'opra', 'none'] },
   massive: { plans: ['realtime', 'delayed'], options: ['on', 'none'] },
@@ -40,7 +40,7 @@ type Environment = Readonly<Record<string, unknown>>;
 
 const isSource = (name: unknown): name is keyof typeof OFFERS => typeof name === 'string' && name in OFFERS;
 
-/** What is wrong with the settings of a live feed. */
+/** Problems in the settings of a live feed. */
 export function liveProblems(
   env: Environment,
 ): readonly { readonly name: string; readonly problem: string }[] {

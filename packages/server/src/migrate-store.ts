@@ -147,7 +147,7 @@ async function copyCells(
   return copied;
 }
 
-/** Where the journal of a fork begins; undefined where its parent is gone: the records of its ancestors become its own. */
+/** Start of a fork's journal; undefined when its parent was deleted: the records of its ancestors become its own. */
 function beginningOf(
   { config, tenantId }: SimulationEntry,
   live: ReadonlySet<string>,

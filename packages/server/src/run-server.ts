@@ -6,7 +6,7 @@ import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
 import { lineOfLog } from './terminal.js';
 
-/** What an operator can mend is said in one line, be it in the words of the operating system; anything else is ours to explain. */
+/** Final message before exit: one line for an error that an operator can fix, including errors of the operating system; else the stack. */
 export function lastWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known =

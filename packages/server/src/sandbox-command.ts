@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
   process.stdin.on('close', () => process.emit('SIGTERM', 'SIGTERM')).resume();
-  // Nothing of the surroundings: a setting of the developer's own must not change a test.
+  // Ignores the environment: a developer's own setting must not change a test.
   await runServer(
     readSettings({
       PORT: '0',

@@ -34,7 +34,7 @@ interface Beginnings {
   readonly say?: (line: string) => void;
 }
 
-/** How long requests that are under way may keep a node that was struck out from beginning again. */
+/** How long requests under way may delay the restart of a node that was removed from the cluster. */
 const ABANDON_MS = 2_000;
 
 /**
@@ -146,7 +146,7 @@ export async function serve(
     dashboard !== undefined && settings.jwtSecret !== undefined
       ? `http://${shownHost}:${port}/#/login/${loginLinks.draw()}`
       : undefined;
-  // Of several nodes that start at once, the one that owns the market makes the demo tenant.
+  // When several nodes start at once, the owner of the market creates the demo tenant.
   const apiKey = simulations.market.isReplica
     ? undefined
     : await prepareDemoTenant({

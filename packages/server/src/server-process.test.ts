@@ -8,7 +8,7 @@ import { credentialsIn, inDirectory, ServerProcess } from './testing/server-proc
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
 
-/** What a start that must not succeed says: what is wrong, and no stack. */
+/** Error output of a start that must fail: the problem, and no stack. */
 async function refusedStart(
   settings: Readonly<Record<string, string>>,
   code: number | RegExp,

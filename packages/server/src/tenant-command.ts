@@ -30,7 +30,7 @@ const USAGE = `usage: sandpit tenant export NAME [--to FILE] [--data DIR]
 Exports a tenant with its simulations to a file (default: standard output), imports such a file, or deletes every row of a tenant from a
 data directory (default: DATA_DIR, ./data), while a server uses it or not. Backups keep what was deleted.`;
 
-/** What one of the three does: by itself, or by the server that uses the directory. */
+/** One of the three commands: executed directly, or by the server that uses the directory. */
 interface Work {
   readonly alone: (tenants: TenantWork) => Promise<void>;
   readonly byServer: (dataDir: string) => Promise<void>;
@@ -120,7 +120,7 @@ function tenantsAlone(
   return { tenants, imports };
 }
 
-/** Where the market stood when its server stopped; by a wall clock, now. */
+/** Clock of the market when its server stopped; with a wall clock, now. */
 async function marketNow(store: Store): Promise<number | undefined> {
   const entry = store.registry.simulation(MARKET);
   if (entry === undefined) return undefined;

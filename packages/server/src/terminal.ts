@@ -1,4 +1,4 @@
-/** What a server says to whoever started it on a terminal: a line for each order, fill and refusal. */
+/** Output of a server that was started on a terminal: a line for each order, fill and refusal. */
 import { type OrderSnapshot, Price, Quantity, refusalText, tradedBy } from '@sandpit/core';
 import type { DurableRecord } from './engine/records.js';
 import type { Refused } from './http/reply.js';

@@ -69,7 +69,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Where the rows of history are not what the journals say. */
+/** Rows of history that differ from the journals. */
 async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<readonly string[]> {
   if (databaseUrl === undefined) return compareHistory(dataDir, projectRecord);
   const { compareHistory: compareTables } = await import('./store/postgres/compare-history.js');

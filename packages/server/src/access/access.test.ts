@@ -13,7 +13,7 @@ let access: Access;
 let nowMs: number;
 let told: number;
 
-/** As after a restart. */
+/** Reads the registry again, as after a restart. */
 const reopened = (): Access => new Access(store.registry, () => nowMs);
 
 beforeEach(() => {

@@ -1,12 +1,12 @@
 /**
- * Who may still come in: API keys, and what has been taken back, keys and single tokens (D2). One of these per process, and every
- * change goes through it: what it says holds at once, in memory, for whoever asks.
+ * Access rights: API keys, and revoked keys and tokens (D2). There is one instance per process, and every change goes through it, so that
+ * its answers from memory are current at once.
  */
 import type { Tier } from '@sandpit/core';
 import type { ApiKey, Registry } from '../store/registry.js';
 import { type DrawnKey, drawApiKey, hashOfApiKey, idOfApiKey, isHashOf } from './api-key.js';
 
-/** What a token goes back to. */
+/** The key and tokens that a token derives from. */
 export interface Origin {
   /** The API key that it was exchanged for, or that the token was exchanged for which it came from. */
   readonly keyId: string | undefined;
@@ -46,7 +46,7 @@ const SETTING = 'revoked-tokens';
 /** More than anybody revokes one by one; the list is one row of the registry. */
 const MOST_REVOKED_TOKENS = 10_000;
 
-/** What was asked for cannot be done; the message says why. */
+/** A request that cannot be executed; the message says why. */
 export class AccessRefused extends Error {
   override readonly name = 'AccessRefused';
 }
@@ -173,7 +173,7 @@ export class Access {
     }
   }
 
-  /** Whether something that was good has been taken back. A key that is not there is none that is good. */
+  /** True when the key or a token of the origin has been revoked. An unknown key counts as revoked. */
   isRevoked({ keyId, tokenId, fromTokenIds }: Origin): boolean {
     return (
       (keyId !== undefined && !this.#good.has(keyId)) ||

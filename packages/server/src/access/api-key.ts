@@ -16,7 +16,7 @@ export function hashOfApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** What operators and tokens call a key by: the beginning of its hash, which says nothing about the key. */
+/** Id of a key for operators and tokens: the beginning of its hash, which reveals nothing about the key. */
 export const idOfApiKey = (hash: string): string => hash.slice(0, 16);
 
 /** Compares in constant time. */

@@ -8,7 +8,7 @@ import type { Registry } from '../store/registry.js';
 import { type Access, AccessRefused, type Origin } from './access.js';
 import { hashOfApiKey, isHashOf } from './api-key.js';
 
-/** What a pair opens, and for whom. */
+/** Rights of a pair, and their holder. */
 export interface KeyPairGrant {
   readonly tenantId: string;
   readonly tier: Tier;
@@ -97,7 +97,7 @@ export class KeyPairs {
     return pair !== undefined && isHashOf(pair.secretHash, secretKey) && this.isGood(pair) ? pair : undefined;
   }
 
-  /** Whether a pair that was good still is. */
+  /** True when a pair is still valid. */
   isGood({ keyId, expiresAtMs = Infinity, origin }: KeyPair): boolean {
     return this.#pairs.has(keyId) && expiresAtMs > this.#clockMs() && !this.#access.isRevoked(origin);
   }
@@ -132,7 +132,7 @@ export class KeyPairs {
   /** A pair does not outlive the revocation of what it goes back to, though that is remembered no longer than a token lasts. */
   #followRevocation(): void {
     for (const { keyId, origin } of [...this.#pairs.values()]) {
-      // What is not durable now is so at the next revocation, and is not good in the meantime.
+      // A revocation that is not durable now is repeated at the next one; the pair is refused in the meantime.
       if (this.#access.isRevoked(origin)) this.revoke(keyId).catch(() => undefined);
     }
   }

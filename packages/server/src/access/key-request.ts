@@ -1,7 +1,7 @@
 import type { Access, KeyGrant, KeyInfo } from './access.js';
 import { AccessRefused } from './access.js';
 
-/** What an operator may have done. */
+/** Requests of an operator about keys. */
 export type KeyRequest =
   | { readonly order: 'list'; readonly tenantId?: string }
   | ({ readonly order: 'create' } & KeyGrant)
@@ -9,7 +9,7 @@ export type KeyRequest =
   /** `expiresAtMs`: when the token ends anyway. */
   | { readonly order: 'revoke-token'; readonly id: string; readonly expiresAtMs: number };
 
-/** What comes of an order: the keys, or the new key, shown this once. */
+/** Result of a request: the keys, or the new key, shown this once. */
 export type KeyResult = readonly KeyInfo[] | { readonly id: string; readonly apiKey: string } | null;
 
 /** Does what an operator ordered, the same whether the server does it or the command by itself. */

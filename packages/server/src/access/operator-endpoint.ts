@@ -1,6 +1,6 @@
 /**
- * How an operator's command reaches the running server, which alone may write to its data directory: a port of the loopback
- * interface, and a secret that whoever can read the data directory has. Both are drawn anew at each start.
+ * Endpoint through which an operator's command reaches the running server, which alone may write to its data directory. It is a port of the
+ * loopback interface, protected by a secret that only readers of the data directory know. Both are drawn again at each start.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -75,7 +75,7 @@ export async function openOperatorEndpoint(
   };
 }
 
-/** What is done with tenants as a whole, by whoever has their simulations. */
+/** Operations on tenants as a whole, by the owner of their simulations. */
 export interface TenantWork {
   export(name: string): AsyncGenerator<string>;
   import(chunks: AsyncIterable<Uint8Array>): Promise<object>;
@@ -89,7 +89,7 @@ export const TENANT_DELETE = '/tenant/delete';
 const REFUSALS: ReadonlySet<string> = new Set(['AccessRefused', 'TenantRefused', 'ImportRefused']);
 
 async function sendFile(response: ServerResponse, pieces: AsyncGenerator<string>): Promise<void> {
-  // What is wrong with the first piece is still an answer.
+  // An error in the first piece can still be answered.
   const first = await pieces.next();
   response.writeHead(200, { 'content-type': 'application/x-ndjson', connection: 'close' });
   if (first.done !== true) response.write(first.value);

@@ -8,7 +8,7 @@ export interface CatalogueEntry {
   readonly equity: Equity;
   /** Dollars; the level around which the synthetic price moves. */
   readonly basePrice: number;
-  /** What moves together beside the market; funds of the whole market have none. */
+  /** Sector whose members move together in addition to the market; empty for funds of the whole market. */
   readonly sector: string;
   /** Exposure to the market factor. */
   readonly beta: number;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { BAR_MS } from './bar-window.js';
 import type { BarSize, Feed, MarketEvent } from './feed.js';
 
-/** What a feed must show to run the suite that every feed passes. */
+/** A feed and its data for the suite that every feed must pass. */
 export interface FeedCase {
   readonly name: string;
   /** A new feed, as another process would make it; the same each time. */
@@ -180,7 +180,7 @@ export function feedContract(feedCase: FeedCase): void {
   });
 }
 
-/** Of each symbol the last quote of an event: those before it were never in force. */
+/** The last quote of each symbol in an event: earlier ones were never in force. */
 function inForce(event: MarketEvent): readonly Quote[] {
   return [...new Map(event.quotes.map((quote) => [quote.symbol, quote])).values()];
 }

@@ -1,7 +1,7 @@
 import type { Bar, CorporateAction, Instant, Listing, Quote } from '@sandpit/core';
 import type { Mask } from './mask.js';
 
-/** What a feed tells at one instant, in the order it must be applied. */
+/** Changes of a feed's market at one instant, in the order in which they must be applied. */
 export interface MarketEvent {
   readonly at: Instant;
   /** In order; a symbol may occur twice (its quote, then its trade). The last one is the quote in force. */
@@ -55,9 +55,9 @@ export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
   /** From which age on a quote fills nothing where no setting says (D47), ms; absent = by the kind of feed. */
   readonly maxAgeMs?: number | undefined;
-  /** Of a masked recording (D209). */
+  /** Mask of a masked recording (D209). */
   readonly mask?: Mask;
-  /** What the feed lists before anyone adds to it. */
+  /** Instruments that the feed lists by itself. */
   listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */
   corporateActions(): readonly CorporateAction[];

@@ -42,13 +42,13 @@ export interface FeedCounts {
   readonly reconnections: number;
 }
 
-/** What a live feed needs of the simulations. */
+/** Functions of the simulations that a live feed uses. */
 export interface LiveHost {
   /** The clock of every simulation on the feed. */
   now(): Instant;
-  /** What is ordered and held now, in all of them. */
+  /** Symbols with orders and positions now, in all of them. */
   interest(): Iterable<readonly [symbol: string, rank: InterestRank]>;
-  /** What a symbol names, where it is listed. */
+  /** The instrument of a symbol; undefined when it is not listed. */
   instrument(symbol: string): Instrument | undefined;
   /** Lists instruments that the source has and the feed did not list. */
   list(instruments: readonly Instrument[]): Promise<void>;
@@ -77,7 +77,7 @@ export class MarketDataLimit extends Error {
 /** A feed of the present: one connection to a source, shared by all simulations on it. */
 export interface LiveFeed extends Feed {
   readonly kind: 'live';
-  /** How far the clock of its simulations is behind real time, ms. */
+  /** Delay of its simulations' clock behind real time, ms. */
   readonly delayMs: number;
   /** Connects, and goes on until the feed is closed. */
   start(host: LiveHost): void;

@@ -100,7 +100,7 @@ export function tickLine(tick: {
   ].join(',');
 }
 
-/** What a line says; a sentence where it says nothing. */
+/** Parses the cells of a line. Returns the problem of an invalid line as text. */
 export function tickRowOf(cells: readonly string[]): TickRow | string {
   const [seq = '', received = '', ts = '', symbol = '', kind = '', bid = '', bidSize = ''] = cells;
   const [ask = '', askSize = '', last = '', lastSize = '', flags = ''] = cells.slice(7);

@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-/** How a value differs from a shape; nothing where it does not. */
+/** Differences of a value from a shape; empty when there are none. */
 export function differences(shape: AnswerShape, value: unknown, path = '$'): string[] {
   if (typeof shape === 'string') {
     const type = shape.endsWith('?') ? shape.slice(0, -1) : shape;

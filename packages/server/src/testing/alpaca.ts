@@ -4,7 +4,7 @@ import { type Body, openPortfolio, TestApp, type TestAppOptions, type TestClient
 /** A listening server with a portfolio, and the key pair that opens it to Alpaca's clients. */
 export interface AlpacaAccount {
   readonly test: TestApp;
-  /** Where `/alpaca` is. */
+  /** URL of `/alpaca`. */
   readonly url: string;
   /** Its owner, by `/v1`. */
   readonly owner: TestClient;

@@ -14,7 +14,7 @@ const BUILT = ['analytics', 'cli', 'client', 'core', 'protocol', 'server'];
 export const JOINED = join(ROOT, 'node_modules/.cache/sandpit-joined');
 export const STAMP = join(JOINED, 'stamp');
 
-/** Of the files of the last build: names, sizes and times. */
+/** Hash of the files of the last build: names, sizes and times. */
 export function stampOfBuild(): string {
   const hash = createHash('sha256');
   for (const name of BUILT) {

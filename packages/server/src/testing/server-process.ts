@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { programs } from './joined-programs.js';
 
-/** Where the server's programs are. */
+/** Directory of the server's programs. */
 const DIST = programs();
 
 export interface Exit {
@@ -125,7 +125,7 @@ const onFreePort = (environment: Readonly<Record<string, string>>) => ({
 function waitingModule(folder: string): string {
   const main = join(folder, 'main.js');
   const begun = importsOf(main, /from ["'](\.[^"']+)["']/g);
-  // What the beginning imports once it is under way.
+  // Modules that the start imports dynamically.
   const later = begun.flatMap((path) => importsOf(path, /import\(["'](\.[^"']+)["']\)/g));
   const urls = [...begun, ...later].map((path) => pathToFileURL(path).href);
   return `data:text/javascript,${encodeURIComponent(
@@ -156,6 +156,6 @@ export interface Credentials {
   readonly loginLink?: string;
 }
 
-/** What the first start wrote for whoever wants to use the installation. */
+/** Credentials that the first start wrote. */
 export const credentialsIn = (directory: string): Credentials =>
   JSON.parse(readFileSync(join(directory, 'demo-credentials.json'), 'utf8')) as Credentials;

@@ -51,7 +51,7 @@ export interface TestAppOptions {
   readonly log?: FastifyBaseLogger;
   readonly isAccessLogged?: boolean;
   readonly dashboard?: DashboardFiles | undefined;
-  /** Of a built documentation site; absent = there is none. */
+  /** Directory of a built documentation site; absent = there is none. */
   readonly siteDirectory?: string;
   readonly webhookTimers?: Timers;
   readonly resolve?: Resolve;
@@ -198,7 +198,7 @@ export class TestClient {
   }
 }
 
-/** How an answer differs from what the table of routes says about it. */
+/** Violations of the table of routes by an answer. */
 function brokenPromises(method: string, url: string, { status, body, headers }: Reply): string[] {
   const broken: string[] = [];
   if (headers['x-request-id'] === undefined) broken.push('no X-Request-Id');

@@ -33,7 +33,7 @@ for (const [network, bits] of [
 ] as const)
   NOT_PUBLIC.addSubnet(network, bits, 'ipv4');
 
-/** Of 2000::/3, the only IPv6 that is global unicast, what is something else. */
+/** Networks in 2000::/3, the only global unicast range of IPv6, that are not public. */
 const NOT_PUBLIC_6 = new BlockList();
 for (const [network, bits] of [
   ['2001::', 23],
@@ -111,7 +111,7 @@ export interface AddressRules {
   readonly resolve?: Resolve;
 }
 
-/** Where webhooks may go (D193). */
+/** Decides which addresses webhooks may be sent to (D193). */
 export class Addresses {
   readonly #rules: AddressRules;
   readonly #resolve: Resolve;
@@ -159,7 +159,7 @@ const portOf = ({ port, protocol }: URL): number =>
 const isOwnAddress = (address: string): boolean =>
   Object.values(networkInterfaces()).some((all) => all?.some((one) => one.address === address) === true);
 
-/** What is wrong with the form of a receiver's URL; undefined where nothing is. */
+/** Problem in the form of a receiver's URL; undefined when it is valid. */
 export function webhookUrlProblem(given: string): string | undefined {
   if (!URL.canParse(given)) return 'must be an absolute URL';
   const { protocol, username, password, port } = new URL(given);

@@ -82,7 +82,7 @@ export class Outbox {
     this.pump();
   }
 
-  /** Whether a delivery is about to be tried again, or is. */
+  /** True when a delivery is being tried or waits for its next try. */
   isActive(deliveryId: string): boolean {
     return this.#active.has(deliveryId);
   }

@@ -15,7 +15,7 @@ const DELAYS = [
   24 * HOUR,
 ];
 
-/** So much later at most, so that events that failed together do not come back together. */
+/** Maximum random extension of a delay, so that events that failed together are not retried together. */
 const JITTER = 0.2;
 
 /** Tries of an event in all. */

@@ -15,7 +15,7 @@ const MOST_BYTES = 65_536;
 const IDLE_MS = 20_000;
 const MOST_SOCKETS = 64;
 
-/** What is posted. */
+/** A request to a receiver. */
 export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export class Sender {
       return { at, statusCode, ...(error !== undefined && { error }), durationMs: took() };
     } catch (error) {
       release();
-      // How long it took would tell what is at an address.
+      // The real duration would reveal whether the address is in use.
       if (error instanceof AddressRefused) return { at, error: error.message, durationMs: 0 };
       return { at, error: sentenceOf(error), durationMs: took() };
     }
@@ -173,7 +173,7 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the receiver is for another name',
 };
 
-/** What kept a try from succeeding, in words of ours. */
+/** Reason why a try failed, in the words of this API. */
 function sentenceOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known = SENTENCES[code ?? ''];

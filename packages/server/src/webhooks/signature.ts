@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** As Standard Webhooks 1.0 writes secrets. */
+/** Prefix of secrets in Standard Webhooks 1.0. */
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 

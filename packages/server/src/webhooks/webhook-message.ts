@@ -17,11 +17,11 @@ export interface WebhookMessage {
 
 /** Says what is sent of the records of a simulation. */
 export interface WebhookTranslator {
-  /** Of a record that was published in this turn. Throws `StoreUnavailable`. */
+  /** Messages of a record that was published in this turn. Throws `StoreUnavailable`. */
   readonly live: (simulation: Simulation, record: DurableRecord) => readonly WebhookMessage[];
   /**
-   * Of a record from the journal that the history tells of. `followed`: orders as the records before left them, kept between calls by
-   * whoever goes through the journal.
+   * Messages of a record from the journal that history contains. `followed`: orders as the previous records left them, kept between calls
+   * by the caller that reads the journal.
    */
   readonly past: (
     simulation: Simulation,

@@ -14,7 +14,7 @@ interface QueuedChange {
   readonly onSaved: (() => void) | undefined;
 }
 
-/** What a follower has to save: where it stands when the batch is written. */
+/** Cursor of a follower, read when the batch is written. */
 export interface Cursored {
   readonly cursor: () => WebhookCursor;
 }

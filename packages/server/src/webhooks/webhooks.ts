@@ -35,7 +35,7 @@ const MOST_PER_TENANT = 20;
 /** Deliveries that succeeded are kept up to this number, per endpoint. */
 const SUCCESSES_KEPT = 10_000;
 const PRUNE_MS = 600_000;
-/** When an endpoint last succeeded is saved at most so often. */
+/** Minimum interval between saves of an endpoint's last success. */
 const NOTED_MS = 60_000;
 /** A stop waits this long for tries that are under way. */
 const PATIENCE_MS = 1000;
@@ -88,7 +88,7 @@ export class Webhooks {
   readonly #addresses: Addresses;
   readonly #writer: WebhookWriter;
   readonly #endpoints = new Map<string, Endpoint>();
-  /** Where endpoints stood in cells that are not in memory, or were not yet. */
+  /** Cursors of endpoints in cells that are not, or not yet, in memory. */
   readonly #cursors = new Map<string, StreamPosition>();
   /** Cells in memory. */
   readonly #cells = new Map<string, { readonly simulation: Simulation; readonly unobserve: () => void }>();
@@ -487,7 +487,10 @@ export class Webhooks {
     }
   }
 
-  /** Whether something may be due in a cell that an enabled webhook follows, or is left to be read. A manual clock moves by requests alone. */
+  /**
+   * True when an event may become due in a cell that an enabled webhook follows, or remains to be read. A manual clock moves by requests
+   * alone.
+   */
   #keeps(simulation: Simulation): boolean {
     const followers = [...this.#endpoints.values()].flatMap(
       ({ followers: all }) => all.get(simulation.id) ?? [],
@@ -511,7 +514,7 @@ export class Webhooks {
     await this.#deps.store.webhooks.apply([{ change: 'delete-simulation', simulationId: id }]);
   }
 
-  /** What was left of cells that were deleted when the process ended. */
+  /** Removes remains of cells whose deletion was interrupted by the end of the process. */
   async #forgetDeleted(): Promise<void> {
     const { registry } = this.#deps.store;
     const named = [...this.#endpoints.values()].flatMap(({ webhook: { tenantId, simulationId } }) =>

@@ -4,7 +4,7 @@ import { BAR_MS, BarCollector, latest, MINUTE_MS, windowAt } from '../bar-window
 import type { BarQuery } from '../feed.js';
 import { failureText, type LiveSource } from './source.js';
 
-/** What was asked for is good for so long. */
+/** Lifetime of bars from the source. */
 const KEPT_MS = 10_000;
 const MOST_KEPT = 200;
 /** Minutes of the stream that are kept of a symbol. */

@@ -37,7 +37,7 @@ export class Interest {
     this.#limit = Math.max(0, Math.min(this.#limit, limit));
   }
 
-  /** What is ordered and held now takes the place of what was before. */
+  /** Replaces the symbols with orders and positions. */
   stand(standing: Iterable<readonly [string, InterestRank]>): void {
     const ranks = new Map<string, number>();
     for (const [symbol, rank] of standing)

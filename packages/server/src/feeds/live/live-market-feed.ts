@@ -38,7 +38,7 @@ export interface LiveFeedOptions {
   readonly timings?: Partial<StreamTimings>;
 }
 
-/** How often what is ordered and held is looked at. */
+/** Interval at which orders and positions are checked for symbols to subscribe. */
 const LOOK_MS = 1000;
 /** A first question waits so long for a quote (D182). */
 const PATIENCE_MS = 2000;
@@ -274,7 +274,7 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#source.hasOptionsAmongStocks === true ? this.#stocks : this.#optionsStream;
   }
 
-  /** What has been told by now may be dated a millisecond ahead: resolves when the clock is there. */
+  /** The latest data may be dated a millisecond ahead. Resolves when the clock has reached it. */
   async #untilReceived(): Promise<void> {
     const received = this.#tape.latestReceived;
     for (let tries = 0; tries < 20 && this.#now() < received; tries++) await after(1);
@@ -289,7 +289,7 @@ export class LiveMarketFeed implements LiveFeed {
     this.#optionsStream?.stop();
   }
 
-  /** What is ordered and held now is subscribed; corporate actions and assets are asked for again when it is time. */
+  /** Subscribes to symbols with orders and positions, and refreshes corporate actions and assets when due. */
   #look(): void {
     if (this.#hosted === undefined || this.#refusedBy !== undefined) return;
     const { host, actions } = this.#hosted;

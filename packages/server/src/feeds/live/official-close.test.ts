@@ -41,7 +41,7 @@ it('a live day with an official close and a split overnight is recorded, and its
   await day.quote({ symbol: 'AAPL', bid: 99, ask: 99.02 });
   await day.advanceTo('2026-01-05T16:00:05-05:00');
   const close = { T: 't', S: 'AAPL', i: 9, x: 'Q', p: 100.5, s: 90_000, z: 'C' };
-  // Of another exchange, then of the one that lists it.
+  // A close of another exchange, then one of the listing exchange.
   await day.heard(() => day.fake.tell({ ...close, i: 8, x: 'V', p: 100.4, c: ['@', '6'], t: iso(day.now) }));
   expect(await day.order(orderId)).toMatchObject({ status: 'ACTIVE' });
   await day.heard(() => day.fake.tell({ ...close, c: ['@', '6', 'X'], t: iso(day.now) }));

@@ -28,7 +28,7 @@ interface OfficialPrice {
   readonly price: Price;
 }
 
-/** What is known of a symbol. */
+/** Market of a symbol as known from the source. */
 interface SymbolMarket {
   readonly isOption: boolean;
   sides: Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
@@ -54,11 +54,11 @@ interface SymbolMarket {
   lostAt?: Instant | undefined;
 }
 
-/** What says how quotes of a source are to be taken. */
+/** Rules for the quotes of a source. */
 export interface QuoteTerms {
   readonly isDelayed: boolean;
   readonly hasOfficialPrices: boolean;
-  /** How halts of a symbol are told. */
+  /** Halt coverage of the source for a symbol. */
   readonly haltsOf: (symbol: string) => HaltCoverage;
   readonly isIndicative: (symbol: string) => boolean;
   /** From here on quotes are too old to fill (D47), ms. */

@@ -25,7 +25,7 @@ import type { CorporateAction } from '@sandpit/core';
 import { TICK_COLUMNS, tickLine } from '../tick-file.js';
 import type { Tick } from './tick-tape.js';
 
-/** What has been taken in is on disk within this time (D185). */
+/** Recorded ticks are written to disk at this interval (D185). */
 const WRITE_EVERY_MS = 1000;
 const HEADER = `${TICK_COLUMNS.join(',')}\n`;
 const NAME = /^ticks_(\d{4}-\d{2}-\d{2}_\d{2})\.csv$/;
@@ -42,7 +42,7 @@ const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
   hourCycle: 'h23',
 });
 
-/** As `replay` reads them; columns as in docs/how-to/own-market-data.md. */
+/** Format that `replay` reads; columns as in docs/how-to/own-market-data.md. */
 const ACTIONS_FILE = 'corporate_actions.csv';
 const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
 

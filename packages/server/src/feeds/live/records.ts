@@ -4,7 +4,7 @@ import type { BarSize } from '../feed.js';
 import type { UnsupportedAction } from '../live-feed.js';
 import { numberOf, textOf } from './json.js';
 
-/* What the sources tell of bars and corporate actions, in the words of this house. */
+/* Converts bars and corporate actions of the sources into the types of the core. */
 
 const PRICE_UNITS = 1e8;
 

@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 30_000;
 export interface RestOptions {
   /** The origin, such as `https://data.alpaca.markets`. */
   readonly origin: string;
-  /** What operators know it by. */
+  /** Name that operators know it by. */
   readonly name: string;
   /** With the key: never part of an error. */
   readonly headers: Readonly<Record<string, string>>;
@@ -75,7 +75,7 @@ export class Rest {
         throw this.#failureOf(response.status, text);
       } catch (error) {
         if (error instanceof SourceFailure) throw error;
-        // What the network says names hosts, never headers.
+        // The network's own message may name hosts, but no headers.
         const reason = error instanceof SyntaxError ? 'the answer is not JSON' : 'no answer';
         throw new SourceFailure('RETRY', `${name} cannot be reached: ${reason}`);
       }

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import type { Conversation, StreamProtocol, StreamSink } from './source.js';
 import { SourceFailure } from './source.js';
 
-/** How long things may take, ms. */
+/** Timeouts and intervals, ms. */
 export interface StreamTimings {
   /** From the attempt to connect until symbols can be subscribed. */
   readonly handshakeMs: number;
@@ -12,7 +12,7 @@ export interface StreamTimings {
   /** The first wait before another attempt, and the longest; it doubles until a connection has lived as long as the longest. */
   readonly backoffMs: number;
   readonly longestBackoffMs: number;
-  /** Where another connection is open. */
+  /** Delay before another attempt when the source reports another open connection. */
   readonly connectionLimitMs: number;
 }
 
@@ -27,7 +27,7 @@ export const STREAM_TIMINGS: StreamTimings = {
 
 const MOST_FRAME_BYTES = 64 * 1024 * 1024;
 
-/** Who hears of a stream. */
+/** Listener of a stream. */
 export interface StreamListener {
   readonly sink: StreamSink;
   /** Symbols can be subscribed. */

@@ -25,7 +25,7 @@ export interface SourceTrade {
   readonly official?: 'OPEN' | 'CLOSE';
 }
 
-/** Where a stream puts what it tells, in its order. */
+/** Receives the data of a stream, in order. */
 export interface StreamSink {
   quote(quote: SourceQuote): void;
   trade(trade: SourceTrade): void;
@@ -37,8 +37,8 @@ export interface StreamSink {
 }
 
 /**
- * What a failure asks for. REFUSED: stop, somebody has to change something. CONNECTION_LIMIT: try again every 30 seconds. SYMBOL_LIMIT: give
- * symbols up. RETRY: connect again. DEFECT: the request was wrong; note it and go on.
+ * Reaction that a failure requires. REFUSED: stop; the operator has to change something. CONNECTION_LIMIT: try again every 30 seconds.
+ * SYMBOL_LIMIT: drop symbols. RETRY: connect again. DEFECT: the request was wrong; note it and continue.
  */
 export type FailureKind = 'REFUSED' | 'CONNECTION_LIMIT' | 'SYMBOL_LIMIT' | 'RETRY' | 'DEFECT';
 
@@ -57,7 +57,7 @@ export class SourceFailure extends Error {
 export const failureText = (error: unknown): string =>
   error instanceof SourceFailure ? error.message : 'something unexpected happened';
 
-/** What a conversation can do and say. */
+/** Functions of a stream that a conversation uses. */
 export interface StreamTalk {
   send(message: string | Uint8Array): void;
   readonly sink: StreamSink;
@@ -78,7 +78,7 @@ export interface Conversation {
 
 /** The protocol of one stream of a source. */
 export interface StreamProtocol {
-  /** What operators know it by, such as "alpaca stocks". */
+  /** Name that operators know it by, such as "alpaca stocks". */
   readonly name: string;
   /** Symbols that the plan allows; absent = no limit. */
   readonly limit?: number;
@@ -127,7 +127,7 @@ export interface LiveSource {
   /** Its option quotes are derived, not firm. */
   readonly hasIndicativeOptions: boolean;
   readonly stocks: SourceStream;
-  /** Of options; absent = there are none, or they are on the stream of stocks. */
+  /** Stream of options; absent = there are none, or they are on the stream of stocks. */
   readonly options?: SourceStream;
   /** Options are on the stream of stocks. */
   readonly hasOptionsAmongStocks?: boolean;

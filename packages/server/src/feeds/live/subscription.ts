@@ -111,7 +111,7 @@ export class Subscription {
     return isKnown;
   }
 
-  /** What is ordered and held. */
+  /** Replaces the symbols with orders and positions. */
   stand(standing: Iterable<readonly [string, InterestRank]>): void {
     this.#interest.stand(standing);
     this.#choose();
@@ -119,7 +119,7 @@ export class Subscription {
 
   /** Resolves when the symbol has a quote. */
   first(symbol: string): Promise<void> {
-    // What the source has nothing of is not waited for again.
+    // A symbol for which the source had no data is not waited for again.
     if (this.#parts.book.has(symbol) || this.#begun.has(symbol) || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
       const others = this.#firsts.get(symbol);
@@ -245,7 +245,7 @@ export class Subscription {
         this.#parts.onRefused(failure.message);
         return;
       case 'SYMBOL_LIMIT':
-        // What is confirmed is what the plan allows; before anything is, less than what was asked for.
+        // The plan allows as many symbols as are confirmed; before any is confirmed, fewer than were requested.
         this.#interest.lower(
           this.#confirmed.size > 0 ? this.#confirmed.size : Math.max(1, this.#wanted.size - 1),
         );
@@ -262,7 +262,7 @@ export class Subscription {
     }
   }
 
-  /** What the stream tells of a symbol whose snapshot is on its way waits for that. */
+  /** Holds messages of the stream about a symbol until its snapshot has arrived. */
   #sink(): StreamSink {
     const { book } = this.#parts;
     const inTurn = (symbol: string, tell: () => void): void => {

@@ -15,11 +15,11 @@ export interface Tick {
   readonly halt?: HaltNews;
   /** By the clock of the source. */
   readonly stamp?: Instant;
-  /** Of B: which price it tells. */
+  /** For kind B: the official price that it reports. */
   readonly official?: 'OPEN' | 'CLOSE';
 }
 
-/** What simulations have not asked for by then they hear as it stands, not how it came about. */
+/** Age at which ticks are dropped. A simulation that asks later receives the current quotes without the changes before them. */
 const KEPT_MS = 10_000;
 /** Ticks that are dropped at once. */
 const DROPPED_AT_ONCE = 8192;

@@ -74,7 +74,7 @@ class Bot {
     return Date.parse((await this.call('GET', '/v1/simulation/clock')).body.now as string);
   }
 
-  /** Of an order, by what a replay has in common with it. */
+  /** Executions of an order, by the fields that a replay reproduces. */
   async executions(orderId: string) {
     const { data } = (await this.call('GET', `/v1/orders/${orderId}/executions`)).body as {
       data: { executedAt: string; price: number; quantity: number }[];

@@ -116,8 +116,8 @@ interface Contents {
 }
 
 /**
- * Those of a directory and of the directories in it, in alphabetical order, which is part of the order of events: two files may speak of the
- * same symbol and minute.
+ * Recorded files of a directory and its subdirectories, in alphabetical order. That is part of the order of events: two files may contain
+ * the same symbol and minute.
  */
 async function recordedFiles(path: string): Promise<RecordedFile[]> {
   const entries = await entriesOf(path);

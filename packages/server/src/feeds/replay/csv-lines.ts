@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BadReplayFile } from './bad-replay-file.js';
 
-/** Where to start in a file that is not compressed. */
+/** Position at which to start in an uncompressed file. */
 export interface FilePosition {
   readonly offset: number;
   /** Number of the line that begins there, from 1. */
@@ -15,7 +15,7 @@ export const FILE_START: FilePosition = { offset: 0, line: 1 };
 /** Whole lines, a chunk of a file at a time. */
 export interface LineBatch {
   readonly lines: readonly string[];
-  /** Where the first of them begins. The offset counts unpacked bytes. */
+  /** Position of the first of them. The offset counts unpacked bytes. */
   readonly position: FilePosition;
 }
 

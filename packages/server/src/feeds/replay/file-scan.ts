@@ -11,7 +11,7 @@ export interface ScannedFile extends RecordedFile {
   /** Keys of the first and last row: the start of the minute; for a daily row midnight UTC of its date. */
   readonly first: Instant;
   readonly last: Instant;
-  /** Where to start reading for rows from a key on; only the beginning for a packed file. */
+  /** Position at which to start reading for rows from a key on; for a packed file only the beginning. */
   positionFor(key: Instant): FilePosition | undefined;
 }
 
@@ -27,7 +27,7 @@ const LARGEST_RETURN = 0.4;
 /** Options on futures (`ESH20 C3100`) cannot be listed (D98). */
 const OPTION_ON_FUTURE = /^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2} [CP]\d/;
 
-/** What a recording tells about one symbol without its rows being kept. */
+/** Facts about one symbol of a recording, without its rows. */
 export class SymbolFacts {
   hasDaily = false;
   hasTrades = false;
@@ -133,7 +133,7 @@ export class FileScan {
       throw new BadReplayFile(file.path, row.line, 'rows must be sorted by time, this one goes back');
     const symbol = symbolOf(row);
     if (symbol === '') throw new BadReplayFile(file.path, row.line, 'no symbol');
-    // What happens at one instant is held in memory: it must not be more than a row per symbol.
+    // All rows of an instant are held in memory, so there must be only one per symbol.
     if (key === this.last && symbol === this.lastSymbol) {
       throw new BadReplayFile(file.path, row.line, `a second row of ${symbol} for the same time`);
     }
@@ -150,7 +150,7 @@ export class FileScan {
     else this.addMinute(row, key, facts);
   }
 
-  /** Of one instant and symbol there may be many; a halt alone lists nothing. */
+  /** There may be many ticks of a symbol at one instant. A halt alone lists no symbol. */
   private addTick(row: Row): void {
     const { received, symbol, kind, quote } = tickOf(this.file, row);
     if (received < this.last)
@@ -186,7 +186,7 @@ export class FileScan {
   }
 }
 
-/** What rows are sorted by. */
+/** Key by which rows are sorted. */
 function keyOf(file: RecordedFile, row: Row): Instant {
   if (file.kind === 'ticks') return tickOf(file, row).received;
   return file.kind === 'daily'

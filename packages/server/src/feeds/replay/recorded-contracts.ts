@@ -15,7 +15,7 @@ import type { SymbolFacts } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 
-/** What files of contracts say of a symbol beyond what its root does. */
+/** Terms that files of contracts give for a symbol in addition to those of its root. */
 export interface RecordedContract {
   readonly underlying?: string;
   readonly multiplier: number;
@@ -83,8 +83,8 @@ export interface RecordedListing {
 }
 
 /**
- * What a recording lists: everything that has rows, and the underlyings of its options, priced or not. What a contract is follows from its
- * symbol (D66, D91) and from what a file of contracts says of it.
+ * Instruments that a recording lists: everything that has rows, and the underlyings of its options, priced or not. The terms of a contract
+ * follow from its symbol (D66, D91) and from the files of contracts.
  */
 export function recordedListing(
   facts: ReadonlyMap<string, SymbolFacts>,

@@ -31,7 +31,7 @@ const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
 export interface RecordedFile {
   readonly path: string;
   readonly kind: FileKind;
-  /** How long a row lasts; it is known at its end. */
+  /** Length of a row's interval; the row becomes known at its end. */
   readonly rowMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface RowBatch {
 
 const HOUR_MS = 3_600_000;
 
-/** What a file name says it holds; `undefined` where the name is none of ours. */
+/** Kind of a file by its name; `undefined` for an unknown name. */
 export function kindOf(path: string): Omit<RecordedFile, 'path'> | undefined {
   const stem = basename(path).replace(/\.gz$/, '');
   const ofMinutes = (kind: FileKind): Omit<RecordedFile, 'path'> => ({ kind, rowMs: MINUTE_MS });
@@ -87,7 +87,7 @@ export async function* rowBatches(file: RecordedFile, from?: FilePosition): Asyn
 
 interface Layout {
   readonly width: number;
-  /** Where our columns are. */
+  /** Indexes of our columns in the file. */
   readonly order: readonly number[];
   /** They come first and as we name them: nothing to rearrange. */
   readonly inOrder: boolean;

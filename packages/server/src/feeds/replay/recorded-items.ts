@@ -27,7 +27,7 @@ export type RecordedItem =
       readonly at: Instant;
       readonly symbol: string;
       readonly row: QuoteRow;
-      /** What it went through before its end is of no use: an hour is too long. */
+      /** True when the low and high before its end are unusable because the interval is too long: an hour. */
       readonly endOnly: boolean;
     }
   | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }

@@ -6,8 +6,8 @@ import type { RecordedItem as AnyItem } from './recorded-items.js';
 import type { PriceBar, QuoteRow, TradeRow } from './rows.js';
 
 /**
- * How long a side or a trade is carried into later quotes. Bounded, so that the event of an instant depends on the
- * rows of the day before it alone, wherever the reading began.
+ * Maximum age of a side or a trade that is carried into later quotes. The limit makes the event of an instant depend on the rows of the
+ * previous day alone, wherever reading began.
  */
 export const CARRIED_MS = 86_400_000;
 
@@ -43,7 +43,7 @@ export class RecordedMarket {
     this.hasTrades = hasTrades;
   }
 
-  /** What one instant tells, `passed` having been asked for before; `undefined` where nothing of it can be used. */
+  /** The event of one instant, with `passed` requested before; `undefined` when none of its data is usable. */
   apply(at: Instant, items: readonly RecordedItem[], passed: readonly Quote[]): MarketEvent | undefined {
     const quotes: Quote[] = [];
     for (const item of items) {
@@ -79,8 +79,8 @@ export class RecordedMarket {
   }
 
   /**
-   * What a quote says of the official open of its session: the first one tells it, that of the daily bar or else of the first minute of trades
-   * (D180); those before that say that it is to come.
+   * Fields of a quote about the official open of its session. The first quote that knows the open carries it: that of the daily bar, or
+   * else of the first minute of trades (D180). Earlier quotes say that it is to come.
    */
   private openingOf(item: Exclude<RecordedItem, Open>, at: Instant): Pick<Quote, 'open' | 'openToCome'> {
     if ((item.kind !== 'quote' && item.kind !== 'trade') || isLongAsOsi(item.symbol)) return {};

@@ -3,7 +3,7 @@ import type { Calendar, Quote } from '@sandpit/core';
 import type { HaltNews, MarketEvent } from '../feed.js';
 import type { TickRow } from '../tick-file.js';
 
-/** As long after the bell as a live feed tells it. */
+/** Delay after the bell at which a live feed shows the close. */
 const CLOSE_SHOWN_MS = 120_000;
 
 /** The market of a symbol as the ticks have told it so far. */
@@ -29,7 +29,7 @@ export class TickMarkets {
     this.#calendar = calendar;
   }
 
-  /** What the ticks of one instant tell, in order. */
+  /** The event of the ticks of one instant, in order. */
   apply(at: Instant, rows: readonly TickRow[]): MarketEvent | undefined {
     const quotes: Quote[] = [];
     const halts: HaltNews[] = [];

@@ -5,7 +5,7 @@ import type { ReplayArchive } from './archive.js';
 import { replayBars } from './replay-bars.js';
 import { ReplayReader } from './replay-reader.js';
 
-/** As on the live feed that was recorded (D47). */
+/** The same limit as on the live feed that was recorded (D47). */
 const TICKS_MAX_AGE_MS = 60_000;
 
 export interface ReplayFeedOptions {
@@ -13,7 +13,7 @@ export interface ReplayFeedOptions {
   readonly archive: ReplayArchive;
   /** Replay and list these alone, and the options on them; absent = all. */
   readonly symbols?: readonly string[];
-  /** Nothing earlier is replayed. */
+  /** Start of the replay; earlier rows are ignored. */
   readonly from?: Instant;
 }
 
@@ -46,7 +46,7 @@ export class ReplayFeed implements Feed {
     const { symbols } = this;
     if (symbols === undefined) return listing;
     const wanted = listing.instruments.filter(({ symbol }) => this.wanted(symbol));
-    // What an option is on is there with it.
+    // The underlying of a listed option is listed with it.
     const underlyings = new Set(
       wanted.flatMap((instrument) => (instrument.assetClass === 'OPTION' ? [instrument.underlying] : [])),
     );

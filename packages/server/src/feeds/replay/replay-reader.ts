@@ -83,7 +83,7 @@ export class ReplayReader {
   }
 }
 
-/** What bars and ticks of one instant tell. */
+/** Joins the events of bars and of ticks at one instant. */
 function joined(bars: MarketEvent | undefined, ticks: MarketEvent | undefined): MarketEvent | undefined {
   if (bars === undefined || ticks === undefined) return bars ?? ticks;
   return { ...bars, ...ticks, quotes: [...bars.quotes, ...ticks.quotes] };

@@ -7,7 +7,7 @@ import type { Draws } from './brownian-path.js';
 
 /** Daily volatility of the market factor. */
 const MARKET_VOLATILITY = 0.009;
-/** How much of a share's daily volatility its sector explains. */
+/** Part of a share's daily volatility that its sector explains. */
 const SECTOR_SHARE = 0.35;
 /** The path moves at every second of the year, the volatility of an instrument is per trading day. */
 const PER_ROOT_SECOND = Math.sqrt(252 / 365.25 / 86_400);
@@ -23,8 +23,8 @@ const DEVIATION = Math.sqrt((256 * 256 - 1) / 3);
 const LARGEST_DRAW = 510 / DEVIATION;
 
 /**
- * What moves an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are
- * linear, so the three paths are one path whose draws are added up. The path is the logarithm of the price.
+ * Random factors of an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are linear, so the three
+ * paths form one path whose draws are added up. The path is the logarithm of the price.
  */
 export function factorDraws(seed: Seed, entry: CatalogueEntry): Draws {
   const { market, sector, own, ownSymbol } = exposures(entry);

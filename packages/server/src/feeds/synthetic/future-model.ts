@@ -30,7 +30,7 @@ export class FutureModel implements Quoted, TradedPath {
   private readonly rate: number;
   private readonly seed: Seed;
   private readonly stream: number;
-  /** Of the second last computed. */
+  /** Cost of carry at the second computed last. */
   private carry = 1;
 
   constructor(

@@ -3,8 +3,8 @@ import { catalogueEntry } from '../catalogue.js';
 import type { CatalogueEntry } from '../catalogue.js';
 
 /*
- * What indices and futures stand at (D126): multiples of the funds that hold the same, so that they move with them to the second. What no
- * fund follows has a path of its own, of the same kind as those of the catalogue.
+ * Levels of indices and futures (D126): multiples of the funds that track the same, so that they move together to the second. An index that
+ * no fund tracks has a path of its own, of the same kind as those of the catalogue.
  */
 
 /** Volatility goes up where the market goes down, and has a mind of its own. */
@@ -27,7 +27,7 @@ const INDICES: Readonly<Record<string, Level>> = {
   VIX: { entry: VOLATILITY_INDEX, factor: 1 },
 };
 
-/** What futures are on, in the points of the future. */
+/** Underlyings of futures, in points of the future. */
 const UNDER_FUTURES: Readonly<Record<string, Level>> = {
   ES: INDICES.SPX as Level,
   MES: INDICES.SPX as Level,

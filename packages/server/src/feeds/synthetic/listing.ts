@@ -3,7 +3,7 @@ import { CATALOGUE } from '../catalogue.js';
 
 const index = (symbol: string, name: string) => ({ assetClass: 'INDEX', symbol, name }) as const;
 
-/** What a synthetic market lists (D126). */
+/** Instruments of the synthetic market (D126). */
 export const SYNTHETIC_LISTING: Listing = {
   instruments: [
     ...CATALOGUE.map((entry) => entry.equity),

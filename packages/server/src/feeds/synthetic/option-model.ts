@@ -26,17 +26,17 @@ const UNITS_PER_DOLLAR = 1e8;
 const HALF_SPREAD = 0.006;
 const HALF_SPREAD_OF_VALUE = 0.012;
 const MOST_OF_UNDERLYING = 0.0009;
-/** What a nickel class asks at the least. */
+/** Minimum half spread of a nickel class, in ticks. */
 const HALF_SPREAD_OF_TICK = 0.3;
 const MOST_CONTRACTS_SHOWN = 80;
 
-/** What the options on an underlying are valued by at a second. */
+/** Level and volatility of an underlying at a second, from which its options are valued. */
 export interface UnderlyingLevel {
   /** Dollars. */
   readonly spot: number;
-  /** What it usually moves in a year, as a fraction. */
+  /** Its usual volatility a year, as a fraction. */
   readonly volatility: number;
-  /** How nervous the market is: 1 = as usual. */
+  /** Current volatility of the market relative to the usual: 1 = as usual. */
   readonly nervousness: number;
 }
 

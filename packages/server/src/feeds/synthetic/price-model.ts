@@ -82,7 +82,7 @@ export class PriceModel {
     return (log / Math.sqrt(1 - log * log)) * LARGEST_LOG;
   }
 
-  /** How far a last trade near `price` can be from the middle of the market; both in units of `Price`. */
+  /** Maximum distance of a last trade near `price` from the midpoint; both in units of `Price`. */
   farthestLast(price: number): number {
     const dollars = price / UNITS_PER_DOLLAR;
     const small = dollars < 1.1 ? halfOfWidest(this.entry.typicalSpread, SMALL_TICK) : 0;

@@ -7,7 +7,7 @@ export interface Quoted {
   readonly symbol: string;
   readonly hours: MarketHours;
   readonly session: TradingSession;
-  /** When it has traded for the last time; absent = it goes on. */
+  /** End of its last trading session; absent = it has none. */
   readonly endsAt?: Instant | undefined;
   /** The quote that comes into force at a whole second of its hours. */
   quoteAt(second: number): Quote;
@@ -21,7 +21,7 @@ export function secondInForce({ hours, session, endsAt }: Quoted, at: Instant): 
   return hours.isOpen(session, latest) ? second : hours.lastStop(session, latest) / SECOND_MS - 1;
 }
 
-/** What trades in the same hours, with the instants at which it is told of. */
+/** Symbols that trade in the same hours, with the instants of their events. */
 export interface HoursGroup {
   readonly members: readonly Quoted[];
   readonly instants: Iterator<Instant>;

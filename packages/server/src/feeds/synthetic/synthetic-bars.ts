@@ -23,7 +23,7 @@ export interface TradedPath {
   lastOf(second: number, pathValue: number): number;
   /** The path value at which the middle of the market is a price, about the second asked about last; ±Infinity where it never gets there. */
   pathValueOf(price: number): number;
-  /** How far a last trade near a price can be from the middle of the market. */
+  /** Maximum distance of a last trade near a price from the midpoint. */
   farthestLast(price: number): number;
 }
 

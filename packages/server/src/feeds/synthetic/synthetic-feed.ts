@@ -18,9 +18,9 @@ export interface SyntheticFeedOptions {
   readonly seed: MarketTerms['seed'];
   /** Points where forks continue with another seed. */
   readonly reseeded?: MarketTerms['reseeded'];
-  /** When there are quotes at all. */
+  /** Calendar of the days with quotes. */
   readonly calendar: MarketTerms['calendar'];
-  /** What options and futures are valued at: continuous, a year. */
+  /** Rate at which options and futures are valued: continuous, a year. */
   readonly riskFreeRate: MarketTerms['riskFreeRate'];
 }
 
@@ -124,7 +124,7 @@ export class SyntheticFeed implements Feed {
     const until = traded.endsAt === undefined ? query.until : Instant.min(query.until, traded.endsAt);
     const volumes = new VolumeProfile(seed, symbol, traded.dailyVolume);
     return syntheticBars({ ...query, until }, traded, volumes, (from, end) =>
-      // What never closes has the days of the calendar.
+      // A market that never closes has the days of the calendar.
       calendar.id === 'always-open'
         ? daysBackwards(calendar, from, end)
         : tradeDaysBackwards(traded.hours, from, end),

@@ -24,7 +24,7 @@ export interface MarketTerms extends Seeds {
 const MOST_SERIES = 64;
 /** Months of futures remembered: three of each root and some that are over. */
 const MOST_FUTURES = 64;
-/** What the volatility index is when the market is as usual. Options follow it half way, and not to the ends. */
+/** Level of the volatility index in a usual market. Options follow it half way, and not to its extremes. */
 const USUAL_VOLATILITY_INDEX = VOLATILITY_INDEX.basePrice;
 const LEAST_NERVOUS = 0.7;
 const MOST_NERVOUS = 2;
@@ -50,7 +50,7 @@ export class SyntheticMarket {
     return this.equities.get(symbol) ?? this.equityOf(symbol) ?? this.derived(symbol, at);
   }
 
-  /** What a path tells the price of: indices and futures. */
+  /** The model of an index or a future, whose price follows from a path. */
   pathOfDerived(symbol: string, at: Instant): FutureModel | IndexModel | undefined {
     const quoted = this.derived(symbol, at);
     return quoted instanceof OptionModel ? undefined : quoted;

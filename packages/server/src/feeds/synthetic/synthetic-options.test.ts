@@ -37,7 +37,7 @@ for (const calendar of [xnys, alwaysOpen]) {
   });
 }
 
-/** What whoever trades can have: buying costs the ask, selling brings the bid. */
+/** Prices that a trader can obtain: buys at the ask, sells at the bid. */
 interface Offer {
   readonly contract: OptionContract;
   readonly strike: number;
@@ -117,7 +117,7 @@ describe.each(CHAINS)('the options on %s of %s', (underlying, expiration) => {
         const [call, put] = [chain[i]!, chain[i + 1]!];
         const years = Math.max(settlesAt(call.contract, xnys) - now, 60_000) / (365 * 86_400_000);
         const owed = call.strike * Math.exp(-RATE * years);
-        // What a cent of the underlying or of the model is off.
+        // Tolerance for a cent of the underlying or of the model.
         const near = 0.01 + 0.0002 * call.strike;
         expect(call.bid - put.ask).toBeLessThanOrEqual(spot - owed + near);
         const least = call.contract.style === 'EUROPEAN' ? spot - owed : spot - call.strike;

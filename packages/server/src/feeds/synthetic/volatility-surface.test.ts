@@ -4,7 +4,7 @@ import { strikeVolatility, termVolatility } from './volatility-surface.js';
 const FORWARD = 100;
 const YEARS = [0.0005, 0.003, 0.02, 0.08, 0.25, 0.5, 1, 2, 2.6];
 
-/** What is left to move until `years`, at a distance from the forward. */
+/** Remaining variance until `years`, at a distance from the forward. */
 function varianceAt(logStrike: number, usual: number, nervousness: number, years: number): number {
   const atTheMoney = termVolatility(usual, nervousness, years);
   const volatility = strikeVolatility(FORWARD * Math.exp(logStrike), FORWARD, atTheMoney, years);

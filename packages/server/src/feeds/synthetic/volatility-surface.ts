@@ -7,7 +7,7 @@ const SMILE = 0.018;
 /** Wings flatten towards this many deviations: a smile that went on would let butterflies cost less than nothing. */
 const FLATTENS_AT = 4;
 
-/** Of a shock half is gone by then, in years. */
+/** Half-life of a volatility shock, in years. */
 const HALF_LIFE_YEARS = 0.35;
 const DECAY = log(2) / HALF_LIFE_YEARS;
 /** Long terms are a little dearer than what usually happens. */

@@ -6,7 +6,7 @@ import type { Seed } from './chance.js';
 
 /** An ordinary session; a shorter one trades proportionally less. */
 const USUAL_MINUTES = 390;
-/** What a minute outside the regular session trades, as a part of an average day. */
+/** Volume of a minute outside the regular session, as a part of an average day. */
 const EXTENDED_MINUTE_SHARE = 0.0001;
 
 /** Shares traded per minute: a pure function of seed, symbol and minute. Busy at the open and the close, quiet at noon. */

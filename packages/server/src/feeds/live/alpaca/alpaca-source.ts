@@ -42,7 +42,7 @@ const PAGE = 10_000;
 const CONTRACTS_AT_ONCE = 100;
 /** Pages that are followed at most. */
 const MOST_PAGES = 50;
-/** Nothing is asked for from before. */
+/** Earliest instant to request. */
 const FIRST_MS = Date.UTC(2016, 0, 1);
 
 /** Alpaca's market data (https://docs.alpaca.markets/docs/about-market-data-api). */

@@ -47,7 +47,10 @@ export function tradeFrom(told: Json): SourceTrade | undefined {
   };
 }
 
-/** Of options the conditions are one text, and every trade is a last sale. */
+/**
+ * Effect of a trade on the last sale and official prices. Conditions of option trades are a single text, and every option trade is a last
+ * sale.
+ */
 function effectOf(told: Json): Pick<SourceTrade, 'updatesLast' | 'official'> {
   if (!Array.isArray(told.c)) return { updatesLast: true };
   const conditions = arrayOf(told.c).filter(

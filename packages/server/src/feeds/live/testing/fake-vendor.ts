@@ -115,7 +115,7 @@ export interface ToldBar {
   readonly v: number;
 }
 
-/** What a test tells a fake vendor to send, whoever it is. */
+/** Data that a test has a fake vendor send, for any vendor. */
 interface Told {
   readonly symbol: string;
   readonly atMs: number;
@@ -137,7 +137,7 @@ export interface ToldTrade extends Told {
 /** A fake vendor as the suite of sources drives it. */
 export interface FakeSource {
   readonly vendor: FakeVendor;
-  /** What the REST service answers for a symbol from here on. */
+  /** Sets the answer of the REST service for a symbol from here on. */
   setSnapshot(quote: ToldQuote): void;
   quote(...quotes: readonly ToldQuote[]): void;
   trade(trade: ToldTrade): void;
