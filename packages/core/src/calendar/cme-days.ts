@@ -4,11 +4,11 @@ import { xnysEarlyCloses } from './xnys-early-closes.js';
 import { thanksgiving, xnysHolidays } from './xnys-holidays.js';
 
 /*
- * What CME Group's exchanges do on and around holidays, 2013–2027 as recorded, by the same rules before and after
+ * Hours of CME Group's exchanges on and around holidays, 2013–2027 as recorded, by the same rules before and after
  * (docs/rules/futures.md). Days are day numbers, times are minutes after midnight New York.
  */
 
-/** Futures that keep the same holidays: of indices; of crypto; of Treasuries; of currencies; of energy and metals. */
+/** Futures with the same holidays: of indices; of crypto; of Treasuries; of currencies; of energy and metals. */
 export type FuturesGroup = 'FUTURES' | 'CRYPTO' | 'RATES' | 'CURRENCIES' | 'ENERGY';
 
 const time = (hour: number, minute: number): number => hour * 60 + minute;
@@ -16,7 +16,7 @@ const day = (date: string): number => TradingDate.dayOf(TradingDate.of(date));
 
 const CLOSE = time(17, 0);
 
-/** Holidays on which nothing trades; on others trading is halted early, and counts for the next business day. */
+/** Holidays without trading; on others trading is halted early, and counts for the next business day. */
 const CLOSED = new Set(["New Year's Day", 'Good Friday', 'Christmas Day']);
 
 const holidayOn = (on: number): string | undefined =>
@@ -29,11 +29,11 @@ export function isCmeBusinessDay(on: number): boolean {
 }
 
 const NEW_HALTS = day('2014-03-01');
-/** Since then holidays from Monday to Thursday are longer for some groups. */
+/** Start of longer hours on Monday-to-Thursday holidays for some groups. */
 const LATE_HALTS = day('2022-01-01');
 const isLate = (on: number): boolean => on >= LATE_HALTS && weekdayOf(on) !== FRIDAY;
 
-/** When trading is halted on a holiday, that began on its eve; `undefined` where it does not begin. */
+/** Time of the trading halt on a holiday whose session began on its eve; `undefined` if there is no session. */
 export function holidayHalt(group: FuturesGroup, on: number): number | undefined {
   const holiday = holidayOn(on);
   if (holiday === undefined) return undefined;
@@ -64,7 +64,7 @@ const JOBS_REPORT_HALT: Readonly<Record<FuturesGroup, number | undefined>> = {
   ENERGY: undefined,
 };
 
-/** The employment report comes out on the first Friday of a month, also where that is Good Friday. */
+/** True on a Good Friday that is the first Friday of a month: the employment report comes out then. */
 function isJobsReport(on: number): boolean {
   const { month, day: dayOfMonth } = civilOfDay(on);
   return month === 4 && dayOfMonth <= 7;
@@ -75,7 +75,7 @@ const CARTER_MOURNING = day('2025-01-09');
 const LATE_ENERGY_FRIDAYS = day('2025-01-01');
 const LAST_EARLY_FRIDAY = day('2015-05-31');
 
-/** When the session of a business day ends. */
+/** Close of the session of a business day. */
 export function closeOfFutures(group: FuturesGroup, on: number): number {
   const isShort = isEarlyClose(on);
   const isEveOfIndependence = civilOfDay(on).month === 7;
@@ -112,10 +112,10 @@ function isBeforeLongWeekend(on: number): boolean {
 const GRAIN_CLOSE = time(14, 20);
 const NEW_GRAIN_HOURS = day('2015-07-03');
 
-/** Days that ended early though no holiday of the stock exchange said so. */
+/** Early closes of grains without an early close of the stock exchange. */
 const SHORT_FOR_GRAINS = new Set(['2015-07-02', '2016-12-23', '2017-12-22', '2020-07-02'].map(day));
 
-/** When the day of the grain futures ends. They keep every holiday whole. */
+/** Close of the day session of grain futures. They keep every holiday in full. */
 export function closeOfGrains(on: number): number {
   if (on === CARTER_MOURNING) return time(13, 15);
   if (!isEarlyClose(on) && !SHORT_FOR_GRAINS.has(on)) return GRAIN_CLOSE;
@@ -124,7 +124,7 @@ export function closeOfGrains(on: number): number {
 
 const NO_NIGHT_AFTER = new Set(["New Year's Day", 'Independence Day', 'Thanksgiving Day', 'Christmas Day']);
 
-/** True when the grain futures of a business day begin on the evening before: not where a holiday in the middle of the week ends then. */
+/** True when the grain futures of a business day begin on the evening before, which they do not after a midweek holiday. */
 export function hasGrainNight(on: number): boolean {
   const eve = holidayOn(on - 1);
   return eve === undefined || !NO_NIGHT_AFTER.has(eve) || weekdayOf(on - 1) === MONDAY;

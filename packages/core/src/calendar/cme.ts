@@ -8,7 +8,7 @@ import type { DayHours } from './daily-calendar.js';
 import type { Stretch } from './daily-hours.js';
 import { newYorkInstant } from './new-york-time.js';
 
-/** Nominal: when an instrument trades on a day is said by its hours. */
+/** Nominal: the hours of each instrument determine when it trades on a day. */
 const BUSINESS_DAY: DayHours = {
   regularOpen: 0,
   regularClose: 17 * 60,
@@ -17,7 +17,7 @@ const BUSINESS_DAY: DayHours = {
   earlyClose: false,
 };
 
-/** The business days of CME Group's exchanges: dates of trades, and days that last trade dates are counted in. */
+/** The business days of CME Group's exchanges: trade dates, and the days that last trade dates are counted in. */
 export const cme: BusinessDays = new DailyCalendar(
   (day) => (isCmeBusinessDay(day) ? BUSINESS_DAY : undefined),
   isBankHoliday,
@@ -29,8 +29,8 @@ const GRAIN_MORNING = 8 * 60 + 45;
 const GRAIN_DAY = 9 * 60 + 30;
 
 /**
- * What trades on a trade date: from 18:00 on its eve, and before that what was halted early on the holidays that lie between it
- * and the business day before.
+ * Trading stretches of a trade date: from 18:00 on its eve, preceded by those that were halted early on holidays since
+ * the business day before.
  */
 export function futuresStretches(group: FuturesGroup, date: TradingDate): [Stretch, ...Stretch[]] {
   const on = TradingDate.dayOf(date);

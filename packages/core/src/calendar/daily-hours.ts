@@ -9,26 +9,26 @@ export interface Stretch {
   readonly until: Instant;
 }
 
-/** The sessions of a trade day: each at least one stretch, in order. What is regular is extended too. */
+/** The sessions of a trade day: each at least one stretch, in order. Regular hours are extended hours too. */
 export type Sessions = Readonly<Record<TradingSession, readonly [Stretch, ...Stretch[]]>>;
 
 interface KnownDay {
   readonly date: TradingDate;
   readonly sessions: Sessions;
-  /** From the end of the day before to its own: when this is the day to look at. */
+  /** Instants for which this is the relevant day: from the end of the day before to its own. */
   readonly from: Instant;
   readonly until: Instant;
 }
 
-/** Trading days looked through for the next open or close: the first has one, unless it is over. */
+/** Trading days to search for the next open or close: the first has one, unless it is over. */
 const DAYS_LOOKED_THROUGH = 5;
 
-/** As many as `DailyCalendar` knows at most. */
+/** Size limit, the same as that of `DailyCalendar`. */
 const MOST_DAYS_KNOWN = 16_384;
 
 /**
  * Hours from a rule that gives the sessions of a trading day, which may begin on an earlier date and end at the latest at
- * the midnight that ends it. As in `DailyCalendar` the day asked about last is kept at hand.
+ * the midnight that ends it. The most recent day is cached, as in `DailyCalendar`.
  */
 export class DailyHours implements MarketHours {
   private readonly calendar: BusinessDays;

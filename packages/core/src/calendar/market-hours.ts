@@ -1,7 +1,7 @@
 import type { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** Which part of the trading day an instant lies in. */
+/** The part of the trading day at an instant. */
 export type SessionKind = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED';
 
 /** Hours that instruments share (D69, D92); `hoursOf` says whose they are. */
@@ -16,27 +16,30 @@ export type HoursId =
   | 'ENERGY'
   | 'GRAINS';
 
-/** The session an order works in. Where there is no extended trading the two are one. */
+/** The session an order works in. Without extended trading the two are the same. */
 export type TradingSession = 'REGULAR' | 'EXTENDED';
 
 /**
- * When an instrument trades. A trade day has a date, may begin on the evening before it, and may have pauses; the next one
- * begins with the end of its extended session. Pure: the same question always has the same answer.
+ * Trading hours of an instrument. A trade day has a date, may begin on the evening before it, and may have pauses; the next one
+ * begins with the end of its extended session. Pure: the same inputs always have the same result.
  */
 export interface MarketHours {
   sessionAt(at: Instant): SessionKind;
   /** True when orders of this session work at this instant. */
   isOpen(session: TradingSession, at: Instant): boolean;
-  /** When the session that works at this instant began, a pause included; `undefined` while none does. One that never ends has no beginning. */
+  /**
+   * The beginning of the session that is open at this instant, or paused; `undefined` while none is. A session that never ends has no
+   * beginning.
+   */
   openedAt(session: TradingSession, at: Instant): Instant | undefined;
-  /** The date of the trade day that an instant lies in or, while nothing trades, comes before. */
+  /** The date of the trade day at an instant; between trade days that of the next one. */
   tradeDateOf(at: Instant): TradingDate;
-  /** The first instant strictly after `at` from which orders of this session work, be it after a pause. */
+  /** The first instant strictly after `at` from which orders of this session work, after a close or a pause. */
   nextOpen(session: TradingSession, at: Instant): Instant;
-  /** The first end of a trade day's session strictly after `at`. A pause is no end. */
+  /** The first end of a trade day's session strictly after `at`. Pauses do not count. */
   nextClose(session: TradingSession, at: Instant): Instant;
-  /** The latest end of a stretch of the session at or before `at`, be it that of a pause. */
+  /** The latest end of a stretch of the session at or before `at`, which may be the start of a pause. */
   lastStop(session: TradingSession, at: Instant): Instant;
-  /** The end of the session of that trade day; on a date that is none, of the one before it. */
+  /** The end of the session of that trade day; on other dates, of the trade day before it. */
   closeOn(session: TradingSession, date: TradingDate): Instant;
 }

@@ -34,7 +34,7 @@ function daylightEnds(year: number): number {
     : onOrAfter(dayNumber(year, 11, 1), SUNDAY);
 }
 
-/** What is added to UTC to get New York time, in milliseconds: −5 hours, or −4 in daylight time. */
+/** Offset of New York time from UTC, in milliseconds: −5 hours, or −4 in daylight time. */
 export function newYorkOffsetMs(at: Instant): number {
   // Both changes lie far from the turn of the year, so the UTC year serves as well as the local one.
   const { year } = civilOfDay(Math.floor(at / MS_PER_DAY));
@@ -51,8 +51,8 @@ export function newYorkDayOf(at: Instant): number {
 
 /**
  * The instant at which New York clocks show `minute` minutes after midnight of a day number; 1440 is the next
- * midnight. A time that the change in spring skips is read with the offset before it (02:30 becomes 03:30), of a
- * time that happens twice in autumn the first is meant: what RFC 5545 §3.3.5 asks for.
+ * midnight. A time that the change in spring skips is read with the offset before it (02:30 becomes 03:30); for a time
+ * that occurs twice in autumn the first applies, as RFC 5545 §3.3.5 requires.
  */
 export function newYorkInstant(day: number, minute: number): Instant {
   const wall = day * MS_PER_DAY + minute * MS_PER_MINUTE;

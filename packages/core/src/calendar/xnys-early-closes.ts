@@ -9,7 +9,7 @@ import { thanksgiving } from './xnys-holidays.js';
 export function xnysEarlyCloses(year: number): readonly number[] {
   const days: number[] = [];
 
-  // Where the holiday is observed on another day, or follows a weekend, nothing closes early.
+  // No early close if the holiday is observed on another day, or follows a weekend.
   const independenceDay = dayNumber(year, 7, 4);
   if (hasWorkingEve(independenceDay)) days.push(besideIndependenceDay(year, independenceDay));
   days.push(thanksgiving(year) + 1);

@@ -2,17 +2,17 @@ import type { CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { AnnouncedAction, State } from '../state.js';
 
-/** Portfolios that one record of a corporate action is about at most: records and pauses stay short. */
+/** Most portfolios that one record of a corporate action covers: records and pauses stay short. */
 const PORTFOLIOS_PER_RECORD = 100;
-/** And those that it looks at. */
+/** Most portfolios that one record checks. */
 const LOOKED_AT_PER_RECORD = 10_000;
-/** Positions and orders whose owners are sought out; where there are more, portfolios are looked at one after the other. */
+/** Most positions and orders for which owners are looked up; beyond that, all portfolios are checked in sequence. */
 const FEW = 5000;
 
-/** The portfolios that have their turn in an action, how far that takes it, and whether they are the last. */
+/** The portfolios of one slice of an action, the progress after it, and whether it is the last. */
 export interface ActionSlice {
   readonly portfolios: readonly Portfolio[];
-  /** The number of the last one that was looked at. */
+  /** The number of the last checked portfolio. */
   readonly through: number;
   readonly isLast: boolean;
 }
@@ -36,8 +36,8 @@ export function sliceOfAction(state: State, announced: AnnouncedAction): ActionS
 }
 
 /**
- * Among whom those are that an action concerns, as it begins: oldest first. Nobody comes to them while it is under way, for nothing else is done
- * before it, and what a quote meanwhile fills belongs to somebody whose order was open.
+ * Candidates of an action as it begins, oldest first. No portfolio joins them while it is in progress: nothing else runs before it ends,
+ * and a quote in the meantime fills only orders that were already open.
  */
 function perhapsConcerned(state: State, { actionId, action }: AnnouncedAction): readonly Portfolio[] {
   if (state.concerned?.actionId !== actionId) {
@@ -51,7 +51,7 @@ function perhapsConcerned(state: State, { actionId, action }: AnnouncedAction): 
   return state.concerned.portfolios;
 }
 
-/** Who has positions or orders in what an action is about, or had options; `undefined` = very many. */
+/** Portfolios with positions or orders in an action's symbol, or for splits in its options; `undefined` = too many to collect. */
 function ownersOf(state: State, { type, symbol }: CorporateAction): ReadonlySet<Portfolio> | undefined {
   const holders = state.holders.get(symbol);
   const ofOptions = type === 'SPLIT' ? state.optionHolders.get(symbol) : undefined;
@@ -67,7 +67,7 @@ function ownersOf(state: State, { type, symbol }: CorporateAction): ReadonlySet<
   return owners;
 }
 
-/** The place of the first with a greater number. */
+/** Index of the first portfolio with a greater number. */
 function firstAfter(portfolios: readonly Portfolio[], number: number): number {
   let low = 0;
   let high = portfolios.length;
@@ -79,7 +79,7 @@ function firstAfter(portfolios: readonly Portfolio[], number: number): number {
   return low;
 }
 
-/** Whether there is still something for it to do: what was held or ordered as it began may be gone. */
+/** True when the portfolio is still affected: its positions or orders may have been closed since the action began. */
 function isConcerned(state: State, portfolio: Portfolio, { type, symbol }: CorporateAction): boolean {
   const { terms, positions, optionsOn, openOrders } = portfolio;
   if (state.portfolios.get(terms.portfolioId) !== portfolio) return false;

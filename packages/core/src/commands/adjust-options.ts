@@ -24,18 +24,18 @@ import { secureOptions } from './secure-options.js';
 import { splitOrder } from './split-order.js';
 import { marketAfter } from './split-market.js';
 
-/** What has become of each series, by its old symbol. */
+/** Adjusted contract of each series, by its old symbol. */
 export type AdjustedSeries = ReadonlyMap<string, AdjustedContract>;
 
 interface AdjustedContract extends Adjustment {
-  /** In the order in which they are renamed: a name is free again before another takes it. */
+  /** Position in the order of renaming: a name is free before another series receives it. */
   readonly place: number;
 }
 
-/** One contract for one, at the same prices: only its name is another. */
+/** One contract for one, at the same prices: only the name changes. */
 const ONE_FOR_ONE: SplitRatio = { new: 1, old: 1 };
 
-/** What a split makes of the options on its symbol (D89): the series get their new terms and symbols. */
+/** Adjusts the options on a split symbol (D89): the series receive their new terms and symbols. */
 export function adjustSeries(
   d: Decision,
   actionId: string,
@@ -60,7 +60,7 @@ export function adjustSeries(
   d.emit({ type: 'SeriesAdjusted', actionId, underlying, series, listed, markets });
 }
 
-/** Series that somebody holds, has orders in, or has listed. */
+/** Series with positions, orders, or a listing by command. */
 function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
   const { holders, books, multiLegOrdersOn: packagesOn, listed } = d.state;
   const inUse = new Set<string>();
@@ -76,7 +76,7 @@ function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
   return inUse;
 }
 
-/** What a split under way has made of the series. */
+/** Adjusted series of a split in progress. */
 export function adjustedBy(
   d: Decision,
   { ratio }: Split,
@@ -91,7 +91,7 @@ export function adjustedBy(
   return adjusted;
 }
 
-/** Series that still trade, lower strikes first: what becomes of one may have the name that another has had. */
+/** Series that still trade, lower strikes first: one may receive the name that another had. */
 function adjustedSeries(
   d: Decision,
   symbols: ReadonlySet<string>,
@@ -105,7 +105,7 @@ function adjustedSeries(
   });
   contracts.sort((a, b) => a.strike - b.strike || (a.symbol < b.symbol ? -1 : 1));
   const used = rootsUsed(d, contracts);
-  /** By the old root: all of its series get the same new one. */
+  /** By the old root: all of its series receive the same new one. */
   const newRoots = new Map<string, string>();
   const taken = new Set<string>();
   const adjusted = new Map<string, Adjustment>();
@@ -127,14 +127,14 @@ function adjustedSeries(
   return adjusted;
 }
 
-/** Roots that name contracts, or have named contracts that were adjusted since: none of them gets another deliverable. */
+/** Roots in use by contracts or by contracts adjusted since: none of them receives another deliverable. */
 function rootsUsed(d: Decision, contracts: readonly OptionContract[]): Set<string> {
   const { listed, adjusted } = d.state;
   const symbols = [...contracts.map(({ symbol }) => symbol), ...listed.keys(), ...adjusted.keys()];
   return new Set(symbols.filter(isLongAsOsi).map(rootOfOsi));
 }
 
-/** What a part of a share is paid out at, where it is all that a contract delivers: at the price before the split, divided by the ratio. */
+/** Adds the cash in lieu of a contract that delivers only a fraction of a share: at the price before the split, divided by the ratio. */
 function withInLieuAtSplit(adjustment: Adjustment, ratio: SplitRatio, mark: Price | undefined): Adjustment {
   const { contract } = adjustment;
   if (mark === undefined || contract.deliverable > 0 || contract.inLieu === undefined) return adjustment;
@@ -157,7 +157,7 @@ function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract):
   );
 }
 
-/** A portfolio's contracts are of the new series, and what is set aside under short ones is set aside anew. */
+/** Moves a portfolio's contracts to the new series and recomputes the collateral of short ones. */
 export function adjustHoldings(
   d: Decision,
   portfolio: Portfolio,
@@ -173,7 +173,7 @@ export function adjustHoldings(
     const position = portfolio.positions.get(symbol);
     if (position === undefined) continue;
     const quantity = Quantity.ofUnits(Position.held(position) * contracts);
-    // What could not be counted any more stays as it was: no real split comes near.
+    // Positions beyond the countable range stay unchanged: no real split comes near.
     if (!Quantity.isHoldable(Quantity.abs(quantity))) continue;
     const { portfolioId } = portfolio.terms;
     const { symbol: to, strike: price } = contract;
@@ -183,7 +183,7 @@ export function adjustHoldings(
   secureOptions(d, portfolio, underlying);
 }
 
-/** Open orders in options go on in the new series where contracts were multiplied; any other ratio cancels them. */
+/** Continues open orders in the new series if contracts were multiplied; any other ratio cancels them. */
 export function adjustOptionOrders(
   d: Decision,
   { openOrders }: Portfolio,
@@ -198,7 +198,7 @@ export function adjustOptionOrders(
   }
 }
 
-/** `undefined` where a leg of it is not among them. */
+/** New symbols of an order; `undefined` if one of its legs has no adjusted series. */
 function renamedBy({ terms, progress }: Order, adjusted: AdjustedSeries): RenamedOrder | undefined {
   const { symbol, legs } = terms;
   if (legs === undefined) {

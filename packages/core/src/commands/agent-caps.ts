@@ -13,11 +13,12 @@ import { Quantity } from '../values/quantity.js';
 import { worstPrice } from './worst-price.js';
 
 /*
- * The caps of agents (decision 0055). A refusal is an event, so that the journal has it and `verify` decides it again; what an agent has used
- * of its day is state, so that neither a restart nor another token of the same agent forgets it.
+ * The caps of agents (decision 0055). A refusal is an event, so that the journal has it and `verify` decides it again. An agent's use of
+ * its
+ * day is state, so that neither a restart nor another token of the same agent resets it.
  */
 
-/** An order as far as the caps look at it, before or after an update. */
+/** The part of an order that caps depend on, before or after an update. */
 export interface CappedOrder {
   readonly symbol: string;
   readonly positionIntent: PositionIntent;
@@ -28,7 +29,7 @@ export interface CappedOrder {
   readonly legs?: readonly OrderLeg[] | undefined;
 }
 
-/** Why an agent may not trade what an order is in. */
+/** Refusal if the agent may not trade the order's symbols. */
 export function symbolCap(
   d: Decision,
   { caps }: CappedAgent,
@@ -51,14 +52,14 @@ export function symbolCap(
   };
 }
 
-/** Why an agent may not cancel an order: it is neither its own nor in its symbols. */
+/** Refusal if the agent may not cancel an order: it is neither its own nor in its symbols. */
 export const cancelCap = (
   d: Decision,
   agent: CappedAgent,
   { terms }: { readonly terms: OrderTerms },
 ): CapExceeded | undefined => (terms.agent === agent.agentId ? undefined : symbolCap(d, agent, terms));
 
-/** Why the caps in dollars do not allow an order; else how much more it uses of the day's. `before`: the order that it updates. */
+/** Refusal by the dollar caps, or the amount that the order adds to the day's use. `before`: the order that it updates. */
 export function moneyCaps(
   d: Decision,
   by: Requester,
@@ -68,7 +69,7 @@ export function moneyCaps(
 ): CapExceeded | { readonly more: Money } {
   const { maxOrderNotional, maxNotional, maxDailyLoss } = agent.caps;
   const notional = notionalOf(d, after);
-  // What closes is free: an agent can always get out.
+  // Closing orders are exempt: an agent can always exit.
   if (notional === 0) return { more: Money.zero };
   const loss = lossOf(d, portfolio);
   if (maxDailyLoss !== undefined && loss !== undefined && loss >= maxDailyLoss)
@@ -110,7 +111,7 @@ export function moneyCaps(
   };
 }
 
-/** Enters a refusal by a cap in the journal. */
+/** Emits a refusal by a cap. */
 export function refuseByCap(
   d: Decision,
   by: Requester,
@@ -129,7 +130,7 @@ export function refuseByCap(
   return refused;
 }
 
-/** Enters what an order uses of an agent's day. */
+/** Emits the notional that an order uses of an agent's day. */
 export function spend(d: Decision, by: Requester, { agentId }: CappedAgent, amount: Money): void {
   if (amount === 0) return;
   const date = d.rules.calendar.dateOf(d.at);
@@ -149,8 +150,8 @@ function lossOf(d: Decision, portfolio: Portfolio): Money | undefined {
 }
 
 /**
- * The most that an order opens, at the price that its reservation goes by; of short options what they may have to take, the strike. 0 = it opens
- * nothing; `undefined` = nothing says what it would cost.
+ * Notional that an order opens, at the price of its reservation; for short options the strike, which they may have to pay. 0 = it opens
+ * nothing; `undefined` = there is no price.
  */
 function notionalOf(d: Decision, order: CappedOrder): Money | undefined {
   const { symbol, positionIntent, quantity, notional: amount, legs } = order;

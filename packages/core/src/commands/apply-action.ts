@@ -23,7 +23,8 @@ import { splitOrder } from './split-order.js';
 import { marketAfter } from './split-market.js';
 
 /**
- * Carries out a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. What is left is
+ * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. The remainder
+ * is
  * due at once.
  */
 export function applyAction(d: Decision, actionId: string): void {
@@ -60,7 +61,7 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
   const position = portfolio.positions.get(symbol);
   const quantity = position === undefined ? Quantity.zero : Position.held(position);
   const amount = Money.toCents(valueOf(d.tradable(symbol), action.amountPerShare, quantity));
-  // Less than half a cent, or more than books can hold: nothing is booked.
+  // Amounts below half a cent, or beyond the limits of the books, are not posted.
   if (amount !== 0 && hasRoomFor(portfolio.balances, Money.abs(amount))) {
     const { portfolioId } = portfolio.terms;
     const entry = d.entry(
@@ -81,7 +82,7 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
 const ordersIn = ({ openOrders }: Portfolio, symbol: string): Order[] =>
   openOrders.oldestFirst(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
 
-/** FINRA Rule 5330: buy limits, and stops to sell, are reduced by the dividend, down to the next tick. */
+/** FINRA Rule 5330: buy limits and sell stops are reduced by the dividend, down to the next tick. */
 function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   const { progress, terms } = order;
   const buy = sideOf(terms.positionIntent) === 'BUY';
@@ -107,10 +108,10 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   adjustOrder(d, order, changes);
 }
 
-/** What a split changes for everybody, in a record of its own: the market, and the series on its symbol. */
+/** Records the part of a split that is common to all portfolios: the market, and the series on its symbol. */
 function beginSplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
-  // Read before anything changes it: the record must know the quote as it was.
+  // Read before any change: the record must contain the quote before the split.
   const mark = d.mark(symbol);
   const close = d.state.closes.get(symbol);
   const market = marketAfter(bookOf(d.state, symbol), ratio);
@@ -125,7 +126,7 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
   adjustSeries(d, actionId, action, mark);
 }
 
-/** What it changes for a portfolio: its shares, its contracts, its orders in both. */
+/** Applies a split to a portfolio: its shares, its contracts, and its orders in both. */
 function splitIn(
   d: Decision,
   portfolio: Portfolio,
@@ -150,7 +151,7 @@ function splitIn(
 const times = (quantity: number, { ratio }: Split): Quantity =>
   Quantity.ofUnits(multiplyDivide(quantity, ratio.new, ratio.old, 'down'));
 
-/** Shares a split would take beyond what can be counted are left as they were: no real split comes near. */
+/** False if a split would exceed the countable range of shares, which then stay unchanged: no real split comes near. */
 const canSplit = (portfolio: Portfolio, action: Split): boolean => {
   const position = portfolio.positions.get(action.symbol);
   if (position === undefined) return true;
@@ -163,7 +164,7 @@ const canSplit = (portfolio: Portfolio, action: Split): boolean => {
 };
 
 /**
- * Shares are multiplied; the cost of a lot stays. A fraction of a share is paid out in cash at the price before the split
+ * Multiplies the shares; the cost of a lot stays. A fraction of a share is paid out in cash at the price before the split
  * (divided by the ratio), unless the broker keeps fractions.
  */
 function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: Price | undefined): void {
@@ -179,7 +180,7 @@ function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: P
   for (const { quantity } of obligations) pending += quantity;
   const last = obligations.findLast(({ quantity }) => quantity < 0 === held < 0 && quantity !== 0);
   if (position.settled === 0 && last !== undefined) {
-    // Nothing is delivered yet, so it is the delivery that loses the fraction.
+    // No shares are delivered yet, so the pending delivery loses the fraction.
     last.quantity = Quantity.ofUnits(last.quantity + whole - pending);
     pending = whole;
   }
@@ -233,7 +234,7 @@ interface SplitLot {
   cost: Money;
 }
 
-/** The lots with their new quantities, which add up to the new position. A lot of which nothing is left leaves its cost to the next. */
+/** The lots with their new quantities, which sum to the new position. A lot without a remainder passes its cost to the next. */
 function splitLots(position: Position, action: Split): SplitLot[] {
   const lots: SplitLot[] = [];
   let before = 0;
@@ -256,7 +257,7 @@ function splitLots(position: Position, action: Split): SplitLot[] {
   return lots;
 }
 
-/** Takes a signed fraction of a share, and the cost that goes with it, from the last lots. */
+/** Removes a signed fraction of a share, with its cost, from the last lots. */
 function takeFraction(lots: SplitLot[], fraction: Quantity): void {
   let left = Math.abs(fraction);
   const sign = fraction < 0 ? -1 : 1;

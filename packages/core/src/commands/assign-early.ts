@@ -18,18 +18,20 @@ import { bookOptionEvents, meansOf, protectiveLongsOf } from './book-option-even
 import { meetCallsNow } from './meet-calls.js';
 
 /*
- * Assignment before expiry (D89, D164), for simulations that want it: at 20:00 New York of a trading day, whoever holds an American option that
- * is worth more exercised than kept is taken to exercise it. Nobody holds the other side here; of the short contracts nine in ten are hit.
+ * Assignment before expiration (D89, D164), for simulations with that setting: at 20:00 New York on a trading day, holders of American
+ * options
+ * that are worth more exercised than kept are assumed to exercise them. The counterparties are not simulated; nine in ten of the short
+ * contracts are assigned.
  */
 
 const HOUR = 20;
-/** The part of the open interest whose holders exercise: hits are ⌈nine tenths⌉ of the short contracts. */
+/** Tenths of the open interest that exercise: ⌈nine tenths⌉ of the short contracts are assigned. */
 const HITS_OF_TEN = 9;
-/** Positions that one record assigns, and series that it looks at, at most. */
+/** Most positions that one record assigns, and most series that it checks. */
 const POSITIONS_PER_RECORD = 100;
 const SERIES_PER_RECORD = 100;
 
-/** Sets the timer of the next evening after an instant, where the simulation has early assignment. */
+/** Sets the timer of the next evening after an instant, in simulations with early assignment. */
 export function scheduleAssignments(d: Decision, after: Instant): void {
   if (d.rules.earlyAssignment === undefined) return;
   const { calendar } = d.rules;
@@ -41,7 +43,7 @@ export function scheduleAssignments(d: Decision, after: Instant): void {
   addTimer(d.state, calendar.instantOf(date, HOUR, 0), 0, { kind: 'EARLY_ASSIGNMENT', date });
 }
 
-/** The assignments of an evening, series by series and portfolio by portfolio, a bounded slice: what is left is due at once. */
+/** Assigns an evening's contracts, series by series and portfolio by portfolio, a bounded slice: the remainder is due at once. */
 export function assignEarly(d: Decision, date: TradingDate): void {
   const { state } = d;
   const slice = { positions: 0, series: 0 };
@@ -49,7 +51,7 @@ export function assignEarly(d: Decision, date: TradingDate): void {
   const isUnderWay = standsAt !== undefined;
   const dividends = dividendsTomorrow(d, date);
   const from = standsAt?.symbol ?? '';
-  // What nobody holds any more a recovery would not know of.
+  // Only series with holders: recovery knows no others.
   const symbols = [...state.holders].flatMap(([symbol, { size }]) =>
     size > 0 && isLongAsOsi(symbol) && symbol >= from ? symbol : [],
   );
@@ -75,7 +77,7 @@ function scheduleNextDraw(d: Decision, standsAt: AssignmentDraw): void {
   addTimer(d.state, d.at, 0, { kind: 'EARLY_ASSIGNMENT', date });
 }
 
-/** What goes ex on the next trading day, per share, by symbol. */
+/** Dividends with an ex-date on the next trading day, per share, by symbol. */
 function dividendsTomorrow(d: Decision, date: TradingDate): ReadonlyMap<string, Price> {
   const exDate = d.rules.calendar.plusBusinessDays(date, 1);
   const amounts = new Map<string, Price>();
@@ -88,8 +90,8 @@ function dividendsTomorrow(d: Decision, date: TradingDate): ReadonlyMap<string, 
 }
 
 /**
- * True when a contract is worth more exercised: in the money, and what it is worth beyond that is less than the dividend that a call would bring,
- * or than the interest until expiry on the strike that a put would (the latter under MODEL alone).
+ * True when a contract is worth more exercised: in the money, and its time value is less than the dividend that a call would receive,
+ * or than the interest until expiration on the strike that a put would receive (the latter under MODEL alone).
  */
 function isWorthExercising(
   d: Decision,
@@ -122,8 +124,8 @@ const shortIn = ({ positions }: Portfolio, symbol: string): number => {
 };
 
 /**
- * Assigns contracts of a series as they are drawn: one after the other, each with the chance of those that are left, so that exactly as many are
- * hit as there are to be. Where it stands, unless it is done.
+ * Assigns contracts of a series by draws: each with a chance of the remaining hits among the remaining contracts, so that the number
+ * assigned is exact. Returns the progress, or `undefined` when the series is done.
  */
 function drawFrom(
   d: Decision,

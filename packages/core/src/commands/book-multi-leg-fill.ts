@@ -29,16 +29,16 @@ import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
 import { changeSma, marginEffectOfTrade } from './sma.js';
 import { trackMultiLegDayTrades } from './track-day-trades.js';
 
-/** What options without cover take (D80). */
+/** Option level that uncovered options require (D80). */
 const UNCOVERED_LEVEL = 4;
 
-/** What a fill takes beside what was set aside for it. */
+/** Funds that a fill requires beyond the order's reservation. */
 interface FillRequirement {
   readonly paid: Money;
   readonly effect: MarginExcess;
 }
 
-/** Executes units of an order of several legs, all legs in one event (D78); or says why the portfolio cannot take them. */
+/** Executes units of a multi-leg order, all legs in one event (D78); or returns the refusal. */
 export function bookMultiLegFill(
   d: Decision,
   order: Order,
@@ -98,7 +98,7 @@ export function bookMultiLegFill(
   return undefined;
 }
 
-/** What the fill takes of the portfolio, where that is there. */
+/** Requirement of a fill, or the refusal if the portfolio does not have it. */
 function requirementOfFill(
   d: Decision,
   { terms, progress }: Order,

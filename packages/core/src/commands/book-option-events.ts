@@ -18,17 +18,17 @@ import { securedAfter, secureOptions } from './secure-options.js';
 import type { ContractChange } from './secure-options.js';
 import { changeSma, smaEventOf, smaOfOptionEvents } from './sma.js';
 
-/** Exercises, assignments and expiries of one portfolio on one underlying that happen together. */
+/** Exercises, assignments and expirations of one portfolio on one underlying at the same time. */
 export interface OptionEventGroup {
   readonly underlying: string;
   readonly acts: readonly PlannedOptionEvent[];
   readonly isExpiry: boolean;
-  /** True when the underlying had no price of any kind. */
+  /** True when the underlying had no price at all. */
   readonly isUnpriced?: boolean;
 }
 
 /**
- * Enters them in the books. Netted shares pass without cash: what all of it comes to leaves settled cash at once, or comes in with the
+ * Posts option events to the books. Netted shares involve no cash: a net debit leaves settled cash at once, a net credit arrives with the
  * delivery on the next settlement day (D83, D87, D88).
  */
 export function bookOptionEvents(
@@ -36,7 +36,7 @@ export function bookOptionEvents(
   portfolio: Portfolio,
   { underlying, acts, ...more }: OptionEventGroup,
 ): void {
-  // Options may be quoted where their underlying never was.
+  // Options may be quoted without any quote of their underlying.
   if (acts.some((act) => act.shares !== 0) && d.instrument(underlying) === undefined)
     d.emit({ type: 'InstrumentsListed', instruments: [plainEquity(underlying)] });
   const cash = acts.reduce((sum, act) => sum + act.cash, 0);
@@ -55,7 +55,7 @@ export function bookOptionEvents(
   for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol, 'BROKER');
 }
 
-/** What a portfolio can pay and deliver that may not owe, once these contracts are gone; `undefined` where a broker lends. */
+/** Cash and shares available to a CASH portfolio without these contracts; `undefined` for MARGIN portfolios, which may borrow. */
 export function meansOf(
   d: Decision,
   portfolio: Portfolio,
@@ -74,7 +74,7 @@ export function meansOf(
   };
 }
 
-/** Longs that stand for an assignment: not set aside for an order, exercisable at once where they are American and in the money. */
+/** Longs available for an assignment: not reserved by an order; exercisable at once if American and in the money. */
 export function protectiveLongsOf(
   d: Decision,
   portfolio: Portfolio,
@@ -104,7 +104,7 @@ interface Fee {
   readonly amount: Money;
 }
 
-/** On shares that are sold by it, at the rates of shares (D82): what only passes is no sale. */
+/** Regulatory fees on the net shares sold, at the rates of shares (D82): netted shares are no sale. */
 function deliveryFees(
   d: Decision,
   portfolio: Portfolio,

@@ -25,7 +25,7 @@ import { trackDayTrades } from './track-day-trades.js';
 import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
 import { changeSma, marginEffectOfTrade } from './sma.js';
 
-/** What these fills of an order would do, on the books as they are now. */
+/** Plans these fills of an order on the current books. */
 export function tradeFor(
   d: Decision,
   order: Order,
@@ -68,7 +68,7 @@ export function tradeFor(
   });
 }
 
-/** Carries out what was planned, and what follows from it: day trades, brackets, the end of an order that cannot go on. */
+/** Applies planned executions and their consequences: day trades, brackets, and the end of an order that cannot continue. */
 export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade: Trade): void {
   const { bracket } = order.terms;
   for (const executed of trade.fills) {
@@ -86,14 +86,14 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
       if (bracket.part === 'ENTRY') followEntry(d, bracket, quantity);
       else followExit(d, order, bracket, quantity);
     }
-    // Shares that an exit is to sell are under no call.
+    // Shares reserved by an exit cover no calls.
     secureAfter(d, order, portfolio);
     meetByTrade(d, order, portfolio);
   }
   if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
 }
 
-/** What an execution in options does to what is set aside under those on the same underlying. */
+/** Change of the collateral of options on the same underlying by an execution in options. */
 function securingOf(
   d: Decision,
   { terms, progress }: Order,
@@ -109,12 +109,12 @@ function securingOf(
   return securedBeyond(d, portfolio, instrument.underlying, changes, Quantity.ofUnits(covering));
 }
 
-/** A liquidation has more to do: its calls are met when it is over. */
+/** Closes calls that a trade has met. A liquidation is excluded: its calls are closed at its end. */
 export function meetByTrade(d: Decision, { terms }: Order, portfolio: Portfolio): void {
   if (terms.origin !== 'LIQUIDATION') meetCallsNow(d, portfolio);
 }
 
-/** Stock as well: what comes in may cover calls. */
+/** Recomputes option collateral, after trades in stock as well: new shares may cover calls. */
 export function secureAfter(d: Decision, { terms }: Order, portfolio: Portfolio): void {
   const underlying = terms.underlying ?? terms.symbol;
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))

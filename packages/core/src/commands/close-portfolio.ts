@@ -12,8 +12,8 @@ import { portfolioToChange } from './portfolios.js';
 import { changeSma } from './sma.js';
 
 /**
- * Closes a portfolio that is empty and owes nothing (D11, D212): posts what it has accrued and pays out its cash. A frozen account
- * does not allow it, for it would let the cash go.
+ * Closes a portfolio that is empty and owes nothing (D11, D212): posts its accruals and pays out its cash. A frozen account
+ * cannot close one, because that would release the cash.
  */
 export function closePortfolio(
   d: Decision,
@@ -41,7 +41,7 @@ function obstaclesTo(d: Decision, portfolio: Portfolio): CloseObstacle[] {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const held = [...positions.values()].filter((position) => Position.held(position) !== 0).length;
   if (held > 0) obstacles.push({ code: 'POSITIONS', count: held });
-  // Exits that never went to work are no orders of their own yet (D155): they go with their entry, which is open.
+  // Exits that never became active are not counted (D155): they end with their entry, which is open.
   const open = [...openOrders].filter(({ progress }) => progress.status !== 'CREATED').length;
   if (open > 0) obstacles.push({ code: 'OPEN_ORDERS', count: open });
   obstacles.push(...unsettled(portfolio));
@@ -58,7 +58,7 @@ function obstaclesTo(d: Decision, portfolio: Portfolio): CloseObstacle[] {
   return obstacles;
 }
 
-/** Cash and shares that are still to come or go. */
+/** Obstacles from pending cash and shares. */
 function unsettled({ obligations, positions, balances }: Portfolio): CloseObstacle[] {
   const obstacles: CloseObstacle[] = [];
   const toPay: TradingDate[] = [];
@@ -68,7 +68,7 @@ function unsettled({ obligations, positions, balances }: Portfolio): CloseObstac
     for (const [symbol, quantity] of quantities)
       if (quantity !== 0 && date > (toDeliver.get(symbol) ?? '')) toDeliver.set(symbol, date);
   }
-  // What closing a future has made is paid with the next daily settlement (D95).
+  // Realized variation of futures is paid with the next daily settlement (D95).
   let variation = Money.zero;
   for (const position of positions.values())
     variation = Money.add(variation, position.variation ?? Money.zero);

@@ -19,9 +19,9 @@ import type { ContractChange, CollateralChange } from './secure-options.js';
 import { worstPrice } from './worst-price.js';
 
 /**
- * What the rest of an order in contracts needs at its worst price. Options (D81): a debit with its charges, and what comes to be set aside
- * under what it sells; buying back sets free what was. On margin also what it changes of the headroom (D108); of futures that alone.
- * `undefined` where it needs nothing, or where there is no price to go by yet.
+ * Requirement of the rest of an order in contracts at its worst price. Options (D81): a debit with its charges, plus new collateral of the
+ * contracts it sells; closing purchases release collateral. On margin also the margin impact (D108); for futures that alone.
+ * `undefined` if the requirement is 0, or if there is no price yet.
  */
 export function contractRequirement(
   d: Decision,
@@ -69,7 +69,7 @@ export function contractRequirement(
   const cash = isDebit ? Money.negate(paid) : Money.subtract(Money.downToCents(Money.negate(value)), charges);
   const { headroom, house } = effectOn(d, portfolio, legs, priced, remaining, cash);
   const opens = legs.some(({ positionIntent }) => isOpening(positionIntent));
-  // A closing order that makes nothing worse is always taken (D79).
+  // A closing order that worsens neither measure is always accepted (D79).
   if (!opens && house <= 0 && secured === 0) return undefined;
   const isShortSale = opens && isLent(d, portfolio, instrument.underlying, changes, terms.number);
   return { isShortSale, ...needs, secured, effect: headroom };
@@ -77,7 +77,9 @@ export function contractRequirement(
 
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
 
-/** True when an order sells what neither shares nor cash nor a debit spread covers: below the minimum equity nothing is lent (D109). */
+/**
+ * True when an order sells contracts that no shares, cash or debit spread cover: below the minimum equity the broker lends nothing (D109).
+ */
 function isLent(
   d: Decision,
   portfolio: Portfolio,
@@ -95,14 +97,17 @@ function isLent(
   );
 }
 
-/** A unit of an order at its worst: each leg's price, and what it comes to, a credit negative. */
+/** A unit of an order at its worst: the price of each leg, and their net, a credit negative. */
 interface Priced {
   readonly net: Price;
   /** In the order of the legs. */
   readonly prices: readonly Price[];
 }
 
-/** The limit; else each bought leg at its ask and the collar, each sold one at its bid. What is sold is marked at the more of its limit and its mark (D108). */
+/**
+ * The limit; else each bought leg at its ask plus the collar, each sold one at its bid. Sold contracts are marked at the greater of limit
+ * and mark (D108).
+ */
 function pricedLegs(
   d: Decision,
   terms: RequirementTerms,
@@ -142,7 +147,9 @@ function pricedLegs(
   return { net: worst, prices };
 }
 
-/** What so many units change of a MARGIN portfolio. What is held against a leg makes nothing cheaper: it is gone before that one executes. */
+/**
+ * Margin impact of units of an order in a MARGIN portfolio. Opposite positions do not lower it: they are closed before that leg executes.
+ */
 function effectOn(
   d: Decision,
   portfolio: Portfolio,
@@ -168,7 +175,7 @@ function effectOn(
   );
 }
 
-/** Commission and fees of what is left, by the contracts of all legs. */
+/** Commission and fees of the remainder, by the contracts of all legs. */
 function chargesOf(
   d: Decision,
   portfolio: Portfolio,

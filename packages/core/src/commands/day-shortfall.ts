@@ -14,8 +14,8 @@ import { Quantity } from '../values/quantity.js';
 import { keepsSma } from './sma.js';
 
 /**
- * What an execution is missing of what a day may use, to be asked before it is booked: under LEGACY_PDT, of a day trade that it completes, by how
- * much what was opened on the day took more initially than was in excess at the previous close (D110); nothing where the broker lends for the day.
+ * Shortfall of day-trade funds by an execution, to be computed before it is booked. Under LEGACY_PDT, for day trades that it completes: the
+ * initial requirement of the day's openings beyond the excess at the previous close (D110); 0 if the broker offers intraday leverage.
  */
 export function dayTradeShortfall(
   d: Decision,
@@ -25,7 +25,7 @@ export function dayTradeShortfall(
 ): Money {
   if (terms.assetClass === 'FUTURE' || !isUnder(d, portfolio, 'LEGACY_PDT')) return Money.zero;
   const broker = d.broker(portfolio);
-  // What it lends for the day an order was held to when it was taken.
+  // Intraday leverage was already checked at the order's acceptance.
   if (broker.dayTradingLeverage === true) return Money.zero;
   const { previousClose } = portfolio;
   if (previousClose === undefined || previousClose.totalEquity < PATTERN_EQUITY) return Money.zero;
@@ -46,9 +46,9 @@ export function dayTradeShortfall(
 }
 
 /**
- * Notes what a day was short of, where it is more than anything before on that day: `beyond` of day-trade buying power, or under
- * INTRADAY_MARGIN how far a trade or withdrawal that lowers the excess leaves it below nothing (D112). What an order's own decision has just
- * tried on the book lacks nothing.
+ * Notes a day's shortfall if it exceeds the earlier ones of that day: `beyond` of day-trade buying power, or under
+ * INTRADAY_MARGIN the deficit after a trade or withdrawal that lowers the excess (D112). An order that this decision has just
+ * checked against the book causes none.
  */
 export function noteShortfall(
   d: Decision,
@@ -60,7 +60,7 @@ export function noteShortfall(
   let amount = beyond;
   if (moved.maintenance < 0 && !isJudgedNow(d, order) && isUnder(d, portfolio, 'INTRADAY_MARGIN')) {
     const broker = d.broker(portfolio);
-    // Where there is cash and nothing is owed nothing can be missing.
+    // A portfolio with cash and without debts has no shortfall.
     if (minimumAvailableMargin(portfolio, broker) === undefined) {
       const { maintenanceExcess } = valuationOf(portfolio, d, broker);
       amount = Money.max(amount, Money.negate(maintenanceExcess));

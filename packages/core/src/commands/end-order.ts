@@ -7,15 +7,15 @@ import { isTerminal } from '../orders/status.js';
 import { Quantity } from '../values/quantity.js';
 import { contractsEndAt } from './order-hours.js';
 
-/** How an order ends without being filled. */
+/** The end of an unfilled order, with its reason. */
 export type OrderEnd =
   | { readonly transition: 'EXPIRED' }
   | { readonly transition: 'REJECTED' | 'FAILED'; readonly rejectReason: Refusal }
   | { readonly transition: 'CANCELED'; readonly cancelReason: CancelReason };
 
 /**
- * Ends an order that is still open. Nothing is set aside for it any more; exits of a bracket that never went to work end with
- * their entry; an exit left alone takes over what the two had set aside together. Of two that cancel each other without an entry both end.
+ * Ends an open order and releases its reservations. Inactive exits of a bracket end with
+ * their entry; a remaining exit takes over the reservation that the two shared. Of a pair of closing orders without an entry, both end.
  */
 export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   const { transition, ...reasons } = end;
@@ -37,14 +37,14 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   d.move(sibling, 'RESIZED', { reservedQuantity: remainingOf(sibling.progress) });
 }
 
-/** Ends an order whose time is up: its own, or that of what it trades (D85). */
+/** Ends an expired order: at its own time, or at the end of its contract (D85). */
 export function endExpired(d: Decision, order: Order): void {
   const isOver = !isForShares(order.terms.assetClass) && contractsEndAt(d, order.terms) <= d.at;
   if (isOver) endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
   else endOrder(d, order, { transition: 'EXPIRED' });
 }
 
-/** Ends an order that cannot go on. One that has executed is not rejected: the rest of it is canceled (D135). */
+/** Ends an order that cannot continue. One with executions is not rejected: the rest of it is canceled (D135). */
 export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
   if (order.progress.filledQuantity === 0) {
     endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
@@ -55,7 +55,7 @@ export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
   endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }
 
-/** What ends with another order is canceled for its reason, by the broker where that was rejected. */
+/** End of an attached order: canceled for its leader's reason, by the broker if that was rejected. */
 const withLeader = (end: OrderEnd): OrderEnd => ({
   transition: 'CANCELED',
   cancelReason:

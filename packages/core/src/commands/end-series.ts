@@ -27,7 +27,7 @@ import { endOrder } from './end-order.js';
 import { meetCallsNow } from './meet-calls.js';
 import { excludedFromExercise } from './secure-options.js';
 
-/** When a series that is held wants attention next: the close at which its exercise price is taken, or its end. */
+/** Schedules the next event of a held series: the close at which its exercise price is taken, or its end. */
 export function scheduleEndOf(d: Decision, symbol: string): void {
   const contract = d.instrument(symbol);
   if (contract?.assetClass !== 'OPTION') return;
@@ -46,8 +46,8 @@ function exercisePriceAt(d: Decision, contract: OptionContract): Instant | undef
 }
 
 /**
- * Series that have come to their end (D85), underlying by underlying and portfolio by portfolio, a bounded slice: what is left is due at
- * once. Those that trade on after the close have their exercise price taken; those that settle at an opening wait for it.
+ * Ends series at their settlement (D85), underlying by underlying and portfolio by portfolio, a bounded slice: the remainder is due at
+ * once. Series that trade on after the close have their exercise price taken; those that settle at an opening wait for it.
  */
 export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, 'kind'>): void {
   const due = new Map<string, OptionContract>();
@@ -74,7 +74,7 @@ export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, '
   }
 }
 
-/** Looks at the series on an underlying: those that end now are put into `due`. */
+/** Checks the series on an underlying: those that end now are added to `due`. */
 function look(
   d: Decision,
   underlying: string,
@@ -83,7 +83,7 @@ function look(
   due: Map<string, OptionContract>,
 ): void {
   for (const symbol of symbols) {
-    // What nobody holds any more would not have been scheduled by a recovery.
+    // Only series with holders: recovery schedules no others.
     if ((d.state.holders.get(symbol)?.size ?? 0) === 0) continue;
     const contract = d.instrument(symbol);
     if (contract?.assetClass !== 'OPTION') continue;
@@ -99,7 +99,7 @@ function look(
   }
 }
 
-/** Ends what a portfolio holds of them, underlying by underlying; how many positions. */
+/** Ends a portfolio's positions in these series, underlying by underlying. Returns the number of positions. */
 function endIn(
   d: Decision,
   portfolio: Portfolio,
@@ -117,7 +117,7 @@ function endIn(
       return { contract, count, kept: instructed.get(symbol) ?? 0 };
     });
     if (held.length === 0) continue;
-    // Series of one underlying that end together may settle by different prices only where one waited for an opening.
+    // Series of one underlying that end together settle by different prices only if one waited for an opening.
     for (const alike of byPrice(held)) {
       const [first] = alike;
       const price = first && prices.of(first.contract);
@@ -137,7 +137,7 @@ function endIn(
   return ended;
 }
 
-/** Longs on the underlying that do not end: what may stand for what does, where nobody lends. */
+/** Longs on the underlying that do not end: they may cover assignments in CASH portfolios. */
 function continuingLongs(
   d: Decision,
   portfolio: Portfolio,
@@ -164,7 +164,7 @@ function byPrice<Held extends { readonly contract: OptionContract }>(held: reado
   return [...groups.values()];
 }
 
-/** What underlyings are worth where series on them end: asked for once each. */
+/** Settlement prices of underlyings, looked up once each. */
 class Prices {
   readonly #d: Decision;
   readonly #opening: ReadonlyMap<string, Price> | undefined;
@@ -205,7 +205,7 @@ function takeExercisePrice(d: Decision, { underlying, ...series }: OptionContrac
   if (price !== undefined) d.emit({ type: 'ExercisePriceTaken', symbol: underlying, date, price });
 }
 
-/** The first trade of the index at or after the opening of the day (D85), where the quote in force knows it. */
+/** The first trade of the index at or after the opening of the day (D85), if the quote in force has it. */
 function openingOf(d: Decision, contract: OptionContract): Price | undefined {
   const quote = d.quote(contract.underlying);
   const opens = settlesAt(contract, d.rules.calendar);
@@ -221,7 +221,7 @@ function awaitsOpening(
   return d.at < closeOfSettlement(d, contract) && openingOf(d, contract) === undefined;
 }
 
-/** When nobody waits for an opening any longer. */
+/** Time at which series stop waiting for an opening. */
 const closeOfSettlement = (d: Decision, contract: OptionContract): Instant =>
   stockCloseOn(expirationDayOf(contract, d.rules.calendar), d.rules.calendar);
 
@@ -233,7 +233,7 @@ function awaitOpening(d: Decision, contract: OptionContract): void {
   else waiting.add(symbol);
 }
 
-/** A new quote of an index that series wait for: its first trade settles them, at this very instant. */
+/** Settles the series that wait for an index, at this instant, with the first trade of its new quote. */
 export function openingSeen(d: Decision, underlying: string): void {
   const waiting = d.state.awaitingOpening.get(underlying);
   const price = d.quote(underlying)?.last;

@@ -24,11 +24,11 @@ import { excludedFromExercise, securedAfter } from './secure-options.js';
 
 type ExerciseRequest = Extract<Command, { type: 'ExerciseOption' | 'DoNotExercise' }>;
 
-/** What an exercise did (D86). */
+/** Result of an exercise (D86). */
 export interface Exercised {
   readonly contract: OptionContract;
   readonly quantity: Quantity;
-  /** Shares that came or went, as a number; 0 where it settles in cash. */
+  /** Number of shares received or delivered; 0 for cash settlement. */
   readonly shares: Quantity;
   /** Negative = paid. */
   readonly cash: Money;
@@ -72,7 +72,7 @@ export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised
   return { contract, quantity, shares: Quantity.abs(act.shares), cash: act.cash, at: d.at };
 }
 
-/** Says how many of the contracts that a portfolio holds are not to be exercised when they expire; 0 takes it back (D86). */
+/** Sets the number of held contracts that are not to be exercised at expiration; 0 clears it (D86). */
 export function doNotExercise(
   d: Decision,
   command: ExerciseRequest,
@@ -92,7 +92,7 @@ export function doNotExercise(
   return { symbol, quantity };
 }
 
-/** Contracts, up to so many, that may be kept from exercise: those that cover a short of a CASH portfolio may not. */
+/** Contracts that may be excluded from exercise: all held if `wanted` may be, else those that cover no short of a CASH portfolio. */
 function excludableFromExercise(
   d: Decision,
   portfolio: Portfolio,
@@ -104,7 +104,7 @@ function excludableFromExercise(
   const held = longOf(portfolio, symbol);
   const count = Math.min(wanted, held) / Quantity.of(1);
   const free = excludedFromExercise(d, portfolio, contract.underlying, { symbol, count }).get(symbol) ?? 0;
-  // More than is held is refused with what is held.
+  // A request beyond the position is then refused with the position's quantity.
   return free === count ? Quantity.ofUnits(held) : Quantity.of(free);
 }
 
@@ -114,7 +114,7 @@ function longOf({ positions }: Portfolio, symbol: string): number {
   return position?.assetClass === 'OPTION' ? Math.max(0, Position.held(position)) : 0;
 }
 
-/** There must be something, and so much of it. */
+/** Refusal unless the quantity is positive and available. */
 function notLong(required: Quantity, available: Quantity): Rejection | undefined {
   if (required > 0 && required <= available) return undefined;
   const requiredQuantity = Quantity.max(required, Quantity.of(required > 0 ? 0 : 1));
@@ -125,7 +125,7 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
   };
 }
 
-/** What it needs must be there: the strike, or the shares; and what the contracts stood behind must still be covered. */
+/** Refusal if the exercise lacks the cash or shares it requires, or leaves shorts without collateral that the contracts covered. */
 function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionEvent): Rejection | undefined {
   const { contract, count } = act;
   const { underlying } = contract;

@@ -7,8 +7,8 @@ import { endRefused } from './end-order.js';
 import { fundsProblem, orderRequirementOf, setAsideChanges, setAsideFor } from './reserve.js';
 
 /**
- * Orders that no price was there for when they were accepted (D133). At the first one they set aside what they need, whether it
- * fills them or not, whatever the hour and however old it is, as they would have at acceptance; or they are rejected. The oldest
+ * Reserves for orders that had no price when they were accepted (D133). At the first price, whether it fills them or not, at any hour and
+ * quote age, they reserve their requirement as at acceptance; or they are rejected. The oldest
  * come first.
  */
 export function reserveAtFirstPrice(d: Decision, book: Book): void {
@@ -17,12 +17,12 @@ export function reserveAtFirstPrice(d: Decision, book: Book): void {
   for (const order of oldestFirst) reserveAtPrice(d, order);
 }
 
-/** Sets aside what an order needs at the price there is, or ends it. */
+/** Reserves an order's requirement at the current price, or ends the order. */
 export function reserveAtPrice(d: Decision, order: Order): void {
   const { terms, progress } = order;
   const starts = isTrailing(terms.orderType) && progress.mark === undefined;
   const start = starts ? startingTrail(order, d.quote(terms.symbol)) : {};
-  // A quote of one side may be a price to reserve by and none for a trailing stop to start with.
+  // A one-sided quote may give a price for the reservation but none for the start of a trailing stop.
   const isReserved = isSetAside(progress) || !isOpening(terms.positionIntent);
   if (start.mark === undefined && isReserved) return;
   const portfolio = d.portfolioOf(order);
@@ -33,6 +33,6 @@ export function reserveAtPrice(d: Decision, order: Order): void {
     return;
   }
   const changes = { ...start, ...setAsideChanges(progress, setAsideFor(needs)) };
-  // What needs nothing at this price has nothing to say.
+  // No event if the requirement is 0 at this price.
   if (Object.keys(changes).length > 0) d.move(order, 'RESERVED', changes);
 }

@@ -10,22 +10,22 @@ import { resumeUnfinished } from './margin-watch.js';
 import { pauseScripts } from './run-script.js';
 
 const MINUTE_MS = 60_000;
-/** How long a halt lasts that says nothing else: volatility pauses, by their reasons. */
+/** Default duration of a halt: volatility pauses, by their reasons. */
 const USUAL_MS: Readonly<Record<string, number>> = {
   LUDP: 5 * MINUTE_MS,
   LUDS: 5 * MINUTE_MS,
   M: 5 * MINUTE_MS,
 };
-/** Market-wide circuit breakers: their halts follow from the rule. */
+/** Market-wide circuit breakers: the rule sets the length of their halts. */
 const CIRCUIT_BREAKER = /^MWC[0-3]$/;
 const BREAKER_MS = 15 * MINUTE_MS;
-/** From so long before the close on, only a decline of level 3 halts trading. */
+/** Time before the close from which only a decline of level 3 halts trading. */
 const LAST_BREAKER_MS = 35 * MINUTE_MS;
 
-/** A pause that begins so long before the close lasts to the close (D179). */
+/** A pause that begins this long before the close lasts to the close (D179). */
 const LAST_PAUSE_MS = 10 * MINUTE_MS;
 
-/** Halts trading in a symbol or in the whole market (D178). A halt of the same symbol that is in force gives way. */
+/** Halts trading in a symbol or in the whole market (D178). Replaces a halt of the same symbol that is in force. */
 export function haltTrading(
   d: Decision,
   command: Extract<Command, { type: 'HaltTrading' }>,
@@ -60,7 +60,7 @@ function endOf(
   return lastsMs > 0 ? { until: Instant.plusMs(d.at, lastsMs) } : ['for must be longer than nothing'];
 }
 
-/** The end of a halt by a circuit breaker, or what is wrong with it. */
+/** The end of a halt by a circuit breaker, or the refusal. */
 function breakerEnd(
   d: Decision,
   { symbol, reason, until, forMs }: Extract<Command, { type: 'HaltTrading' }>,
@@ -70,7 +70,7 @@ function breakerEnd(
   if (until !== undefined) problems.push(`until should not exist for ${reason}`);
   if (forMs !== undefined) problems.push(`for should not exist for ${reason}`);
   if (problems.length > 0) return problems;
-  // One that is carried over from the day before has no end of its own.
+  // One that is carried over from the day before has no set end.
   if (reason === 'MWC0') return { until: undefined };
   const { calendar } = d.rules;
   const date = calendar.dateOf(d.at);
@@ -104,7 +104,7 @@ export function liftHalt(
   return halt;
 }
 
-/** Ends the halts whose time is over. Quotes of this very instant come after them. */
+/** Ends expired halts. Quotes of this very instant come after them. */
 export function endHalts(d: Decision): void {
   const { inForce } = d.state.halts;
   if (inForce.size === 0) return;
@@ -116,7 +116,7 @@ export function endHalts(d: Decision): void {
   resumeUnfinished(d);
 }
 
-/** A limit state has lasted 15 seconds: trading pauses, near the close to the close. */
+/** Pauses trading after a limit state of 15 seconds; near the close, until the close. */
 export function endLimitState(d: Decision, symbol: string): void {
   const band = d.state.bands.get(symbol);
   if (band?.limitSince === undefined || haltIn(d, symbol) !== undefined) return;

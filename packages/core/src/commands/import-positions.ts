@@ -23,10 +23,10 @@ import { secureAllOptions } from './secure-options.js';
 import { scheduleSettlementOf } from './settle-futures.js';
 import { changeSma } from './sma.js';
 
-/** Where books end. */
+/** Largest balance of the books, in dollars. */
 const MOST_DOLLARS = 100e9;
 
-/** A lot as it was entered. */
+/** A lot as it was imported. */
 interface EnteredLot extends Required<LotToImport> {
   readonly basis: 'GIVEN' | 'MARK';
 }
@@ -42,8 +42,8 @@ interface Checked extends EnteredLot {
 }
 
 /**
- * Enters cash and positions from elsewhere into a portfolio that holds nothing (D206), all of it or none. Lots keep their cost and date;
- * the account's own rules are those of a broker switch. What arrives is an external flow at the marks (D186).
+ * Imports cash and positions from another broker into an empty portfolio (D206), all or none. Lots keep their cost and date;
+ * the rules of the account are those of a broker switch. The import is an external flow at the marks (D186).
  */
 export function importPositions(
   d: Decision,
@@ -119,7 +119,7 @@ export function importPositions(
   };
 }
 
-/** Lists contracts on listed underlyings that the market does not know: their symbols say what they are. */
+/** Lists contracts on listed underlyings that the market does not have: their symbols contain their terms. */
 function listContracts(d: Decision, lots: readonly LotToImport[]): void {
   const symbols = new Set(lots.map(({ symbol }) => symbol));
   const instruments = [...symbols].flatMap((symbol) =>
@@ -128,7 +128,7 @@ function listContracts(d: Decision, lots: readonly LotToImport[]): void {
   if (instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments });
 }
 
-/** A lot with all that is needed to enter it, or why it cannot be held here. */
+/** A lot with the inputs for its import, or the reason why it cannot be held here. */
 function checkLot(
   d: Decision,
   { settings }: Portfolio,
@@ -160,7 +160,7 @@ function checkLot(
   return { symbol, quantity, price: cost, acquiredAt, basis, instrument, mark };
 }
 
-/** Lots of one symbol as the position they make, oldest first: they are closed in that order (D56). */
+/** Lots of one symbol as one position, oldest first: they are closed in that order (D56). */
 function positionOf(lots: readonly Checked[], nextLotId: () => number): ImportedPosition {
   const [first] = lots;
   if (first === undefined) throw new RangeError('a position without a lot');
@@ -175,7 +175,7 @@ function positionOf(lots: readonly Checked[], nextLotId: () => number): Imported
       const now = worth(mark ?? price, quantity);
       if (!isFuture) value += quantity < 0 ? 0 - now : now;
       const lot = { lotId: nextLotId(), quantity, cost: worth(price, quantity), openedAt: acquiredAt };
-      // A future is paid for from the import on: what it made before was another broker's to settle.
+      // Variation of a future counts from the import: earlier variation was settled at the other broker.
       return isFuture ? { ...lot, marked: now } : lot;
     });
   return {
@@ -187,7 +187,7 @@ function positionOf(lots: readonly Checked[], nextLotId: () => number): Imported
   };
 }
 
-/** The books must be able to take it, and a CASH portfolio must not owe. */
+/** Refusal if the amounts exceed the limits of the books, or a CASH portfolio would owe. */
 function booksProblem(
   portfolio: Portfolio,
   cash: Money,
@@ -202,7 +202,7 @@ function booksProblem(
   return undefined;
 }
 
-/** What the account and its broker do not allow to be held, as for a broker switch (contract 4.1). */
+/** Refusal of positions that the account or its broker do not allow, as for a broker switch (contract 4.1). */
 function accountProblem(
   d: Decision,
   portfolio: Portfolio,
@@ -238,7 +238,7 @@ function entriesOf(d: Decision, cash: Money, positions: readonly ImportedPositio
     if (assetClass === 'FUTURE') continue;
     const quantity = Quantity.ofUnits(lots.reduce((sum, lot) => sum + lot.quantity, 0));
     const cost = Money.ofUnits(lots.reduce((sum, lot) => sum + lot.cost, 0));
-    // A contract that cost nothing changes nothing in the books.
+    // A contract with a cost of 0 needs no entry.
     if (cost === 0) continue;
     const booked = quantity < 0 ? Money.negate(cost) : cost;
     add(

@@ -12,7 +12,7 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** Portfolios whose day one record accrues. */
+/** Most portfolios that one record accrues for. */
 const PORTFOLIOS_PER_RECORD = 500;
 /** Postings happen on the third business day of the next month at 09:00 (D118). */
 const POSTING_DAY = 3;
@@ -38,7 +38,10 @@ export function accrueInterest(d: Decision, date: TradingDate): void {
   else addTimer(d.state, d.at, 0, { kind: 'INTEREST', date });
 }
 
-/** On what is borrowed, by settlement date and beyond what settled shorts have brought; and on settled shorts (D118). */
+/**
+ * A day's interest on the loan by settlement date, which proceeds of settled shorts do not reduce, and borrow fees on settled shorts
+ * (D118).
+ */
 function accrualsOf(d: Decision, portfolio: Portfolio): { interest: number; borrowFees: number } {
   let shortValue = 0;
   let borrowFees = 0;
@@ -52,7 +55,7 @@ function accrualsOf(d: Decision, portfolio: Portfolio): { interest: number; borr
     shortValue += Money.abs(valueOf(instrument, mark, shares));
     borrowFees += dailyBorrowFee(mark, shares, instrument.borrowRateAnnual);
   }
-  // The books pay for a purchase at once; a lender does on its settlement date.
+  // The books pay for a purchase at once; the loan begins on its settlement date.
   const cash = Money.add(portfolio.balances.SETTLED_CASH, paidAhead(portfolio.obligations));
   const loan = Money.max(Money.ofUnits(shortValue - cash), Money.zero);
   const { margin } = portfolio;
@@ -62,7 +65,7 @@ function accrualsOf(d: Decision, portfolio: Portfolio): { interest: number; borr
   };
 }
 
-/** Posts what every portfolio has accrued, a slice at a time. */
+/** Posts the accruals of all portfolios, a slice at a time. */
 export function postAccruals(d: Decision): void {
   let posted = 0;
   const month = d.rules.calendar.dateOf(d.at).slice(0, 7);
@@ -78,11 +81,11 @@ export function postAccruals(d: Decision): void {
   schedulePosting(d, d.at);
 }
 
-/** What has been accrued before a month began. */
+/** Accruals of the months before `month`. */
 const ofEarlierMonths = ({ margin }: Portfolio, month: string): Accrued =>
   margin.accruedThrough?.slice(0, 7) === month ? margin.earlier : margin;
 
-/** Posts all that a portfolio has accrued: before it is changed (D124). */
+/** Posts all accruals of a portfolio, before it is changed (D124). */
 export const postAccrualsOf = (d: Decision, portfolio: Portfolio): void =>
   post(d, portfolio, portfolio.margin);
 
@@ -97,11 +100,11 @@ interface PostedAccruals {
   readonly borrowFees: Money;
 }
 
-/** Interest and fees that a portfolio pays when it is closed: to the cent, and nothing of less than one (D212). */
+/** Interest and fees that a portfolio pays when it is closed: to the cent, and 0 below one (D212). */
 export const finalAccrualsOf = ({ margin }: Portfolio): PostedAccruals =>
   toCents({ interest: unlessBelowCent(margin.interest), borrowFees: unlessBelowCent(margin.borrowFees) });
 
-/** Posts these. */
+/** Posts the final accruals. */
 export const postFinalAccruals = (d: Decision, portfolio: Portfolio): void =>
   post(d, portfolio, portfolio.margin, finalAccrualsOf(portfolio));
 
@@ -126,7 +129,7 @@ function post(
   d.emit({ type: 'AccrualsPosted', portfolioId, interest, borrowFees });
 }
 
-/** The timers of a simulation that begins or goes on; what belongs to the day of the last accrual is not taken twice. */
+/** Sets the timers of a simulation that begins or resumes; the date of the last accrual is not accrued twice. */
 export function scheduleInterest(d: Decision, after: Instant): void {
   const { accruedThrough } = d.state;
   const { calendar } = d.rules;

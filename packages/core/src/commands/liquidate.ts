@@ -18,28 +18,28 @@ import { haltIn } from './halted.js';
 import { reachMarket } from './reach-market.js';
 import { releaseOrders } from './release-orders.js';
 
-/** More steps than this no decision takes: what is left is closed by the next. */
+/** Most steps of one decision: the remainder is closed by the next. */
 const MOST_STEPS = 32;
-/** A little more is closed than is missing. */
+/** Part of the deficit to close: a little more than all of it. */
 const MARGIN_BPS = 10_500;
 const ONE = 1_000_000;
 
-/** What would be closed in one step. Quantities as they are held, negative = short. */
+/** Positions to close in one step. Quantities as held, negative = short. */
 interface Closing {
   readonly legs: readonly { readonly instrument: Tradable; readonly quantity: Quantity }[];
   readonly freed: Money;
-  /** What crossing the spreads costs. */
+  /** Cost of crossing the spreads. */
   readonly spread: Money;
 }
 
 /**
- * Closes as much of a portfolio as a deficit takes (D120): first its opening orders, then, one step after the other, the group
- * that frees most for a dollar of spread crossed, hedges together with what they hedge. Market orders; what they cannot fill now
- * they fill later.
+ * Closes as much of a portfolio as a deficit requires (D120): first its opening orders, then, step by step, the group
+ * that frees the most per dollar of spread crossed, hedges together with the positions they hedge. Market orders; an unfilled
+ * remainder fills later.
  */
 export function liquidate(d: Decision, portfolio: Portfolio): void {
   cancelOpening(d, portfolio);
-  /** What is being closed already, and what that will free. */
+  /** Symbols that are already being closed, and the amount that this will free. */
   const closing = new Set<string>();
   let toCome = Money.zero;
   for (let step = 0; step < MOST_STEPS; step++) {
@@ -58,7 +58,7 @@ export function liquidate(d: Decision, portfolio: Portfolio): void {
       legs: legs.map(({ instrument, quantity }) => ({ symbol: instrument.symbol, quantity })),
       freed,
     });
-    // Shorts first: what covers them goes last.
+    // Shorts first: their cover goes last.
     for (const leg of legs.toSorted((a, b) => a.quantity - b.quantity)) close(d, portfolio, leg);
     const achieved = Money.subtract(before, deficitOf(d, portfolio, measure));
     const isAtWork = legs.some(({ instrument }) => isBeingClosed(portfolio, instrument.symbol));
@@ -72,7 +72,7 @@ export function liquidate(d: Decision, portfolio: Portfolio): void {
 const isBeingClosed = ({ openOrders }: Portfolio, symbol: string): boolean =>
   [...openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION' && terms.symbol === symbol);
 
-/** What a deficit is counted in: what holding takes, or, once nothing of that is missing, the memorandum account (D120, D107). */
+/** Measure of a deficit: maintenance, or, once that is met, the SMA (D120, D107). */
 type Measure = 'maintenance' | 'initial';
 
 const measureOf = (d: Decision, portfolio: Portfolio): Measure =>
@@ -93,7 +93,7 @@ function cancelOpening(d: Decision, portfolio: Portfolio): void {
   }
 }
 
-/** `except`: symbols that are being closed already. */
+/** `except`: symbols that are already being closed. */
 function bestClosing(
   d: Decision,
   portfolio: Portfolio,
@@ -113,13 +113,13 @@ function bestClosing(
 
 type Legs = readonly { readonly instrument: Tradable; readonly quantity: Quantity }[];
 
-/** A group as a whole; of what is margined by its risk each position by itself too. */
+/** A group as a whole; under risk-based margin each of its positions too. */
 function setsOf(d: Decision, { strategy, legs }: MarginGroup): Legs[] {
   const whole = legs.map(({ symbol, quantity }) => ({ instrument: d.tradable(symbol), quantity }));
   return strategy === 'CLASS_GROUP' && whole.length > 1 ? [whole, ...whole.map((leg) => [leg])] : [whole];
 }
 
-/** Freed per dollar of spread, compared without dividing; among equals the short that expires first. */
+/** True when the first frees more per dollar of spread, compared without division; in a tie the short that expires first. */
 function isBetter(a: Closing, b: Closing): boolean {
   const [left, right] = [a.freed * Math.max(b.spread, 1), b.freed * Math.max(a.spread, 1)];
   return left > right || (left === right && expiryOf(a) < expiryOf(b));
@@ -134,7 +134,7 @@ const expiryOf = ({ legs }: Closing): string =>
     '9999',
   );
 
-/** As many units of a set as the deficit takes, where its market is open and closing it frees anything. */
+/** The units of a set that the deficit requires, if its market is open and closing it frees margin. */
 function closingOf(
   d: Decision,
   portfolio: Portfolio,
@@ -159,7 +159,7 @@ function closingOf(
   return costOf(d, portfolio, part, measure);
 }
 
-/** What closing these at the touch frees and costs, commissions included. */
+/** Amount freed by closing these at the touch, and its cost, commissions included. */
 function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure): Closing | undefined {
   const [first] = legs;
   if (first === undefined) return undefined;
@@ -190,13 +190,16 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure)
   }
   const terms = marginTermsOf(portfolio, broker, d);
   const chain = offsetGroupHeld(portfolio, first.instrument, terms, d);
-  // Marked at the touch before and after: what lies between the marks and it is lost as well.
+  // Marked at the touch before and after, so that the difference to the marks counts as a loss.
   const { headroom, excess } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
   const gained = measure === 'maintenance' ? excess : headroom.initial;
   return { legs, spread, freed: Money.subtract(gained, spread) };
 }
 
-/** A market order that closes a leg, past every check: the broker's own. What its owner has at work there goes on, as far as it is not needed. */
+/**
+ * Places the broker's market order that closes a leg, without any check. The owner's closing orders there stay unless it needs their
+ * quantity.
+ */
 function close(
   d: Decision,
   portfolio: Portfolio,

@@ -14,19 +14,19 @@ import { liquidate } from './liquidate.js';
 import { meetCalls, meetCallsNow, missingFor, missingOf } from './meet-calls.js';
 import { keepsSma } from './sma.js';
 
-/** Below this part of its equity a portfolio is warned (D119). */
+/** Excess, as a part of equity, below which a warning is sent (D119). */
 const WARNING_BPS = 1000;
 
-/** An intraday deficit up to so much of the equity, and of dollars, opens no call (D112). */
+/** Largest intraday deficit, as a part of equity and in dollars, that opens no call (D112). */
 const SMALL_BPS = 500;
 const MOST_SMALL = Money.ofDollars(1000);
 
-/** Positions are to be closed and could not be, their market being shut or empty: that is tried again with every quote, and at the next open. */
+/** Positions to be closed whose market is closed or empty: retried with every quote, and at the next open. */
 export type Unfinished = 'UNFINISHED';
 
 /**
- * Looks at a MARGIN portfolio at the marks of the moment: what is missing is called, what is met is closed, and what comes near is
- * warned of once a day (D119). Returns how far its excess is from where something would be different.
+ * Checks a MARGIN portfolio at current marks: calls a deficit, closes calls that are met, and warns once a day near a
+ * call (D119). Returns the distance of its excess to the next event.
  */
 export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinished {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
@@ -50,8 +50,8 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinis
 }
 
 /**
- * What is looked at when the day closes: the minimum equity, where the memorandum account is short, and what the day's trades were short
- * of (D109, D110, D112, D119).
+ * Checks at the close of the day: the minimum equity, a negative SMA, and the shortfall of the day's
+ * trades (D109, D110, D112, D119).
  */
 export function watchAtClose(d: Decision, portfolio: Portfolio, date: TradingDate): void {
   watchMargin(d, portfolio);
@@ -65,7 +65,7 @@ export function watchAtClose(d: Decision, portfolio: Portfolio, date: TradingDat
     issue(d, portfolio, 'MINIMUM_EQUITY', missingOf('MINIMUM_EQUITY', value));
 }
 
-/** The call for what trades of a day were short of; what is small enough opens none (D112). */
+/** Issues the call for a day's shortfall, unless it is small enough to be exempt (D112). */
 function callForShortfall(d: Decision, portfolio: Portfolio, date: TradingDate, totalEquity: Money): void {
   const { shortfall } = portfolio.margin;
   if (shortfall?.date !== date || !keepsSma(portfolio.settings)) return;
@@ -76,7 +76,7 @@ function callForShortfall(d: Decision, portfolio: Portfolio, date: TradingDate, 
   if (amount > small) issue(d, portfolio, 'INTRADAY', amount);
 }
 
-/** True when the broker closes positions now: for a call that is due or, where it does not wait, for any; and is not at it already (D120). */
+/** True when the broker closes positions now: for a call that is due or, without a grace period, for any; unless it already is (D120). */
 function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
   const { liquidation = 'WHEN_DUE' } = d.broker(portfolio);
   if (liquidation === 'NEVER') return false;
@@ -86,7 +86,7 @@ function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
   return ![...portfolio.openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION');
 }
 
-/** True when positions are to be closed for the memorandum account's sake: that goes on, order after order, until the call is met. */
+/** True while positions are to be closed for the SMA: that continues, order after order, until the call is met. */
 const owesSma = ({ margin }: Portfolio): boolean =>
   margin.sma < 0 && margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
 
@@ -111,7 +111,7 @@ function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money)
   d.emit({ type: 'CallIssued', portfolioId: portfolio.terms.portfolioId, call });
 }
 
-/** A deficit is the futures' where without them there would be none. */
+/** The type of a deficit: FUTURES if there would be none without them. */
 function deficitType(
   d: Decision,
   portfolio: Portfolio,
@@ -141,10 +141,10 @@ function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquit
   });
 }
 
-/** The due time of a call has come: it is told, and where the broker says so positions are closed (D120). */
+/** Reports a call at its due time and, if the broker's policy says so, closes positions (D120). */
 export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
   const isDueAlready = portfolio.margin.calls.some((call) => call.number === number && call.isDue === true);
-  // A recovered brokerage comes to the time of a call that stands a second time.
+  // After recovery the due time of an open call is processed a second time.
   if (isDueAlready) return;
   watchMargin(d, portfolio);
   const call = portfolio.margin.calls.find((one) => one.number === number);
@@ -156,7 +156,7 @@ export function callDue(d: Decision, portfolio: Portfolio, number: number): void
   watchMargin(d, portfolio);
 }
 
-/** A portfolio that begins anew has no calls. */
+/** Closes all calls of a portfolio that is reset. */
 export function closeCalls(d: Decision, portfolio: Portfolio): void {
   const { portfolioId } = portfolio.terms;
   for (const call of portfolio.margin.calls)

@@ -18,8 +18,10 @@ import { keepsSma } from './sma.js';
 const MOST_DAY_TRADES = 3;
 
 /**
- * In a call nothing is opened that does not lower what holding takes, and nothing is closed that raises it, such as what covers a short option
- * (D119). `effect`: what the order changes, where that was worked out; of a closing order only where it raises anything.
+ * During a call an order must not open positions unless it lowers the maintenance requirement, and must not close positions if that raises
+ * it,
+ * such as the cover of a short option (D119). `effect`: margin impact of the order, if known; for a closing order only if it raises a
+ * requirement.
  */
 export function marginCallProblem(
   d: Decision,
@@ -38,7 +40,7 @@ export function marginCallProblem(
 }
 
 /**
- * After a second INTRADAY call that was not met in time nothing is sold short, and nothing bought that the cash does not pay, for 90 days
+ * For 90 days after a second unmet INTRADAY call a portfolio may not sell short, nor buy beyond its cash
  * (D112).
  */
 export function blockedProblem(
@@ -60,7 +62,7 @@ export function blockedProblem(
   };
 }
 
-/** What is missing now of the calls that are asked for (D217). */
+/** Current deficit of the selected calls (D217). */
 function sumDue(d: Decision, portfolio: Portfolio, isAsked: (call: MarginCall) => boolean): Money {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   return portfolio.margin.calls
@@ -68,7 +70,7 @@ function sumDue(d: Decision, portfolio: Portfolio, isAsked: (call: MarginCall) =
     .reduce((sum, call) => Money.add(sum, amountDue(call, portfolio, value)), Money.zero);
 }
 
-/** Under the pattern-day-trader rule a small portfolio that has made its three day trades opens nothing (D111). */
+/** Refusal of opening orders under the pattern-day-trader rule, for a small portfolio that has used its three day trades (D111). */
 export function dayTradeProblem(
   d: Decision,
   portfolio: Portfolio,
@@ -86,7 +88,7 @@ export function dayTradeProblem(
   };
 }
 
-/** True when the rule holds for a portfolio and its day trades are used up. */
+/** True when the rule applies to a portfolio and its day trades are used up. */
 export function isDayTradeRestricted(d: Decision, { settings, margin, previousClose }: Portfolio): boolean {
   if (margin.dayTrades.length === 0 || settings.portfolioType !== 'MARGIN') return false;
   if (settings.marginType === 'PORTFOLIO') return false;

@@ -17,39 +17,39 @@ import { watchMargin } from './margin-calls.js';
 import type { Unfinished } from './margin-calls.js';
 
 /*
- * Who is looked at for margin, and when. Nothing here decides anything: looking at a portfolio is a command of its own, `LookAtMargin`, which
- * leaves a record only where it finds something, with the quotes that it went by. So it does not matter to the journal who else was
- * looked at, or how often.
+ * Selects the portfolios and times of margin checks. It decides nothing: a check is a command of its own, `LookAtMargin`, which
+ * leaves a record only if it finds something, with the quotes that it used. So additional or repeated checks do not affect the
+ * journal.
  */
 
-/** Where the watch is asked: what it goes by. */
+/** State and rules that the watch reads. */
 interface Watched {
   readonly state: State;
   readonly rules: Rules;
 }
 
 /**
- * How many dollars of excess a dollar of price can take from a unit held, at most: stock its own value and as much again for what is
- * sold short; an option that and what its underlying and volatility add where risk is measured.
+ * Bounds of the excess that a move of one dollar can cost per unit held: for stock its own value and the same again for
+ * short positions; for an option that plus the effect of its underlying and volatility under risk-based margin.
  */
 const WORST_OF_STOCK = 3;
 const WORST_OF_OPTION = 8;
 const WORST_OF_UNDERLYING = 6;
 
-/** So many standard deviations, on top of exposures that are too large, nobody's prices move. */
+/** Standard deviations that prices are assumed never to move, in addition to overstated exposures. */
 const SURE = 5;
-/** Daily volatility becomes that of a second: prices that are computed move at every second of the year. */
+/** Converts daily volatility to one second: computed prices move at every second of the year. */
 const PER_ROOT_SECOND = Math.sqrt(252 / 365.25 / 86_400);
-/** Of what says no volatility of its own: indices and futures. */
+/** Daily volatility of instruments without their own: indices and futures. */
 const USUAL_VOLATILITY = 0.06;
-/** What the last trade may differ from the middle of the market, as a part of the price. */
+/** Largest distance of the last trade from the middle of the market, as a part of the price. */
 const NOISE = 0.001;
 const SECOND_MS = 1000;
 const LONGEST_MS = 30 * 86_400_000;
 
 /**
- * When the next portfolio wants to be looked at, if any does. `isComputed`: quotes come only when they are asked for, so that those whose
- * bounds have run out have to be looked at though nothing was told of their prices.
+ * Due time of the next margin check, if any. `isComputed`: quotes are computed on demand, so portfolios whose
+ * check is due are checked even without new quotes.
  */
 export function nextMarginCheck({ watch }: State, isComputed: boolean): Instant | undefined {
   const { dueAt } = watch;
@@ -58,8 +58,8 @@ export function nextMarginCheck({ watch }: State, isComputed: boolean): Instant 
 }
 
 /**
- * The portfolios to look at now, the first of them by number: those that traded, those whose holdings have moved beyond the bounds within
- * which there is nothing to say, and those of whom nobody knows any more whether they have.
+ * The portfolios to check now, lowest numbers first: those that traded, those whose holdings have moved beyond their bounds,
+ * and with computed quotes those whose check is due.
  */
 export function portfoliosToCheck(
   watched: Watched,
@@ -90,7 +90,7 @@ export function portfoliosToCheck(
     .map(({ terms }) => terms.portfolioId);
 }
 
-/** Dollars of excess that a move of one dollar of a symbol can change, at most. */
+/** Upper bound of the change of excess in dollars when a symbol moves by one dollar. */
 function exposureOf({ state, rules }: Watched, portfolio: Portfolio, symbol: string, at: Instant): number {
   let exposure = 0;
   const own = portfolio.positions.get(symbol);
@@ -109,14 +109,14 @@ function exposureOf({ state, rules }: Watched, portfolio: Portfolio, symbol: str
   return exposure;
 }
 
-/** At an open positions can be closed that could not be before. */
+/** Rechecks portfolios at an open: positions may be closed then that could not be before. */
 export function resumeUnfinished({ state }: Watched): void {
   const { unfinished } = state.watch;
   for (const portfolio of unfinished) noteMargin(state, portfolio);
   unfinished.clear();
 }
 
-/** Looks at a portfolio: what there is to say is said, and how far prices may go until there is something else is noted. */
+/** Checks a portfolio, and notes how far prices may move until the next event. */
 export function checkMargin(
   d: Decision,
   { portfolioId }: Extract<Command, { type: 'LookAtMargin' }>,
@@ -140,7 +140,7 @@ export function checkMargin(
   watch.looks.add(look);
 }
 
-/** What moves the margin of a portfolio: symbols, where they stand, and how much a dollar of each can change at most. */
+/** Symbols that move the margin of a portfolio, their marks, and the largest effect of one dollar of each. */
 interface Exposure {
   readonly symbol: string;
   readonly mark: Price | undefined;
@@ -156,7 +156,10 @@ function exposuresOf(d: Decision, portfolio: Portfolio): Exposure[] {
   });
 }
 
-/** Each symbol may use up an equal part of the distance; one that has no price yet is looked at with the first, what is unfinished with any. */
+/**
+ * Bounds that give each symbol an equal part of the distance; a symbol without a price triggers a check with its first, unfinished closings
+ * with any.
+ */
 const boundsOf = (exposures: readonly Exposure[], distance: number | Unfinished): Bounds[] =>
   exposures.map(({ symbol, mark, dollars }) => {
     const room = distance === 'UNFINISHED' ? 0 : ((Math.max(0, distance) / exposures.length) * 1e4) / dollars;
@@ -165,13 +168,13 @@ const boundsOf = (exposures: readonly Exposure[], distance: number | Unfinished)
       : { symbol, low: mark - room, high: mark + room };
   });
 
-/** The first whole second at which computed prices can have used up what lies between a portfolio and the next thing to say. */
+/** The first whole second at which computed prices can have used up a portfolio's distance to the next event. */
 function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: number): Instant {
   let worth = 0;
   let perRootSecond = 0;
   for (const { symbol, mark = Infinity, dollars } of exposures) {
     const instrument = d.instrument(symbol);
-    // A contract moves with what it is on.
+    // A contract moves with its underlying.
     if (instrument?.assetClass === 'OPTION') continue;
     const value = (dollars * mark) / 1e4;
     const isStock = instrument !== undefined && isShares(instrument);
@@ -186,7 +189,7 @@ function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: numb
   return nextTradingInstant(d, symbols, Instant.max(earliest, Instant.plusMs(d.at, waitMs)));
 }
 
-/** An instant, or where nothing that is held is traded then, the first at which something is. */
+/** An instant, or if no holding trades then, the first at which one does. */
 function nextTradingInstant(d: Decision, symbols: readonly string[], at: Instant): Instant {
   let first: number = Infinity;
   for (const symbol of symbols) {

@@ -20,8 +20,8 @@ import { isOutsideBand } from './price-limits.js';
 import { followBid, isHeldAboveBid, offerAboveBid, offeredFills } from './short-sales.js';
 
 /**
- * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
- * then by tier, then by time, until nothing more happens. What the quote does not concern is not looked at.
+ * Matches the working orders of one instrument with its quote: trailing stops follow, stops trigger, orders fill by price,
+ * then by tier, then by time, until nothing changes. Orders that the quote does not affect are not visited.
  */
 export function matchBook(d: Decision, book: Book): void {
   reserveAtFirstPrice(d, book);
@@ -31,7 +31,7 @@ export function matchBook(d: Decision, book: Book): void {
   const lanes = lanesThatMeet(d, book, quote);
   if (book.offered.size > 0 && lanes.length > 0) followBid(d, book);
   if (!touchesAny(lanes, quote, book.isOption) && !leavesAny(lanes, quote)) return;
-  // From here on the quote decides something: it belongs to the record.
+  // From here on the quote affects the decision: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
   for (;;) {
@@ -44,7 +44,7 @@ export function matchBook(d: Decision, book: Book): void {
   restTheUnmarketable(d, book, lanes, quote);
 }
 
-/** The lanes whose session is on and which the quote belongs to: one from before it is met by nobody (D128). */
+/** The lanes of open sessions that the quote belongs to: quotes from before a session match no orders (D128). */
 function lanesThatMeet(d: Decision, book: Book, quote: Quote): readonly Lane[] {
   if (d.at >= book.sessionsUntil) tellSessions(d, book);
   const meets = (lane: Lane): boolean => lane.isOpen && quote.at >= lane.openedAt;
@@ -60,13 +60,13 @@ function tellSessions(d: Decision, book: Book): void {
   book.sessionsUntil = Instant.ofMs(Math.min(next('REGULAR'), next('EXTENDED')));
 }
 
-/** True when a quote may fill anything: usable, and young enough (D47). */
+/** True when a quote may fill orders: usable, and recent enough (D47). */
 export function canTrade(d: Decision, quote: Quote): boolean {
   const maxAge = d.rules.quoteMaxAgeMs;
   return isUsable(quote) && (maxAge === undefined || d.at - agesFrom(quote) <= maxAge);
 }
 
-/** The cheap test every quote passes through: is any first place in any queue concerned? */
+/** Fast check that every quote passes through: true when it affects the first entry of any queue. */
 function touchesAny(lanes: readonly Lane[], quote: Quote, isOption: boolean): boolean {
   const { bid, ask } = quote;
   const last = isOption ? undefined : quote.last;
@@ -134,7 +134,7 @@ function runTriggers(
   return triggered.length > before;
 }
 
-/** Moves a trailing stop after the market; false where the first in the queue need not move, so no other needs to. */
+/** Moves a trailing stop with the market; false if the first in the queue need not move, since then no other needs to. */
 function follows(d: Decision, place: QueueEntry | undefined, side: Side, price: Price): boolean {
   if (place === undefined) return false;
   const moved = trail(place.order, side, price);
@@ -143,7 +143,7 @@ function follows(d: Decision, place: QueueEntry | undefined, side: Side, price: 
   return true;
 }
 
-/** The best order of this side that the touch reaches, over the lanes that still have something to give. */
+/** The best order of this side that the touch reaches, over the lanes with remaining size. */
 function bestOf(
   lanes: readonly Lane[],
   passedOver: ReadonlySet<Lane>,
@@ -168,7 +168,7 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   const touch = side === 'BUY' ? quote.ask : quote.bid;
   if (touch === undefined) return false;
   let any = false;
-  // Most quotes reach nobody on this side.
+  // Most quotes reach no orders on this side.
   if (bestOf(lanes, NONE, side, touch) === undefined) return false;
   const passedOver = new Set<Lane>();
   const setAside: { place: QueueEntry; lane: Lane }[] = [];
@@ -181,14 +181,14 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
     const isHeld = isHeldAboveBid(d, book, order);
     if (isHeld && offerAboveBid(d, book, order)) continue;
     if (isHeld || isOutsideBand(d, book, priceAtBest(d, book, order, touch))) {
-      // It waits; the orders behind it may still have their turn.
+      // It waits; the orders behind it may still execute.
       readyQueue(best.lane, side).remove(best.place);
       setAside.push(best);
     } else if (fillOrder(d, book, order)) {
       any = true;
     } else if (!isTerminal(order.progress.status)) {
       if (order.progress.timeInForce === 'FOK') {
-        // All or nothing, and not all is there: the orders behind it may still have their turn.
+        // All or nothing, with too little size: the orders behind it may still execute.
         readyQueue(best.lane, side).remove(best.place);
         setAside.push(best);
       } else {
@@ -208,7 +208,7 @@ function priceAtBest(d: Decision, book: Book, order: Order, touch: Price): Price
   return book.isResting(order, d.portfolioOf(order).terms.fillModel) ? limitPrice : touch;
 }
 
-/** Executes what of an order the quote can fill and the portfolio can take. False where nothing executed. */
+/** Executes the part of an order that the quote can fill and the portfolio can afford. False if nothing executed. */
 function fillOrder(d: Decision, book: Book, order: Order): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
@@ -224,7 +224,7 @@ function fillOrder(d: Decision, book: Book, order: Order): boolean {
   if (fills.length === 0 || (progress.timeInForce === 'FOK' && fills.length < planned.length)) return false;
   const trade = tradeFor(d, order, portfolio, instrument, fills, book);
   if (progress.timeInForce === 'FOK' && trade.refusal !== undefined) {
-    // All or nothing: what could be executed before the funds or the shares run out is not.
+    // All or nothing: the executions possible before the refusal are dropped.
     endRefused(d, order, trade.refusal);
     return false;
   }
@@ -232,13 +232,13 @@ function fillOrder(d: Decision, book: Book, order: Order): boolean {
   return trade.fills.length > 0;
 }
 
-/** True when the market is away from a limit order that has not been told yet. */
+/** True when the market has moved away from a limit order that is not yet marked as resting. */
 function leavesAny(lanes: readonly Lane[], { bid, ask }: Quote): boolean {
   for (const lane of lanes) if (lane.isLeftBy(bid, ask)) return true;
   return false;
 }
 
-/** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
+/** Marks orders as resting: when the market returns they fill at their limit, not at the touch (D47). */
 function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], quote: Quote): void {
   if (!leavesAny(lanes, quote)) return;
   const sessions: Mutable<OrdersRested['sessions']> = {};
@@ -254,8 +254,8 @@ function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], qu
 }
 
 /**
- * What an IOC or FOK order that has had its chance does not fill is canceled; where it had none, for want of a quote that is not too old, or
- * because trading is halted.
+ * Cancels the remainder of an IOC or FOK order after its attempt. If it had none, the reason is a stale quote or
+ * a trading halt.
  */
 export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;

@@ -8,13 +8,13 @@ import type { Valuation } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import { endOrder } from './end-order.js';
 
-/** Closes the calls whose cause a command has just taken away: with its own events, not when margin is looked at next (D119). */
+/** Closes the calls that a command has met: with its own events, not at the next margin check (D119). */
 export function meetCallsNow(d: Decision, portfolio: Portfolio): void {
   if (portfolio.margin.calls.length > 0)
     meetCalls(d, portfolio, valuationOf(portfolio, d, d.broker(portfolio)));
 }
 
-/** The same after cash has come in: calls are met by that, and what the broker has at work to close positions for them is taken back. */
+/** The same after a deposit: it meets calls, and liquidation orders for them are canceled. */
 export function meetCallsByCash(d: Decision, portfolio: Portfolio): void {
   if (portfolio.margin.calls.length === 0) return;
   const wasCalled = portfolio.margin.calls.some(isRestricting);
@@ -26,7 +26,7 @@ export function meetCallsByCash(d: Decision, portfolio: Portfolio): void {
       endOrder(d, order, { transition: 'CANCELED', cancelReason: 'BROKER' });
 }
 
-/** Closes the calls whose cause is gone, at a valuation of now; `by`: absent = by closing positions where that was begun. */
+/** Closes met calls, at a current valuation; `by`: absent = LIQUIDATED if a liquidation was begun. */
 export function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation, by?: 'MET'): void {
   for (const call of portfolio.margin.calls) {
     if (!isMet(call, portfolio, value)) continue;
@@ -35,7 +35,7 @@ export function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation, b
   }
 }
 
-/** True when the cause of a call is gone, with `extra` cash (D119). */
+/** True when a call is met, with `extra` cash (D119). */
 export const isMet = (
   call: MarginCall,
   portfolio: Portfolio,
@@ -44,8 +44,8 @@ export const isMet = (
 ): boolean => missingFor(call, portfolio, value) <= extra;
 
 /**
- * The deposit that would meet a call at the marks of now (D217), at least 0. Of calls about a day's trades no more than they were issued
- * for: what is missing of it, were the day marked now.
+ * Deposit that would meet a call at current marks (D217), at least 0. For calls on a day's trades at most their
+ * amount: the deficit as if the day were marked now.
  */
 export function amountDue(call: MarginCall, portfolio: Portfolio, value: Valuation): Money {
   const missing = isRestricting(call)
@@ -54,7 +54,7 @@ export function amountDue(call: MarginCall, portfolio: Portfolio, value: Valuati
   return Money.max(missing, Money.zero);
 }
 
-/** What is missing until a call is met; 0 or less where nothing is. */
+/** Deficit of a call; 0 or less if it is met. */
 export function missingFor(call: MarginCall, { margin, previousClose }: Portfolio, value: Valuation): Money {
   switch (call.type) {
     case 'MAINTENANCE':
@@ -70,7 +70,7 @@ export function missingFor(call: MarginCall, { margin, previousClose }: Portfoli
   }
 }
 
-/** Calls about the value of what is held: the excess, of futures to the margin they were opened at, or the minimum equity (D119). */
+/** Deficit of calls on market value: the excess, for futures to their initial margin, or the minimum equity (D119). */
 export function missingOf(
   type: 'MAINTENANCE' | 'PORTFOLIO' | 'FUTURES' | 'MINIMUM_EQUITY',
   { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue }: Valuation,
@@ -87,6 +87,6 @@ export function missingOf(
   }
 }
 
-/** By how much less an excess has risen than a call about a day's trades takes (D112). */
+/** Difference between the amount of a call on a day's trades and the rise of the excess since (D112). */
 const missingAt = ({ amount, closingExcess = Money.zero }: MarginCall, excess = closingExcess): Money =>
   Money.subtract(amount, Money.subtract(excess, closingExcess));

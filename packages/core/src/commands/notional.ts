@@ -15,18 +15,18 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 
 /**
- * Orders for an amount of money (D168): MARKET orders in shares whose quantity is what the amount is worth at the price they meet, in
- * millionths of a share rounded down, so that they never come to more. Until then the quantity is an estimate by the touch. What has filled stays
- * filled; the rest of the amount is sized anew at the next price.
+ * Orders for an amount of money (D168): MARKET orders in shares whose quantity is that of the amount at the price they meet, in
+ * millionths of a share rounded down, so that they never exceed it. Until then the quantity is an estimate by the touch. Executions
+ * stay; the rest of the amount is sized again at the next price.
  */
 
-/** The least that trades. A rest that is worth less than that is rounded up to it: an order has always something left until it is filled. */
+/** Smallest quantity that trades. A smaller rest is rounded up to it: an order always has a remainder until it is filled. */
 const LEAST = Quantity.ofUnits(1);
 
-/** As many as an order may name. */
+/** Largest quantity of an order. */
 const MOST = Quantity.of(1e9);
 
-/** What a part of an amount comes to at a price. */
+/** Quantity and value of a part of an amount at a price. */
 interface Sized {
   readonly price: Price;
   readonly quantity: Quantity;
@@ -35,7 +35,7 @@ interface Sized {
 
 type Filled = Pick<OrderProgress, 'filledValue'>;
 
-/** The rest of an amount at the touch there is; `undefined` without a price to go by. */
+/** The rest of an amount at the current touch; `undefined` without a price. */
 export function sizeAtTouch(
   d: Decision,
   symbol: string,
@@ -50,7 +50,7 @@ export function sizeAtTouch(
   return { price, value, quantity: Quantity.max(Money.sharesFor(value, price), LEAST) };
 }
 
-/** A request with its quantity; a refusal where there is no price to size it by, or it is worth less than trades. */
+/** A request with its quantity; a refusal if there is no price to size it by, or the amount is too small to trade. */
 export function sizedRequest(d: Decision, request: OrderRequest): OrderRequest | Rejection {
   const { notional, symbol, positionIntent } = request;
   if (notional === undefined) return request;
@@ -68,8 +68,9 @@ export function sizedRequest(d: Decision, request: OrderRequest): OrderRequest |
 }
 
 /**
- * What of an order for an amount would execute now, with the order resized to it. At the prices of a modelled book behind the touch a purchase goes as
- * far as the amount does.
+ * Plans the executable part of an order for an amount, and resizes the order to it. At the prices of a modelled book behind the touch a
+ * purchase ends
+ * when the amount is used up.
  */
 export function planFillsWorth(d: Decision, order: Order, notional: Money, book: Book): PlannedFill[] {
   const portfolio = d.portfolioOf(order);
@@ -96,7 +97,7 @@ export function planFillsWorth(d: Decision, order: Order, notional: Money, book:
   return within;
 }
 
-/** Sets right how much is left of an order. One that sells sets aside as much, and sells no more than is there for it. */
+/** Sets the remaining quantity of an order. A sale also reserves it, limited to the available shares. */
 export function resizeTo(d: Decision, order: Order, left: Quantity): void {
   const { terms, progress } = order;
   let remaining = left;

@@ -13,15 +13,15 @@ import type { OrderedLeg } from './ordered-legs.js';
 import { collateralChangeOf, collateralHeld } from './secure-options.js';
 import type { CollateralChange } from './secure-options.js';
 
-/** Covered or secured; long; spreads; uncovered (D80). */
+/** Covered or cash-secured; long; spreads; uncovered (D80). */
 const COVERED = 1;
 const LONG = 2;
 const SPREAD = 3;
 const UNCOVERED = 4;
 
 /**
- * Whether broker and portfolio allow the options that an order would open (D80), or would uncover by closing a long; the refusal with
- * both levels where not. `except`: the order itself, where it is open; `covering`: what it does to their cover, where that is known.
+ * Refusal if broker or portfolio do not allow the options that an order would open (D80), or would uncover by closing a long, with
+ * both levels. `except`: the order itself, if open; `covering`: its change of collateral, if known.
  */
 export function optionLevelProblem(
   d: Decision,
@@ -35,14 +35,14 @@ export function optionLevelProblem(
   }: {
     readonly except?: number;
     readonly covering?: CollateralChange | undefined;
-    /** A level beyond which nothing is allowed, whatever the broker offers. */
+    /** A level limit regardless of the broker's. */
     readonly limit?: number;
   } = {},
 ): Refusal | undefined {
   const contracts = legs.flatMap(({ instrument }) => (instrument.assetClass === 'OPTION' ? instrument : []));
   const [first] = contracts;
   if (first === undefined) return undefined;
-  // More than is held is refused for that.
+  // Quantities beyond the position are refused elsewhere.
   if (legs.some((leg) => isBeyondHeld(portfolio, leg, units))) return undefined;
   const available = Math.min(levelOf(portfolio, d.broker(portfolio), contracts), limit);
   if (available >= UNCOVERED) return undefined;
@@ -60,8 +60,8 @@ export function optionLevelProblem(
 }
 
 /**
- * Why what a portfolio holds could not be held at a broker (D124): futures where there are none, options beyond its level, or shorts that
- * would have to be secured there by cash that is not free.
+ * Refusal of a broker for a portfolio's positions (D124): futures if it has none, options beyond its level, or shorts
+ * whose collateral there exceeds the free cash.
  */
 export function heldBeyond(
   d: Decision,
@@ -108,7 +108,7 @@ function isBeyondHeld(
   return units * ratio > (positionIntent === 'SELL_TO_CLOSE' ? held : 0 - held);
 }
 
-/** What a portfolio may trade: its broker's level, without a loan less (D80). */
+/** Option level of a portfolio: its broker's, lower without margin (D80). */
 function levelOf(
   { settings }: Portfolio,
   { optionLevel, spreadsInCashAccounts }: BrokerConfiguration,

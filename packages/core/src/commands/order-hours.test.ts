@@ -18,7 +18,7 @@ const at = (text: string): Instant =>
 
 const goodTill = (date: string) => ({ until: TradingDate.of(date), text: date });
 
-/** When an order that is created and goes to work at that time dies. */
+/** Expiration of an order that is created and becomes active at that time. */
 function diesAt(
   hours: 'EQUITIES' | 'LATE_OPTIONS' | 'FUTURES' | 'GRAINS',
   time: string,

@@ -8,13 +8,14 @@ import type { GoodTill, OrderProgress, OrderSession, OrderTerms, PositionIntent 
 import { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** Calendar days a GTC order lives at most (contract 4.2). */
+/** Longest life of a GTC order, in calendar days (contract 4.2). */
 const GTC_DAYS = 90;
 
 /**
- * When an order that goes to work at `from` dies (D58): DAY at the close of its session; GTC at the close of the 90th
- * calendar day after it was created, GTD at the close of its date (or at its time, where that is earlier), on a day
- * without a session at the close of the one before. IOC and FOK never wait, but for a stop's trigger: a day at most.
+ * Expiration of an order that becomes active at `from` (D58): DAY at the close of its session; GTC at the close of the
+ * 90th
+ * calendar day after its creation, GTD at the close of its date (or at its time, if earlier), on a day
+ * without a session at the close of the one before. IOC and FOK never wait except for a stop's trigger: a day at most.
  */
 export function expiryOf(
   d: Decision,
@@ -29,7 +30,7 @@ export function expiryOf(
   return expiry === undefined ? undefined : Instant.min(expiry, ends);
 }
 
-/** The first instant at which something of what an order trades has traded for the last time, or is closed out (D96). */
+/** The first instant at which one of an order's instruments stops trading, or is closed out (D96). */
 export function contractsEndAt(d: Decision, { symbol, legs, positionIntent }: Trading): Instant {
   if (legs === undefined) return contractEndsAt(d, symbol, positionIntent);
   let first: number = Infinity;
@@ -77,7 +78,7 @@ function ownExpiryOf(
   }
 }
 
-/** What is wrong with the date of a GTD order: there is none, it is past, or over before the order could work. */
+/** Problems with the date of a GTD order: missing, past, or before the order could work. */
 export function goodTillProblems(
   d: Decision,
   hours: MarketHours,
@@ -92,7 +93,7 @@ export function goodTillProblems(
   return endOf(d, hours, until, session) <= works ? ['goodTillDate must not be before the next session'] : [];
 }
 
-/** When an order that is good till then ends: at the close of that date, or at that time if it comes first. */
+/** End of a good-till date: the close of that date, or that time if it comes first. */
 function endOf(d: Decision, hours: MarketHours, till: TradingDate | Instant, session: OrderSession): Instant {
   if (typeof till === 'string') return hours.closeOn(session, till);
   return Instant.ofMs(Math.min(till, hours.closeOn(session, d.rules.calendar.dateOf(till))));

@@ -3,31 +3,31 @@ import type { OrderProgress, OrderTerms } from '../orders/order.js';
 import type { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 
-/** What an opening order needs at its worst price. */
+/** Requirement of an opening order at its worst price. */
 export interface OrderRequirement {
   readonly isShortSale: boolean;
-  /** Of shares; absent = not. */
+  /** True for shares; absent = false. */
   readonly isStock?: boolean;
-  /** With commission and fees; of a short sale its value with them. Whole cents. */
+  /** With commission and fees; for a short sale its value plus them. Whole cents. */
   readonly cost: Money;
-  /** What of it is set aside in cash. */
+  /** The part that is reserved in cash. */
   readonly reserve: Money;
-  /** What is set aside already under what it closes, and will be free (D81). */
+  /** Collateral of the positions it closes, which becomes free (D81). */
   readonly released: Money;
-  /** Cash that has to be there even where it could be borrowed (D80). */
+  /** Cash that must be available even if it could be borrowed (D80). */
   readonly secured: Money;
-  /** Shares of the underlying to be set aside under the calls it sells. */
+  /** Shares of the underlying to reserve as collateral of the calls it sells. */
   readonly cover: Quantity;
-  /** In a MARGIN portfolio: what it changes of the headroom. */
+  /** Margin impact, in a MARGIN portfolio. */
   readonly effect: MarginExcess | undefined;
 }
 
-/** How far an order is, as far as what it needs depends on it. */
+/** The progress of an order that its requirement depends on. */
 export type OpenProgress = Pick<
   OrderProgress,
   'quantity' | 'filledQuantity' | 'filledValue' | 'limitPrice' | 'stopPrice'
 >;
 
-/** An order, before or after it was accepted, as far as what it needs depends on it. */
+/** The terms of an order, before or after acceptance, that its requirement depends on. */
 export type RequirementTerms = Pick<OrderTerms, 'symbol' | 'positionIntent' | 'assetClass'> &
   Partial<Pick<OrderTerms, 'number' | 'legs' | 'notional'>>;

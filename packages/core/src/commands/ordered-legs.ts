@@ -5,20 +5,20 @@ import { legRatios, sideOf } from '../orders/order.js';
 import type { OrderLeg, OrderTerms, PositionIntent } from '../orders/order.js';
 import type { CollateralLeg } from '../positions/option-collateral.js';
 
-/** One instrument that an order trades: its own, or that of one of its legs. */
+/** One instrument of an order: its own, or that of one of its legs. */
 export interface OrderedLeg {
   readonly instrument: Tradable;
   readonly positionIntent: PositionIntent;
-  /** Contracts in a unit of the order; 1 where it has no legs. */
+  /** Contracts per unit of the order; 1 without legs. */
   readonly ratio: number;
 }
 
-/** What an order is about, before or after it was accepted. */
+/** Symbol and intents of an order, before or after acceptance. */
 export type Ordered = Pick<OrderTerms, 'symbol' | 'positionIntent'> & {
   readonly legs?: readonly OrderLeg[] | undefined;
 };
 
-/** What an order trades. Throws where it is not listed: it has been looked at. */
+/** Instruments of an order. Throws if one is not listed: callers have checked that. */
 export function orderedLegs(d: Decision, { symbol, positionIntent, legs }: Ordered): OrderedLeg[] {
   if (legs === undefined) return [{ instrument: d.tradable(symbol), positionIntent, ratio: 1 }];
   const ratios = legRatios(legs);
@@ -29,7 +29,7 @@ export function orderedLegs(d: Decision, { symbol, positionIntent, legs }: Order
   }));
 }
 
-/** The contracts that so many units of an order add and take away. */
+/** Changes of contracts by units of an order. */
 export const changesOf = (legs: readonly OrderedLeg[], units: number): CollateralLeg[] =>
   legs.map(({ instrument, positionIntent, ratio }) => ({
     contract: optionOf(instrument),

@@ -16,7 +16,7 @@ import { Instant } from '../values/instant.js';
 import type { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
-/** Sets a rule by which orders are scripted (D175). One that is used up makes room for it where there are as many as there may be. */
+/** Sets a rule by which orders are scripted (D175). At the limit it replaces a used-up rule. */
 export function setOutcome(
   d: Decision,
   { match, skip, times, script }: Extract<Command, { type: 'SetOutcome' }>,
@@ -34,7 +34,7 @@ export function setOutcome(
   return rule;
 }
 
-/** Deletes a rule, or all. Orders that it holds go to the market; other scripts of orders go on. */
+/** Deletes a rule, or all. Orders that it holds go to the market; other scripts of orders continue. */
 export function deleteOutcomes(
   d: Decision,
   { outcomeId }: Extract<Command, { type: 'DeleteOutcomes' }>,
@@ -50,7 +50,7 @@ export function deleteOutcomes(
   for (const order of scriptedOrders(d)) {
     const { scriptRun } = order.progress;
     if (scriptRun?.since === undefined || !gone.has(order.terms.script?.outcome ?? 0)) continue;
-    // Whatever it still does, it does in the next record.
+    // Its script continues in the next record.
     if (scriptRun.due === undefined || order.terms.script?.script.type === 'HOLD')
       d.move(order, 'SCRIPTED', { scriptRun: { ...scriptRun, due: d.at } });
   }
@@ -64,14 +64,14 @@ export function scriptedOrders({ state: { scripted } }: Decision): Order[] {
   return [...all].sort((a, b) => a.terms.number - b.terms.number);
 }
 
-/** Why a client order id that is meant as a script is none (D176). */
+/** Refusal of a client order id that is meant as a script but is none (D176). */
 export function unknownScript(d: Decision, { clientOrderId }: OrderRequest): Rejection | undefined {
   if (d.rules.scripts !== true || !isMagicId(clientOrderId)) return undefined;
   if (scriptOfId(clientOrderId) !== undefined) return undefined;
   return { code: 'INVALID', messages: [`clientOrderId: unknown script ${clientOrderId}`] };
 }
 
-/** What the scripts of a simulation make of an order that would be accepted, and the events by which its rules meet it. */
+/** Script of a new order by the rules of a simulation, and the events of the rules that match it. */
 export function meetOutcomes(
   d: Decision,
   { request }: OrderAccepted,
@@ -89,7 +89,7 @@ export function meetOutcomes(
   return { met };
 }
 
-/** An order as its script takes it: one that is to fail reaches no market before it does. */
+/** The acceptance of an order with its script: an order that is to fail does not reach the market first. */
 export function scriptedAcceptance(d: Decision, accepted: OrderAccepted, script: OrderScript): OrderAccepted {
   const { type } = script.script;
   if (type !== 'REJECT_LATER' && type !== 'ERROR') return { ...accepted, script };
@@ -100,7 +100,7 @@ export function scriptedAcceptance(d: Decision, accepted: OrderAccepted, script:
   return failing;
 }
 
-/** The refusal that a script gives a new order, with the figures of its code; those that the script names come first. */
+/** The refusal of a new order by a script, with the figures of its code; those that the script names take precedence. */
 export function refusalByScript(
   d: Decision,
   { refusal }: Extract<Script, { type: 'REJECT' }>,

@@ -41,15 +41,15 @@ import type { CollateralChange } from './secure-options.js';
 import { beyondTier } from './tier.js';
 import { worstPrice } from './worst-price.js';
 
-/** What placing an order would come to. Nothing has happened yet. */
+/** Plan of an order, without any effect. */
 export interface OrderPlan {
-  /** In order of precedence; empty = the order would be taken. */
+  /** In order of precedence; empty = the order would be accepted. */
   readonly rejections: readonly Rejection[];
-  /** The order, and what it brings: the exits of its bracket, or the stop of its pair; nothing where it cannot even be looked at. */
+  /** The order with its attached orders: the exits of its bracket, or the stop of its pair; empty if it cannot be evaluated. */
   readonly accepted: readonly OrderAccepted[];
 }
 
-/** An order that is looked at, with everything that the checks ask about it. */
+/** An order under review, with the inputs of the checks. */
 interface Candidate {
   readonly d: Decision;
   readonly by: Requester;
@@ -64,17 +64,17 @@ type OrderPrices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 const LEAST_FRACTION = Money.ofDollars(1);
 
 interface InstrumentCandidate extends Candidate {
-  /** What it trades; of several legs the first, whose kind and hours are those of all. */
+  /** Its instrument; of several legs the first, since all have the same kind and hours. */
   readonly instrument: Tradable;
   readonly legs: readonly OrderedLeg[];
   readonly hours: MarketHours;
   readonly accepted: OrderAccepted;
   readonly needs: OrderRequirement | undefined;
-  /** Of an order in options: what it does to their cover. */
+  /** Options only: change of the collateral by the order. */
   readonly covering: CollateralChange | undefined;
 }
 
-/** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
+/** The checks in their order of precedence: requester, order, ability to trade now, requirement and funds. */
 const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | undefined)[] = [
   ({ d }) => notRunning(d),
   ({ d, request }) => unknownScript(d, request),
@@ -98,7 +98,7 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
 ];
 
 export interface PlanOptions {
-  /** All reasons against it, as a preview shows them; else the first is enough. */
+  /** True to collect all rejections, as a preview shows them; else the first suffices. */
   readonly every?: boolean;
   /** The order's number; absent = the next one. */
   readonly number?: number | undefined;
@@ -127,7 +127,7 @@ export function planOrder(
   const untradable = instrumentProblem(d, portfolio, request);
   if (untradable !== undefined) return { rejections: [...rejections, untradable], accepted: [] };
   const structure = structureProblem(d, request);
-  // What makes no structure cannot be looked at any further.
+  // An order without a valid structure cannot be checked further.
   if (structure !== undefined) return { rejections: [...rejections, structure], accepted: [] };
   const sized = sizedRequest(d, request);
   if ('code' in sized) return { rejections: [...rejections, sized], accepted: [] };
@@ -159,7 +159,7 @@ export function planOrder(
   return { rejections, accepted: [accepted, ...attachedOrders(accepted)] };
 }
 
-/** In a competition that sets the latency, every order has that one. */
+/** Applies the latency that a competition sets for every order. */
 function withLatencyOfCompetition({ state: { competition } }: Decision, asked: OrderRequest): OrderRequest {
   const latencyProfile = competition?.terms.rules.latencyProfile;
   if (latencyProfile === undefined) return asked;
@@ -188,7 +188,7 @@ function frozenAccount({ portfolio }: Candidate): Rejection | undefined {
     : undefined;
 }
 
-/** Closed orders are history's to answer for; the engine asks it before the command gets here. */
+/** Client order ids of closed orders are in history; the engine checks it before the command gets here. */
 function usedClientOrderId({ portfolio, request: { clientOrderId } }: Candidate): Rejection | undefined {
   const order = clientOrderId === undefined ? undefined : portfolio.clientOrderIds.get(clientOrderId);
   return order === undefined ? undefined : duplicateClientOrderId(order);
@@ -222,13 +222,13 @@ function shapeProblems({
   return problems.length === 0 ? undefined : { code: 'INVALID', messages: problems };
 }
 
-/** The prices of a new order: a trailing stop already stands somewhere. */
+/** The prices of a new order, including the initial stop of a trailing stop. */
 const pricesOf = ({ request, stopPrice }: OrderAccepted): OrderPrices => ({
   limitPrice: request.limitPrice,
   stopPrice: stopPrice ?? request.stopPrice,
 });
 
-/** A fraction of a share may be opened only where it is worth something (D137). */
+/** Problems of a fraction of a share: it may be opened only if its value is positive (D137). */
 export function sizeProblems(
   d: Decision,
   instrument: Tradable,
@@ -242,7 +242,7 @@ export function sizeProblems(
     : [];
 }
 
-/** A trailing stop that starts at nothing or below would never go off (D137). */
+/** Problems of a trailing stop that starts at 0 or below, which could never trigger (D137). */
 function trailProblems({ request: { trailingAmount }, mark }: OrderAccepted): string[] {
   return trailingAmount !== undefined && mark !== undefined && trailingAmount >= mark
     ? [`trailingAmount must be below ${Price.format(mark)}, the price it starts from`]
@@ -286,11 +286,11 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
     : refuse(`does not offer time in force ${exitsLive}`);
 }
 
-/** The exits of a bracket are GTC unless it says otherwise (D59). */
+/** Exits of a bracket are GTC by default (D59). */
 const exitTimeInForce = (bracket: BracketConfig): TimeInForce => bracket.timeInForce ?? 'GTC';
 
 function closedMarket({ d, broker, hours, request }: InstrumentCandidate): Rejection | undefined {
-  // It waits for its auction, whatever the hour.
+  // Auction orders wait for their auction at any hour.
   if (isForAuction(request.timeInForce)) return undefined;
   const session = sessionOf(request);
   const immediate = request.timeInForce === 'IOC' || request.timeInForce === 'FOK';
@@ -350,7 +350,7 @@ const conflict = (state: string): Rejection => ({
   message: `The portfolio is ${state}`,
 });
 
-/** The order as it would be accepted: its number, when it reaches the market, what it needs and would set aside. */
+/** The order as it would be accepted: number, arrival at the market, requirement and reservation. */
 function acceptedOf(
   { d, by, request, portfolio, number = d.state.counters.order + 1 }: Candidate,
   instrument: Tradable,
@@ -397,14 +397,14 @@ const exitKindsOf = ({ profitTarget, stopLoss }: BracketConfig): ExitKind[] => [
   ...(stopLoss === undefined ? [] : ['STOP_LOSS' as const]),
 ];
 
-/** What is created together with an order. */
+/** Orders that are created together with an order. */
 function attachedOrders(accepted: OrderAccepted): OrderAccepted[] {
   const { bracketConfig, ocoConfig } = accepted.request;
   if (bracketConfig !== undefined) return exitsOf(accepted, bracketConfig);
   return ocoConfig === undefined ? [] : [stopOf(accepted, ocoConfig)];
 }
 
-/** The stop of a pair of closing orders, which goes to work with its limit (D167). */
+/** The stop of a pair of closing orders, which becomes active with its limit (D167). */
 function stopOf({ number, tier, request, underlying }: OrderAccepted, config: OcoConfig): OrderAccepted {
   const { portfolioId, symbol, assetClass, positionIntent, quantity, timeInForce, goodTillDate } = request;
   return {
@@ -426,7 +426,7 @@ function stopOf({ number, tier, request, underlying }: OrderAccepted, config: Oc
   };
 }
 
-/** The exits of a bracket, created with their entry and not at work yet (D59). */
+/** The exits of a bracket, created with their entry and inactive (D59). */
 function exitsOf(
   { number, tier, request, underlying }: OrderAccepted,
   config: BracketConfig,

@@ -25,11 +25,11 @@ import { planOrder } from './plan-order.js';
 import { securedNow } from './secure-options.js';
 import { marginEffectOfTrades } from './sma.js';
 
-/** What placing an order would come to (D122). Nothing has happened, and nothing is kept. */
+/** Preview of an order (D122). It has no effect and is not stored. */
 export interface OrderEstimate {
-  /** All that apply, in their order of precedence. */
+  /** All rejections, in their order of precedence. */
   readonly rejections: readonly Rejection[];
-  /** What it would fill at now, per unit; absent without a price to go by. */
+  /** Expected fill price per unit now; absent without a price. */
   readonly price: Price | undefined;
   /** With commission and fees; negative = received. */
   readonly cost: Money | undefined;
@@ -45,16 +45,16 @@ export interface OrderEstimate {
   readonly settlementDate: TradingDate | undefined;
 }
 
-/** One leg as it would fill. */
+/** One leg with its expected fill. */
 interface Fill extends OrderedLeg {
   readonly price: Price;
   readonly quantity: Quantity;
 }
 
-/** Plans an order and says what would follow from it; a refusal where there is nothing to plan it for. */
+/** Previews an order; a rejection if it has no portfolio or cannot be planned. */
 export function previewOrder(d: Decision, by: Requester, asked: OrderRequest): OrderEstimate | Rejection {
   const { rejections, accepted } = planOrder(d, by, asked, { every: true });
-  // An order for an amount of money has been sized.
+  // An order for an amount has been sized.
   const request = accepted[0]?.request ?? asked;
   const portfolio = d.state.portfolios.get(request.portfolioId);
   const [missing] = rejections;
@@ -103,7 +103,7 @@ export function previewOrder(d: Decision, by: Requester, asked: OrderRequest): O
 
 const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Portfolio' };
 
-/** What an order would fill at: the touch; a resting limit at its limit; a stop that waits at its stop (D122). */
+/** Expected fill of an order: the touch; for a resting limit its limit; for a waiting stop its stop (D122). */
 function estimate(
   d: Decision,
   request: OrderRequest,
@@ -128,7 +128,7 @@ function estimate(
   const { limitPrice } = request;
   const limit = limitPrice === undefined ? net : netLimitOf(request.positionIntent, limitPrice);
   const rest = limit - Math.min(net, limit);
-  // What a resting order would pay less, its first leg would.
+  // The price improvement of a resting order is attributed to its first leg.
   if (net > limit && only !== undefined) {
     const better = (net - limit) / only.ratio;
     const isBuy = sideOf(only.positionIntent) === 'BUY';
@@ -180,8 +180,8 @@ function chargesOf(
 }
 
 /**
- * The portfolio with these fills in its books, and with what is then set aside under its options; `undefined` where it does not hold what they
- * close. What they bring settles later.
+ * The portfolio with these fills in its books, and with the resulting collateral of its options; `undefined` if it lacks the positions they
+ * close. Proceeds settle later.
  */
 function portfolioAfterFills(
   d: Decision,
@@ -226,7 +226,7 @@ function portfolioAfterFills(
   return { ...filled, reservedByPositions: { ...reservedByPositions, cash } };
 }
 
-/** How much more, or less, is set aside under the options on what was traded than before the fills. */
+/** Change of the collateral of options on the traded symbols by the fills. */
 function addedCollateral(d: Decision, filled: Portfolio, fills: readonly Fill[]): Money {
   const underlyings = new Set(
     fills.map(({ instrument }) =>
@@ -245,7 +245,7 @@ const tradeOf = ({ instrument, positionIntent, price, quantity }: Fill) => ({
   quantity: sideOf(positionIntent) === 'BUY' ? quantity : Quantity.negate(quantity),
 });
 
-/** The day trade that the order would complete, with the count of the portfolio. */
+/** The day trade that the order would complete, with the portfolio's count. */
 function dayTradeOf(d: Decision, portfolio: Portfolio, fills: readonly Fill[]): OrderEstimate['dayTrade'] {
   const { calendar } = d.rules;
   const today = calendar.dateOf(d.at);

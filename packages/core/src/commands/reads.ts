@@ -14,9 +14,9 @@ import type { AnnouncedAction, State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
 /**
- * Which symbols a command reads the market of, so that a feed that computes quotes brings these up to date before it. One home for it:
- * in tests a decision that reads another one fails. Beyond them, an execution may look at what else a MARGIN portfolio holds as it was
- * last seen, as on every tick. `closes`: the symbols whose closes are noted at the end of a session.
+ * Symbols whose quotes a command reads, so that a feed that computes quotes updates them first. All such reads are declared here:
+ * tests fail if a decision reads another symbol. Beyond them, an execution may use the last known quotes of a MARGIN portfolio's other
+ * holdings, as on every tick. `closes`: the symbols whose closes are noted at the end of a session.
  */
 export function symbolsRead(
   state: State,
@@ -28,7 +28,7 @@ export function symbolsRead(
   return command.type === 'UpdateMarket' ? symbols : withParity(state, symbols);
 }
 
-/** What options are on is worth what they say where it has no quote. */
+/** Adds the symbols for put-call parity of underlyings without a quote. */
 function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<string> {
   const unquoted = new Set<string>();
   for (const symbol of symbols) {
@@ -120,7 +120,7 @@ function withUnderlyings(symbols: readonly string[]): ReadonlySet<string> {
   return all;
 }
 
-/** An agent that is held to a loss is held to what everything in the portfolio is worth. */
+/** Adds all holdings for an agent with a loss cap, which depends on the portfolio's value. */
 const withLoss = (
   state: State,
   { agent }: { readonly agent?: CappedAgent },
@@ -131,7 +131,7 @@ const withLoss = (
     ? symbols
     : new Set([...symbols, ...heldIn(state.portfolios.get(portfolioId))]);
 
-/** The rules of a competition look at everything that is held and at what open orders trade. */
+/** Adds all holdings and the symbols of open orders for competition rules. */
 function withCompetition(
   state: State,
   portfolioId: string,
@@ -147,7 +147,7 @@ function withCompetition(
   ]);
 }
 
-/** Quotes of one leg let an order of several look at the others, those of an option one at what it is on. */
+/** Adds symbols that multi-leg orders read after a quote of one leg, and the underlyings of options. */
 function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet<string> {
   const all = new Set(quotes.map(({ symbol }) => symbol));
   let concerned: Set<Order> | undefined;
@@ -167,7 +167,7 @@ function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What all that is due at an instant reads, as far as it is done in one go. */
+/** Symbols read by the timers due at an instant, as far as one batch serves them. */
 function symbolsDue(state: State, at: Instant, closes: () => readonly string[]): ReadonlySet<string> {
   const symbols = new Set<string>();
   for (const { due, what } of state.timers.inOrder(TIMERS_AT_ONCE)) {
@@ -232,7 +232,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       addOptionReads(state, symbols);
       return;
     case 'CANCEL_ARRIVAL':
-      // A cancel by which its script fills it.
+      // A script may fill an order when it is canceled.
       if (state.orders.get(what.order)?.terms.script !== undefined)
         for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
       return;
@@ -249,7 +249,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
   }
 }
 
-/** Series that end, those on the same underlyings that go on and may stand for them, and what they all are on. */
+/** Ending series, continuing series on the same underlyings that may cover them, and the underlyings. */
 function addReadsOfEndings(state: State, underlyings: readonly string[], symbols: Set<string>): void {
   for (const [symbol, holders] of state.holders) {
     if (holders.size === 0 || !isLongAsOsi(symbol) || !underlyings.includes(underlyingOf(rootOfOsi(symbol))))
@@ -263,7 +263,7 @@ function addReadsOfEndings(state: State, underlyings: readonly string[], symbols
   }
 }
 
-/** What ends may meet the margin calls of who holds it: all that he holds is looked at then. */
+/** Ending positions may meet their holders' margin calls: all of those holders' symbols are read then. */
 function addReadsOfCalled({ holders }: State, symbol: string, symbols: Set<string>): void {
   for (const portfolio of holders.get(symbol) ?? []) {
     if (portfolio.margin.calls.length === 0) continue;
@@ -271,7 +271,7 @@ function addReadsOfCalled({ holders }: State, symbol: string, symbols: Set<strin
   }
 }
 
-/** All options that are held, what they are on, and what says what that is worth where it has no quote. */
+/** All held options, their underlyings, and the inputs of put-call parity for underlyings without a quote. */
 function addOptionReads(state: State, symbols: Set<string>): void {
   for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
   for (const underlying of state.optionHolders.keys()) {
@@ -281,8 +281,8 @@ function addOptionReads(state: State, symbols: Set<string>): void {
 }
 
 /**
- * When it begins the options on what is split; then what the portfolios hold that have their turn and orders in it, under the new names as
- * well.
+ * Reads of a split. At its start: the options on its symbol. Later: those of the slice's open orders on it, also under the new
+ * names.
  */
 function addSplitReads(
   state: State,
@@ -304,18 +304,18 @@ function addSplitReads(
   }
 }
 
-/** Without a quote of it, put-call parity says what an underlying is worth. */
+/** Put-call parity values an underlying without a quote. */
 function addParityReads(state: State, underlying: string, symbols: Set<string>): void {
   if (state.books.get(underlying)?.quote !== undefined) return;
   const add = (symbol: string): void => {
     if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
   };
   for (const symbol of state.books.keys()) add(symbol);
-  // A recovery knows those that were listed, and no quotes of them.
+  // Recovery knows listed contracts without quotes.
   for (const symbol of state.listed.keys()) add(symbol);
 }
 
-/** All orders of several legs look at their contracts, and at what these are on; on margin at everything that is held. */
+/** All multi-leg orders read their contracts and underlyings; on margin all holdings too. */
 function addReadsOfMultiLegOrders(
   { multiLegOrdersOn: packagesOn, portfolios }: State,
   symbols: Set<string>,
@@ -340,7 +340,7 @@ function ofOrder(state: State, number: number): ReadonlySet<string> {
   return terms === undefined ? NOTHING : withHoldings(state, terms.portfolioId, terms);
 }
 
-/** An order looks at its own market; on margin also at everything the portfolio holds. */
+/** An order reads its own market; on margin also all holdings of the portfolio. */
 function withHoldings(state: State, portfolioId: string, order: Ordered): ReadonlySet<string> {
   const portfolio = state.portfolios.get(portfolioId);
   const symbols = new Set(orderedIn(order));
@@ -353,11 +353,11 @@ function withHoldings(state: State, portfolioId: string, order: Ordered): Readon
 
 type Ordered = Pick<OrderTerms, 'symbol'> & { readonly legs?: readonly OrderLeg[] | undefined };
 
-/** What an order trades, and what its legs are on. */
+/** Symbols of an order: its own and those of its legs. */
 const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
   legs === undefined ? [symbol] : [symbol, ...legs.map(({ optionSymbol }) => optionSymbol)];
 
-/** The same of an order that is open: with what its option is on. */
+/** The same for an open order, with the underlying of its options. */
 const ofTerms = (terms: OrderTerms): readonly string[] =>
   terms.underlying === undefined ? orderedIn(terms) : [...orderedIn(terms), terms.underlying];
 
@@ -365,6 +365,6 @@ const ofTerms = (terms: OrderTerms): readonly string[] =>
 const heldInAll = ({ portfolios }: State): ReadonlySet<string> =>
   new Set([...portfolios.values()].flatMap((portfolio) => [...heldIn(portfolio)]));
 
-/** What is held, and what the options among it are on. */
+/** Symbols of a portfolio's positions, and the underlyings of its options. */
 const heldIn = (portfolio: Portfolio | undefined): ReadonlySet<string> =>
   new Set(portfolio === undefined ? [] : [...portfolio.positions.keys(), ...portfolio.optionsOn.keys()]);

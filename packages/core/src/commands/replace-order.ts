@@ -51,7 +51,7 @@ export function replaceOrder(
   return result;
 }
 
-/** The order as it would be, held against the caps of an agent. */
+/** Checks the updated order against the caps of an agent. */
 function heldToCaps(
   d: Decision,
   by: Requester,
@@ -166,7 +166,7 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.limitPrice !== undefined && !has(['LIMIT', 'STOP_LIMIT'])) {
     problems.push(`limitPrice cannot be updated on ${orderType} orders`);
   }
-  // Of several legs it is a net price, which a credit makes negative (D138).
+  // Multi-leg orders have a net price, which is negative for a credit (D138).
   if (changes.limitPrice !== undefined && changes.limitPrice <= 0 && order.terms.legs === undefined) {
     problems.push('limitPrice must be a positive number');
   }
@@ -219,7 +219,7 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
 const isImmediate = (timeInForce: TimeInForce | undefined): boolean =>
   timeInForce === 'IOC' || timeInForce === 'FOK';
 
-/** New prices must be on the tick, and on the right side of what else belongs to the bracket. */
+/** Checks that new prices are on the tick, and on the right side of the bracket's other prices. */
 function priceProblems(d: Decision, instrument: Tradable, order: Order, changes: OrderChanges): string[] {
   const { symbol, positionIntent, legs } = order.terms;
   const problems = legs === undefined ? tickProblems(instrument, changes) : netTickProblems(changes);
@@ -233,7 +233,7 @@ function priceProblems(d: Decision, instrument: Tradable, order: Order, changes:
   return problems;
 }
 
-/** A bracket is judged by the prices that its open members have now, whatever was asked for in the beginning (D134). */
+/** Checks a bracket by the current prices of its open members, not by the original request (D134). */
 function bracketProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
   const { bracket, positionIntent } = order.terms;
   if (bracket === undefined) return [];
@@ -262,7 +262,7 @@ function bracketProblems(d: Decision, order: Order, changes: OrderChanges): stri
   return bracketPriceProblems(
     isEntryBuy ? 'BUY' : 'SELL',
     {
-      // A stop that was set off has no price any more.
+      // A triggered stop has no price.
       entry: entry?.limitPrice ?? (entry?.triggered === true ? undefined : entry?.stopPrice),
       target: progressOf('PROFIT_TARGET')?.limitPrice,
       stop: stopLoss?.stopPrice,
@@ -305,7 +305,7 @@ function brokerRestriction(
     : undefined;
 }
 
-/** What should fill at once or not at all cannot be asked for while nothing can fill (D26). */
+/** Refusal of a change to IOC or FOK while the order cannot fill (D26). */
 function closedMarket(
   d: Decision,
   hours: MarketHours,
@@ -338,7 +338,9 @@ function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity)
   return undefined;
 }
 
-/** The refusal of a replacement that reserves more of a symbol than the portfolio can deliver; `before` is the order's present reservation. */
+/**
+ * The refusal of a replacement that reserves more of a symbol than the portfolio can deliver; `before` is the order's current reservation.
+ */
 function shortage(
   portfolio: Portfolio,
   symbol: string,

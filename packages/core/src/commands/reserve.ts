@@ -27,8 +27,9 @@ import { worstPrice } from './worst-price.js';
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
 
 /**
- * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
- * and where there is no price to go by yet (`first-price.ts`). `covering`: what an order in options does to their cover, where that is known.
+ * Requirement of the rest of an opening order at its worst price (D30, D108). `undefined` for closing orders, which need shares and no
+ * money,
+ * and if there is no price yet (`first-price.ts`). `covering`: change of collateral by an order in options, if known.
  */
 export function orderRequirementOf(
   d: Decision,
@@ -46,7 +47,7 @@ export function orderRequirementOf(
   if (price === undefined) return undefined;
   const remaining = sized?.quantity ?? remainingOf(order);
   const instrument = d.tradable(terms.symbol);
-  // An amount of money is what it is, whatever the price.
+  // The value of an order for an amount is the amount, at any price.
   const value = sized?.value ?? valueOf(instrument, price, remaining);
   const charges = remainingCharges(d, portfolio, instrument, side, order, remaining, value);
   const isShortSale = side === 'SELL';
@@ -56,7 +57,7 @@ export function orderRequirementOf(
   if (portfolio.settings.portfolioType === 'CASH') return { ...needs, effect: undefined };
   const position = portfolio.positions.get(terms.symbol);
   const signed = position === undefined ? Quantity.zero : Position.held(position);
-  // What is held against it makes nothing cheaper: it cannot execute before that is gone.
+  // An opposite position does not lower it: the order cannot execute before it is closed.
   const held = isShortSale === signed < 0 ? signed : Quantity.zero;
   const effect = marginEffectHolding(d, portfolio, held, {
     instrument,
@@ -67,7 +68,7 @@ export function orderRequirementOf(
   return { ...needs, effect };
 }
 
-/** What a trade changes of the headroom of a MARGIN portfolio, where so much of its instrument is held (D107, D108). */
+/** Margin impact of a trade in a MARGIN portfolio, for a given position in its instrument (D107, D108). */
 export function marginEffectHolding(
   d: Decision,
   portfolio: Portfolio,
@@ -83,14 +84,14 @@ export function marginEffectHolding(
   return effectOf(terms, bookMarketOf(d), chain, trade);
 }
 
-/** What an order sets aside for what it needs. Shares of closing orders are set aside by what they are (`orders/progress.ts`). */
+/** Reservations for a requirement. The shares of closing orders are reserved separately (`orders/progress.ts`). */
 export const setAsideFor = (needs: OrderRequirement | undefined): SetAside => ({
   reserved: needs?.reserve ?? Money.zero,
   takes: needs?.effect === undefined ? MarginExcess.none : marginRequiredBy(needs.effect),
   cover: needs?.cover ?? Quantity.zero,
 });
 
-/** What is different, as an order's move says it. */
+/** Changed fields of a reservation, for the event of an order's move. */
 export function setAsideChanges(before: SetAside, after: SetAside): ProgressChanges {
   const changes: Mutable<ProgressChanges> = {};
   if (after.reserved !== before.reserved) changes.reserved = after.reserved;
@@ -99,7 +100,7 @@ export function setAsideChanges(before: SetAside, after: SetAside): ProgressChan
   return changes;
 }
 
-/** What an order that was adjusted sets aside: what it needs now, and never more than before. */
+/** Reservation of an adjusted order: its new requirement, but never more than before. */
 export function setAsideAfter(
   d: Decision,
   portfolio: Portfolio,
@@ -120,7 +121,7 @@ export function setAsideAfter(
   };
 }
 
-/** After the kind of margin has changed: open orders take of the headroom what they do by the new rules. */
+/** Recomputes the reservations of open orders after a change of the margin type. */
 export function rereserveOpenOrders(d: Decision, portfolio: Portfolio): void {
   for (const order of portfolio.openOrders.oldestFirst()) {
     const { terms, progress } = order;
@@ -132,7 +133,7 @@ export function rereserveOpenOrders(d: Decision, portfolio: Portfolio): void {
   }
 }
 
-/** What the open orders of a portfolio would take, were it what is given. */
+/** Margin impact of a portfolio's open orders, for a portfolio as given. */
 export function requirementOfOpenOrders(d: Decision, portfolio: Portfolio): MarginExcess {
   let taken = MarginExcess.none;
   for (const { terms, progress } of portfolio.openOrders.oldestFirst()) {
@@ -142,7 +143,8 @@ export function requirementOfOpenOrders(d: Decision, portfolio: Portfolio): Marg
 }
 
 /**
- * The refusal, with its figures, of an opening order that needs more than the portfolio has; the order's own reservation counts as available.
+ * The refusal, with its figures, of an opening order whose requirement exceeds the available funds; the order's own reservation counts as
+ * available.
  */
 export function fundsProblem(
   d: Decision,
@@ -161,7 +163,7 @@ export function fundsProblem(
       if (secured > available) return cashRefusal(available, secured);
     }
     const opening = { ...needs, effect };
-    // A portfolio with the cash for it is not valued for its orders, however much it holds.
+    // A portfolio with enough cash is not valued for its orders, however large it is.
     const least = minimumAvailableMargin(portfolio, d.broker(portfolio));
     if (least !== undefined && marginRefusal(opening, already, () => least) === undefined) return undefined;
     return marginRefusal(opening, already, () => availableMarginOf(portfolio, d, d.broker(portfolio)));

@@ -25,11 +25,12 @@ import { resizeTo } from './notional.js';
 import { scriptedOrders } from './outcomes.js';
 
 /*
- * Scripts of orders at work (D175). Script time runs while the market of the order is open and not halted. A piece executes at its time, at its
+ * Scripts of orders at work (D175). Script time runs while the market of the order is open and not halted. A piece executes at its time, at
+ * its
  * price or at the touch; displayed sizes are not used.
  */
 
-/** Ends an order that its script lets fail on its way to the market. True where it did. */
+/** Ends an order whose script fails it on its way to the market. True if it did. */
 export function endByScript(d: Decision, order: Order): boolean {
   const script = order.terms.script?.script;
   if (script?.type === 'REJECT_LATER') {
@@ -47,7 +48,7 @@ export function endByScript(d: Decision, order: Order): boolean {
   return true;
 }
 
-/** Where the script of an order that reaches the market begins; undefined where none keeps it from the market. */
+/** Initial script run of an order that reaches the market; undefined if no script keeps it from the market. */
 export function scriptAtMarket(d: Decision, { terms, progress }: Order): ScriptRun | undefined {
   const { script } = terms;
   if (script === undefined) return undefined;
@@ -58,7 +59,7 @@ export function scriptAtMarket(d: Decision, { terms, progress }: Order): ScriptR
   return beginRun(d, terms);
 }
 
-/** A script that begins now. */
+/** A script run that begins now. */
 export function beginRun(d: Decision, terms: Order['terms']): ScriptRun {
   return { next: 0, elapsed: 0, ...(!isHalted(d, terms) && { since: d.at }) };
 }
@@ -69,7 +70,7 @@ const isRuleGone = (d: Decision, outcome: number | undefined): boolean =>
 const isHalted = (d: Decision, terms: Order['terms']): boolean =>
   symbolsTraded(terms).some((symbol) => haltIn(d, symbol) !== undefined);
 
-/** Lets an order that has just gone to work meet its script: an IOC or FOK takes what is there at once, and ends. */
+/** Starts the script of an order that has just become active: an IOC or FOK executes its immediate pieces, and ends. */
 export function meetScript(d: Decision, order: Order): void {
   const { timeInForce } = order.progress;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') {
@@ -83,7 +84,7 @@ export function meetScript(d: Decision, order: Order): void {
   endOrder(d, order, { transition: 'CANCELED', cancelReason: halted ? 'TRADING_HALTED' : unfilled });
 }
 
-/** Executes the first pieces of an order that have no delay; of a FOK all of them or none. */
+/** Executes the first pieces without a delay; for a FOK all of them or none. */
 function fillAtOnce(d: Decision, order: Order): void {
   const pieces = piecesOf(order.terms);
   const delayed = pieces.findIndex(({ after }) => after !== undefined && after.ms > 0);
@@ -104,11 +105,11 @@ function fillsWhole(d: Decision, order: Order, pieces: readonly ScriptPiece[]): 
   return filled === progress.quantity;
 }
 
-/** Does what the script of an order has come to, and notes when it goes on. */
+/** Executes the due pieces of an order's script, and notes its next time. */
 export function runScript(d: Decision, order: Order): void {
   const { terms } = order;
   const { scriptRun } = order.progress;
-  // It is over, or stands still.
+  // The script has ended, or is paused.
   if (scriptRun?.since === undefined) return;
   const hours = d.hours(d.tradedBy(terms));
   const elapsed = elapsedIn(d, order, scriptRun);
@@ -138,14 +139,14 @@ function elapsedIn(d: Decision, { terms }: Order, { elapsed, since }: ScriptRun)
   return elapsed + openMsBetween(d.hours(d.tradedBy(terms)), terms.session, since, d.at);
 }
 
-/** Notes where a script stands and when it goes on; where it waits for a price or stands as before, as little as possible. */
+/** Notes the progress of a script and its next time; no event if nothing changed. */
 function note(d: Decision, order: Order, run: ScriptRun, due: Instant | undefined): void {
   const before = order.progress.scriptRun;
   if (before?.next === run.next && before.due === due && before.since !== undefined) return;
   d.move(order, 'SCRIPTED', { scriptRun: due === undefined ? run : { ...run, due } });
 }
 
-/** All pieces have executed: what is left goes on as the script says. */
+/** Applies the script's rest after all pieces. */
 function endRun(d: Decision, order: Order, run: ScriptRun): void {
   const { script, outcome } = order.terms.script ?? {};
   const rest = script?.type === 'FILL' ? (script.rest ?? 'MARKET') : 'MARKET';
@@ -154,7 +155,7 @@ function endRun(d: Decision, order: Order, run: ScriptRun): void {
   else note(d, order, run, undefined);
 }
 
-/** Leaves an order to the market. A stop that its script has filled in part has gone off. */
+/** Releases an order to the market. A stop with a scripted partial fill counts as triggered. */
 function release(d: Decision, order: Order): void {
   const { terms, progress } = order;
   const goesOff = isStop(terms.orderType) && progress.filledQuantity > 0 && progress.triggered !== true;
@@ -163,7 +164,7 @@ function release(d: Decision, order: Order): void {
   else matchMultiLegOrder(d, order);
 }
 
-/** Executes a piece. False where it has to wait for a price. */
+/** Executes a piece. False if it has to wait for a price. */
 function execute(d: Decision, order: Order, pieces: readonly ScriptPiece[], index: number): boolean {
   const piece = pieces[index] ?? {};
   if (order.terms.legs !== undefined) return executeLegs(d, order, pieces, index);
@@ -183,11 +184,11 @@ function execute(d: Decision, order: Order, pieces: readonly ScriptPiece[], inde
   return true;
 }
 
-/** Parts of a share are traded by orders that name some, or an amount. */
+/** True when an order may trade fractional shares: its quantity is fractional, or it is for an amount. */
 const isFractional = (d: Decision, { terms, progress }: Order): boolean =>
   isShares(d.tradedBy(terms)) && (terms.notional !== undefined || !Quantity.isWhole(progress.quantity));
 
-/** The price of a piece: its own or the touch, and never worse than the limit. */
+/** The price of a piece: its own or the touch, but never worse than the limit. */
 function priceOf(d: Decision, order: Order, piece: ScriptPiece): Price | undefined {
   const { limitPrice } = order.progress;
   const price = piece.price ?? touchOf(d, order);
@@ -226,7 +227,7 @@ function executeLegs(d: Decision, order: Order, pieces: readonly ScriptPiece[], 
   return true;
 }
 
-/** A new quote of a symbol: scripts that wait for a price go on. */
+/** Continues scripts that wait for a price, after a new quote of a symbol. */
 export function meetPrice(d: Decision, symbol: string): void {
   const waiting = d.state.scripted.get(symbol);
   if (waiting === undefined) return;
@@ -240,7 +241,7 @@ function awaitsPrice({ terms, progress: { scriptRun } }: Order): boolean {
   );
 }
 
-/** After a halt has begun or ended: scripts of what it stops stand still, others go on. */
+/** Pauses scripts when a halt begins, and resumes them when it ends. */
 export function pauseScripts(d: Decision): void {
   if (d.state.scripted.size === 0) return;
   for (const order of scriptedOrders(d)) {
@@ -248,7 +249,7 @@ export function pauseScripts(d: Decision): void {
     if (run === undefined || (run.since === undefined) === isHalted(d, order.terms)) continue;
     const { next } = run;
     const elapsed = elapsedIn(d, order, run);
-    // What is due at once is done in the next record.
+    // Pieces that are due at once execute in the next record.
     const scriptRun = run.since === undefined ? { next, elapsed, since: d.at, due: d.at } : { next, elapsed };
     d.move(order, 'SCRIPTED', { scriptRun });
   }

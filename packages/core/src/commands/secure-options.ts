@@ -16,16 +16,16 @@ import { changesOf } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 
 /*
- * What portfolios that nothing is lent set aside under the options they have sold (D81, D160).
+ * Collateral of short options in portfolios without margin credit for them (D81, D160).
  */
 
-/** Contracts of a series that an order would add or take away. */
+/** Change of contracts of a series by an order. */
 export type ContractChange = CollateralLeg;
 
-/** From this level on nothing is set aside: margin decides (D81). */
+/** Option level from which no collateral is reserved: margin decides (D81). */
 const UNCOVERED_LEVEL = 4;
 
-/** What has to be set aside: all that shorts can lose, calls' shares and unspread puts' strikes alone, or nothing. */
+/** Scope of collateral: the full possible loss of shorts; only shares for calls and strikes for unspread puts; or none. */
 type Securing = 'ALL' | 'COVERED' | 'NONE';
 
 function securingOf({ settings }: Portfolio, { optionLevel }: BrokerConfiguration): Securing {
@@ -33,17 +33,17 @@ function securingOf({ settings }: Portfolio, { optionLevel }: BrokerConfiguratio
   return optionLevel < UNCOVERED_LEVEL ? 'COVERED' : 'NONE';
 }
 
-/** What covers the options on an underlying before and after a change, with what open orders may still sell. */
+/** Collateral of the options on an underlying before and after a change, including the sales that open orders may still make. */
 export interface CollateralChange {
   readonly before: OptionCollateral;
   readonly after: OptionCollateral;
-  /** What the change adds to what is set aside; negative = it sets free. */
+  /** Change of the reserved cash; negative = released. */
   readonly cash: Money;
-  /** Of the underlying. */
+  /** Shares of the underlying. */
   readonly shares: Quantity;
 }
 
-/** What a change adds to what is set aside; `undefined` where nothing has to be. `except`: an order that is not counted among the open ones. */
+/** Change of the collateral; `undefined` if none is required. `except`: an order to leave out of the open ones. */
 export function collateralChange(
   d: Decision,
   portfolio: Portfolio,
@@ -69,7 +69,7 @@ export function collateralChange(
   const all = Quantity.ofUnits(own + covering);
   const before = coverOfLegs(d, legsWith(held, others), all);
   const after = coverOfLegs(d, legsWith(added, others), all);
-  // Each order is judged by itself as well: those before it may never fill.
+  // Each order is also checked alone: those before it may never fill.
   const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(coverOfLegs(d, held, own));
   return {
     before,
@@ -79,7 +79,7 @@ export function collateralChange(
   };
 }
 
-/** The same for so many units of an order in options. */
+/** The same for units of an order in options. */
 export function collateralChangeOf(
   d: Decision,
   portfolio: Portfolio,
@@ -95,7 +95,7 @@ export function collateralChangeOf(
 const coverOfOne = (d: Decision, order: number | undefined): number =>
   order === undefined ? 0 : (d.state.orders.get(order)?.progress.cover ?? 0);
 
-/** What the positions would set aside under their shorts once these contracts are traded, beside what they do now. */
+/** Change of the positions' collateral when these contracts trade, against the current collateral. */
 export function securedBeyond(
   d: Decision,
   portfolio: Portfolio,
@@ -116,7 +116,7 @@ export function securedBeyond(
   };
 }
 
-/** What would have to be set aside once these contracts are traded or gone. */
+/** Collateral after these contracts are traded or removed. */
 export function securedAfter(
   d: Decision,
   portfolio: Portfolio,
@@ -132,13 +132,13 @@ export function securedAfter(
   return { cash, shares: cover.shares };
 }
 
-/** What the options on an underlying should set aside as they are held: what is set aside, and what was not there to be. */
+/** Required collateral of the options on an underlying: the reserved amount plus the lacking one. */
 const requiredNow = ({ secured }: Portfolio, underlying: string): Money => {
   const { cash = Money.zero, lacking = Money.zero } = secured.get(underlying) ?? {};
   return Money.add(cash, lacking);
 };
 
-/** Sets aside what the options on an underlying take as they are held now. */
+/** Reserves the collateral of the current options on an underlying. */
 export function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
   const next = securedNow(d, portfolio, underlying);
   const before = portfolio.secured.get(underlying);
@@ -152,15 +152,15 @@ export function secureOptions(d: Decision, portfolio: Portfolio, underlying: str
   d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
 }
 
-/** Sets aside what could not be before, now that there is more cash (D220). */
+/** Reserves collateral that was lacking before, after an increase of cash (D220). */
 export function secureShortfall(d: Decision, portfolio: Portfolio): void {
   for (const [underlying, { lacking }] of portfolio.secured)
     if (lacking !== undefined) secureOptions(d, portfolio, underlying);
 }
 
 /**
- * Contracts of long series that are not to be exercised when they expire (D86), without those that cover a short in a CASH portfolio: an
- * instruction does not count for them. `asked`: other instructions for one series.
+ * Contracts of long series that are not to be exercised at expiration (D86), except those that cover a short in a CASH portfolio: an
+ * instruction does not apply to them. `asked`: different instructions for one series.
  */
 export function excludedFromExercise(
   d: Decision,
@@ -173,7 +173,7 @@ export function excludedFromExercise(
   const free = freeShares(portfolio, underlying);
   const before = coverOfLegs(d, legs, free);
   const hasShorts = [...legs.values()].some(({ count }) => count < 0);
-  // The series that is asked about gives way to instructions that are there already.
+  // The series of the request comes after existing instructions.
   const symbols = [...legs.keys()].sort().filter((symbol) => symbol !== asked?.symbol);
   for (const symbol of asked === undefined ? symbols : [...symbols, asked.symbol]) {
     const leg = legs.get(symbol);
@@ -193,7 +193,7 @@ export function excludedFromExercise(
   return kept;
 }
 
-/** The greatest number up to `most` that fits, where all below one that fits do. */
+/** The greatest number up to `most` that fits; all below one that fits must fit too. */
 function greatest(most: number, fits: (count: number) => boolean): number {
   let least = 0;
   let beyond = most + 1;
@@ -205,12 +205,12 @@ function greatest(most: number, fits: (count: number) => boolean): number {
   return least;
 }
 
-/** The same for all that is held, after its broker or the kind of portfolio has changed. */
+/** The same for all underlyings, after a change of the broker or the portfolio type. */
 export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
   for (const underlying of [...portfolio.optionsOn.keys()].sort()) secureOptions(d, portfolio, underlying);
 }
 
-/** What stands behind the options on an underlying as they are held, and what it would set aside were nothing lent on it. */
+/** Cover of the current options on an underlying, and the cash that would be reserved without margin credit. */
 export function collateralHeld(
   d: Decision,
   portfolio: Portfolio,
@@ -221,7 +221,7 @@ export function collateralHeld(
   return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
 }
 
-/** What is set aside under the options on an underlying, as they are held: in a CASH portfolio no more than there is (D220). */
+/** Collateral of the current options on an underlying: in a CASH portfolio at most the available cash (D220). */
 export function securedNow(d: Decision, portfolio: Portfolio, underlying: string): Secured {
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
@@ -238,7 +238,7 @@ export function securedNow(d: Decision, portfolio: Portfolio, underlying: string
 const securedCash = ({ cash, secured }: OptionCollateral, securing: Securing): number =>
   securing === 'ALL' ? cash : secured;
 
-/** Shares that no open order has set aside: those under the calls that are held already are among them. */
+/** Shares without a reservation by open orders, including those that cover held calls. */
 function freeShares(portfolio: Portfolio, underlying: string): Quantity {
   const position = portfolio.positions.get(underlying);
   const held = position === undefined ? 0 : Position.held(position);
@@ -272,7 +272,7 @@ function legsWith(legs: Legs, changes: readonly ContractChange[]): Legs {
   return all;
 }
 
-/** What open orders may still take, without one of them. */
+/** Contracts that open orders may still sell, except those of one order. */
 function contractsOfOthers(
   d: Decision,
   onOrder: ContractsOnOrder | undefined,

@@ -19,10 +19,10 @@ import { TradingDate } from '../values/trading-date.js';
 import { endOrder } from './end-order.js';
 import { meetCallsNow } from './meet-calls.js';
 
-/** Positions that one record settles at most: records and pauses stay short. */
+/** Most positions that one record settles: records and pauses stay short. */
 const POSITIONS_PER_RECORD = 150;
 
-/** When a future that is held is settled next: by the day, for the last time, or because it would be delivered. */
+/** Schedules the next settlement of a held future: the daily one, the final one, or its close-out before delivery. */
 export function scheduleSettlementOf(d: Decision, symbol: string): void {
   const contract = d.instrument(symbol);
   if (contract?.assetClass !== 'FUTURE') return;
@@ -34,7 +34,7 @@ export function scheduleSettlementOf(d: Decision, symbol: string): void {
   ];
   const next = ends.filter((end) => end > d.at);
   const due = Math.min(nextDailySettlement(d, contract), ...next);
-  // What is past its last instant is ended at once.
+  // A future past its last instant is ended at once.
   scheduleFuture(d.state, next.length === 0 ? d.at : Instant.ofMs(due), symbol);
 }
 
@@ -50,7 +50,7 @@ function nextDailySettlement(d: Decision, contract: FutureContract): Instant {
 }
 
 /**
- * Futures that are due: the day's variation is paid, and what has come to its end is over (D95, D96). A bounded slice: what is left is due
+ * Settles due futures: pays the day's variation, and ends contracts at their end (D95, D96). A bounded slice: the remainder is due
  * at once.
  */
 export function settleFutures(d: Decision, due: Instant, symbols: ReadonlySet<string>): void {
@@ -71,7 +71,7 @@ export function settleFutures(d: Decision, due: Instant, symbols: ReadonlySet<st
   }
 }
 
-/** True when a settlement has still to come to it: it was held before, and has not been marked since. */
+/** True when a settlement is still due: the position was held before it, and has not been marked since. */
 const isUnsettled = (position: Position | undefined, due: Instant): boolean =>
   position !== undefined &&
   (position.settledAt ?? -Infinity) < due &&
@@ -119,7 +119,7 @@ function settle(d: Decision, portfolio: Portfolio, position: Position, contract:
   meetCallsNow(d, portfolio);
 }
 
-/** The mark; of the last settlement in cash the index that it is on, where that is quoted. */
+/** The settlement price: the mark, or for a final cash settlement the quoted index. */
 function priceOf(
   d: Decision,
   contract: FutureContract,

@@ -18,21 +18,21 @@ import { isRestricted } from './price-limits.js';
 const isShortSale = ({ terms }: Order): boolean =>
   terms.positionIntent === 'SELL_TO_OPEN' && isForShares(terms.assetClass);
 
-/** True when an order may not execute at the bid now. One that has waited above the bid works as ever. */
+/** True when an order may not execute at the bid now. An order that has waited above the bid is exempt. */
 export function isHeldAboveBid(d: Decision, book: Book, order: Order): boolean {
   if (d.rules.shortSaleRestriction !== true || !isShortSale(order)) return false;
   if (order.progress.offer !== undefined || !isRestricted(d, book.symbol)) return false;
   return !book.isResting(order, d.portfolioOf(order).terms.fillModel);
 }
 
-/** True when an order takes no part in an auction at this price. */
+/** True when the restriction excludes an order from an auction at this price. */
 export const isBelowAuction = (d: Decision, book: Book, order: Order, price: Price): boolean =>
   d.rules.shortSaleRestriction === true &&
   isShortSale(order) &&
   isRestricted(d, book.symbol) &&
   price <= (book.quote?.bid ?? 0);
 
-/** Offers an order above the bid. False where it cannot wait. */
+/** Offers an order above the bid. False if its time in force does not let it wait. */
 export function offerAboveBid(d: Decision, book: Book, order: Order): boolean {
   const { timeInForce } = order.progress;
   const offer = offerOver(d, book, order);
@@ -47,7 +47,7 @@ function offerOver(d: Decision, { quote, symbol }: Book, { progress }: Order): P
   return Price.ofUnits(Math.max(above, progress.limitPrice ?? 0));
 }
 
-/** Offers follow a bid that has fallen; where the restriction is over they are orders like any other. */
+/** Moves offers down with a lower bid; ends them when the restriction is over. */
 export function followBid(d: Decision, book: Book): void {
   const inTurn = [...book.offered].sort((a, b) => a.terms.number - b.terms.number);
   const isOver = !isRestricted(d, book.symbol);
@@ -59,7 +59,7 @@ export function followBid(d: Decision, book: Book): void {
   }
 }
 
-/** What of an offered order executes now that the bid has reached it. */
+/** Executions of an offered order whose price the bid has reached. */
 export function offeredFills(order: Order, model: FillModel, book: Book): PlannedFill[] {
   const { offer } = order.progress;
   if (offer === undefined) return [];

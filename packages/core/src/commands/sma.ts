@@ -16,11 +16,11 @@ import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
-/** True when a portfolio has a memorandum account (D107). */
+/** True when a portfolio has an SMA (D107). */
 export const keepsSma = ({ portfolioType, marginType }: PortfolioSettings): boolean =>
   portfolioType === 'MARGIN' && marginType !== 'PORTFOLIO';
 
-/** Enters a change in the memorandum account of a portfolio that has one. */
+/** Changes the SMA of a portfolio that has one. */
 export function changeSma(d: Decision, portfolio: Portfolio, event: string, amount: Money): void {
   if (amount === 0 || !keepsSma(portfolio.settings)) return;
   setSma(d, portfolio, event, Money.add(portfolio.margin.sma, amount));
@@ -32,7 +32,7 @@ function setSma(d: Decision, portfolio: Portfolio, event: string, balance: Money
   d.emit({ type: 'SmaChanged', portfolioId: portfolio.terms.portfolioId, event, amount, balance });
 }
 
-/** After the kind of margin has changed: there is none, or it starts with what lies above the requirement (D107). */
+/** Resets the SMA after a change of the margin type: to 0, or to the excess over the requirement (D107). */
 export function restartSma(d: Decision, portfolio: Portfolio): void {
   const { settings } = portfolio;
   if (!keepsSma(settings)) {
@@ -44,8 +44,8 @@ export function restartSma(d: Decision, portfolio: Portfolio): void {
 }
 
 /**
- * What executions change of a MARGIN portfolio's headroom: of the memorandum account, margin equity less the Reg T requirement, after
- * less before, what was traded marked at its prices (D107); and of the excess. To be asked before they are booked.
+ * Margin impact of executions on a MARGIN portfolio: on the SMA, margin equity less the Reg T requirement, after
+ * less before, with traded instruments marked at their prices (D107); and on the excess. To be computed before they are booked.
  */
 export function marginEffectOfTrade(
   d: Decision,
@@ -70,7 +70,7 @@ export function marginEffectOfTrade(
   return marginEffectOfTrades(d, portfolio, trades, cash);
 }
 
-/** The same of trades done or imagined, all of one chain; `cash` is what they move, charges included. */
+/** The same for trades, executed or hypothetical, of one offset group; `cash` is their total, charges included. */
 export function marginEffectOfTrades(
   d: Decision,
   portfolio: Portfolio,
@@ -85,8 +85,8 @@ export function marginEffectOfTrades(
 }
 
 /**
- * What exercises, assignments, settlements and expiries on one underlying change of the memorandum account together (D107): the
- * underlying stands at its mark and each contract at what exercising it is worth, before and after. To be asked before they are booked.
+ * Combined change of the SMA by exercises, assignments, settlements and expirations on one underlying (D107): the
+ * underlying is valued at its mark and each contract at its exercise value, before and after. To be computed before they are booked.
  */
 export function smaOfOptionEvents(
   d: Decision,
@@ -109,7 +109,7 @@ export function smaOfOptionEvents(
     const held = portfolio.positions.get(contract.symbol);
     if (closes && held !== undefined) {
       const quantity = Quantity.of(Position.held(held) < 0 ? count : -count);
-      // What settles in cash says itself what it is worth; what expires is worth nothing.
+      // Cash settlement gives the contract's value; an expired contract is worth 0.
       const value =
         act === 'EXPIRED'
           ? Money.zero
@@ -124,7 +124,7 @@ export function smaOfOptionEvents(
   return marginEffectOfTrades(d, portfolio, [...trades.values()], cash).initial;
 }
 
-/** Under which name acts that happen together are found in the memorandum account. */
+/** Name of simultaneous option events in the SMA's history. */
 export function smaEventOf(acts: readonly PlannedOptionEvent[]): string {
   const [first] = acts;
   return first !== undefined && acts.every(({ act }) => act === first.act) ? SMA_EVENTS[first.act] : 'EXPIRY';

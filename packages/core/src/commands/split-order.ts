@@ -13,8 +13,9 @@ import { adjustOrder } from './adjust-order.js';
 import { cancelNow } from './cancel-order.js';
 
 /**
- * Open orders keep their value: more shares, or contracts, at lower prices, buys rounded down to the tick, sells up. One that has nothing left to
- * trade, or a price of nothing, is canceled. `renamed`: of options, what they trade from now on.
+ * Adjusts open orders at constant value: more shares, or contracts, at lower prices; buys round down to the tick, sells up. An order
+ * without a
+ * remainder, or with a price of 0, is canceled. `renamed`: new symbols of an option order.
  */
 export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?: RenamedOrder): void {
   const { new: more, old } = ratio;
@@ -26,7 +27,7 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
   const price = (value: Price): Price => {
     const exact = divided(value);
     if (!isPackage) return Price.roundToTick(exact, tickFor(instrument, exact), direction);
-    // A net price may be a credit, which is no less of one for being negative.
+    // The size of a net price is adjusted, also for a credit.
     const size = Price.roundToTick(Price.ofUnits(Math.abs(exact)), NET_TICK, direction);
     return Price.ofUnits(exact < 0 ? 0 - size : size);
   };
@@ -35,7 +36,7 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
     const multiplied = Quantity.ofUnits(multiplyDivide(value, more, old, 'down'));
     return keepsFractions ? multiplied : Quantity.wholePart(multiplied);
   };
-  // What is left is multiplied by itself: it must never come to more than what it has set aside.
+  // The remainder is multiplied separately: it must never exceed the reservation.
   const left = units(remainingOf(progress));
   const filledQuantity = units(progress.filledQuantity);
   const quantity = Quantity.add(filledQuantity, left);
@@ -59,7 +60,7 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
       ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
       ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
       ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
-      // An exact sum over the old shares; from here on it is taken from the average.
+      // The exact sum counts old shares; from here on the average is used.
       ...(progress.notionalSum !== undefined && { notionalSum: null }),
     },
     renamed,

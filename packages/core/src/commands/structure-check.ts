@@ -7,7 +7,7 @@ import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { goodTillProblems } from './order-hours.js';
 
-/** What is wrong with the legs of an order, all at once (D75–D77); their contracts are known to be listed. */
+/** Refusal with all problems of an order's legs (D75–D77). Their contracts must be listed. */
 export function structureProblem(d: Decision, request: OrderRequest): Rejection | undefined {
   const { legs, strategy, symbol, quantity, positionIntent, limitPrice } = request;
   if (legs === undefined || strategy === undefined) return undefined;

@@ -11,7 +11,7 @@ const needsPro = (by: Requester, what: string): Rejection => ({
   requiredTier: 'PRO',
 });
 
-/** What the subscription tier does not include (contract section 8): BASIC trades plain equity orders in regular hours. */
+/** Refusal of features outside the subscription tier (contract section 8): BASIC trades plain equity orders in regular hours. */
 export function beyondTier(by: Requester, order: OrderRequest): Rejection | undefined {
   if (by.tier !== 'BASIC') return undefined;
   const { assetClass, orderType, timeInForce, session, bracketConfig, ocoConfig, latencyProfile } = order;

@@ -18,12 +18,12 @@ import { noteQuote } from './price-limits.js';
 import { meetPrice } from './run-script.js';
 
 /**
- * New quotes. Those that came through the API are an event of their own; those of a feed can be had again and leave a record only
- * where they change something. Unusable ones (crossed, not positive) are passed over.
+ * Applies new quotes. Pushed ones are an event of their own; those of a feed can be fetched again and leave a record only
+ * if they cause events. Unusable ones (crossed, not positive) are skipped.
  */
 export function updateMarket(d: Decision, command: Extract<Command, { type: 'UpdateMarket' }>): void {
   const { quotes, pushed, since } = command;
-  // A feed tells the quotes of an instant before what is due at it.
+  // A feed delivers the quotes of an instant before the timers due then.
   endHalts(d);
   if (pushed) {
     pushQuotes(d, quotes.filter(isUsable));
@@ -35,7 +35,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     const book = bookOf(d.state, quote.symbol);
     told.add(quote);
     if (book.quote !== undefined && book.quoteRecorded && told.has(book.quote)) {
-      // An earlier quote of this command has decided something: the journal must tell the two apart. (One from before it, read
+      // An earlier quote of this command has affected a decision: the journal must distinguish the two. (One from before it, read
       // for its mark alone, is in the record already.)
       pushQuotes(d, [quote]);
       continue;
@@ -43,7 +43,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     book.setQuote(quote, false);
     noteMark(d.state, quote.symbol);
     if (since === undefined) noteQuote(d, book);
-    // Of orders that came later too it is a price to go by.
+    // It is also the first price of orders placed after `since`.
     reserveAtFirstPrice(d, book);
     if (since === undefined) {
       meetOpening(d, book);
@@ -53,12 +53,12 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     if (book.workingOrders > 0) matchSince(d, book, since);
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
-  // All of an instant are in force before packages meet them (D78).
+  // All quotes of an instant are in force before multi-leg orders match (D78).
   if (since === undefined) matchMultiLegOrders(d, quotes);
   else for (const quote of told) wakeConcerned(d.state.multiLegOrdersOn, quote);
 }
 
-/** Each order is judged by itself (D128): those that came to work later do not meet the quote, and hide nothing from the others. */
+/** Each order is matched by its own start (D128): later orders do not meet the quote, and do not block the others. */
 function matchSince(d: Decision, book: Book, since: Instant | undefined): void {
   const late =
     since === undefined
@@ -90,7 +90,7 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   const listed: Instrument[] = [];
   const isIndex = (symbol: string): boolean => d.instrument(symbol)?.assetClass === 'INDEX';
   for (const symbol of batch.keys()) {
-    // A name that a split has left free may be listed again.
+    // A symbol freed by a split may be listed again.
     if (d.instrument(symbol) === undefined || d.state.adjusted.has(symbol))
       listed.push(instrumentNamed(symbol, isIndex));
   }

@@ -17,7 +17,7 @@ import { rereserveOpenOrders, requirementOfOpenOrders } from './reserve.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
 
-/** What a margin upgrade adds when it is asked to (contract section 8). */
+/** Cash that a margin upgrade adds on request (contract section 8). */
 export const PROMOTIONAL_CASH = Money.ofDollars(150_000);
 
 const ENGINES: readonly MarginEngine[] = ['SIMPLE', 'SPAN', 'TIMS'];
@@ -37,7 +37,7 @@ const dollars = (money: Money): string => {
   return `$${whole}.${decimals.padEnd(2, '0')}`;
 };
 
-/** The reason why a portfolio may not move to portfolio margin (D14); undefined = it may. `extra` is cash about to be added. */
+/** Eligibility of a portfolio for portfolio margin (D14), with the reasons against it. `extra` is cash about to be added. */
 export function marginEligibility(
   portfolio: Portfolio,
   source: ValuationSource,
@@ -66,7 +66,7 @@ export function marginEligibility(
   };
 }
 
-/** True when a portfolio is in a call that so much more cash would leave it in. */
+/** True when a portfolio is in a call that `extra` cash would not meet. */
 const isCalled = (portfolio: Portfolio, value: Valuation, extra: Money): boolean =>
   value.marginCallActive &&
   (value.maintenanceExcess + extra < 0 ||
@@ -77,7 +77,7 @@ export interface MarginUpgrade {
   readonly promotionalCashAdded: Money;
 }
 
-/** Changes the kind of margin (D15): to PORTFOLIO when eligible, from CASH to MARGIN with 2,000 of equity, down to REG_T without a call. */
+/** Changes the margin type (D15): to PORTFOLIO when eligible, from CASH to MARGIN with $2,000 of equity, down to REG_T without a call. */
 export function upgradeMargin(
   d: Decision,
   command: Extract<Command, { type: 'UpgradeMargin' }>,
@@ -160,7 +160,7 @@ function upgradeProblem(
     : undefined;
 }
 
-/** A downgrade is refused where what is held would be called (D15, D124), or where open orders would take more than is left (D108). */
+/** Refusal of a downgrade if positions would be in a call (D15, D124), or if open orders would exceed the available margin (D108). */
 function downgradeProblem(
   d: Decision,
   asRegT: Portfolio,

@@ -9,11 +9,11 @@ export interface Split {
   readonly symbol: string;
   readonly exDate: TradingDate;
   readonly ratio: { readonly new: number; readonly old: number };
-  /** The date from which users are told of it; absent = at once (D209). */
+  /** The date from which users see it; absent = at once (D209). */
   readonly knownFrom?: TradingDate;
 }
 
-/** Dollars per share, owed to (or by, when short) whoever holds at the close before `exDate`. */
+/** Dollars per share, paid to holders (or by short sellers) as of the close before `exDate`. */
 export interface CashDividend {
   readonly type: 'CASH_DIVIDEND';
   readonly symbol: string;
@@ -21,16 +21,16 @@ export interface CashDividend {
   /** Absent = paid on the ex-date. */
   readonly payDate?: TradingDate;
   readonly amountPerShare: Price;
-  /** As of a split. */
+  /** The date from which users see it, as for a split. */
   readonly knownFrom?: TradingDate;
 }
 
 export type CorporateAction = Split | CashDividend;
 
-/** When it takes effect: 03:00 New York on its ex-date, before any session of that day (D129). */
+/** Effective time: 03:00 New York on its ex-date, before any session of that day (D129). */
 export const effectiveAt = (calendar: Calendar, { exDate }: CorporateAction): Instant =>
   calendar.instantOf(exDate, 3, 0);
 
-/** Whether it can be announced at `now`: its ex-date is a trading day that has not begun (D129). */
+/** True when it can be announced at `now`: its ex-date is a trading day that has not begun (D129). */
 export const isUpcoming = (calendar: Calendar, action: CorporateAction, now: Instant): boolean =>
   calendar.tradingDay(action.exDate) !== undefined && effectiveAt(calendar, action) > now;

@@ -2,25 +2,25 @@ import type { OrderSession, OrderType, TimeInForce } from '../orders/order.js';
 import type { Money } from '../values/money.js';
 
 /**
- * A broker configuration: what a portfolio pays and what it may do, as data (docs/rules/brokers.md).
+ * A broker configuration: the costs and permissions of a portfolio, as data (docs/rules/brokers.md).
  *
- * Nothing in the brokerage branches on a broker's id: every difference between brokers is a field here.
+ * No code in the brokerage branches on a broker's id: every difference between brokers is a field here.
  */
 
 /**
- * Which option strategies the broker lets a customer open. Each level includes those below it.
+ * Option strategies that customers may open. Each level includes those below it.
  *
  * 0 none · 1 covered calls and cash-secured puts · 2 long calls and puts · 3 spreads of defined risk · 4 uncovered
  * short options.
  */
 export type OptionLevel = 0 | 1 | 2 | 3 | 4;
 
-/** Which rule restricts day trades: the pattern-day-trader rule, or the intraday margin rule that replaced it. */
+/** Day-trade rule: the pattern-day-trader rule, or the intraday margin rule that replaced it. */
 export type DayTradeRegime = 'LEGACY_PDT' | 'INTRADAY_MARGIN';
 
 /**
- * What one order costs: `perOrder + perUnit × quantity`, then at least `minimum`, then at most the smaller of the
- * maxima. A maximum wins over the minimum, so that a tiny order never costs more than the firm's cap.
+ * Commission of one order: `perOrder + perUnit × quantity`, then at least `minimum`, then at most the smaller of the
+ * maxima. A maximum overrides the minimum, so that a tiny order never costs more than the firm's cap.
  */
 export interface CommissionSchedule {
   /** Dollars per order, charged with its first execution. */
@@ -42,13 +42,13 @@ export interface MarginInterestTier {
   readonly rateAnnualBps: number;
 }
 
-/** When a broker sells what a margin call was not met for (D120). */
+/** Time at which a broker liquidates for an unmet margin call (D120). */
 type Liquidation = 'NEVER' | 'WHEN_DUE' | 'AT_ONCE';
 
 export interface BrokerConfiguration {
-  /** What the API calls the broker, kebab-case or as in the contract's table. */
+  /** The broker's name in the API, kebab-case or as in the contract's table. */
   readonly id: string;
-  /** What people read. */
+  /** Display name. */
   readonly name: string;
   /** `perUnit` is per share. */
   readonly equityCommission: CommissionSchedule;
@@ -56,13 +56,13 @@ export interface BrokerConfiguration {
   readonly optionCommission: CommissionSchedule;
   /** `perUnit` is per contract and side. */
   readonly futureCommission: CommissionSchedule;
-  /** Whether the SEC and FINRA fees on sales are charged to the customer (see `regulatory.ts`) or borne by the firm. */
+  /** True when the customer pays the SEC and FINRA fees on sales (see `regulatory.ts`), false when the firm bears them. */
   readonly passesRegulatoryFees: boolean;
   readonly orderTypes: readonly OrderType[];
   readonly timesInForce: readonly TimeInForce[];
   /** True when it takes orders for the auctions of the open and the close (D180); absent = no. */
   readonly auctionOrders?: boolean;
-  /** The hours it gives access to; EXTENDED is pre-market and after-hours trading beside the regular session. */
+  /** The hours it gives access to; EXTENDED adds pre-market and after-hours trading to the regular session. */
   readonly sessions: readonly OrderSession[];
   readonly fractionalShares: boolean;
   readonly shortSelling: boolean;
@@ -70,7 +70,7 @@ export interface BrokerConfiguration {
   /** True when CASH and IRA portfolios may hold spreads against their maximum loss (D80); absent = no. */
   readonly spreadsInCashAccounts?: boolean;
   readonly futures: boolean;
-  /** True when an order that comes while the market is closed waits for the open (D26); otherwise it is refused. */
+  /** True when an order placed while the market is closed waits for the open (D26); otherwise it is refused. */
   readonly queuesWhenClosed: boolean;
   /** Ascending by `from`; the first starts at zero. */
   readonly marginInterestTiers: readonly MarginInterestTier[];
@@ -78,11 +78,11 @@ export interface BrokerConfiguration {
   readonly houseMaintenanceLongBps: number;
   /** House maintenance on short stock, basis points of market value; never below FINRA's 3000. */
   readonly houseMaintenanceShortBps: number;
-  /** A short box of European cash-settled options takes this share of its cost to close (D105); absent = its width. */
+  /** Share of the cost to close that a short box of European cash-settled options requires (D105); absent = its width. */
   readonly shortBoxCostBps?: number;
-  /** What portfolio margin takes is multiplied by this (D114); absent = 10,000, the engine's own figure. */
+  /** Multiplier of portfolio margin requirements (D114); absent = 10,000, the engine's own figure. */
   readonly portfolioMarginFactorBps?: number;
-  /** From the opening of a future's trade day to its settlement it takes this share of its margin (D94); absent = 10,000, all of it. */
+  /** Share of a future's margin from the opening of its trade day to its settlement (D94); absent = 10,000, all of it. */
   readonly futuresIntradayFractionBps?: number;
   /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
   readonly dayTradeRegime?: DayTradeRegime;

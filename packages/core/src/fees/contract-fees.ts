@@ -1,5 +1,5 @@
 /**
- * What is charged on contracts beside the commission, where the broker passes it on (D82, docs/rules/fees.md).
+ * Fees on contracts in addition to the commission, if the broker passes them on (D82, docs/rules/fees.md).
  *
  * - OCC: clearing, per option contract, both sides. ORF: the options regulatory fee, likewise.
  * - SEC and TAF on options sold: the SEC's by value as on shares, not on broad-index options; the TAF per contract, not on index options.
@@ -16,10 +16,10 @@ import { TradingDate } from '../values/trading-date.js';
 import { secFee } from './regulatory.js';
 import type { FeeCharge } from './regulatory.js';
 
-/** What one order has executed in contracts on one trade date. */
+/** Executions of one order in contracts on one trade date. */
 export interface ContractFeeInput {
   readonly feeClass: Exclude<FeeClass, 'SHARES'>;
-  /** Of the symbols: what the exchange calls the class. */
+  /** Root of the symbols: the exchange's name of the class. */
   readonly root: string;
   /** Dollars per point and contract. */
   readonly multiplier: number;
@@ -62,7 +62,7 @@ const FUTURE_EXCHANGE: Readonly<Record<string, number>> = {
 };
 const OTHER_FUTURE_EXCHANGE = 1_600_000;
 
-/** By premium: up to where, and the fee per contract in millionths of a dollar; the last for all above. */
+/** Fee per contract by premium, in millionths of a dollar; the last row is for all premiums above. */
 type PremiumScale = readonly { readonly below: number; readonly fee: number }[];
 
 const INDEX_EXCHANGE: Readonly<Record<string, PremiumScale>> = {
@@ -84,7 +84,7 @@ const INDEX_EXCHANGE: Readonly<Record<string, PremiumScale>> = {
   NDX: [{ below: Infinity, fee: 250_000 }],
   NDXP: [{ below: Infinity, fee: 250_000 }],
 };
-/** XSP: nothing for orders below ten contracts. */
+/** XSP: no fee for orders below ten contracts. */
 const XSP_FEE = 70_000;
 const XSP_FREE_BELOW = 10_000_000;
 
@@ -95,7 +95,7 @@ const UNITS_PER_CENT = 100;
 const perContract = (quantity: Quantity, microDollars: number, rounding: Rounding): Money =>
   Money.ofUnits(multiplyDivide(quantity, microDollars, PRODUCT_UNITS_PER_CENT, rounding) * UNITS_PER_CENT);
 
-/** What an order in contracts owes on one trade date, in total so far. Fees of zero are left out. */
+/** Fees that an order in contracts owes on one trade date, cumulative. Fees of zero are left out. */
 export function contractFees(input: ContractFeeInput): FeeCharge[] {
   const fees = input.feeClass === 'FUTURES' ? futureFees(input) : optionFees(input);
   return fees.filter(({ amount }) => amount !== 0);

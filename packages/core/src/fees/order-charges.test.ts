@@ -58,7 +58,7 @@ test('a broker that does not pass the fees on bears them', () => {
   expect(orderCharges(bearing, sale, executed)).toMatchObject({ fees: [], total: Money.parse('3.50') });
 });
 
-/** What fees an order in contracts costs, at a broker that passes them on; `sold` of them were sold. */
+/** Fees of an order in contracts, at a broker that passes them on. */
 function fees(symbol: string, side: 'BUY' | 'SELL', contracts: number, dollars: string, date = '2026-06-01') {
   const named = parseOsi(symbol);
   const instrument =

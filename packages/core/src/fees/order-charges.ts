@@ -10,22 +10,22 @@ import { contractFees } from './contract-fees.js';
 import { saleFees } from './regulatory.js';
 import type { FeeCharge } from './regulatory.js';
 
-/** What an order has executed, or would: all of it, or on one trade date. Magnitudes. */
+/** Executions of an order, actual or hypothetical: all of them, or those of one trade date. Magnitudes. */
 export interface Executed {
   readonly quantity: Quantity;
   readonly value: Money;
-  /** The part of it that was sold, of several legs; else the side says whether all of it was. */
+  /** The sold part, for several legs; otherwise the side determines it. */
   readonly sold?: { readonly quantity: Quantity; readonly value: Money };
 }
 
-/** An order as its charges see it: a side of shares or contracts; of several legs any of them, for all are of one class. */
+/** An order as its charges see it: a side of shares or contracts; of several legs any of them, since all have one class. */
 export interface Charged {
   readonly instrument: Tradable;
   readonly side: 'BUY' | 'SELL';
   readonly tradeDate: TradingDate;
 }
 
-/** Everything an order costs beside its price. Whole cents. */
+/** All charges of an order in addition to its price. Whole cents. */
 export interface OrderCharges {
   readonly commission: Money;
   readonly fees: readonly FeeCharge[];
@@ -34,8 +34,8 @@ export interface OrderCharges {
 }
 
 /**
- * What an order would cost if it executed whole, on one trade date. Reservations and previews take it from here; because charges are
- * cumulative per order, it equals the sum of what the executions will be charged when they add up to the same quantity and value on
+ * Charges of an order if it executed in full on one trade date. Reservations and previews use it. Because charges are
+ * cumulative per order, it equals the sum of the executions' charges if they have the same total quantity and value on
  * one trade date.
  */
 export function orderCharges(broker: BrokerConfiguration, order: Charged, executed: Executed): OrderCharges {
@@ -47,8 +47,8 @@ export function orderCharges(broker: BrokerConfiguration, order: Charged, execut
 }
 
 /**
- * What one order owes in fees on one trade date, in total so far; the caller charges the difference to what it has charged
- * (`feesOwedBeyond`). Fees of zero are left out. Whether the customer pays them at all is the broker's `passesRegulatoryFees`.
+ * Fees that one order owes on one trade date, cumulative; the caller charges the difference to the earlier fees
+ * (`feesOwedBeyond`). Fees of zero are left out. The broker's `passesRegulatoryFees` decides if the customer pays them.
  */
 export function regulatoryFees({ instrument, side, tradeDate }: Charged, executed: Executed): FeeCharge[] {
   const { quantity, value } = executed;

@@ -6,10 +6,10 @@
  * - FINRA: the Trading Activity Fee, Schedule A § 1 to the By-Laws. A price per share sold, with a maximum per trade.
  *
  * Both are owed on sales alone (long or short), by the date of the trade. Each is rounded up to the next cent on the
- * total of one order on one trade date: executions of the same order never add cents. An order that goes on filling on
- * a later date starts anew there, because the rate may have changed and a confirmation covers one day.
+ * total of one order on one trade date: executions of the same order never add cents. An order that continues to fill on
+ * a later date starts again there, because the rate may have changed and a confirmation covers one day.
  *
- * What contracts cost beside is in `contract-fees.ts`.
+ * Fees on contracts are in `contract-fees.ts`.
  */
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
@@ -18,7 +18,7 @@ import { TradingDate } from '../values/trading-date.js';
 
 /** One named amount on top of the commission. Positive = the customer pays; whole cents. */
 export interface FeeCharge {
-  /** What the confirmation calls it: `SEC`, `TAF`. Not a closed list: venues and clearing houses bring their own. */
+  /** Name on the confirmation: `SEC`, `TAF`. Not a closed list: venues and clearing houses add their own. */
   readonly name: string;
   readonly amount: Money;
 }
@@ -124,7 +124,7 @@ function tradingActivityFee(tradeDate: TradingDate, quantity: Quantity): Money {
   return Money.min(Money.ofUnits(cents * UNITS_PER_CENT), rate.cap);
 }
 
-/** What a sale of shares owes on one trade date, in total so far. Fees of zero are left out. */
+/** Fees that a sale of shares owes on one trade date, cumulative. Fees of zero are left out. */
 export function saleFees(input: SaleFeeInput): FeeCharge[] {
   if (input.side === 'BUY') return [];
   return [
@@ -133,13 +133,13 @@ export function saleFees(input: SaleFeeInput): FeeCharge[] {
   ].filter((fee) => fee.amount !== 0);
 }
 
-/** The part of `due` that `charged` does not cover, by name and in the order of `due`; what is covered is left out. */
+/** The part of `due` that `charged` does not cover, by name and in the order of `due`; fully charged fees are left out. */
 export function feesOwedBeyond(charged: readonly FeeCharge[], due: readonly FeeCharge[]): FeeCharge[] {
   const owed: FeeCharge[] = [];
   for (const { name, amount } of due) {
     let rest = amount;
     for (const fee of charged) if (fee.name === name) rest = Money.subtract(rest, fee.amount);
-    // What was charged is never given back.
+    // Charged fees are never refunded.
     if (rest > 0) owed.push({ name, amount: rest });
   }
   return owed;

@@ -14,7 +14,7 @@ const rootIs =
 
 describe('a split adjusts contracts (D89)', () => {
   it.each([
-    // As recorded of AAPL on 2014-06-09.
+    // Recorded values of AAPL on 2014-06-09.
     ['AAPL140719C00645000', { new: 7, old: 1 }, 'AAPL140719C00092140', '92.14'],
     ['AAPL140719P00490000', { new: 7, old: 1 }, 'AAPL140719P00070000', '70'],
     ['XYZ260116C00100500', { new: 2, old: 1 }, 'XYZ260116C00050250', '50.25'],

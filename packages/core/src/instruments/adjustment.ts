@@ -9,11 +9,11 @@ export interface SplitRatio {
   readonly old: number;
 }
 
-/** What a split makes of a series (D89). */
+/** Adjustment of a series by a split (D89). */
 export interface Adjustment {
-  /** The series that takes its place, with a symbol of its own. */
+  /** The series that replaces it, with its own symbol. */
   readonly contract: OptionContract;
-  /** So many contracts of it for each one that there was. */
+  /** New contracts per old contract. */
   readonly contracts: number;
 }
 
@@ -23,9 +23,9 @@ const CENT = Price.of('0.01');
 export const isWhole = (ratio: SplitRatio): boolean => ratio.old === 1;
 
 /**
- * Whole ratios n:1 make n contracts of one, at the n-th part of the strike, to the cent half up. Any other leaves contracts, strike and
- * multiplier and changes what is delivered, under a root with a digit behind it (D89). The symbol is the first that is not taken; where none can
- * say it (a root of six characters) it stays what it was.
+ * Whole ratios n:1 make n contracts of one, at the n-th part of the strike, to the cent half up. Any other keeps contracts, strike and
+ * multiplier and changes the deliverable, under a root with a digit appended (D89). The symbol is the first that is not taken; if none is
+ * possible (a root of six characters) it stays the same.
  */
 export function adjustedBySplit(
   contract: OptionContract,
@@ -40,7 +40,7 @@ export function adjustedBySplit(
   }
   const symbol = firstFree(contract, digitsBehind(root), isTaken);
   const { deliverable, inLieu = Quantity.zero, ...terms } = contract;
-  // Both parts of a delivery are split; what is not a whole share of the outcome is paid in cash.
+  // Shares and cash in lieu are both split; a resulting fraction of a share is paid in cash.
   const units = Math.floor(((Quantity.of(deliverable) + inLieu) * ratio.new) / ratio.old);
   const shares = Math.floor(units / Quantity.of(1));
   const rest = Quantity.ofUnits(units - Quantity.of(shares));

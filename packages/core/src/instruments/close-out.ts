@@ -6,12 +6,12 @@ import type { TradingDate } from '../values/trading-date.js';
 import type { FutureContract } from './future.js';
 import { hoursOf, tradingEndsAt } from './trading-hours.js';
 
-/** Business days before notice or the last trade on which a position that would be delivered is closed (D96). */
+/** Business days before notice or the last trade on which a physically delivered position is closed (D96). */
 const DAYS_BEFORE = 2;
 
 /**
- * When the broker closes a position in a future, and from when on none is opened (D96): one that settles in cash with its last trade; one
- * that is delivered at the end of the session two business days before, a long by the earlier of first notice and last trade.
+ * Time at which the broker closes a position in a future, and from which none is opened (D96): a cash-settled one at its last trade; a
+ * physically delivered one at the end of the session two business days before, a long by the earlier of first notice and last trade.
  */
 export function closesOutAt(
   contract: FutureContract,

@@ -18,13 +18,13 @@ export interface Equity {
   readonly averageDailyVolume: number;
   /** Standard deviation of a day's return, as a fraction; used with `averageDailyVolume`. */
   readonly dailyVolatility: number;
-  /** Absent = it can be ordered. */
+  /** Absent = orders are accepted. */
   readonly tradable?: false;
-  /** Absent = in fractions as well, where the broker offers them. */
+  /** Absent = also in fractions, if the broker offers them. */
   readonly fractionable?: false;
 }
 
-/** What is known of a symbol that nobody described: an ordinary stock of middling volume. */
+/** Defaults of a symbol without a description: an ordinary stock of medium volume. */
 export const plainEquity = (symbol: string): Equity => ({
   assetClass: 'EQUITY',
   symbol,

@@ -3,10 +3,10 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { OptionContract } from './option.js';
 
-/** In the money by so much, a contract is exercised unless its holder says otherwise (D85). */
+/** In-the-money amount from which a contract is exercised unless its holder instructs otherwise (D85). */
 const LEAST_IN_THE_MONEY = Price.of('0.01');
 
-/** What the shares, and the part of one, that a contract delivers come to at a price of the underlying; in cash its multiple. */
+/** Value of a contract's shares, including a fractional one, at a price of the underlying; for cash settlement its multiple. */
 function deliveryValue(contract: OptionContract, price: Price): Money {
   const { deliverable, inLieu = Quantity.zero, multiplier, settlement } = contract;
   return settlement === 'CASH'
@@ -14,11 +14,11 @@ function deliveryValue(contract: OptionContract, price: Price): Money {
     : Money.of(price, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
 }
 
-/** What is paid for what a contract delivers. */
+/** Amount paid for the deliverable of one contract. */
 export const strikeValue = ({ strike, multiplier }: OptionContract): Money =>
   Money.ofContracts(strike, Quantity.of(1), multiplier);
 
-/** What a cash dividend comes to on what one contract delivers. */
+/** Amount of a cash dividend on the deliverable of one contract. */
 export const dividendValue = (
   { deliverable, inLieu = Quantity.zero }: OptionContract,
   amountPerShare: Price,
@@ -27,15 +27,15 @@ export const dividendValue = (
 /** Value of shares, or of a fraction of one, that a contract delivers; rounded half up to the unit of money. */
 export const sharesValue = (price: Price, shares: Quantity): Money => Money.of(price, shares);
 
-/** The part of a share that an adjusted contract pays in cash. */
+/** Cash in lieu of the fractional share of an adjusted contract. */
 export const inLieuValue = ({ inLieu = Quantity.zero }: OptionContract, price: Price): Money =>
   Money.of(price, inLieu);
 
-/** The shares of one contract at a price, without what is paid in lieu. */
+/** Value of one contract's whole shares at a price, without cash in lieu. */
 export const deliverableValue = ({ deliverable }: OptionContract, price: Price): Money =>
   Money.of(price, Quantity.of(deliverable));
 
-/** What exercising one contract brings at a price of the underlying; negative out of the money. */
+/** Gain from exercising one contract at a price of the underlying; negative out of the money. */
 export function exerciseValue(contract: OptionContract, price: Price): number {
   const gain = deliveryValue(contract, price) - strikeValue(contract);
   return contract.optionType === 'CALL' ? gain : -gain;
@@ -46,6 +46,6 @@ export const isInTheMoney = (contract: OptionContract, price: Price): boolean =>
   exerciseValue(contract, price) >=
   Money.ofContracts(LEAST_IN_THE_MONEY, Quantity.of(1), contract.multiplier);
 
-/** What so many contracts are worth where the underlying stands, whole cents, never negative. */
+/** Intrinsic value of contracts at a price of the underlying, whole cents, never negative. */
 export const intrinsicValue = (contract: OptionContract, count: number, price: Price): Money =>
   Money.toCents(Money.ofUnits(Math.max(0, exerciseValue(contract, price)) * count));

@@ -6,10 +6,10 @@ import type { FutureSpecification } from './future-specifications.js';
 import { formatFutureSymbol, monthCode } from './future-symbols.js';
 import type { FutureSymbol } from './future-symbols.js';
 
-/** How many months of a root are listed at a time (D126). */
+/** Number of months of a root that are listed at a time (D126). */
 const FRONT_MONTHS = 3;
 
-/** The contract that a symbol names, `said` going before what the table knows of its root (D91); `undefined` for an unknown one. */
+/** The contract that a symbol names, with `said` overriding the table's terms of its root (D91); `undefined` for an unknown one. */
 export function futureContract(
   named: FutureSymbol,
   said: Partial<Omit<FutureContract, 'assetClass' | 'symbol' | 'root'>> = {},
@@ -30,7 +30,7 @@ export function futureContract(
   };
 }
 
-/** The front months of a root on a date, those that are traded most, in order. The last trade date still counts. */
+/** The front months of a root on a date, in order, of those with the most trading. The last trade date still counts. */
 export function frontMonths(specification: FutureSpecification, today: TradingDate): FutureContract[] {
   const { root, months, activeMonths = months, lastTrade } = specification;
   const front: FutureContract[] = [];
@@ -44,7 +44,7 @@ export function frontMonths(specification: FutureSpecification, today: TradingDa
   return front;
 }
 
-/** The contract that a symbol names, where it is among the front months of that date or was among those of an earlier one. */
+/** The contract that a symbol names, if it is among the front months of that date or was among those of an earlier one. */
 export function futureListed(
   specification: FutureSpecification,
   named: FutureSymbol,

@@ -6,7 +6,7 @@ import type { FutureContract } from './future.js';
 import { MARGIN_ROWS } from './future-margin-rows.js';
 import { futureSpecification } from './future-specifications.js';
 
-/** What one contract asks for, in whole dollars where a table says it. */
+/** Margin of one contract, in whole dollars if from a table. */
 export interface FutureMargin {
   readonly initial: Money;
   readonly maintenance: Money;
@@ -15,7 +15,7 @@ export interface FutureMargin {
 interface Row {
   readonly from: TradingDate;
   readonly maintenance: Money;
-  /** Where the source names it; absent = 110 % of maintenance. */
+  /** Initial margin by the source; absent = 110 % of maintenance. */
   readonly initial?: Money;
 }
 
@@ -41,16 +41,17 @@ function rowOf(text: string): Row {
 const ONE_CONTRACT = Quantity.of(1);
 const UNITS_PER_DOLLAR = Money.ofDollars(1);
 
-/** Up to the next dollar. */
+/** Rounds up to the next dollar. */
 const roundedUp = (amount: number): Money =>
   Money.ofUnits(Math.ceil(amount / UNITS_PER_DOLLAR) * UNITS_PER_DOLLAR);
 
-/** Initial margin where nobody names it. */
+/** Default initial margin. */
 const tenthMore = (maintenance: Money): Money => roundedUp((maintenance * 11) / 10);
 
 /**
- * What a contract asks for on a date (D94): what its listing says; else what was known of its root then, the initial one 110 % of
- * maintenance, up to the next dollar, where no list names it; else a part of its notional at `price`. `undefined` where none of these is known.
+ * Margin of a contract on a date (D94): that of its listing; else the recorded one of its root, with the initial margin 110 % of
+ * maintenance,
+ * up to the next dollar, if no list names it; else a part of its notional at `price`. `undefined` if none of these is known.
  */
 export function marginOf(
   contract: FutureContract,

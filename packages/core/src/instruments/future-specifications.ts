@@ -2,7 +2,7 @@ import type { HoursId } from '../calendar/market-hours.js';
 import { Price } from '../values/price.js';
 import type { FutureContract } from './future.js';
 
-/** How the last trade date of a month follows from the calendar; `future-dates.ts` computes it. */
+/** Rule for the last trade date of a month; `future-dates.ts` computes it. */
 export type LastTradeRule =
   | 'THIRD_FRIDAY'
   | 'THIRD_BEFORE_THE_25TH'
@@ -18,7 +18,7 @@ export type LastTradeRule =
 /** New York, or at 16:00 in London. */
 export type WallTime = readonly [hour: number, minute: number] | 'LONDON_16:00';
 
-/** What is known of the futures of a root (D91). */
+/** Specification of the futures of a root (D91). */
 export interface FutureSpecification {
   readonly root: string;
   readonly name: string;
@@ -28,23 +28,23 @@ export interface FutureSpecification {
   /** Dollars per point of price and contract. */
   readonly multiplier: number;
   readonly tickSize: Price;
-  /** Codes of the months there are. */
+  /** Codes of the listed months. */
   readonly months: string;
-  /** Codes of those that are traded most, of which the front ones are listed; absent = all. */
+  /** Codes of the months with the most trading, from which the front months are listed; absent = all. */
   readonly activeMonths?: string;
   readonly settlement: FutureContract['settlement'];
   readonly lastTrade: LastTradeRule;
-  /** When trading stops on the last trade date; absent = with the session. */
+  /** Time of the last trade on the last trade date; absent = with the session. */
   readonly lastTradeTime?: WallTime;
-  /** When a day is settled, New York (D95). */
+  /** Daily settlement time, New York (D95). */
   readonly settlementTime: readonly [hour: number, minute: number];
-  /** True when holders may be told to take delivery from the last business day before the month on. */
+  /** True when holders may receive delivery notices from the last business day before the month on. */
   readonly hasNotices: boolean;
-  /** The index that the last settlement is at (D96). */
+  /** The index of the final settlement price (D96). */
   readonly finalIndex?: string;
   /** The root whose contract this one is a fraction of. */
   readonly fractionOf?: { readonly root: string; readonly parts: number };
-  /** Maintenance margin where none is known, in hundredths of a per cent of the notional. */
+  /** Default maintenance margin, in hundredths of a percent of the notional. */
   readonly seedMarginBps: number;
 }
 
@@ -142,7 +142,7 @@ const row = (
 
 const micro = (root: string, parts: number): FutureSpecification['fractionOf'] & object => ({ root, parts });
 
-/** Sources: the exchanges' contract pages; settlement times and seeds of margin from memory (docs/rules/futures.md). */
+/** Sources: the exchanges' contract pages; settlement times and default margins from memory (docs/rules/futures.md). */
 const TABLE: readonly FutureSpecification[] = [
   row(INDEX, 'ES', 'E-mini S&P 500', 50, '0.25', { finalIndex: 'SPX', seedMarginBps: 700 }),
   row(INDEX, 'MES', 'Micro E-mini S&P 500', 5, '0.25', {
@@ -204,7 +204,7 @@ const TABLE: readonly FutureSpecification[] = [
 
 const BY_ROOT: ReadonlyMap<string, FutureSpecification> = new Map(TABLE.map((one) => [one.root, one]));
 
-/** What is known of a root; `undefined` where nothing is. */
+/** The specification of a root; `undefined` if there is none. */
 export const futureSpecification = (root: string): FutureSpecification | undefined => BY_ROOT.get(root);
 
 /** Every root of the table. */

@@ -5,14 +5,14 @@ const MONTH_CODES = 'FGHJKMNQUVXZ';
 
 const SYMBOL = /^([A-Z0-9]{1,4}?)([FGHJKMNQUVXZ])(\d{1,2})$/;
 
-/** What the symbol of a future says. */
+/** Parts of a future's symbol. */
 export interface FutureSymbol extends ContractMonth {
   readonly root: string;
 }
 
 /**
- * Reads the symbol of a future, `ESZ26` or `ESZ6`: of one digit the nearest year is meant that is not before the last one (D91).
- * `undefined` where it is none. Whether there is such a root is another question.
+ * Reads the symbol of a future, `ESZ26` or `ESZ6`: a single digit means the nearest year that is not before the last one (D91).
+ * `undefined` if it is none. The root may be unknown.
  */
 export function parseFutureSymbol(text: string, thisYear: number): FutureSymbol | undefined {
   const [, root, code, digits] = SYMBOL.exec(text) ?? [];
@@ -23,7 +23,7 @@ export function parseFutureSymbol(text: string, thisYear: number): FutureSymbol 
 
 const nearestYear = (digit: number, from: number): number => from + ((digit - (from % 10) + 10) % 10);
 
-/** The one form in which symbols of futures are stored and answered: with two digits of the year, 2000–2099. */
+/** The one form in which symbols of futures are stored and returned: with two digits of the year, 2000–2099. */
 export const formatFutureSymbol = ({ root, month, year }: FutureSymbol): string =>
   `${root}${monthCode(month)}${String(year % 100).padStart(2, '0')}`;
 

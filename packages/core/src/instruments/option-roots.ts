@@ -4,7 +4,7 @@ import type { OptionContract, OptionSeries, UnderlyingClass } from './option.js'
 import { formatOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 
-/** What the root of an option symbol says about the contract. */
+/** Contract terms that follow from the root of an option symbol. */
 export type RootTerms = Pick<
   OptionContract,
   'underlying' | 'underlyingClass' | 'style' | 'settlement' | 'settleSession'
@@ -52,27 +52,27 @@ const BROAD_INDEX_FUNDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The indices of the table: what a pushed quote lists as an index (D68). */
+/** Known indices: pushed quotes list these as indices (D68). */
 const INDICES: ReadonlySet<string> = new Set(Object.values(INDEX_ROOTS).map(({ underlying }) => underlying));
 export const isKnownIndex = (symbol: string): boolean => INDICES.has(symbol);
 
 export const isBroadIndexFund = (symbol: string): boolean => BROAD_INDEX_FUNDS.has(symbol);
 
-/** The rate of margin that stock and options on it go by; a fund's is that of its index. */
+/** Margin class of stock and its options; a fund has that of its index. */
 export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
   if (instrument.assetClass === 'OPTION') return instrument.underlyingClass;
   return BROAD_INDEX_FUNDS.has(instrument.symbol) ? 'BROAD_INDEX' : 'EQUITY';
 }
 
-/** The root without a digit behind it; most have none. */
+/** The root without an appended digit; most have none. */
 const withoutDigit = (root: string): string =>
   isDigit(root.charCodeAt(root.length - 1)) ? root.replace(/(?<=[^\d])\d$/, '') : root;
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /**
- * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind
- * it where the contract was adjusted (`XYZ1` is on XYZ). `isIndex` tells what is listed as an index.
+ * Contract terms by the root alone. An unknown root is the underlying's symbol, with a digit appended
+ * if the contract was adjusted (`XYZ1` is on XYZ). `isIndex`: true for symbols listed as indices.
  */
 function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
   const known = INDEX_ROOTS[root];
@@ -88,16 +88,16 @@ function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTe
   };
 }
 
-/** What contracts of a root are on, where nobody says otherwise. */
+/** Default underlying of a root's contracts. */
 export const underlyingOf = (root: string): string => termsOfRoot(root, () => false).underlying;
 
-/** In what steps orders of a class are priced (D70): below 3.00, and from there on. */
+/** Price increments of a class's orders (D70): below 3.00, and from there on. */
 export type TickClass = 'PENNY' | 'PENNY_ALWAYS' | 'NICKEL';
 
 const PENNY_ALWAYS: ReadonlySet<string> = new Set(['SPY', 'QQQ', 'IWM', 'XSP']);
 const NICKEL: ReadonlySet<string> = new Set(['SPX', 'SPXW', 'NDX', 'NDXP', 'RUT', 'RUTW', 'OEX', 'XEO']);
 
-/** The penny programme for all, but for the classes named here. */
+/** The penny program applies to all classes except those named here. */
 export function tickClassOf(root: string): TickClass {
   if (NICKEL.has(root)) return 'NICKEL';
   return PENNY_ALWAYS.has(root) ? 'PENNY_ALWAYS' : 'PENNY';
@@ -105,7 +105,7 @@ export function tickClassOf(root: string): TickClass {
 
 const SHARES_PER_CONTRACT = 100;
 
-/** What is known of a series by its root, `said` going before it. */
+/** The series of a root, with `said` overriding its default terms. */
 export function optionSeries(
   root: string,
   expiration: TradingDate,
@@ -124,7 +124,7 @@ export function optionSeries(
 }
 
 /**
- * The contract that a symbol names, `said` going before what its root implies. `undefined` where no symbol can name it
+ * The contract that a symbol names, with `said` overriding the terms of its root. `undefined` if no symbol can name it
  * (see `formatOsi`).
  */
 export function optionContract(

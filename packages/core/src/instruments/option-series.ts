@@ -21,20 +21,20 @@ import { isOnLadder, strikeLadderOf, strikesAround } from './strikes.js';
 import type { StrikeLadder } from './strikes.js';
 import { isLateUnderlying } from './trading-hours.js';
 
-/** How many expirations are listed at a time (D126). */
+/** Number of listed expirations of each kind (D126). */
 const WEEKLIES = 8;
 const MONTHLIES = 12;
 const JANUARIES = 2;
 
-/** Monthly expirations farther away than this have the strikes of the far ladder. */
+/** Days beyond which monthly expirations have the strikes of the far ladder. */
 const FAR_DAYS = 100;
 
-/** Strikes are listed as far as three standard deviations of what the underlying may move until they expire. */
+/** Strikes are listed within three standard deviations of the underlying's move until expiration. */
 const DEVIATIONS = 3;
 const TRADING_DAYS_A_YEAR = 252;
 const DAYS_A_YEAR = 365;
 
-/** Of an index whose swings nobody described: those of a broad one. */
+/** Default daily volatility of an index: that of a broad one. */
 const USUAL_DAILY_VOLATILITY = 0.012;
 const DAILY_VOLATILITY: Readonly<Record<string, number>> = { VIX: 0.06 };
 
@@ -56,7 +56,7 @@ export interface OptionClass {
 const WEEKLY_ROOT: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW', VIX: 'VIXW' };
 const NO_WEEKLIES: ReadonlySet<string> = new Set(['DJX']);
 
-/** What an underlying usually moves in a year, as a fraction; of one that nobody described, an ordinary stock's. */
+/** Usual volatility of an underlying per year, as a fraction; by default an ordinary stock's. */
 export function usualVolatilityOf(underlying: Instrument | undefined): number {
   const daily =
     underlying?.assetClass === 'INDEX'
@@ -84,7 +84,7 @@ export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass
   };
 }
 
-/** The series of a class that are listed and not over on a date, in order of their expirations. */
+/** The series of a class that are listed and not expired on a date, in order of their expirations. */
 export function seriesListed(of: OptionClass, today: TradingDate): OptionSeries[] {
   const { monthlyRoot, weeklyRoot } = of;
   const weeklies = weeklyRoot === undefined ? [] : weekliesFrom(of.rule, today, WEEKLIES);
@@ -108,13 +108,13 @@ interface Ladder {
   readonly steps: StrikeLadder['weekly'];
 }
 
-/** Of each class those of the date asked about last: a chain asks hundreds of times about the same. */
+/** By class: the ladders of the most recent date. A chain requests the same ones hundreds of times. */
 const latestLadders = new WeakMap<
   OptionClass,
   { readonly today: TradingDate; readonly ladders: ReadonlyMap<TradingDate, Ladder> }
 >();
 
-/** The ladders of all expirations of a class that are listed and not over on a date. */
+/** The ladders of all expirations of a class that are listed and not expired on a date. */
 function laddersOn(of: OptionClass, today: TradingDate): ReadonlyMap<TradingDate, Ladder> {
   const latest = latestLadders.get(of);
   if (latest?.today === today) return latest.ladders;
@@ -132,7 +132,7 @@ function laddersOn(of: OptionClass, today: TradingDate): ReadonlyMap<TradingDate
   return ladders;
 }
 
-/** The ladder of an expiration, as it is (or was) on a date; `undefined` where it is not listed yet. */
+/** The ladder of an expiration on a date; `undefined` if it is not listed yet. */
 function ladderAt(of: OptionClass, expiration: TradingDate, today: TradingDate): Ladder | undefined {
   if (expiration >= today) return laddersOn(of, today).get(expiration);
   const { ladder, monthlyRoot, weeklyRoot } = of;
@@ -146,7 +146,7 @@ function ladderAt(of: OptionClass, expiration: TradingDate, today: TradingDate):
   }
 }
 
-/** The contract of a class that a symbol names, where it has been listed by that date. */
+/** The contract of a class that a symbol names, if it has been listed by that date. */
 export function contractListed(
   of: OptionClass,
   named: OsiSymbol,
@@ -178,7 +178,7 @@ export function contractsAround(
   );
 }
 
-/** The underlying is what the class is on, also where the root is written otherwise. */
+/** The underlying is that of the class, even if the root is spelled differently. */
 const contractOf = (of: OptionClass, named: OsiSymbol): OptionContract | undefined =>
   optionContract(named, { underlying: of.underlying }, () => of.isOnIndex);
 

@@ -4,7 +4,7 @@ import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** Which rate of margin an underlying asks for: a stock's, or the lower one of a broad index and the funds on it. */
+/** Margin rate class of an underlying: a stock's, or the lower one of a broad index and its funds. */
 export type UnderlyingClass = 'EQUITY' | 'NARROW_INDEX' | 'BROAD_INDEX';
 
 /** A listed option series. Its orders are not accepted yet. */
@@ -23,19 +23,22 @@ export interface OptionContract {
   readonly multiplier: number;
   readonly style: 'AMERICAN' | 'EUROPEAN';
   readonly settlement: 'PHYSICAL' | 'CASH';
-  /** AM: settled at the opening prices of its expiration, after it has traded for the last time the day before. */
+  /** AM: settled at the opening prices of its expiration date, after its last trading day, the day before. */
   readonly settleSession: 'AM' | 'PM';
-  /** Shares that one contract delivers; other than `multiplier` where a corporate action adjusted the series. */
+  /** Shares that one contract delivers; may differ from `multiplier` after a corporate action. */
   readonly deliverable: number;
-  /** The part of a share beside it that is paid in cash at exercise; absent = none. */
+  /** The fraction of a share, beyond those, that is paid in cash at exercise; absent = none. */
   readonly inLieu?: Quantity;
-  /** What that part was worth when a split left the contract without a whole share to deliver: what covers a short call where parts are paid out. */
+  /**
+   * Value of that fraction when a split left the contract without a whole share to deliver: collateral of a short call if brokers pay out
+   * fractions.
+   */
   readonly inLieuAtSplit?: Money;
   /** Minimum price increment of its orders; absent = that of its class (D70). */
   readonly tickSize?: Price;
 }
 
-/** What the contracts of one expiration have in common, whatever their strikes. */
+/** Terms that the contracts of one expiration share, except strikes. */
 export type OptionSeries = Omit<OptionContract, 'symbol' | 'optionType' | 'strike'>;
 
 /** The day that counts as the expiration of a series: its date, or the last trading day before it (D69). */
@@ -44,7 +47,7 @@ export function expirationDayOf(contract: OptionSeries, calendar: Calendar): Tra
   return calendar.isTradingDay(expiration) ? expiration : calendar.previousTradingDay(expiration);
 }
 
-/** The last day on which a series trades: its expiration, or the trading day before where it settles in the morning. */
+/** The last trading day of a series: its expiration, or the trading day before if it settles in the morning. */
 export function lastTradeDateOf(contract: OptionSeries, calendar: Calendar): TradingDate {
   const day = expirationDayOf(contract, calendar);
   return contract.settleSession === 'AM' ? calendar.previousTradingDay(day) : day;

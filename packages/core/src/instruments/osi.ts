@@ -1,7 +1,7 @@
 import { Price } from '../values/price.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** What an option symbol says. */
+/** Parts of an option symbol. */
 export interface OsiSymbol {
   /** Often, not always, the symbol of the underlying: see `option-roots.ts`. */
   readonly root: string;
@@ -24,8 +24,8 @@ const ROOT = /^[A-Z0-9.]{1,6}$/i;
 export const isLongAsOsi = (symbol: string): boolean => symbol.length > DATE_RIGHT_AND_STRIKE;
 
 /**
- * Reads an option symbol, its root padded to six characters or not, in any case. `undefined` where it is none, or names a
- * date that does not exist or a strike of zero.
+ * Reads an option symbol, its root padded to six characters or not, in any case. `undefined` if it is none, or has an
+ * invalid date or a strike of zero.
  */
 export function parseOsi(text: string): OsiSymbol | undefined {
   const [, root, date, right, strike] = OSI.exec(text) ?? [];
@@ -42,7 +42,7 @@ export function parseOsi(text: string): OsiSymbol | undefined {
 }
 
 /**
- * The one form in which option symbols are stored and answered: without blanks (D61). `undefined` where no symbol can say
+ * The one form in which option symbols are stored and returned: without blanks (D61). `undefined` if no symbol can express
  * it: a root longer than six characters, a strike finer than a thousandth or of 100,000 and more, a year outside 2000–2099.
  */
 export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): string | undefined {
@@ -60,5 +60,5 @@ export const isPutSymbol = (symbol: string): boolean =>
 /** The root of a symbol in that form. */
 export const rootOfOsi = (symbol: string): string => symbol.slice(0, -DATE_RIGHT_AND_STRIKE);
 
-/** What the symbols of a series have in common, root and date: contracts are in order by it, then by right and strike. */
+/** Common part of the symbols of a series, root and date: contracts are sorted by it, then by right and strike. */
 export const seriesNameOf = (symbol: string): string => symbol.slice(0, -RIGHT_AND_STRIKE);

@@ -6,17 +6,17 @@ type Steps = readonly { readonly below: Price; readonly step: Price }[];
 const steps = (...rows: readonly (readonly [below: string, step: string])[]): Steps =>
   rows.map(([below, step]) => ({ below: Price.of(below), step: Price.of(step) }));
 
-/** A symbol names strikes below this. */
+/** Upper limit of strikes in symbols. */
 const HIGHEST = '100000';
 
 /**
- * The strikes of a class, by how far its expirations are away. What is on the long ladder is on the far one, and what is on that on the
+ * The strikes of a class, by time to expiration. The long ladder is part of the far one, and that of the
  * monthly one: a contract does not vanish when it comes nearer.
  */
 export interface StrikeLadder {
   readonly weekly: Steps;
   readonly monthly: Steps;
-  /** Of monthly expirations more than a hundred days away. */
+  /** Strikes of monthly expirations more than a hundred days away. */
   readonly far: Steps;
   readonly long: Steps;
 }
@@ -73,11 +73,11 @@ const BY_UNDERLYING: Readonly<Record<string, StrikeLadder>> = {
   },
 };
 
-/** The ladder of the options on an underlying; an index without one of its own has that of funds. */
+/** The ladder of the options on an underlying; an index without its own has that of funds. */
 export const strikeLadderOf = (underlying: string, isShareOfCompany: boolean): StrikeLadder =>
   BY_UNDERLYING[underlying] ?? (isShareOfCompany ? STOCK : FUND);
 
-/** The rows of steps that hold on both sides of a strike. */
+/** The row of steps that contains a strike. */
 const rowAt = (ladder: Steps, strike: number): Steps[number] | undefined =>
   ladder.find(({ below }) => strike < below);
 
@@ -90,7 +90,7 @@ export function isOnLadder(ladder: Steps, strike: Price): boolean {
 const STRIKES_A_SIDE = 15;
 
 /**
- * The strikes within a relative distance of `spot`, at least fifteen a side where there are as many (none is zero or less),
+ * The strikes within a relative distance of `spot`, at least fifteen a side if there are as many (all positive),
  * ascending. One at `spot` counts as above it.
  */
 export function strikesAround(ladder: Steps, spot: Price, distance: number): Price[] {
@@ -113,7 +113,7 @@ export function strikesAround(ladder: Steps, spot: Price, distance: number): Pri
   return [...below.reverse(), ...above];
 }
 
-/** The strike before a bound or a strike; zero or less where there is none. */
+/** The strike before a bound or a strike; zero or less if there is none. */
 function before(ladder: Steps, strike: number): Price {
   const row = ladder.find(({ below }) => strike <= below);
   return Price.ofUnits(strike - (row?.step ?? strike));

@@ -8,9 +8,9 @@ import { isKnownIndex, optionContract } from './option-roots.js';
 import { formatOsi, parseOsi } from './osi.js';
 
 /**
- * What a symbol that nobody described says it is (D68): an option in OSI form, a month of a known future (with two digits of the
+ * Instrument of a symbol without a description (D68): an option in OSI form, a month of a known future (with two digits of the
  * year), an index of the table of roots, otherwise a share.
- * `isIndex` tells what is listed as an index.
+ * `isIndex`: true for symbols listed as indices.
  */
 export function instrumentNamed(symbol: string, isIndex: (symbol: string) => boolean): Instrument {
   const option = parseOsi(symbol);
@@ -23,7 +23,7 @@ export function instrumentNamed(symbol: string, isIndex: (symbol: string) => boo
   return plainEquity(symbol);
 }
 
-/** The contract that an OSI symbol names on a listed underlying; undefined where it names none. */
+/** The contract that an OSI symbol names on a listed underlying; undefined if it names none. */
 export function optionOnListed(
   symbol: string,
   instrumentOf: (symbol: string) => Instrument | undefined,
@@ -34,8 +34,8 @@ export function optionOnListed(
 }
 
 /**
- * The one form in which a symbol is stored and answered: in capitals (D132), an option's without blanks (D61), a known future's with two
- * digits of its year (D91), where the date of today is known.
+ * The one form in which a symbol is stored and returned: in capitals (D132), an option's without blanks (D61), a known future's with two
+ * digits of its year (D91), if today's date is given.
  */
 export function canonicalSymbol(text: string, today?: TradingDate): string {
   const option = text.includes(' ') ? parseOsi(text) : undefined;

@@ -42,7 +42,7 @@ function optionTick(contract: OptionContract, price: Price): Price {
   }
 }
 
-/** Whether an order on `instrument` may carry this limit or stop price. */
+/** True when an order on `instrument` may have this limit or stop price. */
 export function isOnTick(instrument: Tradable, price: Price): boolean {
   return Price.isMultipleOf(price, tickFor(instrument, price));
 }

@@ -22,7 +22,7 @@ const LATE: ReadonlySet<string> = new Set(
 
 export const isLateUnderlying = (symbol: string): boolean => LATE.has(symbol);
 
-/** Which hours an instrument trades in; an index is quoted in those of the options on it. */
+/** Trading hours of an instrument; an index has those of its options. */
 export function hoursOf(instrument: Instrument | OptionSeries): HoursId {
   switch (instrument.assetClass) {
     case 'EQUITY':
@@ -36,10 +36,10 @@ export function hoursOf(instrument: Instrument | OptionSeries): HoursId {
   }
 }
 
-/** Where nothing ever closes, what has no hour of its own ends at 16:00 (D69). */
+/** Default end on calendars that never close: 16:00 (D69). */
 const END_OF_THE_OPEN: WallTime = [16, 0];
 
-/** The instant at which a contract has traded for the last time. */
+/** The instant of a contract's last trade. */
 export function tradingEndsAt(contract: OptionSeries | FutureContract, calendar: Calendar): Instant {
   return contract.assetClass === 'OPTION'
     ? seriesEndsAt(contract, calendar)
@@ -47,7 +47,7 @@ export function tradingEndsAt(contract: OptionSeries | FutureContract, calendar:
 }
 
 /**
- * The end of its hours on its last trade date. A series that settles in cash at the close stops with the regular session, whatever its
+ * The end of its hours on its last trade date. A series with cash settlement at the close stops with the regular session, whatever its
  * class.
  */
 function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
@@ -57,13 +57,13 @@ function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
   return marketHours(calendar, stopsEarly ? 'OPTIONS' : hoursOf(series)).closeOn('REGULAR', date);
 }
 
-/** The close of the stock market on a date: by its mark an opening that never came is settled (D85). */
+/** The close of the stock market on a date: its mark settles series whose opening never came (D85). */
 export const stockCloseOn = (date: TradingDate, calendar: Calendar): Instant =>
   calendar.id === 'always-open'
     ? wallInstant(END_OF_THE_OPEN, date)
     : marketHours(calendar, 'EQUITIES').closeOn('REGULAR', date);
 
-/** The hour of its rule (D91), or the end of its session on the last trade date where that is earlier or there is no hour. */
+/** The time of its rule (D91), or the end of its session on the last trade date if that is earlier or there is no time. */
 function futureEndsAt(contract: FutureContract, calendar: Calendar): Instant {
   const { lastTradeDate } = contract;
   const hour = futureSpecification(contract.root)?.lastTradeTime;
@@ -72,7 +72,7 @@ function futureEndsAt(contract: FutureContract, calendar: Calendar): Instant {
   return hour === undefined ? close : Instant.min(close, wallInstant(hour, lastTradeDate));
 }
 
-/** When the futures of a root are settled on a trade date (D95): at their hour, on a short day when they close. */
+/** Settlement time of the futures of a root on a trade date (D95): their fixed time, or on a short day the close. */
 export function dailySettlementAt(contract: FutureContract, date: TradingDate, calendar: Calendar): Instant {
   const hour = futureSpecification(contract.root)?.settlementTime ?? END_OF_THE_OPEN;
   if (calendar.id === 'always-open') return wallInstant(hour, date);

@@ -4,25 +4,25 @@ import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
 /**
- * The accounts of a portfolio's books. Amounts are debit-positive: cash and securities owned are positive, what
- * came in from outside (capital, gains, dividends) is negative. Every entry sums to zero.
+ * The accounts of a portfolio's books. Amounts are debit-positive: cash and securities owned are positive,
+ * capital, gains and dividends received are negative. Every entry sums to zero.
  */
 export type LedgerAccount =
-  /** Cash that is there; negative = borrowed. Includes what open orders have set aside. */
+  /** Settled cash; negative = borrowed. Includes reservations of open orders. */
   | 'SETTLED_CASH'
   /** Cash owed to (or by) the portfolio until its settlement date. */
   | 'PENDING_CASH'
   /** Cost of open lots; negative for short positions (proceeds received). */
   | 'SECURITIES'
   | 'REALIZED_PNL'
-  /** What futures have made, at each daily settlement and when they are closed. */
+  /** Profit of futures, at each daily settlement and when they are closed. */
   | 'FUTURES_PNL'
   | 'COMMISSIONS'
   | 'FEES'
   | 'DIVIDENDS'
   /** Margin interest paid. */
   | 'INTEREST'
-  /** Paid for stock that was borrowed to sell it. */
+  /** Paid for borrowed stock that was sold short. */
   | 'BORROW_FEES'
   /** Initial, promotional and transferred cash. */
   | 'CAPITAL'
@@ -47,10 +47,10 @@ export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
 export type LedgerEntryType =
   | 'INITIAL_CASH'
   | 'TRANSFER'
-  /** The cash that a portfolio is closed with (D212). */
+  /** The cash paid out when a portfolio is closed (D212). */
   | 'WITHDRAWAL'
   | 'PROMOTIONAL_CASH'
-  /** Cash or a position that came from another broker, against CAPITAL (D206). */
+  /** Cash or a position from another broker, against CAPITAL (D206). */
   | 'IMPORT'
   | 'TRADE'
   | 'COMMISSION'
@@ -71,7 +71,7 @@ export interface Posting {
   readonly amount: Money;
 }
 
-/** What an entry is about beyond its type: what its text is made of, where it is shown. */
+/** Details of an entry beyond its type: the parts of its display text. */
 export interface EntrySubject {
   readonly symbol?: string;
   /** A fee's name; the reason of a transfer. */
@@ -90,7 +90,7 @@ export interface LedgerEntry {
   readonly type: LedgerEntryType;
   readonly postings: readonly Posting[];
   readonly about?: EntrySubject;
-  /** Of a trade: the order and the execution, by number. */
+  /** Trades only: the order and the execution, by number. */
   readonly order?: number;
   readonly execution?: number;
 }
@@ -114,7 +114,7 @@ export function emptyBalances(): Balances {
   };
 }
 
-/** True when every account can take as much more and all sums stay exact integers: 100 billion dollars is where books end. */
+/** True when every account can change by this amount with all sums exact integers: the limit of books is 100 billion dollars. */
 export function hasRoomFor(balances: Balances, amount: Money): boolean {
   // Account by account: looking them up by name costs ten times as much, for every execution.
   const { SETTLED_CASH, PENDING_CASH, SECURITIES, REALIZED_PNL, COMMISSIONS, FEES, DIVIDENDS } = balances;
@@ -135,7 +135,7 @@ export function hasRoomFor(balances: Balances, amount: Money): boolean {
   return Money.isPostable(Money.ofUnits(largest + amount));
 }
 
-/** Postings of an entry, without those of nothing. Throws where they do not balance: that is a broken invariant. */
+/** Postings of an entry, without amounts of 0. Throws if they do not balance: that is a broken invariant. */
 export function balanced(postings: readonly Posting[]): Posting[] {
   const kept = postings.filter((posting) => posting.amount !== 0);
   let sum = 0;

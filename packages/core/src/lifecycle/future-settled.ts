@@ -3,17 +3,17 @@ import type { LotClosing } from '../positions/position.js';
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 
-/** A position in a future was marked by the price of a daily settlement, or ended by its last one (D95, D96). */
+/** A futures position was marked at the price of a daily settlement, or ended by its final one (D95, D96). */
 export interface FutureSettled {
   readonly type: 'FutureSettled';
   readonly portfolioId: string;
   readonly symbol: string;
   readonly price: Price;
-  /** What came in, with what closing contracts had left pending; negative = paid. Whole cents. */
+  /** Amount received, including the pending variation of closed contracts; negative = paid. Whole cents. */
   readonly amount: Money;
-  /** The notional of each lot at the price, of which the next variation counts; of a daily settlement. */
+  /** Daily settlements only: the notional of each lot at the price, the base of the next variation. */
   readonly marked?: readonly { readonly lotId: number; readonly marked: Money }[];
-  /** Of the last settlement: every lot. */
+  /** Final settlements only: every lot. */
   readonly closed?: readonly LotClosing[];
   readonly entries: readonly LedgerEntry[];
 }

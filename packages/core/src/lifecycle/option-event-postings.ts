@@ -6,7 +6,7 @@ import { Quantity } from '../values/quantity.js';
 import type { OptionEventType, SharesMoved } from './option-event.js';
 import type { PlannedOptionEvent } from './plan-expiry.js';
 
-/** What an act does to the books of a portfolio, entries not yet numbered. */
+/** Effect of an option event on the books of a portfolio, with entries not yet numbered. */
 export interface OptionEventPostings {
   readonly closed: readonly LotClosing[] | undefined;
   readonly shares: SharesMoved | undefined;
@@ -14,8 +14,9 @@ export interface OptionEventPostings {
 }
 
 /**
- * Works out lots and postings of an act (D87): shares open a lot at the strike with the premium in it, so that nothing is realized on the
- * contract itself; shares that close lots realize against them, oldest first. What brings no shares realizes.
+ * Derives lots and postings of an option event (D87): new shares open a lot at the strike with the premium in it, so that the contract
+ * itself
+ * realizes nothing; shares that close lots realize against them, oldest first. Events without shares realize the premium.
  */
 export function optionEventPostings(
   act: PlannedOptionEvent,
@@ -27,7 +28,7 @@ export function optionEventPostings(
   const closed =
     option === undefined || !act.closes ? undefined : closeFirstInFirstOut(option, Quantity.of(act.count));
   const premium = (closed ?? []).reduce((sum, { cost }) => sum + cost, 0);
-  // Cost of longs leaves the books; what shorts brought was a liability in them.
+  // The cost of longs leaves the books; the proceeds of shorts were a liability in them.
   const optionSecurities = option !== undefined && Position.held(option) < 0 ? premium : -premium;
   let securities = optionSecurities;
   let shares: SharesMoved | undefined;
@@ -53,7 +54,7 @@ function moveShares(
   const held = stock === undefined ? Quantity.zero : Position.held(stock);
   const size = Math.abs(quantity);
   const closing = held !== 0 && held < 0 !== quantity < 0 ? Math.min(size, Math.abs(held)) : 0;
-  // What was paid for the contract makes its shares dearer, or what they bring less; what it was sold for the other way round.
+  // The premium paid raises the cost of the shares, or lowers their proceeds; a premium received does the opposite.
   const value = Money.ofUnits(
     Math.max(0, quantity > 0 ? 0 - cash - optionSecurities : cash + optionSecurities),
   );
@@ -76,7 +77,7 @@ function moveShares(
   };
 }
 
-/** Under which type an act is found in the ledger (D90). */
+/** Ledger entry type of an option event (D90). */
 export function entryTypeOf(act: OptionEventType, isExpiry: boolean): LedgerEntryType {
   switch (act) {
     case 'EXERCISED':

@@ -13,7 +13,7 @@ import { Quantity } from '../values/quantity.js';
 import type { OptionEventType } from './option-event.js';
 
 /*
- * What becomes of the contracts of one portfolio on one underlying that end together (D85, D87, D88). Pure: the same holdings at the same
+ * End of the contracts of one portfolio on one underlying that end together (D85, D87, D88). Pure: the same holdings at the same
  * price with the same means end in the same way.
  */
 
@@ -22,22 +22,22 @@ export interface EndingSeries {
   readonly contract: OptionContract;
   /** Whole contracts; negative = short. */
   readonly count: number;
-  /** Of a long: contracts that the holder does not want exercised. */
+  /** Longs only: contracts that the holder does not want exercised. */
   readonly kept: number;
 }
 
-/** Longs that go on, and may stand for what ends: exercised where they are in the money and may be, or sold at their mark. */
+/** Longs that do not end, and may cover ending shorts: exercised if in the money and exercisable, or sold at their mark. */
 export interface ProtectiveLong extends EndingSeries {
   readonly isExercisable: boolean;
-  /** Of one contract at its mark, in whole cents. Asked for only where it decides: a mark that was read is part of the record. */
+  /** Value of one contract at its mark, in whole cents. Called only if needed: a mark that was read becomes part of the record. */
   readonly value: () => Money;
 }
 
-/** What a portfolio that may not owe can pay and deliver. */
+/** Cash and shares available to a portfolio that may not owe. */
 export interface Means {
-  /** Settled cash that nothing else is set aside of. */
+  /** Settled cash without other reservations. */
   readonly cash: Money;
-  /** Shares of the underlying that nothing else is set aside of. */
+  /** Shares of the underlying without other reservations. */
   readonly shares: Quantity;
 }
 
@@ -46,19 +46,20 @@ export interface PlannedOptionEvent {
   readonly contract: OptionContract;
   /** Whole contracts, positive. */
   readonly count: number;
-  /** Whether contracts leave the position: not where only shares are sold or bought in. */
+  /** True when contracts leave the position, false when only shares are sold or bought in. */
   readonly closes: boolean;
   /** Shares of the underlying; negative = delivered. */
   readonly shares: Quantity;
   /** Whole cents; negative = paid. */
   readonly cash: Money;
-  /** What it would have cost beyond that, and was not there (D88). */
+  /** Further cost that the portfolio could not pay (D88). */
   readonly waived?: Money;
 }
 
 /**
- * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: which way they go, and the strike for them. A part of
- * a share that an adjusted contract has is paid in cash at the price.
+ * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: direction of the shares, and the strike for them.
+ * The
+ * fractional share of an adjusted contract is paid in cash at the price.
  */
 export function deliveryOf(
   contract: OptionContract,
@@ -81,7 +82,7 @@ export function deliveryOf(
   };
 }
 
-/** Settlement in cash of what is in the money: paid to a holder, by a writer. */
+/** Cash settlement of the in-the-money amount: received by a holder, paid by a writer. */
 export function cashSettlementOf(contract: OptionContract, count: number, price: Price): PlannedOptionEvent {
   const value = intrinsicValue(contract, Math.abs(count), price);
   return {
@@ -103,7 +104,7 @@ const expired = (contract: OptionContract, count: number): PlannedOptionEvent =>
   cash: Money.zero,
 });
 
-/** What ends without shares, and longs and shorts that are in the money and deliver them. */
+/** Ends without shares, and longs and shorts that are in the money and deliver them. */
 interface Sorted {
   readonly events: PlannedOptionEvent[];
   readonly longs: readonly EndingSeries[];
@@ -131,8 +132,9 @@ function sorted(series: readonly EndingSeries[], price: Price | undefined): Sort
 }
 
 /**
- * How the contracts end. With `means` (where nobody lends) only what can be paid for and delivered is; else it just happens. Purchases come
- * before sales, so that what is bought may be delivered. A portfolio that may not owe has its longs stand for its shorts: those that end
+ * Plans the end of the contracts. With `means` (CASH portfolios) only affordable payments and deliveries happen; without, all do. Purchases
+ * come
+ * before sales, so that bought shares may be delivered. A portfolio that may not owe covers its shorts with its longs: those that end
  * whatever was instructed, then those of `behind`, exercised or sold (D88).
  */
 export function planExpiry(
@@ -173,11 +175,11 @@ function planEnd(
   return [...events, ...purchasesFirst(deliveries)];
 }
 
-/** Cash that these acts take beyond what there is. */
+/** Cash that these events require beyond the available amount. */
 const cashShortfallAfter = (events: readonly PlannedOptionEvent[], means: Means): number =>
   Math.max(0, 0 - means.cash - events.reduce((sum, { cash }) => sum + cash, 0));
 
-/** Contracts that would cost more than is left after all else are closed for what there is: nothing more can be lost (D88). */
+/** Contracts that would cost more than the cash that remains are closed for that: nothing more can be lost (D88). */
 function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
   const affordable: PlannedOptionEvent[] = [];
   let left: number = cashShortfallAfter(events, { cash: Money.max(cash, Money.zero), shares });
@@ -194,7 +196,7 @@ function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Mea
 const isCostOfShorts = ({ act }: PlannedOptionEvent): boolean =>
   act === 'BUY_IN' || act === 'ASSIGNED' || act === 'CASH_SETTLED';
 
-/** Longs that go on are sold at their mark for what is lacking after all else. */
+/** Sells continuing longs at their mark for cash that is still lacking. */
 function sellProtectiveLongs(
   events: readonly PlannedOptionEvent[],
   means: Means,
@@ -229,7 +231,8 @@ function purchasesFirst(events: readonly PlannedOptionEvent[]): PlannedOptionEve
 }
 
 /**
- * How contracts that are assigned before they expire end: with `means` longs are exercised only for what else could not be paid or delivered,
+ * Plans the end of contracts that are assigned before expiration: with `means` longs are exercised only for otherwise impossible payments
+ * or deliveries,
  * and the rest is sold or bought in at the mark.
  */
 export function planAssignment(
@@ -245,7 +248,7 @@ export function planAssignment(
   return withinCash(purchasesFirst(new WithinMeans(means, price).assign(assigned, longs)), means);
 }
 
-/** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means go. */
+/** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means allow. */
 class WithinMeans {
   readonly #means: Means;
   readonly #price: Price;
@@ -285,7 +288,7 @@ class WithinMeans {
     return this.#events;
   }
 
-  /** Exercises as many of these as stand for what assigned shorts of that type lack. */
+  /** Exercises as many of these longs as assigned shorts of that type lack. */
   #exerciseFor(optionType: OptionContract['optionType'], longs: readonly RemainingContracts[]): void {
     for (const long of longs) {
       const { contract, count } = long;
@@ -309,7 +312,7 @@ class WithinMeans {
     this.#cash += act.cash;
   }
 
-  /** Longs whose shares go against those of an assignment, or of another long: only the difference of the strikes is paid. */
+  /** Exercises longs whose shares offset those of an assignment, or of another long: only the difference of the strikes is paid. */
   #exerciseToNet(longs: RemainingContracts[]): void {
     for (const one of longs) {
       const { contract } = one;
@@ -336,14 +339,14 @@ class WithinMeans {
     this.#do(deliveryOf(one.contract, count, this.#price));
   }
 
-  /** What assignments ask for beyond what is there is sold, or bought in, at the mark: the dearest strikes to take first. */
+  /** Sells or buys in at the mark the part of assignments beyond the available means, the most expensive strikes first. */
   #settleAssigned(shorts: readonly EndingSeries[]): void {
     for (const { contract, count } of [...shorts].sort(byWorth)) {
       if (contract.deliverable === 0) continue;
       const each = Quantity.of(contract.deliverable);
       const isPut = contract.optionType === 'PUT';
       const value = deliverableValue(contract, this.#price);
-      // Cents are counted for all of them together: each one may lack a part of one.
+      // Cents are counted for all of them together: each one may lack a fraction of one.
       const unpaid = isPut
         ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value))
         : 0;
@@ -364,7 +367,7 @@ class WithinMeans {
     }
   }
 
-  /** What assigned calls pay in lieu of a part of a share comes out of that part, where the strike does not pay it. */
+  /** Sells shares for the cash in lieu that assigned calls pay, if the strike does not cover it. */
   #sellInLieu(shorts: readonly EndingSeries[]): void {
     for (const { contract, count } of shorts) {
       const { optionType, inLieu } = contract;
@@ -416,7 +419,7 @@ interface RemainingContracts extends EndingSeries {
   count: number;
 }
 
-/** What is deepest in the money first. */
+/** Deepest in the money first. */
 const byWorth = (a: EndingSeries, b: EndingSeries): number => {
   const [first, second] = [a.contract, b.contract];
   const strikes = first.optionType === 'CALL' ? first.strike - second.strike : second.strike - first.strike;

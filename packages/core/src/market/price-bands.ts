@@ -7,7 +7,7 @@ import type { TradingDate } from '../values/trading-date.js';
  * Price bands of the plan for limit up, limit down (D179): facts of its Amendment 18, in force since 2020-02-24.
  */
 
-/** Prices of so many milliseconds are one entry of a window. */
+/** Prices within this many milliseconds form one entry of a window. */
 const BUCKET_MS = 100;
 const WINDOW_MS = 300_000;
 
@@ -18,21 +18,21 @@ interface PriceSum {
   readonly count: number;
 }
 
-/** What the band of a symbol follows from, in one session. */
+/** State of a symbol's price band, in one session. */
 export interface BandState {
   readonly date: TradingDate;
   /** Prices of the last five minutes, since the open or the latest halt. */
   readonly prices: readonly PriceSum[];
-  /** Absent until the first price, and after a halt until the first one. */
+  /** Absent until the first price, also after a halt. */
   readonly reference?: Price;
   readonly referenceAt?: Instant;
-  /** The trade that was counted last: price, size and time as text. */
+  /** The last counted trade: price, size and time as text. */
   readonly trade?: string;
-  /** A trade has counted, so the middle of a quote without one does not. */
+  /** A trade has counted, so the midpoint of a quote without one does not. */
   readonly hasTrades?: true;
-  /** Since when the symbol is in a limit state. */
+  /** Start of the current limit state. */
   readonly limitSince?: Instant;
-  /** A halt is over and no price has come since. */
+  /** True after a halt until the first price. */
   readonly isAfterHalt?: true;
   /** The quote in force is the first after a halt, which no band limits. */
   readonly isExempt?: true;
@@ -49,7 +49,7 @@ export const newBand = (date: TradingDate): BandState => ({ date, prices: [] });
 /** A band after a halt: the first price is its reference. */
 export const bandAfterHalt = ({ date }: BandState): BandState => ({ date, prices: [], isAfterHalt: true });
 
-/** The prices of the last five minutes, with one more where there is one. */
+/** The prices of the last five minutes, with an optional new one. */
 export function pricesWith(
   prices: readonly PriceSum[],
   at: Instant,
@@ -76,7 +76,7 @@ export function meanOf(prices: readonly PriceSum[]): Price | undefined {
   return count === 0n ? undefined : Price.ofUnits(Number((sum * 2n + count) / (count * 2n)));
 }
 
-/** True when a mean differs enough from a reference price to take its place. */
+/** True when a mean differs enough from a reference price to replace it. */
 export const differsByOnePercent = (mean: Price, reference: Price): boolean =>
   Math.abs(mean - reference) * 100 >= reference;
 
@@ -86,7 +86,8 @@ const FIFTEEN_CENTS = Price.of('0.15');
 const CENT = Price.of('0.01');
 
 /**
- * The band around a reference price, in whole cents, rounded half up. `isLate`: in the last 25 minutes of the session. The percentage goes by the
+ * The band around a reference price, in whole cents, rounded half up. `isLate`: in the last 25 minutes of the session. The percentage
+ * depends on the
  * previous close all day.
  */
 export function bandAround(
@@ -112,6 +113,6 @@ export function bandAround(
   };
 }
 
-/** True when a price lies in a band. The band itself is allowed. */
+/** True when a price is within a band, its limits included. */
 export const isWithin = ({ lower, upper }: PriceBand, price: number): boolean =>
   price >= lower && price <= upper;

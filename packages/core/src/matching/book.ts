@@ -13,12 +13,12 @@ import type { FillModel } from './fill-model.js';
 /**
  * The orders at work in one instrument, and the quote they meet.
  *
- * There is no book of other people's orders here: this is an index that finds, for a new quote, the orders it
- * concerns without looking at the others. Orders wait in lanes, one per hours they work in and way they are
- * filled; each lane has queues by price, so that a quote that touches nobody costs a handful of comparisons.
+ * It has no orders of other market participants: it is an index that finds the orders a new quote affects, without
+ * visiting the others. Orders wait in lanes, one per session and fill
+ * model; each lane has queues by price, so that a quote that reaches no orders costs a handful of comparisons.
  */
 
-/** A place of an order in one queue. `price` is the price that matters there; ties go by `turn` (D62, D153). */
+/** An entry of an order in one queue. `price` is its key there; ties are ordered by `turn` (D62, D153). */
 export interface QueueEntry {
   place: number;
   readonly price: number;
@@ -34,17 +34,17 @@ const lowestFirst = (a: QueueEntry, b: QueueEntry): boolean =>
 const highestFirst = (a: QueueEntry, b: QueueEntry): boolean =>
   a.price === b.price ? a.turn < b.turn : a.price > b.price;
 
-/** Orders that work in the same hours and are filled in the same way. */
+/** Orders with the same session and fill model. */
 export class Lane {
   readonly session: OrderSession;
   readonly model: FillModel;
-  /** True when its session is on, and when the latest one began: no quote from before is met (D128). */
+  /** True while its session is open, with the start of the latest one: earlier quotes do not match (D128). */
   isOpen = false;
   openedAt: Instant = Instant.earliest;
   /** Ready to trade, best price first: buys by highest limit, sells by lowest. */
   readonly buys: OrderQueue = new PriorityQueue(highestFirst);
   readonly sells: OrderQueue = new PriorityQueue(lowestFirst);
-  /** Of these, limit orders that have not seen the market away from their limit yet; first those it leaves first. */
+  /** Limit orders of these queues that are not resting yet; first those that the market leaves first. */
   readonly unrestedBuys: OrderQueue = new PriorityQueue(lowestFirst);
   readonly unrestedSells: OrderQueue = new PriorityQueue(highestFirst);
   /** Waiting for a trigger: buys by lowest stop, sells by highest. */
@@ -59,12 +59,12 @@ export class Lane {
     this.model = model;
   }
 
-  /** True when an order of this lane has been resting since in its session. */
+  /** True when an order of this lane has been resting in the current session. */
   hasResting({ progress: { restingSince } }: Order): boolean {
     return restingSince !== undefined && restingSince >= this.openedAt;
   }
 
-  /** Limit orders that the market is away from and that are not resting yet. */
+  /** Limit orders that the market has left and that are not resting yet. */
   *leftBy(bid: Price | undefined, ask: Price | undefined): Iterable<Order> {
     yield* this.unrestedBuys.leading(({ price }) => ask === undefined || ask > price).map(orderAt);
     yield* this.unrestedSells.leading(({ price }) => bid === undefined || bid < price).map(orderAt);
@@ -83,27 +83,27 @@ const orderAt = (place: QueueEntry): Order => place.order;
 /** Orders of a lane that are ready to trade, best first. */
 export const readyQueue = (lane: Lane, side: Side): OrderQueue => (side === 'BUY' ? lane.buys : lane.sells);
 
-/** True when one order that is ready to trade has its turn before another: by price, then by turn. */
+/** True when one ready order comes before another: by price, then by turn. */
 export const isBefore = (a: QueueEntry, b: QueueEntry, side: Side): boolean =>
   a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
 export class Book {
   readonly symbol: string;
   quote: Quote | undefined;
-  /** True when the journal knows `quote`: one that no decision has read leaves no record. */
+  /** True when the journal has `quote`: quotes that no decision has read leave no record. */
   quoteRecorded = false;
-  /** The number of the push that `quote` came with; 0 = it is the feed's. */
+  /** The number of the push that brought `quote`; 0 = the feed did. */
   pushed = 0;
-  /** What is left of the displayed sizes until the next quote; Infinity where no size was given. */
+  /** Remaining displayed sizes until the next quote; Infinity without a given size. */
   bidLeft = 0;
   askLeft = 0;
-  /** Shares taken from the modelled book behind the touch since the last quote. */
+  /** Shares used of the modelled book behind the touch since the last quote. */
   modelledBidTaken = 0;
   modelledAskTaken = 0;
   readonly lanes: Lane[] = [];
-  /** Until when what the lanes say of their sessions holds; then they are told anew. */
+  /** Time until which the lanes' sessions are valid; then they are set again. */
   sessionsUntil: Instant = Instant.earliest;
-  /** All open orders in the instrument, those that wait for something else included. */
+  /** All open orders in the instrument, including those that are not at work. */
   readonly open = new OpenOrders();
   /** Orders that wait for a reference price (D133). */
   readonly awaitingPrice = new Set<Order>();
@@ -113,9 +113,9 @@ export class Book {
   readonly onClose = new Set<Order>();
   /** Short sales offered above the bid (D179a). */
   readonly offered = new Set<Order>();
-  /** True when it is an option's: stops on those look at bid and ask. Known once there are orders. */
+  /** True for options, whose stops trigger on bid and ask. Set once there are orders. */
   isOption = false;
-  /** How many of them are at work. */
+  /** Number of open orders at work. */
   workingOrders = 0;
 
   constructor(symbol: string) {
@@ -127,7 +127,7 @@ export class Book {
     this.quote = quote;
     this.quoteRecorded = recorded;
     this.pushed = pushed;
-    // A live source retells a quote with a newer trade or another age: what was taken of its displayed sizes stays taken.
+    // A live source repeats a quote with a newer trade or another age: used parts of its displayed sizes stay used.
     const isLive = before?.freshUntil !== undefined || quote.freshUntil !== undefined;
     if (before !== undefined && isLive && isSameStatement(before, quote)) return;
     this.bidLeft = quote.bid === undefined ? 0 : (quote.bidSize ?? Infinity);
@@ -136,12 +136,12 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
-  /** Who read the quote has left no record: whoever goes by it has to read it again. */
+  /** The decision that read the quote left no record: the next one has to read it again. */
   forgetRecord(): void {
     this.quoteRecorded = false;
   }
 
-  /** What was quoted was quoted of something else. */
+  /** Drops the quote after a split: it was a quote of the old instrument. */
   forgetQuote(): void {
     this.quote = undefined;
     this.quoteRecorded = false;
@@ -151,12 +151,12 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
-  /** Puts an order to work, or to its new place after it changed. */
+  /** Puts an order to work, or in its new place after a change. */
   place(order: Order, model: FillModel): void {
     this.remove(order);
     const { terms, progress } = order;
     if (isForAuction(progress.timeInForce) || progress.scriptRun !== undefined) {
-      // It waits for its auction, or for its script, and meets no quote.
+      // The order waits for its auction or script, and meets no quote.
       order.places = [];
       this.workingOrders++;
       return;
@@ -183,7 +183,7 @@ export class Book {
     this.workingOrders++;
   }
 
-  /** Takes an order from work; it may still be open. */
+  /** Removes an order from work; it may still be open. */
   remove(order: Order): void {
     const { places } = order;
     if (places === undefined) return;
@@ -203,8 +203,8 @@ export class Book {
   }
 
   /**
-   * A lane's session as it is now; `undefined` = it is over. At the beginning of one nobody is resting: everyone meets the first quote like an
-   * order that arrives (D128).
+   * Sets the current session of a lane; `undefined` = it is over. At its beginning no orders are resting: all meet the first quote like an
+   * arriving order (D128).
    */
   setSession(lane: Lane, openedAt: Instant | undefined): void {
     lane.isOpen = openedAt !== undefined;
@@ -223,7 +223,7 @@ export class Book {
     const [regular, extended] = [new Lane('REGULAR', model), new Lane('EXTENDED', model)];
     this.lanes.push(regular, extended);
     this.sessionsUntil = Instant.earliest;
-    // Not in the order of first use, which a recovery does not know.
+    // Not in the order of first use, which recovery does not know.
     this.lanes.sort((a, b) => (a.session + a.model < b.session + b.model ? -1 : 1));
     return session === 'REGULAR' ? regular : extended;
   }
@@ -236,15 +236,15 @@ function put(queue: OrderQueue, order: Order, price: number): QueueEntry {
 }
 
 const TIER_RANK: Readonly<Record<Tier, number>> = { ENTERPRISE: 0, PRO: 1, BASIC: 2 };
-/** More orders than a simulation will ever see. */
+/** More orders than a simulation will ever have. */
 const TURNS_PER_TIER = 1e15;
 
-/** Whose turn it is among orders at the same price: that of the higher tier, then that which reached the market first (D153). */
+/** Priority among orders at the same price: higher tiers first, then those that reached the market first (D153). */
 export const priorityOf = ({ terms, progress }: Order): number =>
   TIER_RANK[terms.tier] * TURNS_PER_TIER + (progress.arrival ?? 0);
 
 /**
- * The price at which the market must stand for an order to trade: its limit; anything for an order without one; one price unit beyond
+ * The market price that an order needs to trade: its limit; any price for an order without one; one price unit beyond
  * it for a resting limit that the market must trade through.
  */
 function readyPrice(limit: Price | undefined, side: Side, beyond: boolean): number {

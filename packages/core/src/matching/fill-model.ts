@@ -1,2 +1,2 @@
-/** How executions are assumed to happen (D46); there is no book of other people's orders. */
+/** Execution models (D46); the orders of other market participants are not simulated. */
 export type FillModel = 'ideal' | 'quote' | 'depth' | 'strict';

@@ -9,14 +9,14 @@ const MEDIAN_MS: Readonly<Record<Exclude<LatencyProfile, 'CUSTOM'>, number>> = {
 };
 
 /**
- * How many times the median a draw is, at evenly spaced probabilities 0, 1/16 … 1: right-skewed as network delays
- * are, 1 at the middle. A table, because powers and logarithms are not the same on every machine.
+ * Quantiles of a draw in multiples of the median, at evenly spaced probabilities 0, 1/16 … 1: right-skewed like network
+ * delays, 1 at the middle. A table, because powers and logarithms are not the same on every machine.
  */
 const QUANTILES = [
   0.45, 0.56, 0.63, 0.69, 0.75, 0.81, 0.87, 0.93, 1, 1.08, 1.17, 1.28, 1.41, 1.58, 1.84, 2.3, 4,
 ] as const;
 
-/** Of CUSTOM orders that do not say their own (D154). */
+/** Default latency of CUSTOM orders (D154). */
 const CUSTOM_MS = 100;
 
 const STREAM = 7;

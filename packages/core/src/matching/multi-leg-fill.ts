@@ -14,11 +14,11 @@ export interface LegMarket {
   /** Contracts in a unit. */
   readonly ratio: number;
   readonly quote: Quote;
-  /** What is left of the displayed size on the side that it takes; Infinity where none was given. */
+  /** Remaining displayed size on the side that it takes; Infinity without a given size. */
   readonly left: number;
 }
 
-/** Whole units of an order that would execute now, with the price of each leg, which add up to the net (D78). */
+/** Whole units of an order that would execute now, with the prices of the legs, whose net is that of a unit (D78). */
 export interface MultiLegFill {
   readonly units: Quantity;
   /** In the order of the legs. */
@@ -33,7 +33,7 @@ const CENT = Price.of('0.01');
 const touchOf = ({ positionIntent, quote }: LegMarket): Price | undefined =>
   sideOf(positionIntent) === 'BUY' ? quote.ask : quote.bid;
 
-/** What a unit costs at the touches, a credit negative; `undefined` where a leg has none. */
+/** Net of a unit at the touches, a credit negative; `undefined` if a leg has no touch. */
 export function netAtTouch(legs: readonly LegMarket[]): Price | undefined {
   let net = 0;
   for (const leg of legs) {
@@ -45,8 +45,8 @@ export function netAtTouch(legs: readonly LegMarket[]): Price | undefined {
 }
 
 /**
- * What of an order of several legs would execute against these quotes (D78): where the net is within its limit, at the touches on
- * arrival, at its limit once it has been resting; as many whole units as all sizes allow. For FOK all or nothing.
+ * Plans the executable part of a multi-leg order against these quotes (D78): if the net is within its limit, at the touches on
+ * arrival, at its limit once it is resting; as many whole units as all sizes allow. FOK: all or nothing.
  */
 export function planMultiLegFill(
   { terms, progress }: Order,
@@ -74,8 +74,8 @@ export function planMultiLegFill(
 }
 
 /**
- * What must come before an order whose net is beyond its limit can execute: one leg has come by its part of the distance, or the one
- * that has no touch has one. `undefined` where nothing is known: any quote may do.
+ * Conditions for the execution of an order whose net is beyond its limit: one leg has moved by its part of the distance, or the leg without
+ * a touch has one. `undefined` if there are no such conditions: any quote may suffice.
  */
 export function legWaitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] | undefined {
   for (const { symbol, positionIntent, quote } of legs) {
@@ -94,8 +94,9 @@ export function legWaitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] 
 }
 
 /**
- * What a resting order pays beyond the touches is put on the first bought leg of the smallest ratio; where all are sold, taken from the
- * dearest down, none below a cent.
+ * Distributes the amount that a resting order pays beyond the touches: to the first bought leg of the smallest ratio; if all are sold, from
+ * the
+ * most expensive down, none below a cent.
  */
 function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Price[]): Price[] {
   const prices = [...touches];
@@ -121,7 +122,8 @@ function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Pr
 }
 
 /**
- * The prices of the legs of a unit that executes at a net: their touches, with the difference on one leg. `undefined` where a leg has no touch.
+ * The prices of the legs of a unit that executes at a net: their touches, with the difference on one leg. `undefined` if a leg has no
+ * touch.
  * Absent `net` = that of the touches; no worse than `limit`.
  */
 export function pricesForNet(
@@ -135,7 +137,7 @@ export function pricesForNet(
   const touches = legs.map((leg) => touchOf(leg) ?? Price.ofUnits(0));
   const more = wanted - atTouch;
   if (more === 0) return touches;
-  // A higher net makes a bought leg dearer, a lower one a sold leg.
+  // A higher net raises the price of a bought leg, a lower one that of a sold leg.
   const wantedSide = more > 0 ? 'BUY' : 'SELL';
   const dearer = cheapestRatio(legs, ({ positionIntent }) => sideOf(positionIntent) === wantedSide);
   if (dearer !== undefined) {
@@ -144,11 +146,11 @@ export function pricesForNet(
     prices[dearer] = Price.ofUnits((prices[dearer] ?? 0) + Math.abs(Math.trunc(more / ratio)));
     return prices;
   }
-  // All legs are on the other side: they get cheaper.
+  // All legs are on the other side: their prices are lowered.
   return cheapened(legs, touches, Math.abs(more));
 }
 
-/** The leg of the smallest ratio among some. */
+/** The matching leg with the smallest ratio. */
 function cheapestRatio(legs: readonly LegMarket[], isMeant: (leg: LegMarket) => boolean): number | undefined {
   let best: number | undefined;
   legs.forEach((leg, index) => {
@@ -157,7 +159,7 @@ function cheapestRatio(legs: readonly LegMarket[], isMeant: (leg: LegMarket) => 
   return best;
 }
 
-/** Prices lower by so much a unit: taken from the dearest down, none below a cent. */
+/** Prices lowered by an amount per unit: from the most expensive down, none below a cent. */
 function cheapened(legs: readonly LegMarket[], touches: readonly Price[], less: number): Price[] {
   const prices = [...touches];
   let left = less;

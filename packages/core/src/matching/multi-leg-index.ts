@@ -3,12 +3,12 @@ import type { Order, Side } from '../orders/order.js';
 import { PriorityQueue } from '../values/priority-queue.js';
 
 /*
- * The open orders of several legs that have one in a contract. Like the `Book` of single orders this finds those that a quote concerns
- * without looking at the others. What matters is a sum over the legs, so each leg gets its part of the distance to the limit: as long as
- * the touch of none has come by that much, the sum cannot have come all the way.
+ * The open multi-leg orders with a leg in a contract. Like the `Book` of single orders it finds those that a quote affects
+ * without visiting the others. The net is a sum over the legs, so each leg gets its part of the distance to the limit: while
+ * no touch has moved by that much, the net cannot have reached the limit.
  */
 
-/** An order looked at again only when the ask of a bought leg, or the bid of a sold one, has come to a price. */
+/** An order to check again when the ask of a bought leg, or the bid of a sold one, reaches a price. */
 interface WatchedOrder {
   place: number;
   readonly price: number;
@@ -16,7 +16,7 @@ interface WatchedOrder {
   readonly queue: PriorityQueue<WatchedOrder>;
 }
 
-/** What an order waits for: this price of a leg, `Infinity` or `-Infinity` for any price on its side. */
+/** Price of a leg that an order waits for, `Infinity` or `-Infinity` for any price on its side. */
 export interface LegWait {
   readonly symbol: string;
   readonly side: Side;
@@ -29,10 +29,10 @@ const highestFirst = (a: WatchedOrder, b: WatchedOrder): boolean =>
 const lowestFirst = (a: WatchedOrder, b: WatchedOrder): boolean =>
   a.price === b.price ? byNumber(a, b) : a.price < b.price;
 
-/** The open orders of several legs with one in a contract. */
+/** The open multi-leg orders with a leg in one contract. */
 class MultiLegOrderIndex implements Iterable<Order> {
   readonly #all = new Set<Order>();
-  /** Orders that any quote concerns. */
+  /** Orders that any quote affects. */
   readonly #alert = new Set<Order>();
   readonly #buys = new PriorityQueue<WatchedOrder>(highestFirst);
   readonly #sells = new PriorityQueue<WatchedOrder>(lowestFirst);
@@ -49,7 +49,7 @@ class MultiLegOrderIndex implements Iterable<Order> {
     return this.#all.has(order);
   }
 
-  /** A new one: it has not been looked at. */
+  /** Adds a new order, which has not been checked. */
   add(order: Order): void {
     this.#all.add(order);
     this.#alert.add(order);
@@ -60,7 +60,7 @@ class MultiLegOrderIndex implements Iterable<Order> {
     this.#alert.delete(order);
   }
 
-  /** Adds those that a quote may concern to `found`, made where there are any. */
+  /** Adds the orders that a quote may affect to `found`, created if necessary. */
   concernedBy({ bid, ask }: Quote, found: Set<Order> | undefined): Set<Order> | undefined {
     let all = found;
     if (this.#alert.size > 0) {
@@ -80,7 +80,7 @@ class MultiLegOrderIndex implements Iterable<Order> {
     return all;
   }
 
-  /** From now on any quote concerns it, or none. */
+  /** Makes every quote affect the order, or none. */
   setAlert(order: Order, isAlert: boolean): void {
     if (isAlert) this.#alert.add(order);
     else this.#alert.delete(order);
@@ -97,7 +97,7 @@ class MultiLegOrderIndex implements Iterable<Order> {
 /** By contract. */
 export type MultiLegOrderIndexes = Map<string, MultiLegOrderIndex>;
 
-/** An order of several legs is open. */
+/** Adds an open multi-leg order. */
 export function addMultiLegOrder(packages: MultiLegOrderIndexes, order: Order): void {
   for (const { optionSymbol } of order.terms.legs ?? []) {
     let on = packages.get(optionSymbol);
@@ -115,19 +115,19 @@ export function removeMultiLegOrder(packages: MultiLegOrderIndexes, order: Order
   }
 }
 
-/** Something about it has changed: the next quote of any leg concerns it. */
+/** Marks an order as changed: the next quote of any leg affects it. */
 export function wakeMultiLegOrder(packages: MultiLegOrderIndexes, order: Order): void {
   unwatch(order);
   for (const { optionSymbol } of order.terms.legs ?? []) packages.get(optionSymbol)?.setAlert(order, true);
 }
 
-/** A market was set that nobody looked at: whom it concerns will look at the next one. */
+/** After a quote that was not matched: orders that it affects are checked at the next one. */
 export function wakeConcerned(packages: MultiLegOrderIndexes, quote: Quote): void {
   for (const order of packages.get(quote.symbol)?.concernedBy(quote, undefined) ?? [])
     wakeMultiLegOrder(packages, order);
 }
 
-/** Until one of these comes, nothing can become of it: it need not be looked at. */
+/** Sets the prices that an order waits for: it is not checked before one of them comes. */
 export function restMultiLegOrder(
   packages: MultiLegOrderIndexes,
   order: Order,
@@ -140,7 +140,7 @@ export function restMultiLegOrder(
   );
 }
 
-/** Until this leg is quoted anew, nothing can become of it. */
+/** Skips an order until this leg has a new quote. */
 export function awaitQuote(packages: MultiLegOrderIndexes, order: Order, symbol: string): void {
   unwatch(order);
   for (const { optionSymbol } of order.terms.legs ?? [])

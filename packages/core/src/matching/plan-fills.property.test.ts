@@ -174,7 +174,7 @@ it('depth: two orders in turn get the same levels as one large order', () => {
         book.modelledBidTaken += modelled;
       }
     }
-    // As in one order: the second wants the rest only if the first got all it wanted.
+    // Like in one order: the second gets the rest only if the first was filled.
     if (total(parts) < first) return;
     parts.push(...plan({ ...situation, quantity: Quantity.ofUnits(situation.quantity - first) }, book));
     const byPrice = (fills: readonly PlannedFill[]): Map<number, number> => {

@@ -19,13 +19,14 @@ export interface PlannedFill {
   readonly sizeAvailable?: Quantity;
 }
 
-/** Levels of the modelled book that one quote offers, and their least distance as a part of the touch. */
+/** Levels of the modelled book per quote, and their smallest distance as a part of the touch. */
 const MODELLED_LEVELS = 40;
 const MODELLED_STEP_BPS = 5;
 
 /**
- * What of an order would execute against the book's quote (D46, D47). The order is ready to trade and its limit, if
- * it has one, is at or beyond the touch. Empty = nothing; for FOK all or nothing.
+ * Plans the executable part of an order against the book's quote (D46, D47). The order is ready to trade and its limit,
+ * if
+ * it has one, is at or beyond the touch. Empty = none; FOK: all or nothing.
  */
 export function planFills(order: Order, model: FillModel, book: Book, instrument: Tradable): PlannedFill[] {
   const quote = book.quote;
@@ -64,8 +65,8 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 
 /**
  * The modelled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes
- * `ADV × (x / σ)²` shares (ADV = shares a day, σ = a day's standard deviation): so many stand within x of the touch. Levels are a tick
- * or 0.05 % apart, whichever is more; whole shares; what one order took is gone until the next quote.
+ * `ADV × (x / σ)²` shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick
+ * or 0.05 % apart, whichever is more; whole shares; the size that one order used is not available until the next quote.
  */
 function modelledFills(
   order: Order,

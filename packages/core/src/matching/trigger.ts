@@ -7,15 +7,15 @@ import { Price } from '../values/price.js';
 const WHOLE = 1_000_000;
 
 /**
- * The price that sets off stops (D48): the last trade; where a quote has none, sells look at the bid and buys at the ask. Those on
- * options always do (D74).
+ * The price that triggers stops (D48): the last trade; without one the bid for sells and the ask for buys. Stops on
+ * options always use these (D74).
  */
 export const triggerPrice = (quote: Quote, side: Side, isOption: boolean): Price | undefined =>
   (isOption ? undefined : quote.last) ?? (side === 'SELL' ? quote.bid : quote.ask);
 
 /**
- * Where a trailing stop stands once the market has been at `price`: the mark never moves back, the stop keeps its
- * distance. `undefined` where nothing moves.
+ * Mark and stop of a trailing stop after the market was at `price`: the mark never moves back, the stop keeps its
+ * distance. `undefined` if neither moves.
  */
 export function trail(
   order: Pick<Order, 'terms' | 'progress'>,
@@ -31,7 +31,7 @@ export function trail(
   return { mark: price, stopPrice };
 }
 
-/** Where a trailing stop starts: with the last price at acceptance; where there was none, with the first it meets (D48). */
+/** Start of a trailing stop: the last price at acceptance, else the first one after it (D48). */
 export function startingTrail(
   order: Pick<Order, 'terms' | 'progress'>,
   quote: Quote | undefined,

@@ -22,7 +22,7 @@ const contractOf = (symbol: string, said: Partial<OptionContract> = {}): OptionC
 
 type Sides = Partial<Record<'bid' | 'ask' | 'last', string>>;
 
-/** Friday 2026-01-16 at 15:00 New York; the contracts that are quoted are listed. */
+/** Friday 2026-01-16 at 15:00 New York; the quoted contracts are listed. */
 function marketOf(
   quotes: Readonly<Record<string, Sides>>,
   more: Partial<OptionMarket> & { readonly listed?: readonly OptionContract[] } = {},
@@ -96,7 +96,7 @@ describe('the underlying of options that has no quote (D85)', () => {
       AAPL260220P00190000: { bid: '1.30', ask: '1.50' },
       [CALL]: { bid: '9.90', ask: '10.10' },
       [PUT]: { bid: '4.40', ask: '4.60' },
-      // Nothing to compare it with.
+      // No put to compare it with.
       AAPL260220C00210000: { bid: '4.5', ask: '4.6' },
       // Another expiration.
       AAPL260320C00205000: { bid: '6', ask: '6' },
@@ -113,7 +113,7 @@ describe('the underlying of options that has no quote (D85)', () => {
     const cum =
       underlyingPriceOf(contractOf(CALL), marketOf(quotes, { dividendsOn: () => [dividend] }))! / 1e8;
     expect(cum - price).toBeCloseTo(2 * Math.exp((-0.04 * (24 * 24 - 12)) / (365 * 24)), 6);
-    // At the end nothing discounts any more.
+    // At the end there is no discount.
     const end = marketOf(quotes, { at: nyse.instantOf(TradingDate.of('2026-02-20'), 16, 0) });
     expect(underlyingPriceOf(contractOf(CALL), end)).toBe(Price.of('205.5'));
   });
@@ -135,7 +135,7 @@ describe('the Greeks of a contract (D71)', () => {
     );
     const conditions = conditionsAt(205, YEARS, 0.04);
     const terms = { optionType: 'CALL', style: 'AMERICAN', strike: 200 } as const;
-    // The volatility at which it is worth 10, by halving.
+    // Finds the volatility at which it is worth 10, by bisection.
     let [low, high] = [0.01, 5];
     for (let i = 0; i < 60; i++) {
       const middle = (low + high) / 2;
@@ -160,7 +160,7 @@ describe('the Greeks of a contract (D71)', () => {
 
   it('of a series that delivers 150 shares at the price of 100 count 150', () => {
     const adjusted = contractOf('AAPL1260220C00200000', { deliverable: 150, inLieu: Quantity.zero });
-    // So much in the money that it is the shares less the strike.
+    // Deep in the money: its value is the shares less the strike.
     const market = marketOf(
       { AAPL: { last: '400' }, AAPL1260220C00200000: { bid: '399.9', ask: '401.3' } },
       { listed: [adjusted] },

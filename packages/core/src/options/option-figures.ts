@@ -12,8 +12,8 @@ import type { OptionMarket } from './option-market.js';
 import { seriesConditionsOf, sharesPerUnit, underlyingPriceOf } from './underlying.js';
 
 /**
- * What a position in a contract is marked at (D72): by its quote; without one by the model, at the usual volatility of the underlying.
- * `undefined` where the underlying has no price either: then what was paid decides.
+ * The mark of a position in a contract (D72): by its quote; without one by the model, at the usual volatility of the underlying.
+ * `undefined` if the underlying has no price either: then the cost is used.
  */
 export function markOfOption(contract: OptionContract, market: OptionMarket): Price | undefined {
   const quote = market.quote(contract.symbol);
@@ -25,7 +25,7 @@ export function markOfOption(contract: OptionContract, market: OptionMarket): Pr
     : modelPriceOf(contract, seriesConditionsOf(contract, price, market), market);
 }
 
-/** What anything is marked at: shares, futures and indices by their quotes (D56), options as above. */
+/** The mark of any instrument: shares, futures and indices by their quotes (D56), options as above. */
 export function markOfSymbol(symbol: string, market: OptionMarket): Price | undefined {
   const instrument = isLongAsOsi(symbol) ? market.instrument(symbol) : undefined;
   if (instrument?.assetClass === 'OPTION') return markOfOption(instrument, market);
@@ -33,7 +33,7 @@ export function markOfSymbol(symbol: string, market: OptionMarket): Price | unde
   return quote && markOf(quote);
 }
 
-/** What the model gives for a contract that nobody quotes (D72), at the usual volatility of its underlying. */
+/** Model price of a contract without a quote (D72), at the usual volatility of its underlying. */
 export function modelPriceOf(
   contract: OptionContract,
   conditions: Conditions,
@@ -61,7 +61,7 @@ const NO_GREEKS: ContractGreeks = {
   vegaPerContract: 0,
 };
 
-/** The Greeks of a contract at the volatility that its mark implies; all 0 where the underlying has no price (D71). */
+/** The Greeks of a contract at the volatility that its mark implies; all 0 if the underlying has no price (D71). */
 export function greeksOf(contract: OptionContract, market: OptionMarket): ContractGreeks {
   const price = underlyingPriceOf(contract, market);
   if (price === undefined) return NO_GREEKS;
@@ -79,9 +79,9 @@ export function greeksOf(contract: OptionContract, market: OptionMarket): Contra
   };
 }
 
-/** What a mark says of an option, per share (D71). */
+/** Implied volatility and Greeks of an option, per share (D71). */
 export interface OptionFigures {
-  /** A year; from 0.01 to 5. Absent where the price is the intrinsic value to half a tick, or less: it says nothing of volatility (D220). */
+  /** Per year; from 0.01 to 5. Absent if the price is at most half a tick above the intrinsic value: it implies no volatility (D220). */
   readonly impliedVolatility?: number;
   readonly delta: number;
   readonly gamma: number;
@@ -89,7 +89,7 @@ export interface OptionFigures {
   readonly vega: number;
 }
 
-/** Implied volatility and Greeks at a mark. A chain works out the conditions of a series once. */
+/** Implied volatility and Greeks at a mark. A chain computes the conditions of a series once. */
 export function optionFiguresOf(
   contract: OptionContract,
   mark: Price,
@@ -102,7 +102,7 @@ export function optionFiguresOf(
   return saysVolatility(contract, mark, conditions) ? { impliedVolatility: volatility, ...greeks } : greeks;
 }
 
-/** True when a price is more than half a tick above what exercise would bring (D220). */
+/** True when a price is more than half a tick above the exercise value (D220). */
 function saysVolatility(contract: OptionContract, mark: Price, { spot }: Conditions): boolean {
   const { optionType, strike } = contract;
   const inside = Math.max(0, optionType === 'CALL' ? spot - dollarsOf(strike) : dollarsOf(strike) - spot);

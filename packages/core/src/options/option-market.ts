@@ -6,16 +6,16 @@ import type { Quote } from '../market/quote.js';
 import type { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** What options are valued by: quotes, dividends and instruments as of an instant. */
+/** Market data and model inputs of option valuations: quotes, dividends and instruments at an instant. */
 export interface OptionMarket {
   readonly at: Instant;
   readonly calendar: Calendar;
-  /** Continuous, a year: 0.04 is 4 %. */
+  /** Continuous, per year: 0.04 is 4 %. */
   readonly riskFreeRate: number;
   quote(symbol: string): Quote | undefined;
   instrument(symbol: string): Instrument | undefined;
-  /** Announced, whether they are still to come or not. */
+  /** Announced dividends, past or future. */
   dividendsOn(symbol: string): readonly CashDividend[];
-  /** The options of an underlying and an expiration that are listed one by one. */
+  /** The individually listed options of an underlying and an expiration. */
   optionsListed(underlying: string, expiration: TradingDate): Iterable<OptionContract>;
 }

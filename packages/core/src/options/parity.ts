@@ -12,8 +12,8 @@ interface Pair {
 }
 
 /**
- * What the underlying of a series is worth by put–call parity of the pair of the same expiration whose marks differ least (D85): strike and
- * dividends ahead at their present value, and the call less the put. `undefined` where there is no such pair, or it says zero or less.
+ * Price of a series' underlying by put–call parity, from the pair of the same expiration whose marks differ least (D85): strike and
+ * future dividends at their present value, plus the call less the put. `undefined` if there is no such pair, or the price is not positive.
  */
 export function parityPriceOf(series: OptionSeries, market: OptionMarket): Price | undefined {
   const pair = nearestPair(series, market);
@@ -22,7 +22,7 @@ export function parityPriceOf(series: OptionSeries, market: OptionMarket): Price
   const settlement = settlesAt(series, calendar);
   const dividends = market.dividendsOn(series.underlying);
   const { strike, call, put } = pair;
-  // The spot does not matter for what discounts: at the settlement nothing does.
+  // Discounts do not depend on the spot: at the settlement there are none.
   const { discount, dividends: ahead } =
     settlement <= at
       ? { discount: 1, dividends: [] }
@@ -34,7 +34,7 @@ export function parityPriceOf(series: OptionSeries, market: OptionMarket): Price
   return rounded > 0 ? rounded : undefined;
 }
 
-/** Of equal differences the one with the lowest strike. Adjusted series deliver something else and are left out. */
+/** The pair whose marks differ least, in a tie the one with the lowest strike. Adjusted series deliver something else and are left out. */
 function nearestPair({ underlying, expiration }: OptionSeries, market: OptionMarket): Pair | undefined {
   const halves = new Map<string, { contract: OptionContract; mark: Price }>();
   let nearest: Pair | undefined;

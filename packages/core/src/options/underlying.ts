@@ -7,17 +7,17 @@ import { conditionsOf, dollarsOf, roundedPrice, settlesAt } from './model/valuat
 import type { OptionMarket } from './option-market.js';
 import { parityPriceOf } from './parity.js';
 
-/** What the underlying of a series stands at: its mark (D56); without a quote what put–call parity says (D85). */
+/** Price of a series' underlying: its mark (D56); without a quote that of put–call parity (D85). */
 export function underlyingPriceOf(series: OptionSeries, market: OptionMarket): Price | undefined {
   const quote = market.quote(series.underlying);
   return (quote && markOf(quote)) ?? parityPriceOf(series, market);
 }
 
-/** Shares that one unit of the multiplier delivers: 1 but for series that were adjusted. */
+/** Shares that one unit of the multiplier delivers: 1 except for adjusted series. */
 export const sharesPerUnit = ({ deliverable, inLieu = Quantity.zero, multiplier }: OptionSeries): number =>
   (deliverable + inLieu / Quantity.of(1)) / multiplier;
 
-/** The conditions of a series where its underlying stands at a price (D71). An adjusted one is on what a unit of it delivers. */
+/** The conditions of a series at a price of its underlying (D71). An adjusted series is valued on the deliverable of one unit. */
 export function seriesConditionsOf(series: OptionSeries, price: Price, market: OptionMarket): Conditions {
   const { at: now, calendar, riskFreeRate: rate } = market;
   const shares = sharesPerUnit(series);

@@ -1,6 +1,6 @@
 import { hash32 } from './seeded.js';
 
-/** What a number counts. Ids of different kinds never meet. */
+/** Kinds of numbered objects. Ids of different kinds never collide. */
 export type IdKind =
   'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL' | 'OUTCOME';
 
@@ -23,8 +23,8 @@ const KIND_SHIFT = 21;
 const SECOND = 0x5a4d0001;
 
 /**
- * Public ids of running numbers. The number goes through a keyed permutation, so that an id says nothing, not even together with
- * others, while whoever has the secret gets the number back from it. The same secret and number give the same id anywhere.
+ * Public ids of running numbers. The number goes through a keyed permutation, so that an id reveals nothing, not even together with
+ * others, while the secret recovers the number from it. The same secret and number give the same id anywhere.
  *
  * The permutation is the block cipher Speck64/128 (Beaulieu et al., "The SIMON and SPECK Families of Lightweight Block Ciphers",
  * 2013), chosen because it needs 32-bit additions, rotations and exclusive ors only. An id has the form of a version 4 UUID
@@ -32,7 +32,7 @@ const SECOND = 0x5a4d0001;
  */
 export class Ids {
   private readonly keys = new Uint32Array(ROUNDS);
-  /** The block last worked on. */
+  /** The last processed block. */
   private x = 0;
   private y = 0;
 
@@ -51,7 +51,7 @@ export class Ids {
     }
   }
 
-  /** The secret of a simulation that was given a seed and nothing else: as good as the seed is secret. */
+  /** The secret of a simulation that has only a seed: as good as the seed is secret. */
   static secretOf(seed: number): string {
     return [0, 1, 2, 3].map((part) => hash32(seed, 11, part).toString(16).padStart(8, '0')).join('');
   }
@@ -62,7 +62,7 @@ export class Ids {
     this.encipher(x ^ SECOND, y);
     const b = this.x;
     const c = this.y;
-    // In one go: a string put together from parts costs three times as much once it is the key of a map.
+    // One call: a string concatenated from parts costs three times as much once it is the key of a map.
     // prettier-ignore
     return String.fromCharCode(
       hex(x, 28), hex(x, 24), hex(x, 20), hex(x, 16), hex(x, 12), hex(x, 8), hex(x, 4), hex(x, 0), DASH,

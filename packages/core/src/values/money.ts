@@ -27,11 +27,11 @@ const UNITS_PER_SHARE = 1e6;
 /** Multipliers have at most six decimals. */
 const MULTIPLIER_SCALE = 1e6;
 
-/** Nothing above 100 billion dollars is ever posted: sums of what is posted stay exact integers. */
+/** Largest amount that is posted, 100 billion dollars: sums of postings stay exact integers. */
 const LARGEST_POSTING = 1e15;
 /**
- * 200 billion dollars: where figures that move with the market end. A quote can jump anywhere; what is reported, compared and kept as
- * the mark of a close stays an exact integer all the same.
+ * 200 billion dollars: limit of figures that move with the market. A quote can jump anywhere; reported, compared and stored
+ * figures still stay exact integers.
  */
 const LARGEST_FIGURE = 2e15;
 
@@ -59,7 +59,7 @@ export const Money = {
     return multiplyDivide(price, quantity, PRICE_QUANTITY_TO_MONEY, 'half-up') as Money;
   },
 
-  /** How many shares an amount is worth at a price, in millionths, rounded down: `of` them never comes to more. */
+  /** Shares that an amount buys at a price, in millionths, rounded down: `of` them never exceeds it. */
   sharesFor(money: Money, price: Price): Quantity {
     return multiplyDivide(money, PRICE_QUANTITY_TO_MONEY, price, 'down') as Quantity;
   },
@@ -79,7 +79,7 @@ export const Money = {
     return multiplyTwiceDivide(price, quantity, factor, divisor, 'half-up') as Money;
   },
 
-  /** The price at which so many come to `money`: `ofContracts` turned round, rounded half up to 10^-8. */
+  /** The price at which a quantity has the value `money`: the inverse of `ofContracts`, rounded half up to 10^-8. */
   perUnit(money: Money, quantity: Quantity, multiplier: number): Price {
     const factor = Math.round(multiplier * MULTIPLIER_SCALE);
     const scale = PRICE_QUANTITY_TO_MONEY * MULTIPLIER_SCALE;
@@ -99,7 +99,7 @@ export const Money = {
   scale: (money: Money, numerator: number, denominator: number): Money =>
     multiplyDivide(money, numerator, denominator, 'half-up') as Money,
 
-  /** A figure that moves with the market, at most the largest there is, either way. */
+  /** Limits a figure that moves with the market to the largest supported one, in both directions. */
   bounded: (amount: number): Money => Math.max(-LARGEST_FIGURE, Math.min(amount, LARGEST_FIGURE)) as Money,
   /** True when an amount may enter the books. */
   isPostable: (money: Money): boolean => Math.abs(money) <= LARGEST_POSTING,

@@ -25,7 +25,7 @@ export const Quantity = {
   min: (a: Quantity, b: Quantity): Quantity => (a < b ? a : b),
   max: (a: Quantity, b: Quantity): Quantity => (a > b ? a : b),
   abs: (a: Quantity): Quantity => Math.abs(a) as Quantity,
-  /** Whether so many may be held or ordered: sums and the products of a split's bookkeeping stay exact integers. */
+  /** True when a quantity may be held or ordered: sums and the products of a split's bookkeeping stay exact integers. */
   isHoldable: (quantity: Quantity): boolean => quantity <= MOST_HELD && quantity >= -MOST_HELD,
   isWhole: (quantity: Quantity): boolean => quantity % UNITS === 0,
   /** The part in whole shares, towards zero. */

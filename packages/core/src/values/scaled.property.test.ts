@@ -21,7 +21,7 @@ const divisor = fc
   .oneof(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 1, max: 1e14 }))
   .chain((by) => fc.constantFrom(by, -by));
 
-/** What decimal arithmetic of sixty digits says, where the answer is an integer that a double can count. */
+/** Expected result by decimal arithmetic of sixty digits, if it is an integer that a double represents exactly. */
 function expected(value: Decimal, mode: Rounding): number | undefined {
   const whole = value.toDecimalPlaces(0, MODES[mode]);
   return whole.abs().lte(Number.MAX_SAFE_INTEGER) ? whole.toNumber() + 0 : undefined;

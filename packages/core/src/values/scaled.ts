@@ -7,7 +7,7 @@
  * comparison with what a portfolio can hold, and never allowed into the books (see `Money.isPostable`).
  */
 
-/** How a quotient that is not whole becomes one. `half-up` rounds halves away from zero. */
+/** Rounding of a quotient to a whole number. `half-up` rounds halves away from zero. */
 export type Rounding = 'half-up' | 'up' | 'down';
 
 /** `value / divisor` for integers, rounded as named; `up` and `down` are away from and towards zero. */
@@ -100,7 +100,7 @@ export function formatScaled(value: number, scale: number): string {
   return (negative ? '-' : '') + whole + fraction;
 }
 
-/** Of two whole numbers; of one and 0 the one. */
+/** Greatest common divisor of two whole numbers; with 0 it is the other number. */
 export function greatestCommonDivisor(a: number, b: number): number {
   let [divisor, rest] = [a, b];
   while (rest !== 0) [divisor, rest] = [rest, divisor % rest];

@@ -59,7 +59,7 @@ describe.each([
     expect(Math.max(...errors.map(Math.abs))).toBeLessThan(0.025);
   });
 
-  /** How far Greeks are off what differences of a tree of 801 steps say; gamma and vega as parts of what they are at the money. */
+  /** Errors of Greeks against differences of a tree of 801 steps; gamma and vega relative to their values at the money. */
   const greeksOff = () => {
     const off = { delta: [] as number[], gamma: [] as number[], vega: [] as number[] };
     for (let index = 100; index < 112; index++) {

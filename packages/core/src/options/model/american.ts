@@ -8,8 +8,8 @@ import { emptyPremiums, growTree } from './tree.js';
 import type { Premiums } from './tree.js';
 
 /*
- * American options: the European value, and the premium of early exercise from trees (D71). What a tree gets wrong falls with the
- * number of its steps where exercise can pay at any time, so that two trees tell the limit. At ex-dates alone it does not, and
+ * American options: the European value, and the premium of early exercise from trees (D71). The error of a tree falls with the
+ * number of its steps if exercise can pay at any time, so two trees give the limit. At ex-dates alone it does not, and
  * one tree is better than two.
  */
 
@@ -21,7 +21,7 @@ interface Sizes {
 }
 
 const SIZES: Sizes = { small: 51, large: 101, alone: 101 };
-/** For what need not be exact. */
+/** Sizes for lower precision. */
 const ROUGH_SIZES: Sizes = { small: 15, large: 31, alone: 43 };
 /** Wide enough to even out which nodes an edge of exercise falls between. */
 const VOLATILITY_SHIFT = 0.1;
@@ -29,7 +29,7 @@ const VOLATILITY_SHIFT = 0.1;
 const smaller = emptyPremiums();
 const larger = emptyPremiums();
 
-/** The value of an American option in dollars per share; never below the European one or what exercise on a known date brings. */
+/** The value of an American option in dollars per share; never below the European one or the gain from exercise on a known date. */
 export function americanValue(
   optionType: OptionType,
   strike: number,
@@ -39,7 +39,7 @@ export function americanValue(
   return valueBySizes(optionType, strike, conditions, volatility, SIZES);
 }
 
-/** About a fifth of the work, and good to a cent or two for a strike of 100. */
+/** A fifth of the work, with an error of a cent or two for a strike of 100. */
 export function roughAmericanValue(
   optionType: OptionType,
   strike: number,
@@ -76,7 +76,7 @@ export function americanSensitivities(
   const premium = premiumOf(optionType, strike, conditions, volatility, times, SIZES);
   const certain = certainValue(optionType, strike, conditions);
   if (larger.isExercised) {
-    // Exercised at once it is the difference of two amounts.
+    // Exercised at once, it is the difference of two amounts.
     return { value: certain, delta: optionType === 'CALL' ? 1 : -1, gamma: 0, theta: 0, vega: 0 };
   }
   const value = Math.max(european.value + premium, certain);
@@ -94,7 +94,7 @@ export function americanSensitivities(
   return { value, delta, gamma, theta, vega };
 }
 
-/** What the best date to exercise brings that can be named in advance: at once, or at an ex-date. Below 0 where it costs. */
+/** Gain from the best exercise date that is known in advance: at once, or at an ex-date. Below 0 if it costs. */
 export function certainValue(
   optionType: OptionType,
   strike: number,
@@ -113,7 +113,7 @@ export function certainValue(
   return best;
 }
 
-/** The premium at the root; leaves the trees it is from in `smaller` and `larger`. */
+/** The premium at the root; leaves its trees in `smaller` and `larger`. */
 function premiumOf(
   optionType: OptionType,
   strike: number,
@@ -130,7 +130,7 @@ function premiumOf(
   return premium > 0 ? premium : 0;
 }
 
-/** What an infinite tree would say. */
+/** Limit of infinitely many steps. */
 function limitOf(times: ExerciseTimes, { small, large }: Sizes, ofSmall: number, ofLarge: number): number {
   return times === 'ANY' ? ofLarge + ((ofLarge - ofSmall) * small) / (large - small) : ofLarge;
 }

@@ -1,11 +1,11 @@
 import { exp } from './exponential.js';
 
 /*
- * What the values of all options of one underlying and one expiration have in common. A chain works it out once. Inside the model
+ * Conditions that all options of one underlying and one expiration share. A chain computes them once. Inside the model
  * amounts are dollars per share in floating point, times are years of 365 days from now.
  */
 
-/** A cash dividend per share whose ex-date lies ahead. */
+/** A cash dividend per share with a future ex-date. */
 export interface DividendAhead {
   /** Until it goes ex. */
   readonly years: number;
@@ -21,26 +21,26 @@ export interface DiscountedDividend extends DividendAhead {
 export interface Conditions {
   /** Price of the underlying. */
   readonly spot: number;
-  /** Until the option is settled; never below a minute. */
+  /** Until settlement of the option; never below a minute. */
   readonly years: number;
-  /** Continuous, a year. */
+  /** Continuous, per year. */
   readonly rate: number;
   /** Dividends before expiration, in order of time. */
   readonly dividends: readonly DiscountedDividend[];
-  /** Present value of 1.00 at expiry. */
+  /** Present value of 1.00 at expiration. */
   readonly discount: number;
-  /** Spot less the present value of the dividends: what moves (D71). */
+  /** Spot less the present value of the dividends: the part that moves (D71). */
   readonly escrowed: number;
 }
 
 const MINUTES_A_YEAR = 365 * 24 * 60;
 const SHORTEST_YEARS = 1 / MINUTES_A_YEAR;
-/** Dividends can exceed a price that has fallen; the model needs something left that moves. */
+/** Dividends can exceed a price that has fallen; the model needs a remainder that moves. */
 const LEAST_LEFT = 1e-6;
 
 /**
- * The conditions of an expiration (D71). `years` below one minute count as one minute; dividends that are not ahead or that go ex
- * at expiry or later do not count.
+ * The conditions of an expiration (D71). `years` below one minute count as one minute; past dividends and those that go ex
+ * at expiration or later do not count.
  */
 export function conditionsAt(
   spot: number,

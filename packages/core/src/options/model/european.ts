@@ -64,8 +64,8 @@ export function europeanSensitivities(
 }
 
 /**
- * What passing time does to an option that is not exercised, by the differential equation that its value obeys. The dividends
- * set apart grow at the rate, so that the spot counts whole where it earns interest and less them where it moves.
+ * Theta of an option that is not exercised, by the differential equation of its value. The escrowed
+ * dividends grow at the rate, so the whole spot earns interest and the escrowed spot moves.
  */
 export function thetaOf(
   { spot, escrowed, rate }: Conditions,

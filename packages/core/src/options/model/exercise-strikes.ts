@@ -3,19 +3,19 @@ import type { Conditions, DiscountedDividend } from './conditions.js';
 import type { OptionType } from './option-terms.js';
 
 /*
- * When exercise can pay, and at what strike a tree may exchange the escrowed spot at each of its steps.
+ * Times at which exercise can pay, and the strike at which a tree may exchange the escrowed spot at each of its steps.
  */
 
 /** Trees have an odd number of steps, at most this. */
 export const MOST_STEPS = 501;
 
-/** At what strikes the escrowed spot can be exchanged, by step. */
+/** Exercise strikes for the escrowed spot, by step. */
 export interface ExerciseStrikes {
-  /** The strike, less the dividends to come, at which it can be there. */
+  /** The strike less the dividends to come: the exercise strike at that step. */
   readonly strikes: Float64Array;
   /** The same for an ex-date in the interval after it, decided at its end. */
   readonly strikesAfter: Float64Array;
-  /** Where in the interval after it the ex-date lies, from 0 to 1; −1 = there is none. */
+  /** Position of the ex-date in the interval after it, from 0 to 1; −1 = there is none. */
   readonly exAt: Float64Array;
   /** The step before the first ex-date; −1 = there is none. */
   readonly earliest: number;
@@ -52,7 +52,7 @@ class LatestStrikes implements ExerciseStrikes {
 /** By the number of steps. */
 const latest = new Map<number, LatestStrikes>();
 
-/** At what strikes a tree of so many steps can be exercised. What it answers is good until it is asked for another of this size. */
+/** Exercise strikes of a tree with this number of steps. The result is valid until the next call for this size. */
 export function exerciseStrikes(
   sign: number,
   strike: number,
@@ -65,13 +65,13 @@ export function exerciseStrikes(
   return ofSize.of(sign, strike, conditions, times);
 }
 
-/** By step: what 1.00 of now has grown to. */
+/** By step: growth of 1.00 from now. */
 const growths = new Float64Array(MOST_STEPS + 2);
 
-/** Whether early exercise can pay at any time, or only just before (a call) and just after (a put) an ex-date, or never. */
+/** Times at which early exercise can pay: any time, only just before (a call) and just after (a put) an ex-date, or never. */
 export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
 
-/** With positive rates a call is worth more alive but for a dividend, with negative ones a put is. */
+/** With positive rates a call is worth more alive except for dividends, with negative ones a put is. */
 export function exerciseTimes(
   optionType: OptionType,
   strike: number,
@@ -85,14 +85,14 @@ export function exerciseTimes(
   return pays ? 'EX_DATES' : 'NEVER';
 }
 
-/** A call held over an ex-date earns interest on the strike until the next one, at the price of the dividend. */
+/** A call held over an ex-date earns interest on the strike until the next one, at the cost of the dividend. */
 const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend, next: number): boolean =>
   amount * discount > strike * (discount - next);
 
 /**
- * Fills in at what strikes the escrowed spot can be exchanged. An ex-date falls between two steps: who decides at the one before
- * it is bound to exercise on the date, who decides at the one after has done so. The strike earns or costs interest for that time and
- * the dividends do too, so that it changes nothing but what is known when deciding; the tree weighs the two.
+ * Sets the exercise strikes of the escrowed spot. An ex-date falls between two steps: a decision at the one before
+ * it binds for the date, a decision at the one after counts as made on it. Strike and dividends carry interest for that time,
+ * so only the information at the decision differs; the tree weighs the two.
  *
  * Returns the step before the first ex-date; −1 = there is none.
  */
@@ -111,7 +111,7 @@ function setExercise(
   const step = years / steps;
   growSteps(exp(rate * step), steps);
   if (times === 'ANY') setExerciseAnyTime(exercise, strike, dividends, steps, step);
-  /** Present value of the dividends after the one at hand. */
+  /** Present value of the dividends after the current one. */
   let toCome = 0;
   for (let index = dividends.length - 1; index >= 0; index--) {
     const { years: at, amount, discount } = dividends[index] as DiscountedDividend;
@@ -121,7 +121,7 @@ function setExercise(
       toCome = before;
       continue;
     }
-    // A call is exercised before the dividend is gone, a put after.
+    // A call is exercised before the dividend goes ex, a put after.
     const worth = strike * discount - (sign > 0 ? before : toCome);
     toCome = before;
     const place = at / step;
@@ -130,7 +130,7 @@ function setExercise(
     if (sign * (early - (exercise[i] as number)) < 0) exercise[i] = early;
     const late = worth * (growths[i + 1] as number);
     if ((exAt[i] as number) < 0 || sign * (late - (exerciseAfter[i] as number)) < 0) exerciseAfter[i] = late;
-    // Who decides at expiry decides with hindsight.
+    // At expiration the decision is made with hindsight.
     exAt[i] = i === steps - 1 ? 0 : place - i;
     earliest = i;
   }

@@ -22,7 +22,7 @@ const ROOTS = Float64Array.of(
   1.9571441241754002,
 );
 
-/** What the nearest doubles leave out. */
+/** Differences to the nearest doubles. */
 // prettier-ignore
 const REMAINDERS = Float64Array.of(
   0, 5.109225028973444e-17, 8.551889705537965e-17, -7.899853966841582e-17, -3.046782079812471e-17,

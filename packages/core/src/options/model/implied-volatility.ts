@@ -6,24 +6,24 @@ import { exerciseTimes } from './exercise-strikes.js';
 import { log } from './exponential.js';
 import type { OptionType, OptionTerms } from './option-terms.js';
 
-/** Implied volatilities are held between these two (D71). */
+/** Bounds of implied volatilities (D71). */
 export const LOWEST_VOLATILITY = 0.01;
 export const HIGHEST_VOLATILITY = 5;
 
 const NEAR_LOWEST = 0.03;
 const NEAR_HIGHEST = 4;
 const MOST_TRIALS = 60;
-/** Dollars per share. Less cannot be told from a price, which counts in 10⁻⁸. */
+/** Dollars per share. Smaller differences disappear in prices, which count in 10⁻⁸. */
 const NEAR_ENOUGH = 1e-9;
-/** Of the price. */
+/** Relative to the price. */
 const ROUGHLY_NEAR = 1e-5;
 const SMALLEST_INTERVAL = 1e-13;
-/** Trees are not as smooth as the method would have them. */
+/** Safety factor: trees are less smooth than the method assumes. */
 const SURELY = 100;
 
 /**
  * The volatility at which the model has this value, in dollars per share (D71). Prices that no volatility from 1 % to 500 % explains
- * have the nearer of the two: below what exercise brings 1 %, above the underlying 500 %.
+ * get the nearer bound: below the exercise value 1 %, above the underlying 500 %.
  */
 export function impliedVolatility(
   { optionType, style, strike }: OptionTerms,
@@ -34,7 +34,7 @@ export function impliedVolatility(
   if (style === 'EUROPEAN' || exerciseTimes(optionType, strike, conditions) === 'NEVER') return european;
   if (price <= certainValue(optionType, strike, conditions)) return LOWEST_VOLATILITY;
   const found = americanVolatility(optionType, strike, conditions, price, european);
-  // What trees leave out can hide that a bound would have been enough.
+  // The error of trees can hide that a bound would have sufficed.
   if (found < NEAR_LOWEST && americanValue(optionType, strike, conditions, LOWEST_VOLATILITY) >= price)
     return LOWEST_VOLATILITY;
   if (found > NEAR_HIGHEST && americanValue(optionType, strike, conditions, HIGHEST_VOLATILITY) <= price)
@@ -45,7 +45,7 @@ export function impliedVolatility(
 const held = (volatility: number): number =>
   Math.max(LOWEST_VOLATILITY, Math.min(HIGHEST_VOLATILITY, volatility));
 
-/** Not held: 0 up to the intrinsic value of the forward, Infinity from where no volatility is enough. */
+/** Unbounded: 0 up to the intrinsic value of the forward, Infinity if no volatility suffices. */
 function europeanVolatility(
   optionType: OptionType,
   strike: number,
@@ -61,8 +61,8 @@ function europeanVolatility(
 }
 
 /**
- * The search begins at the European volatility, where the American option is worth at least as much, and goes on small trees
- * first: what they find is a step or two from what the large ones do.
+ * The search begins at the European volatility, where the American option is worth at least as much, and uses small trees
+ * first: their result is a step or two from that of the large ones.
  */
 function americanVolatility(
   optionType: OptionType,
@@ -81,7 +81,7 @@ function americanVolatility(
   const isInside = rough.root > LOWEST_VOLATILITY && rough.root < HIGHEST_VOLATILITY;
   return secant(
     (volatility) => americanValue(optionType, strike, conditions, volatility) - price,
-    // Near a bound the small trees may have none where the large ones do.
+    // Near a bound the small trees may have no root where the large ones do.
     isInside ? rough.root : start,
     isInside ? rough.slope : vega,
     NEAR_ENOUGH,
@@ -90,22 +90,22 @@ function americanVolatility(
 
 interface Found {
   readonly root: number;
-  /** Of the function there, as far as it is known. */
+  /** Slope of the function at the root, as far as it is known. */
   readonly slope: number;
 }
 
 /**
  * The root of a function that rises with the volatility, by the secant method between two bounds that close in; the bound itself
- * where there is none. A first step along `slope`.
+ * if there is none. A first step along `slope`.
  */
 function secant(excess: (volatility: number) => number, start: number, slope: number, near: number): Found {
   let low = LOWEST_VOLATILITY;
   let high = HIGHEST_VOLATILITY;
-  // True when the bounds have been looked at.
+  // True when the bounds have been evaluated.
   let isLowKnown = false;
   let isHighKnown = false;
   let steepness = slope;
-  /** What the latest step has left of what was off. */
+  /** Part of the error that the latest step has left. */
   let part = 1;
   let last = start;
   let atLast = excess(last);
@@ -122,13 +122,13 @@ function secant(excess: (volatility: number) => number, start: number, slope: nu
     if (high - low <= SMALLEST_INTERVAL) break;
     const along = last - atLast / steepness;
     let next = along;
-    // A bound that hardly moves, or a tree that is flat, is no guide.
+    // A slowly moving bound, or a flat tree, gives no direction.
     const isSlow = trial > 5 && high - low > 0.5 * width;
     if (isSlow || !(next > low && next < high)) {
       if (isLowKnown && isHighKnown) next = 0.5 * (low + high);
       else next = isLowKnown ? high : low;
     }
-    // A step of the method leaves a smaller part of what was off than the one before did: this one need not be looked at.
+    // Each step leaves a smaller part of the error than the one before: the result of this one need not be evaluated.
     const isLast = next === along && Math.abs(atLast * part) * SURELY <= near;
     if (isLast) return { root: next, slope: steepness };
     const atNext = excess(next);

@@ -134,7 +134,7 @@ function quantileAroundHalf(q: number): number {
   );
 }
 
-/** How far above the middle the upper tail has this small probability. */
+/** Distance above the middle at which the upper tail has this small probability. */
 function farQuantile(tail: number): number {
   const root = Math.sqrt(-log(tail));
   if (root <= 5) {

@@ -32,7 +32,7 @@ export function normalisedValue(x: number, s: number): number {
 export const normalisedVega = (x: number, s: number): number =>
   INVERSE_SQRT_TWO_PI * bell(x / s) * bell(0.5 * s);
 
-/** What is left to e^(x/2), the value at infinite volatility, to its last digits. */
+/** Difference to e^(x/2), the value at infinite volatility, to its last digits. */
 export function normalisedRest(x: number, s: number): number {
   const h = x / s;
   const t = 0.5 * s;

@@ -27,7 +27,7 @@ const volatility = number(0.01, 5);
 const optionType = fc.constantFrom('CALL' as const, 'PUT' as const);
 const style = fc.constantFrom('AMERICAN' as const, 'EUROPEAN' as const);
 
-/** What trees may be off, per 1.00 of strike (D71's 0.025 of 100). */
+/** Tolerance of trees, per 1.00 of strike (D71's 0.025 of 100). */
 const TREE = 0.00025;
 
 const terms = (of: Partial<OptionTerms> & { strike: number }): OptionTerms => ({
@@ -55,10 +55,10 @@ it('an American option is worth at least the European one, its exercise value an
       const american = optionValue(terms({ strike, optionType: type, style: 'AMERICAN' }), now, sigma);
       const european = optionValue(terms({ strike, optionType: type }), now, sigma);
       const atOnce = type === 'CALL' ? now.spot - strike : strike - now.spot;
-      // The last bit of a subtraction is not the model's.
+      // Allows for the last bit of a subtraction.
       const rounding = 1e-14 * (strike + now.spot);
       expect(american).toBeGreaterThanOrEqual(Math.max(european, atOnce, 0) - rounding);
-      // At a negative rate the strike is worth more later; dividends that exceed the spot are worth what they are.
+      // At a negative rate the strike is worth more later; dividends that exceed the spot count in full.
       const most =
         type === 'CALL' ? Math.max(now.spot, dividendsOf(now)) : strike * Math.max(1, now.discount);
       expect(american).toBeLessThanOrEqual(most + TREE * (strike + now.spot));
@@ -92,7 +92,7 @@ it('more volatility is worth more, and so is a higher strike to a put and a lowe
 });
 
 describe('more time is worth more to an American option that no dividend changes', () => {
-  /** How much less more time is worth than each of the two values may be off by what a tree may be. */
+  /** Decrease of the value with more time, beyond the tolerance of trees for both values. */
   const shortfall = (
     type: OptionTerms['optionType'],
     money: number,

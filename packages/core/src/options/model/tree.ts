@@ -8,15 +8,15 @@ import type { OptionType } from './option-terms.js';
  * The binomial tree of D. Leisen and M. Reimer ("Binomial Models for Option Valuation", Applied Mathematical Finance 3, 1996) on the
  * spot without its dividends, for options that may be exercised early. The exercise value counts the dividends still to come (D71).
  *
- * A move is *inward* where it takes the option into the money (up for a call) and *outward* otherwise; node k of a step has made k
- * moves outward, so that calls and puts are one. What comes out is the *premium* of early exercise, the tree's value less the
+ * A move is *inward* if it takes the option into the money (up for a call) and *outward* otherwise; node k of a step has made k
+ * moves outward, so that calls and puts are one. The result is the *premium* of early exercise, the tree's value less the
  * tree's value of the European option: much of the error of the tree is in both.
  *
- * The arrays are the workplace of one tree after the other; nothing is kept from one call to the next.
+ * The arrays are the workspace of one tree after the other; no values are kept between calls.
  */
 
 const values = new Float64Array(MOST_STEPS + 2);
-/** The values of who decides at the end of an interval on what went ex in it. */
+/** Values after decisions at the end of an interval with an ex-date. */
 const later = new Float64Array(MOST_STEPS + 2);
 /** Spot of node k, divided by the power of the inward factor that its step has. */
 const spots = new Float64Array(MOST_STEPS + 2);
@@ -28,7 +28,7 @@ export interface Premiums {
   /** Factors of the spot of a move inward and outward. */
   inward: number;
   outward: number;
-  /** Exercise is worth more at once than later. */
+  /** True when immediate exercise is worth more. */
   isExercised: boolean;
 }
 
@@ -41,10 +41,10 @@ export const emptyPremiums = (): Premiums => ({
   isExercised: false,
 });
 
-/** Farther from the money than this many standard deviations the tree is not centred on the strike. */
+/** Standard deviations from the money beyond which the tree is not centered on the strike. */
 const FARTHEST_CENTRE = 5;
 
-/** The smaller of the two probabilities of a move that Peizer and Pratt's second inversion finds for `steps` steps. */
+/** The smaller of the two probabilities of a move by Peizer and Pratt's second inversion for `steps` steps. */
 function smallerProbability(deviations: number, steps: number): number {
   const scaled = deviations / (steps + 1 / 3 + 0.1 / (steps + 1));
   const left = exp(-scaled * scaled * (steps + 1 / 6));
@@ -84,7 +84,7 @@ export function growTree(
   for (let i = 0; i < steps; i++) power *= inward;
   const ratio = outward / inward;
   let spot = escrowed;
-  /** The outermost node that is worth something. */
+  /** The outermost node with a positive value. */
   let outermost = -1;
   for (let k = 0; k <= steps; k++) {
     spots[k] = spot;
@@ -102,7 +102,7 @@ export function growTree(
   const stayWorthless = sign * (inward - 1) > 0;
   const isAnyTime = times === 'ANY';
   const back = 1 / inward;
-  /** The outermost node that is exercised; of those farther in, which are too, the values are not kept. */
+  /** The outermost node that is exercised; those farther in are too, and their values are not kept. */
   let edge = -1;
   for (let i = steps - 1; i >= 0; i--) {
     const powerAfter = power;
@@ -110,7 +110,7 @@ export function growTree(
     if (!stayWorthless || outermost > i) outermost = i;
     if ((exAt[i] as number) >= 0) {
       recall(edge, sign, powerAfter, exercise[i + 1] as number);
-      // Who gives away shares after a dividend is not at the money before; who takes them for it may be.
+      // Puts beyond the outermost node stay worthless before the dividend; calls beyond it may be exercised for it.
       const last = sign < 0 ? outermost : i;
       outermost = rollOverExDate(
         i,
@@ -165,14 +165,14 @@ const premiumAt = (node: number): number => (american[node] as number) - (europe
 /** 1 / k */
 const INVERSES = Float64Array.from({ length: MOST_STEPS + 2 }, (_, k) => 1 / k);
 
-/** Notes the nodes of the step whose `values` are, the second or an earlier one. */
+/** Keeps the nodes of a step whose values are in `values`, the second or an earlier one. */
 function keep(nodes: Float64Array, step: number): void {
   const first = step === 2 ? SECOND : step === 1 ? FIRST : ROOT;
   for (let k = 0; k <= step; k++) nodes[first + k] = values[k] as number;
 }
 
 /**
- * The six nodes where nothing can be exercised on the way: `values` of a step, of which those beyond `outermost` are 0, summed by their
+ * The six nodes if no early exercise is possible: `values` of a step, of which those beyond `outermost` are 0, summed by their
  * probabilities.
  */
 function sumTo(
@@ -206,7 +206,7 @@ function sumTo(
   nodes[ROOT] = inwardWeight * near + outwardWeight * far;
 }
 
-/** Stores what nodes are worth that are farther in than an edge of exercise. */
+/** Stores the exercise values of nodes farther in than an edge of exercise. */
 function recall(edge: number, sign: number, power: number, at: number): void {
   for (let k = 0; k < edge; k++) values[k] = sign * (power * (spots[k] as number) - at);
 }
@@ -228,8 +228,8 @@ function roll(
 }
 
 /**
- * A step back in time where exercise at `at` can pay at once; returns the new edge. A node both of whose successors are exercised is so
- * too: who waits loses interest. The gain of exercising falls outward, so that the first node that is kept ends the search.
+ * A step back in time if exercise at `at` can pay at once; returns the new edge. A node with two exercised successors is exercised
+ * too: waiting loses interest. The gain of exercising falls outward, so the first node that is kept ends the search.
  */
 function rollWithExercise(
   outermost: number,
@@ -251,7 +251,7 @@ function rollWithExercise(
   return k - 1;
 }
 
-/** A step back in time over an ex-date of the nodes up to `last`; returns the outermost that is worth something. */
+/** A step back in time over an ex-date, for the nodes up to `last`; returns the outermost with a positive value. */
 function rollOverExDate(
   i: number,
   { strikes: exercise, strikesAfter: exerciseAfter, exAt }: ExerciseStrikes,

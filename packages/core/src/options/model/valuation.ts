@@ -13,7 +13,7 @@ import { europeanSensitivities, europeanValue } from './european.js';
 import type { OptionTerms } from './option-terms.js';
 
 /*
- * Where instruments and instants meet the model. A chain asks for `conditionsOf` once an expiration and for the rest once a contract.
+ * Connects instruments and instants with the model. A chain calls `conditionsOf` once per expiration and the rest once per contract.
  */
 
 const UNITS_PER_DOLLAR = 1e8;
@@ -23,19 +23,21 @@ const VOLATILITY_POINT = 0.01;
 
 export const dollarsOf = (price: Price): number => price / UNITS_PER_DOLLAR;
 
-/** The instant to which the time of a series runs: the end of its trading, or the opening of the day on which it settles (D71). */
+/**
+ * The settlement instant of a series, which its time runs to: the end of its trading, or the opening of the day on which it settles (D71).
+ */
 export function settlesAt(contract: OptionSeries, calendar: Calendar): Instant {
   return contract.settleSession === 'AM'
     ? calendar.instantOf(expirationDayOf(contract, calendar), 9, 30)
     : tradingEndsAt(contract, calendar);
 }
 
-/** What is known of an underlying when its options are valued. */
+/** Market data of an underlying for the valuation of its options. */
 export interface UnderlyingNow {
   /** Positive. */
   readonly price: Price;
   readonly now: Instant;
-  /** Continuous, a year: 0.04 is 4 %. */
+  /** Announced cash dividends; past ones, and those that go ex at the settlement or later, do not count. */
   readonly rate: number;
   /** Announced cash dividends on it; those that are past, or go ex at the settlement or later, do not count. */
   readonly dividends: readonly CashDividend[];
@@ -64,7 +66,7 @@ export const optionTermsOf = ({ optionType, style, strike }: OptionContract): Op
   strike: dollarsOf(strike),
 });
 
-/** What one long option is worth and what its value depends on, per share, in the units of D71. */
+/** Value of one long option and its sensitivities, per share, in the units of D71. */
 export interface Greeks {
   /** Dollars. */
   readonly value: number;
@@ -78,7 +80,7 @@ export interface Greeks {
   readonly vega: number;
 }
 
-/** The model's value in dollars per share (D71). Throws RangeError unless `volatility` (a year, 0.2 is 20 %) is positive. */
+/** The model's value in dollars per share (D71). Throws RangeError unless `volatility` (per year, 0.2 is 20 %) is positive. */
 export function optionValue(
   { optionType, style, strike }: OptionTerms,
   conditions: Conditions,
@@ -88,12 +90,12 @@ export function optionValue(
   return (style === 'EUROPEAN' ? europeanValue : americanValue)(optionType, strike, conditions, volatility);
 }
 
-/** The same, rounded half up to 10⁻⁸: what a decision may look at (D71, D125). */
+/** The same, rounded half up to 10⁻⁸, so that decisions may depend on it (D71, D125). */
 export function optionPrice(terms: OptionTerms, conditions: Conditions, volatility: number): Price {
   return roundedPrice(optionValue(terms, conditions, volatility));
 }
 
-/** A positive number of dollars, rounded half up to 10⁻⁸. Throws RangeError beyond what a price can be. */
+/** A positive number of dollars, rounded half up to 10⁻⁸. Throws RangeError beyond the range of prices. */
 export function roundedPrice(dollars: number): Price {
   const units = Math.floor(dollars * UNITS_PER_DOLLAR + 0.5);
   if (!Number.isSafeInteger(units)) throw new RangeError(`not a price: ${dollars}`);
