@@ -23,9 +23,7 @@ const VOLATILITY_POINT = 0.01;
 
 export const dollarsOf = (price: Price): number => price / UNITS_PER_DOLLAR;
 
-/**
- * The settlement instant of a series, which its time runs to: the end of its trading, or the opening of the day on which it settles (D71).
- */
+/** End of a series' time: the end of its trading, or the opening of the day on which it settles (D71). */
 export function settlesAt(contract: OptionSeries, calendar: Calendar): Instant {
   return contract.settleSession === 'AM'
     ? calendar.instantOf(expirationDayOf(contract, calendar), 9, 30)
@@ -37,9 +35,9 @@ export interface UnderlyingNow {
   /** Positive. */
   readonly price: Price;
   readonly now: Instant;
-  /** Announced cash dividends; past ones, and those that go ex at the settlement or later, do not count. */
+  /** Continuous, per year: 0.04 is 4 %. */
   readonly rate: number;
-  /** Announced cash dividends on it; those that are past, or go ex at the settlement or later, do not count. */
+  /** Announced cash dividends; past ones, and those that go ex at the settlement or later, do not count. */
   readonly dividends: readonly CashDividend[];
 }
 
