@@ -8,9 +8,10 @@ import type { AdventureStep } from './testing/adventure.js';
 import type { TestMarket } from './testing/market.js';
 
 /*
- * The whole core against an auditor (testing/auditor.ts), on adventures made up by chance: any command with any figures the
- * API lets through, markets that jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` says how many (`npm run soak`:
- * thousands, of another seed each time); what fails is shrunk to a short story and printed with its seed.
+ * The whole core against an auditor (testing/auditor.ts), on random adventures: any command with any figures the
+ * API accepts, markets that jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` sets the number of runs (`npm run
+ * soak`:
+ * thousands, with another seed each time); a failing run is shrunk to a short one and printed with its seed.
  */
 const RUNS = Number(process.env['SANDPIT_RUNS'] ?? '120');
 const settings = { numRuns: RUNS };
@@ -26,14 +27,14 @@ const placed = {
   latency: 0,
   special: false,
 } as const;
-/** What is read and what is kept is not read in the same order. */
+/** Records with their quotes sorted: live and recovered runs read them in different orders. */
 const inOrder = (journal: TestMarket['journal']) =>
   journal.map(({ quotes, ...record }) => ({
     ...record,
     quotes: [...quotes].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
   }));
 
-/** The exits of a bracket go to work in hours that no order of the recovered book works in. */
+/** Exits of a bracket become active in hours without other orders of the recovered book. */
 const exitsAfterARecovery: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
   { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 2, size: 100, pushed: true },
@@ -89,13 +90,13 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
           saved = JSON.stringify(saveState(one.market.brokerage.state));
           records = one.market.journal.length;
         });
-        // What is due already is done, so that nothing new happens on the way.
+        // Runs the due timers first, so that the recovery causes no new events.
         one.market.advanceMs(0);
         const brokerage = recovered(rules, saved, one.market.journal.slice(records));
         expect(stateHash(brokerage.state)).toBe(stateHash(one.market.brokerage.state));
 
         const other = one.continued(brokerage);
-        // Quotes that no decision has read are the feed's to bring again.
+        // Quotes that no decision has read come from the feed again.
         for (const { quote, quoteRecorded } of one.market.brokerage.state.books.values()) {
           if (quote !== undefined && !quoteRecorded) {
             other.market.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false });

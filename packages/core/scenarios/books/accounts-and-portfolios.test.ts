@@ -117,7 +117,7 @@ describe('closing a portfolio (D11)', () => {
     expect(close(market, portfolio)).toMatchObject({ code: 'PORTFOLIO_NOT_EMPTY' });
     market.advanceTo('2026-01-06', 9);
     expect(close(market, portfolio)).not.toHaveProperty('code');
-    // What is read of it from now on (D142).
+    // Reads of the closed portfolio use these figures (D142).
     expect(market.events('PortfolioClosed')).toMatchObject([
       {
         settings: { portfolioType: 'CASH', brokerId: 'default' },
@@ -242,7 +242,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
   it('leave 2,000 of equity behind a short position', () => {
     const { market, portfolio } = margin(4000);
     market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 });
-    // The requirement alone would let 3,500 go.
+    // The requirement alone would allow a withdrawal of 3,500.
     expectMost(market, portfolio, 2000);
   });
 
@@ -257,7 +257,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
   it('leave 2,000 of equity behind a loan, and none where nothing is owed', () => {
     const { market, portfolio } = margin(3000);
     market.place(portfolio, { quantity: 10 });
-    // 2,500 is above the requirement; all 2,000 of cash may go, and a loan may not be had with 1,000 of equity.
+    // 2,500 is above the requirement; all 2,000 of cash may be withdrawn, but no loan is possible with 1,000 of equity.
     expectMost(market, portfolio, 2000);
     const poor = market.openPortfolio({ type: 'MARGIN', cash: 1500 });
     expectMost(market, poor, 1500);
@@ -266,7 +266,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
   it('leave the requirements of open orders untouched', () => {
     const { market, portfolio } = margin(10_000);
     market.place(portfolio, { quantity: 100, limit: '90.00' });
-    // Half of 9,000 is taken.
+    // Half of 9,000 is used.
     expectMost(market, portfolio, 5500);
     market.quote('AAPL', '90.00', '90.00');
     expect(dollars(market.value(portfolio).smaBalance)).toBe(0);

@@ -21,7 +21,7 @@ describe('the worst price of a short option (D108)', () => {
     market.place(portfolio, { symbol: held, quantity: 1, limit: '0.10' });
     market.place(portfolio, { symbol: 'KO', quantity: 391, limit: '50.00' });
     expect(dollars(market.value(portfolio).smaBalance)).toBe(214.5);
-    // The spread takes its width of 500, of which a premium of 100 less 0.50 comes in.
+    // The spread requires its width of 500, less a premium of 100 minus 0.50.
     const order = { symbol: sold, intent: 'SELL_TO_OPEN', quantity: 1 } as const;
     expect(market.submit(portfolio, order)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
@@ -117,7 +117,7 @@ describe('the margin check: an order needs its requirement, not its value (D108)
 
   it('a market purchase is judged at the ask and the collar', () => {
     const { market, portfolio } = regT(10_000);
-    // 105.00 a share: 190 of them ask for 19,950.
+    // 105.00 a share: 190 of them require 19,950.
     expect(market.submit(portfolio, { quantity: 191 })).toMatchObject({
       requiredAmount: Money.ofDollars(20_055),
       requiredBuyingPower: Money.ofDollars(20_055),
@@ -128,7 +128,7 @@ describe('the margin check: an order needs its requirement, not its value (D108)
   it('refuses a fund with factor 3 for its maintenance requirement alone', () => {
     const { market, portfolio } = regT(100_000);
     market.quote('TQQQ', '100.00', '100.00');
-    // 75 % of 150,000 is 112,500, as much as 450,000 of plain stock takes; half of it would have been there.
+    // 75 % of 150,000 is 112,500, the requirement of 450,000 of plain stock; half of it would have been available.
     expect(market.submit(portfolio, { symbol: 'TQQQ', quantity: 1500, limit: '100.00' })).toMatchObject({
       availableBuyingPower: Money.ofDollars(200_000),
       requiredBuyingPower: Money.ofDollars(450_000),
@@ -223,7 +223,7 @@ describe('open orders (D108)', () => {
     market.quote('KO', '50.00', '50.00');
     market.place(portfolio, { symbol: 'KO', quantity: 200, limit: '50.00' });
     const order = market.place(portfolio, { quantity: 100, limit: '90.00' });
-    // What is held loses 2,000; the order of 9,000 is still filled.
+    // The position loses 2,000; the order of 9,000 still fills.
     market.quote('KO', '40.00', '40.00');
     market.quote('AAPL', '90.00', '90.00');
     expect(market.fills(order)).toEqual(['100 @ 90']);
@@ -233,7 +233,7 @@ describe('open orders (D108)', () => {
     const stop = { type: 'STOP', stop: '110.00', quantity: 150 } as const;
     const within = regT(10_000);
     const filled = within.market.place(within.portfolio, stop);
-    // 150 × 115.50 was judged. Half of 150 × 130 is 9,750.
+    // The check used 150 × 115.50. Half of 150 × 130 is 9,750.
     within.market.quote('AAPL', '130.00', '130.00', { last: '130.00' });
     expect(within.market.fills(filled)).toEqual(['150 @ 130']);
     const { market, portfolio } = regT(10_000);
@@ -283,7 +283,7 @@ describe('below 2,000 of equity', () => {
     market.place(portfolio, { quantity: 10, limit: '100.00' });
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(500);
     market.place(portfolio, { quantity: 5, limit: '99.00' });
-    // What an open order has set aside does not buy twice.
+    // Reserved cash is not counted twice.
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(5);
     expect(market.submit(portfolio, { quantity: 1, limit: '6.00' })).toMatchObject({
       availableCash: Money.ofDollars(5),
@@ -295,7 +295,7 @@ describe('below 2,000 of equity', () => {
     const { market, portfolio } = regT(2500);
     market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 });
     market.quote('AAPL', '160.00', '160.00');
-    // 2,500 + 1,000 − 1,600 = 1,900 of equity, all of it cash that is not owed.
+    // 2,500 + 1,000 − 1,600 = 1,900 of equity, all of it free cash.
     expect(dollars(market.value(portfolio).totalEquity)).toBe(1900);
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(1900);
   });
@@ -311,7 +311,7 @@ describe('day-trade buying power', () => {
     const { market, portfolio } = regT(100_000);
     market.place(portfolio, { quantity: 1000, limit: '100.00' });
     market.quote('AAPL', '110.00', '110.00');
-    // What was opened today took 50,000 initially: four times as much is used.
+    // Today's opening had an initial requirement of 50,000: four times as much is used.
     expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(200_000);
     market.advanceTo('2026-01-05', 16);
     // Equity 110,000 less 25 % of 110,000, times four.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dollars, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
-/** A broker that never liquidates, so that calls can be watched. */
+/** A broker that never liquidates, so that calls can be observed. */
 function market(date: string): TestMarket {
   const patient = testBroker('default', { liquidation: 'NEVER' });
   const rules = { ...testRules(), brokers: new Map([['default', patient]]) };
@@ -48,7 +48,7 @@ describe('the intraday deficit (D112)', () => {
     expect(ofADay(m, portfolio)).toEqual([['INTRADAY', 9875, '2026-06-15T12:00']]);
     m.quote('AAPL', '60', '60');
     m.advanceMs(2000);
-    // The call about prices is met, the other one waits for a close; it keeps nobody from buying.
+    // The maintenance call is met, the other waits for a close; it does not prevent purchases.
     expect(calls(m, portfolio)).toHaveLength(1);
     expect(m.value(portfolio).marginCallActive).toBe(false);
   });
@@ -56,7 +56,7 @@ describe('the intraday deficit (D112)', () => {
   it('is met at the first close with an excess that rose by its amount', () => {
     const { m, portfolio } = fellThrough();
     m.advanceTo('2026-06-09', 10);
-    // 1,425 a dollar of price: 6.92 of them are 14 less than what is called.
+    // 1,425 per dollar of price: 6.92 of them are 14 less than the call.
     m.quote('AAPL', '51.92', '51.92');
     m.advanceTo('2026-06-09', 16, 1);
     expect(ofADay(m, portfolio)).toHaveLength(1);
@@ -74,7 +74,7 @@ describe('the intraday deficit (D112)', () => {
     const small = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     m.place(small, { quantity: 190 });
     m.place(small, { quantity: 1, limit: '63.30' });
-    // 190 × 63.1 − 9,000 = 2,989 against 2,997.25; a share more at 63.30 takes 15.78 and costs 0.20 beyond its mark.
+    // 190 × 63.1 − 9,000 = 2,989 against 2,997.25; a share more at 63.30 requires 15.78 and costs 0.20 beyond its mark.
     m.quote('AAPL', '63.10', '63.10');
     m.advanceTo('2026-06-08', 16, 1);
     expect(m.portfolio(small).margin.shortfall?.amount).toBe(Money.ofUnits(242_250));
@@ -119,7 +119,7 @@ describe('the intraday deficit (D112)', () => {
       code: 'MARGIN_CALL_ACTIVE',
     });
     m.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 800 });
-    // What the cash pays is no debit.
+    // Purchases from cash are no debit.
     m.place(portfolio, { symbol: 'KO', quantity: 100 });
     m.advanceTo('2026-09-21', 10);
     m.quote('KO', '50', '50');
@@ -145,7 +145,7 @@ describe('dayTradeBuyingPower under LEGACY_PDT (D110, D220)', () => {
     expect(power(m, portfolio)).toBe(200_000);
     transfer(m, portfolio, -20_000);
     expect(power(m, portfolio)).toBe(120_000);
-    // The close has what there is.
+    // The close mark includes the transfers.
     m.advanceTo('2026-01-05', 16, 1);
     expect(power(m, portfolio)).toBe(120_000);
     transfer(m, portfolio, 20_000);
@@ -159,13 +159,13 @@ describe('day-trade calls under LEGACY_PDT (D110, D119)', () => {
     const m = market('2026-01-05');
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 50_000 });
     m.quote('KO', '50', '50');
-    // A deposit buys, but not for the day.
+    // A deposit can be spent, but not on day trades.
     transfer(m, portfolio, 50_000);
     m.place(portfolio, { symbol: 'KO', quantity: 3000 });
     m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 3000 });
     expect(calls(m, portfolio)).toEqual([]);
     m.advanceTo('2026-01-05', 16, 1);
-    // Half of 150,000 initially, and 50,000 were in excess.
+    // The initial requirement was half of 150,000, with an excess of 50,000.
     expect(calls(m, portfolio)).toEqual([['DAY_TRADE', 25_000, '2026-01-12T12:00']]);
     expect(m.value(portfolio).marginCallActive).toBe(false);
     m.advanceTo('2026-01-06', 10);

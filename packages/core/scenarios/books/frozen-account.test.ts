@@ -15,7 +15,7 @@ function frozen(): { market: TestMarket; portfolioId: string } {
 const setStatus = (market: TestMarket, status: 'ACTIVE' | 'FROZEN') =>
   market.execute<'SetAccountStatus'>({ type: 'SetAccountStatus', by: market.by, accountId, status });
 
-/** What changes a portfolio or its account, and what the refusal says. */
+/** Commands that change a portfolio or its account, with the text of their refusal. */
 const changes: readonly (readonly [string, string, (market: TestMarket, portfolioId: string) => Command])[] =
   [
     [

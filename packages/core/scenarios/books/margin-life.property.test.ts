@@ -32,7 +32,7 @@ const life = fc.array(
   },
 );
 
-/** Stock at its price, options at what exercising is worth and two dollars. */
+/** Quotes stock at its price, options at their exercise value plus two dollars. */
 function quote(m: TestMarket, aapl: number, ko: number): void {
   const at = (symbol: string, price: number): unknown => m.quote(symbol, price.toFixed(2), price.toFixed(2));
   at('AAPL', aapl);
@@ -46,7 +46,7 @@ function quote(m: TestMarket, aapl: number, ko: number): void {
 const heldIn = (m: TestMarket, portfolio: string): Map<string, number> =>
   new Map([...m.portfolio(portfolio).positions.values()].map((one) => [one.symbol, Position.held(one)]));
 
-/** What its changes add up to, those of closes included. */
+/** Sum of the SMA's changes, those of closes included. */
 function replayed(m: TestMarket, portfolioId: string): number {
   const changes = m.events('SmaChanged').filter((one) => one.portfolioId === portfolioId);
   const closes = m
@@ -59,7 +59,7 @@ function replayed(m: TestMarket, portfolioId: string): number {
   return [...changes, ...closes].reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** What a preview says, with the portfolio as the order then leaves it. */
+/** Places an order and compares the preview with the portfolio after it. */
 function placeAsPreviewed(m: TestMarket, portfolio: string, more: TestOrder): void {
   const estimate = m.brokerage.preview(m.by, requestOf(portfolio, more));
   if ('code' in estimate) throw new Error(estimate.code);

@@ -65,7 +65,7 @@ describe('the memorandum account (D107)', () => {
     // A contract costs 0.50 of commission.
     market.place(portfolio, { symbol: put, quantity: 1, limit: '1.00' });
     expect(sma(market, portfolio)).toBe(49_899.5);
-    // 1 and the greater of 20 % of 60 less 10, and 6: 700, of which 100 have come in.
+    // 1 and the greater of 20 % of 60 less 10, and 6: 700, of which 100 have been received.
     market.place(portfolio, { symbol: call, intent: 'SELL_TO_OPEN', quantity: 1, limit: '1.00' });
     expect(sma(market, portfolio)).toBe(49_299);
     market.place(portfolio, { quantity: 100, limit: '100.00' });
@@ -89,7 +89,7 @@ describe('the memorandum account (D107)', () => {
         },
       ],
     });
-    // The fall leaves the closes below what is there already.
+    // The decline leaves the excess at the closes below the current SMA.
     market.quote('AAPL', '90.00', '90.00');
     market.advanceTo('2026-01-14', 8, 59);
     expect(sma(market, portfolio)).toBe(43_999);
@@ -124,7 +124,7 @@ describe('calls (D119, D120)', () => {
     expect(calls(market, portfolio)).toEqual([]);
     const left = shares(Position.held(market.portfolio(portfolio).positions.get('AAPL')!));
     expect(dollars(market.value(portfolio).maintenanceExcess)).toBeGreaterThanOrEqual(0);
-    // 305 are missing, and a dollar sold frees a quarter: some 22 shares and 5 % more.
+    // 305 are lacking, and a dollar sold frees a quarter: some 22 shares and 5 % more.
     expect(left).toBe(157);
   });
 
@@ -148,7 +148,7 @@ describe('interest and borrow fees (D118)', () => {
     // 8,000 × 6 % / 360, in 10^-8 dollars.
     expect(market.portfolio(portfolio).margin.interest).toBe(133_333_333);
     market.advanceTo('2026-02-04', 9, 1);
-    // 26 days of January; three of February go on.
+    // 26 days of January; three of February remain.
     expect(market.portfolio(portfolio).margin.interest).toBe(3 * 133_333_333);
     expect(dollars(market.portfolio(portfolio).balances.INTEREST)).toBe(34.67);
   });
@@ -193,7 +193,7 @@ describe('day trades (D110, D111)', () => {
     const power = (): number => dollars(market.value(portfolio).dayTradeBuyingPower);
     expect(power()).toBe(400_000);
     market.place(portfolio, { symbol: 'KO', quantity: 200 });
-    // Half of 10,000 initially, at a quarter.
+    // Half of 10,000 is the initial requirement.
     expect(power()).toBe(380_000);
     market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 200 });
     expect(power()).toBe(400_000);
@@ -227,7 +227,7 @@ describe('the gate of a portfolio with cash (D108)', () => {
     const { command, quotes } = market.journal.at(-1)!;
     expect(command.type).toBe('SubmitOrder');
     expect(quotes.map(({ symbol }) => symbol)).toEqual(['KO']);
-    // Who owes is valued whole.
+    // A portfolio with short positions is valued in full.
     market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 20 });
     market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 1 });
     market.advanceMs(5000);

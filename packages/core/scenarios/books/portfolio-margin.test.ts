@@ -55,7 +55,7 @@ describe('portfolio margin', () => {
 });
 
 describe('a broker that asks for a multiple (D114)', () => {
-  /** A factor of 1.5, and 1,000 shares at 100: 15 % of them are 15,000, half as much again 22,500. */
+  /** A factor of 1.5, and 1,000 shares at 100: 15 % of them are 15,000, times 1.5 = 22,500. */
   const held = (cash: number): { market: TestMarket; portfolio: string } => {
     const broker = testBroker('default', { portfolioMarginFactorBps: 15_000 });
     const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
@@ -77,7 +77,7 @@ describe('a broker that asks for a multiple (D114)', () => {
 
   it('accepts orders by its multiple, regardless of the cash', () => {
     const { market, portfolio } = held(120_000);
-    // 97,500 above the requirement: 4,333 shares more take 97,492.50.
+    // 97,500 above the requirement: 4,333 shares more require 97,492.50.
     expect(market.submit(portfolio, { quantity: 4334, limit: '100.00' })).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       requiredBuyingPower: Money.ofDollars(650_100),
@@ -111,9 +111,9 @@ describe('an order under TIMS (D115)', () => {
       const order = market.place(portfolio, { symbol, quantity, intent: 'SELL_TO_OPEN', limit });
       return dollars(market.order(order).takes.maintenance);
     };
-    // Of the S&P 500 as well. Up 6 % it loses 90,150 and the other wins 36,000; so far 48,000 were asked for, 8 % down.
+    // SPY is in the S&P 500 class as well. Up 6 % it loses 90,150 and the other gains 36,000; the requirement was 48,000, 8 % down.
     expect(taken('SPY', 2500, '601.00')).toBe(90_150 - 36_000 - 48_000);
-    // Of the Nasdaq-100, which rises by 10 %.
+    // QQQ is in the Nasdaq-100 class, which rises by 10 %.
     expect(taken('QQQ', 1000, '501.00')).toBe(50_100);
   });
 });

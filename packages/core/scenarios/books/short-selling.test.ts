@@ -16,7 +16,7 @@ it('a short sale leaves equity alone: the proceeds are pending, the shares a pos
   expect(dollars(value.pendingCash)).toBe(6000);
   expect(dollars(value.shortMarketValue)).toBe(6000);
   expect(dollars(value.totalEquity)).toBe(10_000);
-  // Reg T asks 50 % beside the proceeds, FINRA the greater of 30 % and 5.00 a share.
+  // Reg T requires 50 % in addition to the proceeds, FINRA the greater of 30 % and 5.00 a share.
   expect(dollars(value.fedRequirement)).toBe(3000);
   expect(dollars(value.houseRequirement)).toBe(1800);
   expect(market.portfolio(portfolio).positions.get('KO')).toMatchObject({
@@ -48,7 +48,7 @@ it('covering it pays at once and realizes the difference', () => {
 
 it('a rising price costs the seller, and a margin call follows below the maintenance requirement', () => {
   const { market, portfolio } = shortOf(200, '60.00', 7000);
-  // Credit 7,000 + 12,000; a call begins where 19,000 / (200 × 1.3) = 73.076… is passed.
+  // Credit 7,000 + 12,000; a call begins above 19,000 / (200 × 1.3) = 73.076….
   market.quote('KO', '73.07', '73.07');
   expect(market.value(portfolio).marginCallActive).toBe(false);
   market.quote('KO', '73.08', '73.08');
@@ -111,7 +111,7 @@ describe('is refused', () => {
       code: 'INSUFFICIENT_FUNDS',
       availableCash: Money.ofDollars(1999),
       requiredAmount: Money.ofDollars(60),
-      // As the portfolio shows it: it would buy, and does not sell short.
+      // The figure that the portfolio shows: enough to buy, but short sales are not allowed.
       availableBuyingPower: Money.ofDollars(1999),
       requiredBuyingPower: Money.ofDollars(60),
     });

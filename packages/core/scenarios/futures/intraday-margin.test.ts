@@ -10,7 +10,7 @@ it('a broker may require a part of the margin before the daily settlement, and a
   ]);
   const m = new TestMarket({ date: '2026-03-16', rules: { brokers } });
   m.quote(ES, '6000', '6000');
-  // Of 23,000 to open and 20,909 to hold.
+  // Full margin: 23,000 to open and 20,909 to hold.
   const whole = m.openPortfolio({ type: 'MARGIN', cash: 22_999 });
   expect(m.submit(whole, { symbol: ES, quantity: 1 })).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   const byDay = m.openPortfolio({ type: 'MARGIN', cash: 11_500, brokerId: 'by-day' });

@@ -29,12 +29,12 @@ it('paid and pending variation add up to the profit of the contracts, on any pat
     fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
       const m = new TestMarket();
       let mark = 20_000;
-      // A locked market: what is bought and what is sold go at the mark.
+      // A locked market: purchases and sales execute at the mark.
       const quote = (): void => void m.quote(MES, text(mark), text(mark));
       quote();
       const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 1_000_000 });
       let held = 0;
-      /** What the contracts have cost, in quarters of a point: what was bought less what was sold. */
+      /** Net cost of the contracts, in quarters of a point: purchases less sales. */
       let paid = 0;
       for (const one of steps) {
         if (one.kind === 'mark') {
@@ -59,7 +59,7 @@ it('paid and pending variation add up to the profit of the contracts, on any pat
             intent: `${side}_TO_${isClosing ? 'CLOSE' : 'OPEN'}`,
             tif: 'IOC',
           });
-          // On a weekend, or in the pause, nothing trades.
+          // On a weekend, or in the pause, there is no trading.
           if (typeof order !== 'string' || m.order(order).status !== 'FILLED') continue;
           held += contracts;
           paid += contracts * mark;

@@ -29,7 +29,7 @@ describe('the opening auction (D180)', () => {
     m.quote('AAPL', '151.00', '151.03', { last: '151.02', bidSize: 1, askSize: 1 });
     expect(m.statuses(order)).toEqual(['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'ACTIVE', 'FILLED']);
     expect(m.executions(order)).toMatchObject([{ rule: 'OPENING_AUCTION', price: Price.of('151.02') }]);
-    // What it took was not of the displayed size.
+    // The auction did not use the displayed size.
     expect(m.brokerage.state.books.get('AAPL')?.askLeft).toBe(1_000_000);
   });
 
@@ -208,7 +208,7 @@ describe('the closing auction (D180)', () => {
         quotes: [{ symbol: 'AAPL', bid: Price.of('150'), ask: Price.of('150.02'), at: m.now, ...more }],
         pushed: false,
       });
-    /** Three orders at the bell, whose official close is to come. */
+    /** Three orders at the closing auction, before the official close. */
     function atTheBell() {
       const { m, portfolio } = early({ hour: 15 });
       const orders = [cls(), cls({ limit: '150.40' }), cls({ limit: '150.50', quantity: 3 })].map((order) =>
@@ -226,7 +226,7 @@ describe('the closing auction (D180)', () => {
       expect(m.events('SessionMarked')).toEqual([]);
       expect(m.waitingFor(orders[0]!)).toBe('closing auction 2026-01-05T16:00:00-05:00');
       m.advanceMs(5000);
-      // Quotes of the evening are no close.
+      // Evening quotes are no close.
       tell(m, { bid: Price.of('149'), ask: Price.of('149.02'), closeToCome: true });
       expect(m.order(orders[0]!).status).toBe('ACTIVE');
       m.advanceMs(5000);

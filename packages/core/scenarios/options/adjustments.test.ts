@@ -45,7 +45,7 @@ function market(ratio: { new: number; old: number } = { new: 2, old: 1 }): TestM
 
 const split = (m: TestMarket): void => m.advanceTo('2026-01-07', 10);
 
-/** What is held, and what it cost. */
+/** Positions with quantity and cost. */
 const held = (m: TestMarket, portfolio: string): Record<string, [number, number]> =>
   Object.fromEntries(
     [...m.portfolio(portfolio).positions.values()].map((position) => [
@@ -70,7 +70,7 @@ describe('a split of two for one (D89)', () => {
     split(m);
     expect(held(m, portfolio)).toEqual({ [HALF_CALL]: [6, 1230], [HALF_PUT]: [2, 390] });
     expect(m.brokerage.instrument(HALF_CALL)).toMatchObject({ strike: Price.of('50'), deliverable: 100 });
-    // The quotes are those of before, in new contracts.
+    // The earlier quotes, in new contracts.
     expect(m.brokerage.quote(HALF_CALL)).toMatchObject({ bid: Price.of('2'), askSize: Quantity.of(100) });
     expect(m.brokerage.quote(CALL)).toBeUndefined();
     expect(m.value(portfolio).totalEquity).toBe(before.totalEquity);
@@ -80,7 +80,7 @@ describe('a split of two for one (D89)', () => {
     });
     m.quote(HALF_CALL, '2.00', '2.05');
     m.place(portfolio, { symbol: HALF_CALL, intent: 'SELL_TO_CLOSE', quantity: 6 });
-    // 1,200 for what has cost 1,230: a loss is a debit.
+    // 1,200 for contracts that cost 1,230: a loss is a debit.
     expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(30);
     m.restart();
     expect(held(m, portfolio)).toEqual({ [HALF_PUT]: [2, 390] });
@@ -171,7 +171,7 @@ describe('a split of two for one (D89)', () => {
     m.quote(HALF_CALL, '1.50', '1.55');
     expect(m.fills(buy)).toEqual(['4 @ 1.55']);
     m.quote(HALF_CALL, '4.60', '4.70');
-    // The first quote of the session met it already, and was away from it.
+    // The first quote of the session was away from its limit: the order is resting.
     expect(m.fills(sell)).toEqual(['2 @ 4.55']);
   });
 

@@ -11,7 +11,7 @@ const HIGHER = 'AAPL260116C00160000';
 const PUT = 'AAPL260116P00140000';
 const LOWER_PUT = 'AAPL260116P00130000';
 
-/** Every market of a test is audited when the test is over. */
+/** Every market of a test is audited after the test. */
 const markets: TestMarket[] = [];
 afterEach(() => {
   for (const { journal, brokerage } of markets.splice(0)) {
@@ -42,7 +42,7 @@ function market(options: ConstructorParameters<typeof TestMarket>[0] = {}): Test
   return all;
 }
 
-/** What is held, and what it cost. */
+/** Positions with quantity and cost. */
 const held = (m: TestMarket, portfolio: string): Record<string, [number, number]> =>
   Object.fromEntries(
     [...m.portfolio(portfolio).positions.values()].map((position) => [
@@ -56,7 +56,7 @@ const acts = (m: TestMarket): string[] =>
     .events('OptionEnded')
     .map(({ act, symbol, quantity, amount }) => `${act} ${shares(quantity)} ${symbol} ${dollars(amount)}`);
 
-/** Lets the close of the last day pass with AAPL at a price. */
+/** Passes the close of the last day with AAPL at a price. */
 function expireAt(m: TestMarket, price: string): void {
   m.advanceTo('2026-01-16', 15, 59);
   m.quote('AAPL', price, price);
@@ -70,7 +70,7 @@ describe('exercise by exception (D85, D87)', () => {
     m.place(portfolio, { symbol: CALL, quantity: 2 });
     expireAt(m, '155');
     expect(acts(m)).toEqual([`EXERCISED 2 ${CALL} -30000`]);
-    // 200 shares for 30,000 and the 1,020 that the calls had cost.
+    // 200 shares for 30,000 and the 1,020 that the calls cost.
     expect(held(m, portfolio)).toEqual({ AAPL: [200, 31_020] });
     const value = m.value(portfolio);
     expect(dollars(value.settledCash)).toBe(40_000 - 1020 - 1 - 30_000);
@@ -203,7 +203,7 @@ describe('assignment (D87)', () => {
     expireAt(m, '170');
     expect(held(m, portfolio)).toEqual({ AAPL: [-50, 8_100] });
     expect(m.order(sale)).toMatchObject({ status: 'CANCELED', cancelReason: 'BROKER' });
-    // 150 sold at 162 each that had cost 150.01.
+    // 150 sold at 162 each that cost 150.01.
     expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(-(150 * 162 - 150 * 150.01));
   });
 });
@@ -454,7 +454,7 @@ describe('fees (D82)', () => {
     const before = m.portfolio(portfolio).balances.FEES;
     expireAt(m, '170');
     const [, fee] = m.events('OptionEnded').flatMap(({ entries }) => entries);
-    // 15,000 at 20.60 a million was the SEC's share until it was set to nothing in May 2025; 100 shares of TAF come to two cents.
+    // No SEC fee: its rate was set to 0 in May 2025. TAF on 100 shares totals two cents.
     expect(fee).toMatchObject({ type: 'FEE', about: { name: 'TAF' } });
     expect(dollars(m.portfolio(portfolio).balances.FEES) - dollars(before)).toBeCloseTo(0.02, 6);
   });
@@ -499,7 +499,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expireAt(m, price);
     const [cost, paid] = near === CALL ? [-15_000, 15_000] : [15_000, -15_000];
     expect(acts(m).sort()).toEqual([`ASSIGNED 1 ${near} ${paid}`, `EXERCISED 1 ${later} ${cost}`]);
-    // Shares that came and went settle on the next day.
+    // Shares received and delivered settle on the next day.
     expect(held(m, portfolio)).toEqual({ AAPL: [0, 0] });
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
@@ -542,7 +542,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(keep(1)).toMatchObject({ quantity: Quantity.of(1) });
     expect(keep(0)).toMatchObject({ quantity: 0 });
     expireAt(m, '129');
-    // Whatever is instructed for it, the long in the money goes with its shorts.
+    // The long in the money is exercised with its shorts, regardless of instructions.
     expect(acts(m).filter((act) => act.startsWith('EXERCISED'))).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-/** Splits of stock on which a portfolio has sold options: what covered them still covers them (D81, D88, D89). */
+/** Splits of stock under short options: the cover of the options still covers them (D81, D88, D89). */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OrderLeg } from '../../src/orders/order.js';
 import { Position } from '../../src/positions/position.js';
@@ -43,7 +43,7 @@ function market(ratio: string, broker: Parameters<typeof testBroker>[1] = {}): T
   return m;
 }
 
-/** A hundred shares for each call that is sold on them. */
+/** A hundred shares for each call sold on them. */
 function coveredCalls(
   m: TestMarket,
   count: number,
@@ -122,7 +122,7 @@ describe('1:150 at a broker without fractions', () => {
     const portfolio = coveredCalls(m, 1);
     split(m);
     expect(heldOf(m, portfolio)).toBe(0);
-    // Two thirds of a share at 13,500, less what is cut off at the sixth decimal.
+    // Two thirds of a share at 13,500, less the truncation at the sixth decimal.
     expect(setAside(m, portfolio)).toBe(9_000);
     m.restart();
     m.quote('AAPL', '13500', '13500');
@@ -165,7 +165,7 @@ describe('a spread with strikes that a split moves apart (D220)', () => {
   const SPLIT_SHORT = 'AAPL260116P00017500';
   const SPLIT_LONG = 'AAPL260116P00015830';
 
-  /** 52.5/47.5 becomes 17.50/15.83, three for one: 501 can be lost, where it was 500. */
+  /** 52.5/47.5 becomes 17.50/15.83, three for one: the largest loss is 501, before it was 500. */
   function putSpread(cash: number) {
     const m = market('3:1', { optionCommission: { perOrder: Money.zero, perUnit: Money.zero } });
     m.quote(SHORT, '2.00', '2.00');
@@ -264,7 +264,7 @@ describe('naked calls on margin over a split (D89: U is the same everywhere)', (
     const [before, after] = requirements(ratio, 'REG_T');
     // max(20 % of 90 − 20 out of the money, 10 % of 90) and the premium.
     expect(before).toBe(1_000);
-    // The millionth of a share that is cut off, and the rounding of a quote: at most two cents.
+    // The truncated millionth of a share, and the rounding of a quote: at most two cents.
     expect(Math.abs(after - before)).toBeLessThanOrEqual(0.9);
   });
 
@@ -304,7 +304,7 @@ it('roots with a digit are used once: never for another deliverable (D89)', () =
   m.quote(CALL, '1.00', '1.00');
   m.place(portfolio, { symbol: CALL, quantity: 1 });
   again('2026-01-09', { new: 4, old: 3 });
-  // What was AAPL2 delivers 300 shares now, what was AAPL 133.
+  // The former AAPL2 delivers 300 shares now, the former AAPL 133.
   const named = [...m.portfolio(portfolio).positions.keys()].map((symbol) => {
     const contract = m.brokerage.instrument(symbol);
     return [symbol.slice(0, -15), contract?.assetClass === 'OPTION' && contract.deliverable];

@@ -23,7 +23,7 @@ import { anyContractStep, firstPriceOf, pointsOf, takeContractStep } from './con
 import type { ContractStep, ContractWorld } from './contract-steps.js';
 import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
 
-/** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
+/** One step of an adventure. Portfolios and orders are named by a number, modulo their count. */
 export type AdventureStep =
   | {
       readonly kind: 'open';
@@ -53,7 +53,7 @@ export type AdventureStep =
       readonly extended: boolean;
       readonly latency: number;
       readonly bracket: boolean;
-      /** With a stop that cancels it; of a MARKET order: for an amount of money. */
+      /** With a stop that cancels it; for a MARKET order: an order for an amount of money. */
       readonly special: boolean;
     }
   | { readonly kind: 'replace'; readonly order: number; readonly distance: number; readonly quantity: number }
@@ -76,7 +76,7 @@ export type AdventureStep =
       readonly more: number;
       readonly old: number;
     }
-  /** Of the first action that is still to come. */
+  /** Withdraws the next announced action. */
   | { readonly kind: 'withdraw' }
   | { readonly kind: 'reset'; readonly portfolio: number }
   | { readonly kind: 'halt'; readonly symbol: string; readonly reason: string; readonly minutes: number }
@@ -104,12 +104,12 @@ export type AdventureStep =
     }
   | { readonly kind: 'broker'; readonly portfolio: number; readonly broker: string }
   | { readonly kind: 'close'; readonly portfolio: number }
-  /** Of an account: its portfolios are closed before, those that let themselves be. */
+  /** Deletes an account, after closing those of its portfolios that can be closed. */
   | { readonly kind: 'delete'; readonly account: number }
   | { readonly kind: 'freeze'; readonly portfolio: number; readonly frozen: boolean }
   | ContractStep;
 
-/** `close` and `close-part` do what fits the position; the others are as named, possible or not. */
+/** `close` and `close-part` fit the position; the others are used as named, possible or not. */
 type Aim = 'close' | 'close-part' | OrderRequest['positionIntent'];
 type PortfolioKind = 'CASH' | 'IRA' | 'REG_T' | 'PORTFOLIO';
 type QuoteShape =
@@ -117,7 +117,7 @@ type QuoteShape =
 
 const delay = (ms: number): Delay => ({ ms, text: `PT${ms / 1000}S` });
 
-/** Outcomes that adventures order. */
+/** Scripts that adventures use. */
 const SCRIPTS: readonly Script[] = [
   { type: 'REJECT', refusal: { code: 'SCRIPTED', shownAs: 'INSUFFICIENT_FUNDS' } },
   { type: 'REJECT_LATER', refusal: { code: 'SCRIPTED', shownAs: 'OPTION_LEVEL' }, after: delay(90_000) },
@@ -143,7 +143,7 @@ const SCRIPTS: readonly Script[] = [
 const SYMBOLS = ['AAPL', 'F', 'TQQQ', 'PENNY', 'NEW'];
 const BROKERS = ['default', 'per-share', 'strict'];
 
-/** Rules on the exchange's calendar have no early assignment; the always-open calendar has it wherever exercise pays. */
+/** Rules on the exchange's calendar have no early assignment; those on the always-open calendar have it whenever exercise pays. */
 export function adventureRules(calendar: Rules['calendar']): Rules {
   const rules = testRules();
   return {
@@ -185,7 +185,7 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
   };
 }
 
-/** The first two portfolios, and the first symbol, have most of the adventures. */
+/** Weighted towards the first two portfolios, and the first symbol. */
 const index = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 1 }) },
   { weight: 1, arbitrary: fc.nat({ max: 30 }) },
@@ -198,7 +198,7 @@ const quantity = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(1, 1e15, 999_999_999_000_000, 3e13, 1e12, 7_777_777) },
 );
 
-/** Any step with shares alone; the common ones more often. `fc` shrinks what fails to a short story. */
+/** Any step with shares alone; common ones more often. `fc` shrinks a failure to few steps. */
 const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
   {
     weight: 3,
@@ -396,7 +396,7 @@ const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
   },
 );
 
-/** Something to trade with from the first step on. */
+/** An opening that makes trading possible from the first step on. */
 const opening: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.constantFrom<FillModel>('ideal', 'quote', 'depth', 'strict'),
@@ -419,7 +419,7 @@ const opening: fc.Arbitrary<AdventureStep[]> = fc
   ]);
 
 const CONTRACT_BROKERS = ['default', 'default', 'per-share', 'per-share', 'strict'];
-/** After these there is little to tell: they come at the end. */
+/** Steps that end most activity: they come at the end. */
 const LAST_STEPS: ReadonlySet<AdventureStep['kind']> = new Set([
   'split',
   'reset',
@@ -429,7 +429,7 @@ const LAST_STEPS: ReadonlySet<AdventureStep['kind']> = new Set([
   'broker',
 ]);
 
-/** Calls can be written on them. */
+/** Shares on which calls can be written. */
 const SHARES_TO_DELIVER: readonly AdventureStep[] = [0, 1, 2].map((portfolio) => ({
   kind: 'order',
   portfolio,
@@ -445,7 +445,7 @@ const SHARES_TO_DELIVER: readonly AdventureStep[] = [0, 1, 2].map((portfolio) =>
   special: false,
 }));
 
-/** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
+/** 02:00 of a day on which a dividend or split of the first symbol takes effect: without earlier steps, the simulation begins there. */
 const onExDate: fc.Arbitrary<AdventureStep[]> = fc
   .constantFrom<AdventureStep>(
     { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
@@ -453,7 +453,7 @@ const onExDate: fc.Arbitrary<AdventureStep[]> = fc
   )
   .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
 
-/** A story: an opening, perhaps a night with something to come, then anything. */
+/** An adventure in shares: an opening, perhaps a night with an announced action, then anything. */
 const anyStockAdventure: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
@@ -462,7 +462,7 @@ const anyStockAdventure: fc.Arbitrary<AdventureStep[]> = fc
   )
   .map(([first, night, then]) => [...first, ...night, ...then]);
 
-/** Portfolios of three kinds at brokers who offer everything, mostly; chains, and shares to deliver. */
+/** Mostly portfolios of three kinds at brokers that offer everything; chains, and shares to deliver. */
 const contractOpening: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.constantFrom<FillModel>('ideal', 'quote', 'quote', 'strict'),
@@ -476,7 +476,7 @@ const contractOpening: fc.Arbitrary<AdventureStep[]> = fc
     ...SHARES_TO_DELIVER,
   ]);
 
-/** Of the underlyings that deliver shares: contracts are multiplied, or deliver something else. */
+/** Splits of underlyings with physical delivery: contracts are multiplied, or deliver something else. */
 const splitOfOptions: fc.Arbitrary<AdventureStep> = fc
   .tuple(
     fc.constantFrom('AAPL', 'AAPL', 'SPY'),
@@ -485,7 +485,7 @@ const splitOfOptions: fc.Arbitrary<AdventureStep> = fc
   )
   .map(([name, inDays, [more = 1, old = 1]]) => ({ kind: 'split', symbol: name, inDays, more, old }));
 
-/** A story with options and futures. */
+/** An adventure with options and futures. */
 const anyContractAdventure: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     contractOpening,
@@ -501,12 +501,12 @@ const anyContractAdventure: fc.Arbitrary<AdventureStep[]> = fc
   )
   .map((parts) => parts.flat());
 
-/** A story of one kind or the other. */
+/** An adventure of either kind. */
 export const anyAdventure: fc.Arbitrary<AdventureStep[]> = fc.oneof(anyStockAdventure, anyContractAdventure);
 
 const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
-/** A world in which steps happen: the core, its journal, and an auditor who looks after every step. */
+/** The world of an adventure: the core, its journal, and an auditor that checks every step. */
 export class Adventure implements ContractWorld {
   readonly market: TestMarket;
   readonly packages: OrderRequest[] = [];
@@ -521,7 +521,7 @@ export class Adventure implements ContractWorld {
     this.auditor = options.audited ? new Auditor(pointsOf) : undefined;
   }
 
-  /** Another world that has come as far as this one, around a brokerage that was recovered. */
+  /** Another world in the same state, with a recovered brokerage. */
   continued(brokerage: Brokerage): Adventure {
     const twin = new Adventure(brokerage.rules, { audited: false });
     twin.market.brokerage = brokerage;
@@ -883,7 +883,7 @@ export class Adventure implements ContractWorld {
     return position === undefined ? 0 : position.settled + position.pending;
   }
 
-  /** The symbol, if the portfolio holds it, or else another that it holds. */
+  /** The symbol if the portfolio holds it, else another one that it holds. */
   private holding(portfolioId: string, name: string): string | undefined {
     return [name, ...SYMBOLS].find((candidate) => this.heldOf(portfolioId, candidate) !== 0);
   }
@@ -894,17 +894,17 @@ export class Adventure implements ContractWorld {
   }
 }
 
-/** The nearest price that an order may have. */
+/** The nearest valid price of an order. */
 function onTick(units: number): Price {
   const rounded = Price.ofUnits(Math.min(Math.max(1, Math.round(units)), 1e15));
   const tick = tickFor(testEquity('X'), rounded);
   return Price.ofUnits(Math.max(tick, Price.roundToTick(rounded, tick, 'down')));
 }
 
-/** Fractions of an instrument's description are no amounts: they may be any number. */
+/** Ratios of an instrument's description are no amounts: they may be any number. */
 const RATIOS = new Set(['leverageFactor', 'borrowRateAnnual', 'dailyVolatility']);
 
-/** What goes to the journal must come back from it as it was. */
+/** Asserts that a value survives the journal's JSON unchanged. */
 export function assertPlain(value: unknown, path: string): void {
   // JSON leaves out what is undefined.
   if (value === undefined || value === null) return;
@@ -924,7 +924,7 @@ export function assertPlain(value: unknown, path: string): void {
   for (const [key, member] of Object.entries(value)) assertPlain(member, `${path}.${key}`);
 }
 
-/** Recovers as the engine does: what was saved, then the records behind it. */
+/** Recovers like the engine: the saved state, then the records after it. */
 export function recovered(
   rules: Rules,
   saved: string,

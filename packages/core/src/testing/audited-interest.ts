@@ -2,24 +2,24 @@ import type { Event } from '../event.js';
 
 type InterestAccrued = Extract<Event, { type: 'InterestAccrued' }>;
 
-/** What a broker asks for a year, in hundredths of a percent, of each part of a loan. */
+/** A broker's rates per year, in hundredths of a percent, for each part of a loan. */
 export type AuditedTiers = readonly { readonly from: number; readonly rateAnnualBps: number }[];
 
-/** What of a portfolio says how much it borrows. Part of the auditor. */
+/** The part of a portfolio that its loan depends on. Part of the auditor. */
 export interface AuditedLoan {
   readonly isCash: boolean;
   readonly brokerId: string;
-  /** Since it was posted last, in 10^-8 dollars. */
+  /** Since the last posting, in 10^-8 dollars. */
   accrued: bigint;
   readonly accounts: ReadonlyMap<string, bigint>;
   readonly positions: ReadonlyMap<string, { readonly settled: bigint }>;
-  /** Trades by the date on which they settle: `paid` has left settled cash before. */
+  /** Trades by settlement date: `paid` has left settled cash before. */
   readonly obligations: ReadonlyMap<string, { readonly paid: bigint }>;
 }
 
 /**
- * A day's interest (D118): on what has been paid beyond what there is, purchases and sales alike by their settlement dates. What settled shorts
- * add to it is not recomputed: of who has some it is only said that they pay no less. Throws at what cannot be right.
+ * Checks a day's interest (D118): on payments beyond the available cash, purchases and sales alike by their settlement dates. The effect of
+ * settled shorts is not recomputed: portfolios with shorts must only pay no less. Throws on a violation.
  */
 export function judgeInterest(
   { points }: InterestAccrued,
@@ -29,14 +29,14 @@ export function judgeInterest(
   for (const { portfolioId, interest } of points) {
     const portfolio = portfolioOf(portfolioId);
     if (portfolio.isCash) throw new Error('audit: a CASH portfolio pays interest');
-    // Beyond ninety million dollars between two postings nothing more is kept.
+    // After ninety million dollars between two postings the accrual stops growing.
     const room = BigInt(Number.MAX_SAFE_INTEGER) - portfolio.accrued;
     const all = interestOn(borrowedBy(portfolio), tiersOf(portfolio.brokerId));
     const due = all > room ? room : all;
     portfolio.accrued += BigInt(interest);
     const off = BigInt(interest) - due;
     const hasShorts = [...portfolio.positions.values()].some(({ settled }) => settled < 0n);
-    // The last digit is one of 10^-8 dollars, which may have been rounded otherwise.
+    // The last digit, 10^-8 dollars, may have been rounded differently.
     if (off < -1n || (off > 1n && !hasShorts))
       throw new Error('audit: interest on something else than the loan');
   }

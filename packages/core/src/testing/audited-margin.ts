@@ -1,7 +1,7 @@
 import type { Event } from '../event.js';
 import type { MarginAccount } from '../margin/margin-account.js';
 
-/** The events that tell of margin. */
+/** Events with margin figures. */
 export type MarginEvent = Extract<
   Event,
   {
@@ -27,11 +27,11 @@ interface AuditedMarginState {
   borrowFees: bigint;
 }
 
-/** What margin portfolios keep beside their books, added up from the events alone. Part of the auditor. */
+/** Margin state of portfolios besides their books, summed up from the events alone. Part of the auditor. */
 export class AuditedMargin {
   readonly #kept = new Map<string, AuditedMarginState>();
 
-  /** Throws at what cannot be right. */
+  /** Throws on a violation. */
   note(event: MarginEvent): void {
     switch (event.type) {
       case 'SmaChanged':
@@ -103,14 +103,14 @@ export class AuditedMargin {
     insist(kept.sma === big(balance), 'a memorandum account that its changes do not add up to');
   }
 
-  /** A call about a day's trades is of what was noted on that day. */
+  /** A call for a day's trades must match the shortfall noted on that day. */
   #insistOnShortfall({ portfolioId, call }: Extract<MarginEvent, { type: 'CallIssued' }>): void {
     if (call.type !== 'INTRADAY' && call.type !== 'DAY_TRADE') return;
     const { shortfall } = this.#of(portfolioId);
     insist(shortfall?.amount === call.amount, 'a call about trades that were short of nothing');
   }
 
-  /** A portfolio is closed: owing nothing, in no call (D212). */
+  /** A portfolio is closed: it must have no debts and no calls (D212). */
   close(portfolioId: string): void {
     const { calls, interest, borrowFees } = this.#of(portfolioId);
     insist(calls.size === 0, 'a portfolio is closed in a call');
@@ -118,12 +118,12 @@ export class AuditedMargin {
     this.forget(portfolioId);
   }
 
-  /** A portfolio begins anew. */
+  /** Forgets a portfolio that is reset. */
   forget(portfolioId: string): void {
     this.#kept.delete(portfolioId);
   }
 
-  /** Where the core has something else. */
+  /** Differences to the core's margin account. */
   differences(portfolioId: string, core: MarginAccount): readonly string[] {
     const { sma, calls, interest, borrowFees } = this.#of(portfolioId);
     return [

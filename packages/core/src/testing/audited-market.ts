@@ -4,15 +4,15 @@ import type { Quote } from '../market/quote.js';
 type OptionEnded = Extract<Event, { type: 'OptionEnded' }>;
 type FutureSettled = Extract<Event, { type: 'FutureSettled' }>;
 
-/** Which indices futures settle by for the last time, as far as tests trade them. */
+/** Indices of the final settlement of futures, as far as tests trade them. */
 const FINAL_INDEX: Readonly<Record<string, string>> = { ES: 'SPX', MES: 'SPX' };
 const ROOTS: Readonly<Record<string, string>> = { SPXW: 'SPX' };
 /** A cent a share of a contract, in 1/10,000 dollar. */
 const IN_THE_MONEY = 10_000n;
 
 /**
- * Where markets stood, as the journal tells, and what contracts that ended by it must have come to (D56, D85, D87, D88, D95). Part of the
- * auditor: nothing of it is the core's arithmetic. What nobody quoted is not judged.
+ * Market prices from the journal, and the resulting ends of contracts (D56, D85, D87, D88, D95). Part of the
+ * auditor: it shares no arithmetic with the core. Contracts without a quote are not checked.
  */
 export class AuditedMarket {
   readonly #quotes = new Map<string, Quote>();
@@ -28,11 +28,11 @@ export class AuditedMarket {
     this.#exercisePrices.set(symbol, { date, price: BigInt(price) });
   }
 
-  /** Throws at an end of contracts that the market does not bear out. `kept`: longs that are not to be exercised. */
+  /** Throws if the market does not justify an end of contracts. `kept`: longs that are not to be exercised. */
   judge(event: OptionEnded, isLong: boolean, kept: bigint): void {
     const { act, symbol, shares, unpriced } = event;
     const { root, underlying, date, isPut, strike } = readContract(symbol);
-    // What an adjusted contract delivers, its symbol does not say.
+    // The symbol of an adjusted contract does not contain its deliverable.
     if (/\d$/.test(root) || unpriced === true) return;
     const count = BigInt(event.quantity) / 1_000_000n;
     const amount = BigInt(event.amount) - BigInt(event.waived ?? 0);
@@ -64,12 +64,12 @@ export class AuditedMarket {
       case 'BUY_IN':
         return fits((price) => amount === -shareValue(price));
       case 'EXERCISED':
-        // On request, whatever it is worth.
+        // On request, at any value.
         if (shares === undefined) fits((price) => amount === worth(price));
     }
   }
 
-  /** A future is settled by its mark; for the last time perhaps by an index. */
+  /** A future is settled by its mark; in the final settlement perhaps by an index. */
   judgeSettlement({ symbol, price, closed }: FutureSettled): void {
     const own = this.#markOf(symbol);
     const index = closed === undefined ? undefined : FINAL_INDEX[symbol.slice(0, -3)];
@@ -81,7 +81,7 @@ export class AuditedMarket {
     );
   }
 
-  /** What series of a date may have ended by: the price taken at the close, else the mark; the opening of an index. */
+  /** Possible settlement prices of a date's series: the price taken at the close, else the mark; the opening of an index. */
   #pricesFor(underlying: string, date: string): bigint[] {
     const taken = this.#exercisePrices.get(underlying);
     if (taken?.date === date) return [taken.price];
@@ -90,7 +90,7 @@ export class AuditedMarket {
     return mark === undefined ? [] : [mark, ...(last === undefined ? [] : [BigInt(last)])];
   }
 
-  /** What contracts that go on bring at their own mark; one without a bid is half its ask. */
+  /** Proceeds of continuing contracts at their own mark; one without a bid counts half its ask. */
   #sold(symbol: string, count: bigint): bigint | undefined {
     const { bid, last, ask } = this.#quotes.get(symbol) ?? {};
     const mark =
@@ -112,7 +112,7 @@ export class AuditedMarket {
   }
 }
 
-/** What the symbol of an option says, read once more: root, yymmdd, right, strike in thousandths. */
+/** Parts of an option symbol, parsed independently: root, yymmdd, right, strike in thousandths. */
 export function readContract(symbol: string): {
   readonly root: string;
   readonly underlying: string;

@@ -11,8 +11,8 @@ import { AuditedMargin } from './audited-margin.js';
 import { AuditedMarket, readContract } from './audited-market.js';
 
 /**
- * A second opinion on the books: recomputes cash, positions, lots, averages and what is set aside from the events alone, on BigInt and
- * in the plainest way, and says where the core has something else. It shares no arithmetic with the core.
+ * A second opinion on the books: recomputes cash, positions, lots, averages and reservations from the events alone, on BigInt and
+ * in the simplest way, and reports differences to the core. It shares no arithmetic with the core.
  */
 export class Auditor {
   private readonly portfolios = new Map<string, AuditedPortfolio>();
@@ -29,7 +29,7 @@ export class Auditor {
 
   private readonly tiersOf: (brokerId: string) => AuditedTiers;
 
-  /** `multiplierOf`: dollars a point of contracts, `tiersOf`: what brokers ask for loans, which events do not say. */
+  /** `multiplierOf`: dollars per point of contracts, `tiersOf`: loan rates of brokers; events do not contain them. */
   constructor(
     multiplierOf: (symbol: string) => bigint = (symbol) => (symbol.length > 15 ? 100n : 1n),
     tiersOf: (brokerId: string) => AuditedTiers = () => [{ from: 0, rateAnnualBps: 600 }],
@@ -38,7 +38,7 @@ export class Auditor {
     this.tiersOf = tiersOf;
   }
 
-  /** Takes note of events, in order, with the quotes that their record carries beside them. Throws at the first that cannot be right. */
+  /** Applies events, in order, with the quotes of their record. Throws on the first violation. */
   note(events: readonly Event[], quotes: readonly Quote[] = []): void {
     this.market.note(quotes);
     for (const event of events) this.noteOne(event);
@@ -153,7 +153,7 @@ export class Auditor {
       case 'SplitBegun':
         if (event.market !== undefined) this.market.note([event.market.quote]);
         return;
-      // Nothing of the books changes with these.
+      // These events change nothing in the books.
       case 'AccountOpened':
       case 'AccountUpdated':
       case 'AccountStatusChanged':
@@ -232,7 +232,7 @@ export class Auditor {
     }
   }
 
-  /** Cash and lots against CAPITAL: nothing is gained or lost by bringing them (D206). */
+  /** Cash and lots against CAPITAL: an import realizes no profit or loss (D206). */
   private noteImport(event: Extract<Event, { type: 'PositionsImported' }>): void {
     const portfolio = this.portfolio(event.portfolioId);
     insist(
@@ -311,7 +311,7 @@ export class Auditor {
     if (typeof changes.cover === 'number') order.cover = big(changes.cover);
     if (typeof changes.reservedQuantity === 'number') order.reservedShares = big(changes.reservedQuantity);
     if (typeof changes.filledQuantity === 'number') {
-      // A split restates what has been filled; the average goes with it.
+      // A split restates the filled quantity, and the average with it.
       insist(transition === 'ADJUSTED', 'what has been filled is changed by something other than a split');
       order.filled = big(changes.filledQuantity);
     }
@@ -321,7 +321,7 @@ export class Auditor {
   }
 
   private status(order: AuditedOrder, to: string): void {
-    // A cancel that is on its way is what the order says until it is over.
+    // A pending cancel stays the status of the order until it ends.
     if (order.status === 'CANCELING' && !OVER.has(to)) return;
     insist((LEGAL[order.status] ?? []).includes(to), `order went from ${order.status} to ${to}`);
     order.status = to;
@@ -331,7 +331,7 @@ export class Auditor {
     const order = this.order(event.order);
     const isPackage = order.legs.length > 1;
     insist(event.executions.length === order.legs.length, 'a fill without one execution of each leg');
-    // What is sold pays for what is bought: the net is paid at once, or comes in later.
+    // Sales pay for purchases: the net is paid at once, or arrives at settlement.
     let net = 0n;
     for (const { leg = 0, cash, value } of event.executions)
       net += order.legs[leg]?.buys === true ? big(cash ?? value) : -big(cash ?? value);
@@ -392,7 +392,7 @@ export class Auditor {
     const cents = (amount: bigint): bigint => halfUp(amount, 100n) * 100n;
     const due = order.legs.length > 1 ? cents(value) : cents(order.value + value) - cents(order.value);
     order.value += value;
-    // A part of the least that trades is rounded up to it: so much, and a unit of rounding, may an amount be exceeded by.
+    // A remainder below the smallest tradable quantity is rounded up to it: an amount may be exceeded by that, and a unit of rounding.
     insist(
       order.amount === undefined || order.value <= order.amount + big(execution.price) / 10_000_000_000n + 1n,
       'more is traded than the amount that was asked for',
@@ -469,7 +469,7 @@ export class Auditor {
     portfolio.obligations.delete(event.date);
   }
 
-  /** Contracts go, shares and cash come or go: neither more nor less than the strike says (D87). */
+  /** Contracts are removed, shares and cash move: exactly by the strike (D87). */
   private noteOptionEnded(event: Extract<Event, { type: 'OptionEnded' }>): void {
     const { act, symbol, shares, closed, settlementDate, entries } = event;
     const portfolio = this.portfolio(event.portfolioId);
@@ -508,7 +508,7 @@ export class Auditor {
     obligation.paid -= paid;
   }
 
-  /** Contracts of another series: n for one at the n-th part of the strike, or one for one; what they have cost stays (D89). */
+  /** Contracts of another series: n for one at the n-th part of the strike, or one for one; their cost stays (D89). */
   private noteAdjusted({
     portfolioId,
     symbol,
@@ -524,7 +524,7 @@ export class Auditor {
     );
     const [before, after] = [BigInt(symbol.slice(-8)), BigInt(to.slice(-8))];
     const off = before > after * times ? before - after * times : after * times - before;
-    // To the cent: half of one for each contract.
+    // To the cent: half of one per contract.
     insist(off <= 5n * times, 'an adjustment changes what all the contracts deliver for');
     positions.delete(symbol);
     insist((positions.get(to)?.lots.length ?? 0) === 0, 'an adjustment takes a name that another series has');
@@ -536,7 +536,7 @@ export class Auditor {
     });
   }
 
-  /** Every lot at the price of the settlement: what it has made since the last one is paid to the cent (D95). */
+  /** Every lot at the price of the settlement: the variation since the last one is paid to the cent (D95). */
   private noteFuture(event: Extract<Event, { type: 'FutureSettled' }>): void {
     const portfolio = this.portfolio(event.portfolioId);
     this.noteEntries(event);
@@ -612,7 +612,7 @@ export class Auditor {
     obligationOf(portfolio, event.payDate).cash += big(event.amount);
   }
 
-  /** Shares that must lie under the short calls among these, at least: what longs do not cover delivers them (D81, D160). */
+  /** Minimum shares that must cover the short calls among these: calls without longs deliver them (D81, D160). */
   private sharesUnder({ positions }: AuditedPortfolio, symbols: Iterable<string>): bigint {
     let uncovered = 0n;
     let least: bigint | undefined;
@@ -650,7 +650,7 @@ export class Auditor {
       obligationOf(portfolio, date).shares.set(event.symbol, big(quantity));
   }
 
-  /** Everything in which the core's state is not what the events add up to. */
+  /** All differences between the core's state and the sums of the events. */
   differences(state: State): string[] {
     const found: string[] = [];
     const differ = (what: string, core: bigint, audit: bigint): void => {
@@ -778,15 +778,15 @@ interface AuditedLot {
   readonly lotId: number;
   quantity: bigint;
   cost: bigint;
-  /** Of a future: its notional when it was marked last. */
+  /** Futures only: notional at the last mark. */
   marked: bigint;
 }
 
 interface AuditedPosition {
   settled: bigint;
-  /** Of a future: what closing has made since the last daily settlement. */
+  /** Futures only: profit of closed contracts since the last daily settlement. */
   variation: bigint;
-  /** Of a long option: contracts that are not to be exercised at expiry. */
+  /** Long options only: contracts that are not to be exercised at expiration. */
   kept: bigint;
   lots: AuditedLot[];
 }
@@ -796,13 +796,13 @@ interface AuditedPortfolio {
   brokerId: string;
   readonly beganWith: string;
   readonly beganAsCash: boolean;
-  /** Of interest that is not posted yet, in 10^-8 dollars. */
+  /** Unposted interest, in 10^-8 dollars. */
   accrued: bigint;
   readonly accounts: Map<string, bigint>;
   readonly positions: Map<string, AuditedPosition>;
-  /** What comes in and goes out with a settlement; `paid`: what has left settled cash for it before. */
+  /** Cash and shares of a settlement; `paid`: the part that has left settled cash before. */
   readonly obligations: Map<string, { cash: bigint; paid: bigint; readonly shares: Map<string, bigint> }>;
-  /** Under short options, by underlying. */
+  /** Collateral of short options, by underlying. */
   readonly secured: Map<string, { readonly cash: bigint; readonly shares: bigint }>;
 }
 
@@ -811,7 +811,7 @@ interface AuditedMarginExcess {
   readonly maintenance: bigint;
 }
 
-/** What an order takes of the headroom; none where an event does not say. */
+/** Margin impact of an order; 0 if an event has none. */
 const headroom = (takes?: {
   readonly initial: number;
   readonly maintenance: number;
@@ -825,11 +825,11 @@ interface AuditedOrder {
   symbol: string;
   readonly assetClass: string;
   readonly underlying: string | undefined;
-  /** What it trades: itself, or its legs. */
+  /** Its instruments: its own, or those of its legs. */
   legs: readonly AuditedLeg[];
   readonly intent: OrderRequest['positionIntent'];
   readonly buys: boolean;
-  /** Of an order for an amount of money. */
+  /** Orders for an amount only. */
   readonly amount: bigint | undefined;
   limit: bigint | undefined;
   cover: bigint;
@@ -866,7 +866,9 @@ function auditedLegs(
   }));
 }
 
-/** What a unit came to is within the limit, and at it where the order had been resting; else each leg has its touch (D47, D78). */
+/**
+ * Checks that the net of a unit is within the limit, and at it if the order had been resting; else that each leg has its touch (D47, D78).
+ */
 function noteNet(
   { limit, buys, legs }: AuditedOrder,
   unitPrice: bigint,
@@ -896,7 +898,7 @@ const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b));
 
 const OVER = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
-/** Written out once more, from the contract and D18–D20. */
+/** The legal transitions once more, from the contract and D18–D20. */
 const LEGAL: Readonly<Record<string, readonly string[]>> = {
   CREATED: ['CREATED', 'RESERVING', 'ACTIVE', 'PENDING_MARKET_OPEN', 'CANCELED', 'REJECTED'],
   PENDING: ['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED', 'ERROR'],
@@ -941,7 +943,7 @@ function add(to: Map<string, bigint>, key: string, amount: bigint): void {
 
 const DAY_MS = 86_400_000;
 
-/** 21:16 UTC of its date: nothing of it is traded, or to be exercised, after a quarter past four in New York. */
+/** 21:16 UTC of its date: it neither trades nor can be exercised after 16:15 New York. */
 function lastInstantOf(symbol: string): number {
   const [year = 0, month = 0, day = 0] = readContract(symbol).date.split('-').map(Number);
   // Days since 1970 of a year that begins in March, so that a leap day is its last.
@@ -972,7 +974,7 @@ function obligationOf(portfolio: AuditedPortfolio, date: string) {
   return obligation;
 }
 
-/** Takes from the oldest lots: what they had cost, and their notional when they were marked last. */
+/** Removes quantity from the oldest lots. Returns their cost, and their notional at the last mark. */
 function closeOldest(lots: AuditedLot[], quantity: bigint): { cost: bigint; marked: bigint } {
   let left = quantity;
   const taken = { cost: 0n, marked: 0n };

@@ -15,8 +15,8 @@ import { goodTill } from './market.js';
 import type { TestMarket } from './market.js';
 
 /*
- * What an adventure does with options, orders of several legs and futures: a part of `adventure.ts`. Contracts are named by numbers that
- * are taken modulo how many there are; few of them, so that steps meet.
+ * Steps of an adventure with options, multi-leg orders and futures: a part of `adventure.ts`. Contracts are named by numbers
+ * modulo their count; there are few, so that steps meet.
  */
 
 export type ContractStep =
@@ -60,16 +60,16 @@ export type ContractStep =
       readonly strike: number;
       readonly isPut: boolean;
       readonly sells: boolean;
-      /** Closes what is held of one leg and opens the other. */
+      /** Closes the position in one leg and opens the other. */
       readonly rolls: boolean;
       readonly units: number;
-      /** True when the legs say the totals. */
+      /** True when the legs give the totals. */
       readonly totals: boolean;
       /** Cents from the net at the touches; absent = at the market. */
       readonly distance: number | undefined;
       readonly tif: OrderRequest['timeInForce'];
     }
-  /** The other way round of an earlier package. */
+  /** The reverse of an earlier multi-leg order. */
   | {
       readonly kind: 'unwind';
       readonly portfolio: number;
@@ -83,18 +83,18 @@ export type ContractStep =
       readonly portfolio: number;
       readonly contract: number;
       readonly contracts: number | undefined;
-      /** Only says that it is not to be exercised at expiry. */
+      /** Only instructs that it is not to be exercised at expiration. */
       readonly instructs: boolean;
     }
-  /** Chains of everything, to trade from the first step on. */
+  /** Quotes all chains, so that trading is possible from the first step on. */
   | { readonly kind: 'chains' }
   /** To some minutes after the next end of a series. */
   | { readonly kind: 'next-end'; readonly minutes: number };
 
-/** What a contract step needs of the world that it happens in. */
+/** Requirements of contract steps on their world. */
 export interface ContractWorld {
   readonly market: TestMarket;
-  /** Packages that were submitted so far. */
+  /** Multi-leg orders submitted so far. */
   readonly packages: OrderRequest[];
   portfolioId(number: number): string | undefined;
   heldOf(portfolioId: string, symbol: string): number;
@@ -110,11 +110,11 @@ type Underlying = 'AAPL' | 'SPY' | 'XSP' | 'SPX';
 const UNDERLYINGS: readonly Underlying[] = ['AAPL', 'SPY', 'XSP', 'SPX'];
 const EXPIRATIONS = ['260109', '260116', '260220'] as const;
 const STRIKES = [90, 95, 100, 105] as const;
-/** One settled by an index, one in cash, two that would be delivered: with notices, and without. */
+/** One settled by an index, one in cash, two with physical delivery: with notices, and without. */
 const FUTURES = ['MESH26', 'MCLG26', 'CLG26', 'MGCG26'];
 const FUTURE_PRICES: Readonly<Record<string, number>> = { MCLG26: 60, CLG26: 60, MGCG26: 400 };
 const POINTS: Readonly<Record<string, bigint>> = { MESH26: 5n, MCLG26: 100n, CLG26: 1000n, MGCG26: 10n };
-/** When series and futures end, New York. */
+/** Ends of series and futures, New York. */
 const ENDS: readonly (readonly [date: string, hour: number, minute: number])[] = [
   ['2026-01-09', 16, 0],
   ['2026-01-16', 9, 30],
@@ -126,10 +126,10 @@ const ENDS: readonly (readonly [date: string, hour: number, minute: number])[] =
   ['2026-03-20', 9, 30],
 ];
 
-/** Dollars a point of everything that an adventure trades. */
+/** Dollars per point of each instrument of an adventure. */
 export const pointsOf = (symbol: string): bigint => POINTS[symbol] ?? (symbol.length > 15 ? 100n : 1n);
 
-/** Where a future, or anything else that was not quoted yet, stands at first: dollars. */
+/** First price in dollars of a future, or any other instrument that has no quote yet. */
 export const firstPriceOf = (symbol: string): number => FUTURE_PRICES[symbol] ?? 100;
 
 function contractNamed(underlying: Underlying, expiration: number, right: 'C' | 'P', strike: number): string {
@@ -144,7 +144,7 @@ const seriesOf = (underlying: Underlying, expiration: number): string[] =>
     (['C', 'P'] as const).map((right) => contractNamed(underlying, expiration, right, strike)),
   );
 
-/** Everything that orders name; most of them options on the first underlying that end first. */
+/** All instruments of orders; most of them options on the first underlying that end first. */
 const CONTRACTS: readonly string[] = [
   ...seriesOf('AAPL', 0),
   ...seriesOf('AAPL', 1),
@@ -156,7 +156,7 @@ const CONTRACTS: readonly string[] = [
 const contractAt = (world: ContractWorld, number: number): string =>
   nowNamed(world, CONTRACTS[number % CONTRACTS.length] ?? '');
 
-/** What splits have made of a series. */
+/** Current symbol of a series, after splits. */
 function nowNamed({ market }: ContractWorld, symbol: string): string {
   let name = symbol;
   for (
@@ -189,7 +189,7 @@ const tif = fc.constantFrom<OrderRequest['timeInForce']>(
 const size = fc.constantFrom(0, 0, 1, 3, 10, 100, 100);
 const netDistance = fc.option(fc.integer({ min: -60, max: 60 }), { nil: undefined, freq: 2 });
 
-/** Any step; the common ones more often. */
+/** Any step; common ones more often. */
 export const anyContractStep: fc.Arbitrary<ContractStep> = fc.oneof(
   {
     weight: 8,
@@ -316,7 +316,7 @@ type StepOf<K extends ContractStep['kind']> = Extract<ContractStep, { kind: K }>
 const CENT = 1_000_000;
 const MOST = 1e15;
 
-/** What is over the strike, and a premium that is greatest at the money: price units. */
+/** Intrinsic value plus a premium that is greatest at the money, in price units. */
 function worthOf(world: ContractWorld, symbol: string, premiumCents: number): number {
   const { underlying: on, isPut, strike } = readSymbol(symbol);
   const spot = world.priceOf(on);
@@ -366,7 +366,7 @@ function quoteChain(world: ContractWorld, step: StepOf<'chain'>): void {
     const { bid, bidSize, ...oneSided } = quote;
     return [bid === undefined || bidSize === undefined ? quote : oneSided];
   });
-  // An index has no orders: who else would tell of it.
+  // An index has no orders that would quote it.
   if (on === 'XSP' || on === 'SPX') {
     const last = Price.ofUnits(world.priceOf(on));
     quotes.unshift({ symbol: on, at: world.market.now, ...(odd % 3 === 0 ? { ask: last } : { last }) });
@@ -374,7 +374,7 @@ function quoteChain(world: ContractWorld, step: StepOf<'chain'>): void {
   tell(world, quotes, pushed);
 }
 
-/** Futures, the underlyings and the first chain of each, three of the first. */
+/** Quotes futures, the underlyings and the first chain of each, three of the first. */
 function quoteChains(world: ContractWorld): void {
   const futures = FUTURES.map((symbol) =>
     quoteAround(world, symbol, { middle: world.priceOf(symbol), half: CENT, size: 100 }),
@@ -386,7 +386,7 @@ function quoteChains(world: ContractWorld): void {
     tell(world, [{ symbol: name, at: world.market.now, ...around }], true);
     for (let end = 0; end < (name === 'AAPL' ? 3 : 1); end++) {
       const premium = 100 + 50 * end;
-      // That of the index that settles in the morning is the monthly one.
+      // The series of the index that settles in the morning is the monthly one.
       const expiration = name === 'SPX' ? 1 : end;
       quoteChain(world, {
         ...{ kind: 'chain', underlying: name, expiration, premium },
@@ -472,7 +472,7 @@ function orderContract(world: ContractWorld, step: StepOf<'contract-order'>): vo
   });
 }
 
-/** The nearest price that an order in it may have. */
+/** The nearest valid price of an order in a contract. */
 function onTickOf({ market }: ContractWorld, symbol: string, units: number): Price {
   const instrument = market.brokerage.instrument(symbol, market.now);
   const price = Price.ofUnits(Math.min(MOST, Math.max(CENT, Math.round(units))));
@@ -481,7 +481,7 @@ function onTickOf({ market }: ContractWorld, symbol: string, units: number): Pri
   return Price.ofUnits(Math.max(tick, Price.roundToTick(price, tick, 'down')));
 }
 
-/** A contract of those that a portfolio holds; `undefined` where it holds none. */
+/** A contract that a portfolio holds; `undefined` if it holds none. */
 function heldContract({ market }: ContractWorld, portfolioId: string, number: number): string | undefined {
   const positions = market.brokerage.state.portfolios.get(portfolioId)?.positions ?? new Map<string, never>();
   const held = [...positions.values()].filter(({ assetClass }) => assetClass !== 'EQUITY');
@@ -490,7 +490,7 @@ function heldContract({ market }: ContractWorld, portfolioId: string, number: nu
 
 type LegShape = readonly (readonly [way: 1 | -1, symbol: string, ratio: number])[];
 
-/** The legs of a strategy as whoever buys it takes them. */
+/** The legs of a strategy from the buyer's side. */
 function shapeOf(world: ContractWorld, step: StepOf<'package'>): LegShape {
   const { underlying: on, expiration: end, strike, isPut } = step;
   const right = isPut ? 'P' : 'C';
@@ -546,7 +546,7 @@ function orderMultiLeg(world: ContractWorld, step: StepOf<'package'>): void {
   }));
   const [first] = legs;
   if (step.rolls && first !== undefined) {
-    // What is held of the first leg is closed, whichever side it is on; the other is opened on the same.
+    // Closes the position in the first leg, whichever side it is on, and opens the other leg on the same side.
     const isShort = world.heldOf(portfolioId, first.optionSymbol) < 0;
     legs.forEach((leg, index) => {
       const buys = (index === 0) === isShort;

@@ -4,8 +4,8 @@ import { optionAlone, stockAlone, stockWithOne, stockWithTwo, straddle } from '.
 import type { Least } from './margin-formulas.js';
 
 /**
- * The least requirement of a chain by D104's sentence and nothing else: every way to divide its contracts and share lots
- * among the groups of D100–D104 is tried. All contracts deliver the same; shares beyond whole lots are left out.
+ * The least requirement of an offset group by D104's definition alone: tries every partition of its contracts and share lots
+ * into the groups of D100–D104. All contracts deliver the same; shares beyond whole lots are left out.
  */
 export function leastByTrying({ contracts, shares }: UnderlyingPositions, terms: RegTTerms): Least {
   const lot = contracts[0]?.deliverable ?? 100;
@@ -31,7 +31,7 @@ export function leastByTrying({ contracts, shares }: UnderlyingPositions, terms:
     return best;
   };
 
-  /** The least that a group takes which is exactly this, by any rule; undefined where none makes it a group. */
+  /** The least requirement of exactly these legs as one group, by any rule; undefined if none makes them a group. */
   const amountsOf = (group: readonly number[]): Least | undefined => {
     const stock = group[contracts.length] ?? 0;
     const legs = contracts.flatMap((contract, i) => new Array<Contract>(group[i] ?? 0).fill(contract));
@@ -62,7 +62,7 @@ export function leastByTrying({ contracts, shares }: UnderlyingPositions, terms:
   return leastOf(held);
 }
 
-/** What a SPREAD group loses at most; undefined where D104 does not call it one. */
+/** Largest loss of a SPREAD group; undefined if D104 does not call it one. */
 function spreadLoss(legs: readonly Contract[]): Micros | undefined {
   const longs = legs.filter(({ isShort }) => !isShort);
   const shorts = legs.filter(({ isShort }) => isShort);
@@ -88,7 +88,7 @@ function spreadLoss(legs: readonly Contract[]): Micros | undefined {
     : worst(legs.filter(({ isCall }) => isCall)) + worst(legs.filter(({ isCall }) => !isCall));
 }
 
-/** All that can be taken of what is left, with at least one of `first`, and nothing that comes before it. */
+/** All subsets of the remainder, with at least one of `first`, and none of its predecessors. */
 function* parts(left: readonly number[], first: number): Generator<number[]> {
   const taken = left.map(() => 0);
   taken[first] = 1;

@@ -9,7 +9,7 @@ import { acceptedOrder, orderAfter } from '../trading/follow-order.js';
 import type { OrderSnapshot } from '../trading/follow-order.js';
 import type { Instant } from '../values/instant.js';
 
-/** Follows portfolios by events alone, as history does, and says where that leads elsewhere than the state. */
+/** Follows portfolios by events alone, like history, and reports differences to the state. */
 export class FollowedSnapshots {
   readonly #snapshots = new Map<string, PortfolioSnapshot>();
   readonly #orders = new Map<number, OrderSnapshot>();
@@ -29,7 +29,7 @@ export class FollowedSnapshots {
     const isNew = event.type === 'OrderAccepted';
     const before = isNew ? undefined : this.#orders.get(event.order);
     const owner = isNew ? portfolios.get(event.request.portfolioId)?.terms : undefined;
-    // What was there before a recovery is not followed.
+    // Orders from before a recovery are not followed.
     if (isNew ? owner === undefined : before === undefined) return;
     const after =
       isNew && owner !== undefined
@@ -118,7 +118,7 @@ function snapshotOf(portfolio: Portfolio): PortfolioSnapshot {
   };
 }
 
-/** Amounts of nothing left out, keys in order. */
+/** Without amounts of 0, with keys in order. */
 function sorted({ secured, due, held, ...rest }: PortfolioSnapshot): unknown {
   const amounts = (record: Readonly<Record<string, unknown>>): unknown =>
     Object.entries(record)

@@ -7,7 +7,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 
-/** A market that books of stock alone never ask. */
+/** A market for books of stock alone, which never use it. */
 export const NO_MARKET: BookMarket = {
   rate: 0.04,
   underlying: () => ({ price: undefined, leverageFactor: 1, dividends: [] }),
@@ -28,7 +28,7 @@ interface OptionTerms extends Partial<
   readonly expiration?: string;
 }
 
-/** Options on XYZ in human numbers, of February 2026 unless it says so; settled at 16:00 New York. */
+/** Options on XYZ in human numbers, by default of February 2026; settled at 16:00 New York. */
 export function optionLeg(terms: OptionTerms): OptionLeg {
   const { right, quantity, strike, price, underlyingPrice, expiration = '2026-02-20', ...more } = terms;
   const date = TradingDate.of(expiration);
@@ -74,7 +74,7 @@ export const stockLeg = ({
   leverageFactor,
 });
 
-/** The book of some legs, by FINRA's rates unless it says so. */
+/** The book of some legs, by default at FINRA's rates. */
 export const regTBook = (legs: readonly RegTLeg[], more: Partial<RegTBook> = {}): RegTBook => ({
   legs,
   house: { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 },
@@ -83,7 +83,7 @@ export const regTBook = (legs: readonly RegTLeg[], more: Partial<RegTBook> = {})
   ...more,
 });
 
-/** What a book takes that nothing is wrong with. */
+/** Requirement of a valid book. */
 export function regT(legs: readonly RegTLeg[], more: Partial<RegTBook> = {}): RegTRequirement {
   const requirement = regTRequirementOf(regTBook(legs, more));
   if ('refusals' in requirement) throw new Error(JSON.stringify(requirement.refusals));

@@ -47,11 +47,11 @@ export class TestMarket {
   /** Every command that had events, with them, as a journal would keep it. */
   readonly journal: { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[] =
     [];
-  /** Every order so far, open or over, with what has happened to it. */
+  /** Every order so far, open or over, with its events. */
   readonly orders = new Map<number, OrderHistory>();
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
-  /** Orders that set nothing aside because of what is held, and the quote by which they did: it counts until they have another one. */
+  /** Orders without a reservation because of existing positions, with the quote that justified it: it counts until they get another one. */
   readonly leaning = new Map<number, string>();
   private followed = new FollowedSnapshots();
 
@@ -79,7 +79,7 @@ export class TestMarket {
     return this.run(command, this.now);
   }
 
-  /** A command that must be refused: why it is. A refusal leaves everything as it was. */
+  /** Executes a command that must be refused, and returns the refusal. A refusal changes nothing. */
   refuse(command: Command): Rejection {
     this.doWhatIsDue(this.now);
     const before = stateHash(this.brokerage.state);
@@ -92,7 +92,7 @@ export class TestMarket {
 
   private run<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     const declared = this.brokerage.symbolsRead(command, at);
-    // An execution on margin may look at what else is held, as it was last seen.
+    // An execution on margin may read the last known quotes of other positions.
     const lastSeen = heldOnMargin(this.brokerage, declared);
     this.brokerage.onRead = (symbol) => {
       if (!declared.has(symbol) && !lastSeen.has(symbol))
@@ -126,7 +126,7 @@ export class TestMarket {
       }
       case 'OrderMoved': {
         const tale = this.orders.get(event.order);
-        // One from before a recovery is not followed.
+        // Orders from before a recovery are not followed.
         if (tale === undefined) return;
         tale.steps.push({ event, progress: movedOf(progressOf(tale), event, at), at });
         if (event.renamed !== undefined)
@@ -181,7 +181,7 @@ export class TestMarket {
     }
   }
 
-  /** Lets time pass, doing everything that falls due on the way. */
+  /** Advances time, running all timers that become due. */
   advanceTo(date: string, hour: number, minute = 0): void {
     const to = this.brokerage.rules.calendar.instantOf(TradingDate.of(date), hour, minute);
     this.doWhatIsDue(to);
@@ -240,7 +240,7 @@ export class TestMarket {
     return result.terms.portfolioId;
   }
 
-  /** Submits an order; the refusal where it is refused, else its id. */
+  /** Submits an order. Returns its id, or the refusal. */
   submit(portfolioId: string, order: TestOrder, by: Requester = this.by): string | Rejection {
     const { result } = this.execute<'SubmitOrder'>({
       type: 'SubmitOrder',
@@ -250,14 +250,14 @@ export class TestMarket {
     return 'code' in result ? result : this.idOf(result.terms.number);
   }
 
-  /** Submits an order that must be taken. */
+  /** Submits an order that must be accepted. */
   place(portfolioId: string, order: TestOrder, by: Requester = this.by): string {
     const result = this.submit(portfolioId, order, by);
     if (typeof result !== 'string') throw new Error(`refused: ${JSON.stringify(result)}`);
     return result;
   }
 
-  /** Updates an order; the refusal where it is refused. */
+  /** Updates an order. Returns the refusal, if any. */
   replace(orderId: string, changes: TestChanges, by: Requester = this.by): Rejection | undefined {
     const { result } = this.execute<'ReplaceOrder'>({
       type: 'ReplaceOrder',
@@ -274,23 +274,23 @@ export class TestMarket {
     return 'code' in result ? result : undefined;
   }
 
-  /** Cancels an order; the refusal where it is refused. */
+  /** Cancels an order. Returns the refusal, if any. */
   cancel(orderId: string, by: Requester = this.by): Rejection | undefined {
     const { result } = this.execute<'CancelOrder'>({ type: 'CancelOrder', by, orderId });
     return 'code' in result ? result : undefined;
   }
 
-  /** Halts trading; the refusal where it is refused. */
+  /** Halts trading. Returns the refusal, if any. */
   halt(symbol: string, reason: string, more: { until?: Instant; forMs?: number } = {}): Halt | Rejection {
     return this.execute<'HaltTrading'>({ type: 'HaltTrading', symbol, reason, ...more }).result;
   }
 
-  /** Lifts a halt; the refusal where there is none. */
+  /** Lifts a halt. Returns the refusal if there is none. */
   lift(symbol: string): Halt | Rejection {
     return this.execute<'LiftHalt'>({ type: 'LiftHalt', symbol }).result;
   }
 
-  /** Sets an outcome rule; its number. `after` and `lasts` in milliseconds. */
+  /** Sets an outcome rule. Returns its number. `after` and `lasts` in milliseconds. */
   script(script: Script, more: { match?: OutcomeMatch; skip?: number; times?: number } = {}): number {
     const { match = {}, skip = 0, times = 1 } = more;
     const { result } = this.execute<'SetOutcome'>({
@@ -305,7 +305,7 @@ export class TestMarket {
     return result.number;
   }
 
-  /** Deletes an outcome rule, or all; how many there were. */
+  /** Deletes an outcome rule, or all. Returns their count. */
   unscript(number?: number): number {
     const outcomeId = number === undefined ? undefined : this.brokerage.state.ids.idOf('OUTCOME', number);
     const { result } = this.execute<'DeleteOutcomes'>({
@@ -316,14 +316,14 @@ export class TestMarket {
     return 'code' in result ? 0 : result.deleted;
   }
 
-  /** Stops the simulation and starts it again from what it saved, as text. */
+  /** Stops the simulation and restarts it from its saved state, as text. */
   restart(): void {
     const saved = JSON.parse(JSON.stringify(saveState(this.brokerage.state))) as SavedState;
     this.brokerage = Brokerage.restore(this.brokerage.rules, saved);
     this.brokerage.resume();
   }
 
-  /** Executions of an order, oldest first, with everything that a user is shown. */
+  /** Executions of an order, oldest first, with everything that users see. */
   executions(orderId: string): TestExecution[] {
     const { terms, steps } = this.taleOf(orderId);
     return steps.flatMap(({ event, at }) =>
@@ -338,7 +338,7 @@ export class TestMarket {
     );
   }
 
-  /** Ids of what an order brought: the exits of a bracket (profit target, stop loss), or the stop of a pair. */
+  /** Ids of the attached orders: the exits of a bracket (profit target, stop loss), or the stop of a pair. */
   exits(orderId: string): string[] {
     const { bracket } = this.taleOf(orderId).terms;
     if (bracket?.part === 'OCO_LIMIT') return [this.idOf(bracket.sibling)];
@@ -389,7 +389,7 @@ export class TestMarket {
     return statuses;
   }
 
-  /** Every ledger entry so far, those that follow from executions and settlements included. */
+  /** Every ledger entry so far, including those of executions and settlements. */
   entries(): LedgerEntry[] {
     return this.journal.flatMap(({ events }) =>
       events.flatMap((event) => {
@@ -408,13 +408,13 @@ export class TestMarket {
   }
 }
 
-/** An order and its events, each with what it left. */
+/** An order and its events, each with the resulting progress. */
 export interface OrderHistory {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
 }
 
-/** No order works without what it has to set aside (D133). */
+/** Checks that no order works without its reservation (D133). */
 function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[] {
   const problems: string[] = [];
   for (const { quote, awaitingPrice } of state.books.values()) {
@@ -432,7 +432,7 @@ function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[
   return problems;
 }
 
-/** What is sold of options may be covered by what is held, and what is bought may free what stands behind others: then nothing is set aside. */
+/** True when positions may cover the order's sales, or its purchases may release collateral: then it may reserve nothing. */
 const isPerhapsCovered = (
   { assetClass, positionIntent, underlying }: OrderTerms,
   portfolio: Portfolio | undefined,
@@ -447,7 +447,7 @@ function isWorthNothing(quote: Quote, progress: OrderProgress): boolean {
   return Math.round((price * 1.05 * remainingOf(progress)) / 1e10) === 0;
 }
 
-/** Everything held by MARGIN portfolios that have open orders in these symbols, or hold options among them. */
+/** All positions of MARGIN portfolios that have open orders in these symbols, or hold options among them. */
 function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<string> {
   const concerned = new Set<Portfolio | undefined>();
   for (const symbol of symbols) {
@@ -464,7 +464,7 @@ function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<s
   return held;
 }
 
-/** An execution with what the journal leaves out. */
+/** An execution with the fields that the journal leaves out. */
 export interface TestExecution extends BookedExecution {
   readonly symbol: string;
   readonly side: Side;
@@ -508,7 +508,7 @@ function progressOf(tale: OrderHistory): OrderProgress {
 const withoutAbsent = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 
-/** The end of a GTD order: a New York date unless it is said to be an instant. */
+/** The end of a GTD order: a New York date unless `until` is an instant. */
 export const goodTill = (text: string, until: TradingDate | Instant = TradingDate.of(text)): GoodTill => ({
   until,
   text,
@@ -544,7 +544,7 @@ export interface TestOrder {
   more?: Partial<OrderRequest>;
 }
 
-/** What a symbol is, as a user would say. */
+/** Asset class of a symbol, by its form. */
 function classOf(symbol: string): OrderRequest['assetClass'] {
   const { assetClass } = instrumentNamed(symbol, () => false);
   return assetClass === 'INDEX' ? 'OPTION' : assetClass;
@@ -584,7 +584,7 @@ export const testEquity = (symbol: string, more: Partial<Equity> = {}): Equity =
   ...more,
 });
 
-/** A broker that allows everything and charges nothing; tests change what they are about. */
+/** A broker that allows everything and charges nothing; tests change the fields under test. */
 export const testBroker = (id: string, more: Partial<BrokerConfiguration> = {}): BrokerConfiguration => ({
   id,
   name: id,

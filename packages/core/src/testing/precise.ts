@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 
 /*
- * Slow references for the mathematics of options: forty digits, by series that have nothing in common with what is shipped.
+ * Slow references for the mathematics of options: forty digits, by series that differ from those in use.
  */
 
 const Precise = Decimal.clone({ precision: 60, toExpNeg: -9e15, toExpPos: 9e15, minE: -9e15, maxE: 9e15 });
@@ -78,6 +78,6 @@ function unitInLastPlace(value: number): number {
   return scratch.getFloat64(0) - size;
 }
 
-/** How many units in the last place a result is off. */
+/** Error of a result in units in the last place. */
 export const unitsOff = (result: number, expected: Decimal): number =>
   precise(result).minus(expected).abs().div(unitInLastPlace(expected.toNumber())).toNumber();

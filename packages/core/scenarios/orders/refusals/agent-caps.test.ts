@@ -36,7 +36,7 @@ const submitAs = (
     agent: { agentId, caps },
   }).result;
 
-/** What an order comes to for the caps, in dollars. */
+/** Notional of an order for the caps, in dollars. */
 function notionalOf(market: TestMarket, portfolio: string, order: TestOrder): number {
   const result = submitAs(market, portfolio, { maxOrderNotional: Money.zero }, order);
   if (!('code' in result) || result.code !== 'CAP_EXCEEDED') throw new Error('not refused by a cap');
@@ -50,7 +50,7 @@ describe('caps of agents: limits on an order', () => {
     expect(of({ quantity: 10, limit: '90' })).toBe(900);
     expect(of({ quantity: 10 })).toBe(1050);
     expect(of({ quantity: 10, type: 'STOP', stop: '120' })).toBe(1260);
-    // Starts at 110, which the collar goes on top of.
+    // Starts at 110, plus the collar.
     expect(of({ quantity: 10, type: 'TRAILING_STOP', trailingAmount: '10' })).toBe(1155);
     expect(of({ quantity: 10, intent: 'SELL_TO_OPEN', limit: '90' })).toBe(1000);
     expect(of({ quantity: '0.333333', limit: '100' })).toBe(33.34);
@@ -87,7 +87,7 @@ describe('caps of agents: daily limits', () => {
       left: Money.ofDollars(1100),
       asked: Money.ofUnits(11_001_100),
     });
-    // Another agent has a day of its own; whatever is refused otherwise uses nothing.
+    // Another agent has its own daily cap; orders that are refused for other reasons use nothing.
     expect(submitAs(market, portfolio, caps, { quantity: 20, limit: '100' }, 'agent-2')).not.toHaveProperty(
       'code',
     );
@@ -116,7 +116,7 @@ describe('caps of agents: daily limits', () => {
     expect(replace({ quantity: Quantity.of(20) })).not.toHaveProperty('code');
     expect(replace({ limitPrice: Price.of('101') })).toMatchObject({ left: Money.ofDollars(200) });
     expect(replace({ quantity: Quantity.of(10) })).not.toHaveProperty('code');
-    // What was given up is not given back.
+    // A reduced order does not return its use.
     expect(submitAs(market, portfolio, caps, { quantity: 3, limit: '90' })).toMatchObject({
       left: Money.ofDollars(200),
     });

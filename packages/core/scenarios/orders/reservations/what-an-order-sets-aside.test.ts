@@ -82,7 +82,7 @@ describe('each execution releases the unused reservation', () => {
     const { market, portfolio, reserved } = simulation();
     market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
     market.place(portfolio, { limit: '100.00' });
-    // 1,001.05 set aside; 4 × 100.00 + 1.02 paid (commission of four shares, 1.00 + 0.02).
+    // 1,001.05 reserved; 4 × 100.00 + 1.02 paid (commission of four shares, 1.00 + 0.02).
     expect(reserved()).toBe(1001.05 - 401.02);
   });
 
@@ -209,7 +209,7 @@ describe('in a MARGIN portfolio an order reserves margin (D108)', () => {
     const { market, portfolio } = simulation(100_000, 'MARGIN');
     market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
     const order = market.place(portfolio, { limit: '100.00' });
-    // Of 1,001.05, 501.05 and 251.05 the first four have used 401.02, 201.02 and 101.02.
+    // The first four have used 401.02, 201.02 and 101.02 of 1,001.05, 501.05 and 251.05.
     expect(taken(market, portfolio)).toEqual([600.03, 300.03, 150.03]);
     market.cancel(order);
     expect(taken(market, portfolio)).toEqual([0, 0, 0]);

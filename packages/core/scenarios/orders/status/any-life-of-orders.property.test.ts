@@ -15,8 +15,9 @@ import { Money } from '../../../src/values/money.js';
 import { Price } from '../../../src/values/price.js';
 
 /**
- * Any mixture of orders, updates, cancels, quotes and time, over portfolios of every kind. The invariants of the
- * books are checked after every command by the test market itself; here, what must hold of orders.
+ * Any mixture of orders, updates, cancels, quotes and time, over portfolios of every kind. The test market itself
+ * checks
+ * the invariants of the books after every command; these are the invariants of orders.
  */
 
 const cents = (value: number): string => (value / 100).toFixed(2);
@@ -173,7 +174,7 @@ function live(
     if (what.do === 'order') market.submit(portfolios[what.portfolio] ?? '', what.order);
     else if (what.do === 'wait') market.advanceMs(what.ms);
     else if (what.do === 'quote') {
-      // So that each quote can be told from the others.
+      // Makes each quote distinct.
       market.advanceMs(1);
       market.quote(
         'AAPL',
@@ -200,11 +201,11 @@ function live(
   return market;
 }
 
-/** What happened to all orders, order by order, each event with what it left. */
+/** Events of all orders, order by order, each with the resulting progress. */
 const orderSteps = (market: TestMarket) =>
   [...market.orders.values()].flatMap(({ terms, steps }) => steps.map((step) => ({ terms, ...step })));
 
-/** Lives by their steps: with one seed, all properties draw the same ones. Checks only read them. */
+/** Runs by their steps: with one seed, all properties draw the same ones. Checks only read them. */
 const lives = new Map<string, TestMarket>();
 
 function lived(steps: readonly Step[]): TestMarket {
@@ -350,7 +351,7 @@ describe('in any life of orders', () => {
 it('a restart in the middle changes nothing that happens after it', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }), fc.nat(59), (steps, at) => {
-      // Quotes of a feed that no record mentions are not saved: a pushed market is.
+      // Quotes of a feed that are in no record are not saved; pushed ones are.
       const pushed = steps.map((what) => (what.do === 'quote' ? { ...what, pushed: true } : what));
       let step = 0;
       const restarted = live(pushed, (market) => {

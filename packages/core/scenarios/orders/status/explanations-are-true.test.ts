@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
-/** What an open order waits for is the reason that holds (D136). */
+/** A market with one quote. The explanation of an open order names the actual reason (D136). */
 function at(bid: string, ask: string, more: Parameters<TestMarket['quote']>[3] = {}) {
   const market = new TestMarket();
   market.quote('AAPL', bid, ask, more);
