@@ -4,12 +4,16 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 
 /** Collects the schemas that have a name and answers references to them. */
 export class Components {
+  readonly #referred = new Set<TSchema>();
   readonly #schemas = new Map<string, { readonly source: string; readonly schema: Json }>();
 
   /** A reference where the schema has a name, the schema itself where it has none. */
   refer(schema: TSchema): Json {
     const { $id } = schema as Named;
     if ($id === undefined) return this.#inline(schema);
+    const reference = { $ref: `#/components/schemas/${$id}` };
+    if (this.#referred.has(schema)) return reference;
+    this.#referred.add(schema);
     // Schemas that were made optional are copies: the same name must mean the same text.
     const source = JSON.stringify(schema);
     const known = this.#schemas.get($id);
@@ -20,7 +24,7 @@ export class Components {
     } else if (known.source !== source) {
       throw new Error(`Two schemas are called ${$id}`);
     }
-    return { $ref: `#/components/schemas/${$id}` };
+    return reference;
   }
 
   /** All of them by name. */
@@ -101,5 +105,5 @@ interface Named {
 
 /** Keywords hold plain data: a copy keeps the document apart from the schemas that validate. */
 function structuredCopy(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value)) as Json;
+  return typeof value === 'object' ? (JSON.parse(JSON.stringify(value)) as Json) : (value as Json);
 }

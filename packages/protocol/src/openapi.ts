@@ -307,11 +307,11 @@ function problems(
     errorStatusesOf(route).map((status) => {
       const own = codes.filter((code) => statusOf(code) === status);
       const plain = own.length === 0 || hasPlainForm(route, status);
-      const response = problemResponse(status, own, plain, components);
-      // What most routes answer alike is written once.
-      if (own.some((code) => route.codes?.includes(code))) return [status, response];
+      if (own.some((code) => route.codes?.includes(code)))
+        return [status, problemResponse(status, own, plain, components)];
+      // A response without codes of the route is the same for all routes, and is written once.
       const name = `${statusNames[status].replaceAll(' ', '')}${plain && own.length > 0 ? 'OrCoded' : ''}`;
-      sharedResponses[name] = response;
+      sharedResponses[name] ??= problemResponse(status, own, plain, components);
       return [status, { $ref: `#/components/responses/${name}` }];
     }),
   );

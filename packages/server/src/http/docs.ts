@@ -31,8 +31,10 @@ export async function registerDocs(
   issueDemoToken: IssueDemoToken | undefined,
   rules: DemoTokenRules,
 ): Promise<void> {
-  const document = openApiDocument(options);
-  const text = JSON.stringify(document);
+  // Made at the first request for it: a start has better things to do.
+  const document: Record<string, unknown> = {};
+  let text: string | undefined;
+  const made = (): string => (text ??= JSON.stringify(Object.assign(document, openApiDocument(options))));
   const welcome = JSON.stringify({
     name: 'Sandpit',
     version: options.version,
@@ -47,13 +49,17 @@ export async function registerDocs(
     else if (dashboard !== undefined && wantsPage(request)) dashboard.sendPage(request, reply);
     else send(request, reply, 200, welcome, dashboard === undefined ? undefined : { vary: 'Accept' });
   });
-  app.get('/openapi.json', (request, reply) => send(request, reply, 200, text));
+  app.get('/openapi.json', (request, reply) => send(request, reply, 200, made()));
   app.get('/llms.txt', (request, reply) =>
     send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),
   );
   if (issueDemoToken !== undefined) registerDemoToken(app, issueDemoToken, rules);
   registerDocsSite(app, site);
   await app.register(async (page) => {
+    page.addHook('onRequest', (_request, _reply, done) => {
+      made();
+      done();
+    });
     page.addHook('onSend', (request, reply, _payload, done) => {
       reply.headers({
         ...SECURITY_HEADERS,
