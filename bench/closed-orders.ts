@@ -1,7 +1,7 @@
 /**
- * What an order costs with 0, 10⁵ and 10⁶ closed orders of the same portfolio behind it: through a simulation on the SQLite store, all
- * of them filled at once, 64 under way. The cost that must stay flat is that of the main thread, which has the core and the
- * engine; the time per order is given as well, because the store's indexes do grow.
+ * Cost of an order in a portfolio with 0, 10⁵ and 10⁶ closed orders: through a simulation on the SQLite store, all of them fill at once,
+ * with 64 in flight. The cost that must stay flat is that of the main thread, which has the core and the engine; the time per order is
+ * given as well, because the store's indexes grow.
  *
  * Leaves out: HTTP, and reads of the past.
  *

@@ -1,10 +1,10 @@
 /**
- * How many orders the core alone takes through their whole life in a second: accepted, reserved for, executed at the market,
- * posted to the ledger, and settled on the next business day. Half are purchases of ten shares, half the sales of those;
- * a day of orders, then the night with its settlement and its close, several days.
+ * Orders per second that the core alone takes through their whole life: accepted, funds reserved, executed at the market, posted to the
+ * ledger, and settled on the next business day. Half are purchases of ten shares, half their sales; a day of orders, then the night with
+ * its settlement and its close, several days.
  *
- * Leaves out: everything around the core. No journal, no JSON, no store, no HTTP, no feed; one quote per symbol and day.
- * There are no reads and no other resting orders in the books.
+ * Leaves out: everything around the core. No journal, no JSON, no store, no HTTP, no feed; one quote per symbol and day. There are no reads
+ * and no other resting orders in the books.
  *
  *   npx tsc -b && npx tsx bench/core.ts        BENCH_ORDERS (a day), BENCH_DAYS
  */

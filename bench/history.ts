@@ -1,6 +1,6 @@
 /**
- * What history costs behind the journal: orders are placed as in `placements.ts`, while it is looked at how far behind it falls and how
- * long it then takes; afterwards all of it is derived anew from the journal, alone on the machine.
+ * Cost of projecting history from the journal: orders are placed as in `placements.ts`, while its lag and the time to catch up are
+ * measured; afterwards all of it is derived again from the journal, alone on the machine.
  *
  * Leaves out: HTTP and reads. Half of the orders fill at once, half rest; each has a client order id.
  *

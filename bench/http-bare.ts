@@ -1,7 +1,7 @@
 /**
- * What `http.ts` compares with: a fastify server with nothing but the same route, the same token check and the same validation of the
- * body, which answers every order with the same one. With `BENCH_DURABLE` (the path of a database) each body is first written in a group commit by a
- * thread, with `synchronous=FULL`. Started by `http.ts` and `budget.ts`, which send it the answer.
+ * Baseline for `http.ts`: a fastify server with only the same route, the same token check and the same validation of the body, which gives
+ * every order the same answer. With `BENCH_DURABLE` (the path of a database) each body is first written in a group commit by a thread, with
+ * `synchronous=FULL`. Started by `http.ts` and `budget.ts`, which send it the answer.
  */
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';

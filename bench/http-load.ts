@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of this process. */
+  /** CPU time of this process. */
   readonly cpuMs: number;
 }
 

@@ -171,7 +171,7 @@ export async function prepare(url: string, token: string, connections: number): 
   );
 }
 
-/** What `mixedOrder` in `orders.ts` is, as a client says it. */
+/** Request bodies of `mixedOrder` in `orders.ts`. */
 function ordersOf(portfolioId: string, symbol: string): object[] {
   const order = { portfolioId, symbol, assetClass: 'EQUITY' };
   const market = { ...order, orderType: 'MARKET', quantity: 10, timeInForce: 'DAY' };

@@ -1,9 +1,9 @@
 /**
- * What the margin watch takes of a core: portfolios of ten positions, thousands of quotes a second, every breach found at the next whole second.
- * Prices walk at random with 2 % a day. Some portfolios are near a call, most are not.
+ * CPU time of the margin watch on one core: portfolios of ten positions, thousands of quotes a second, every breach found at the next whole
+ * second. Prices walk at random with 2 % a day. Some portfolios are near a call, most are not.
  *
- * Leaves out: everything around the core, and the first second, in which everybody is looked at once. The holdings are put into the state,
- * not traded into it.
+ * Leaves out: everything around the core, and the first second, in which every portfolio is checked once. Positions are written into the
+ * state, not traded.
  *
  *   npx tsc -b && npx tsx bench/margin-watch.ts        BENCH_WATCHED, BENCH_TICKING, BENCH_SECONDS, BENCH_POSITIONS, BENCH_GATED
  */
@@ -23,7 +23,7 @@ import {
 
 const HELD = 10;
 const SHARES = 100;
-/** Of a price in a second: 2 % in a day of 23,400. */
+/** Standard deviation of a price in a second: 2 % in a day of 23,400 seconds. */
 const STEP = 0.02 / Math.sqrt(23_400);
 const QUOTES_AT_ONCE = 500;
 
@@ -87,7 +87,7 @@ export async function measureMarginWatch(): Promise<readonly Row[]> {
   ];
 }
 
-/** What an opening order takes more where very much is held beside it; `owes`: with a stock sold short, so that everything is valued. */
+/** Additional time of an opening order in a portfolio with many positions; `owes`: with a short stock, so that everything is valued. */
 async function gate(positions: number, orders: number, owes: boolean): Promise<Row> {
   const brokerage = Brokerage.begin(await rulesFor(positions), 7, MONDAY_TEN);
   const symbols = Array.from({ length: positions }, (_, index) => symbolOf(index));

@@ -1,9 +1,8 @@
 /**
- * How long a requirement under Reg T takes: the sums of a book, as orders and the watch ask for them, and the same line by line, as people do.
- * Books are drawn from a seed: spreads, condors, straddles and stock as people hold them, legs thrown together by chance beside
- * them.
+ * Time to compute a requirement under Reg T: the totals of a book, as orders and the watch need them, and the same line by line, as people
+ * read them. Books are drawn from a seed: spreads, condors, straddles and stock as people hold them, with random legs added.
  *
- * Leaves out: where the marks come from, and everything that asks (gate, watch, HTTP).
+ * Leaves out: the source of the marks, and all callers (gate, watch, HTTP).
  *
  *   npx tsc -b && npx tsx bench/margin.ts        BENCH_BOOKS
  */

@@ -1,4 +1,4 @@
-/** What all measurements share: their rows, their figures, and how they are started. */
+/** Shared by all measurements: their rows, their figures, and how they are started. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Row {
   readonly measure: string;
   readonly value: number;
   readonly unit: string;
-  /** What it should be; absent = there is no aim, or another row has it. */
+  /** Target value; absent = there is no target, or another row has it. */
   readonly aim?: Aim;
   readonly details: string;
   readonly leavesOut: string;
@@ -40,13 +40,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-/** Of values that are sorted already. */
+/** Quantile of sorted values. */
 export const quantile = (sorted: ArrayLike<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 export interface Elapsed {
   readonly wallMs: number;
-  /** Of the whole process, all of its threads. */
+  /** CPU time of the whole process, all of its threads. */
   readonly cpuMs: number;
 }
 
@@ -73,7 +73,7 @@ export function startFlags(): readonly string[] {
 /** CPU time of another process with all of its threads, where the system tells (Linux). */
 export const cpuMsOf = (pid: number | undefined): number => cpuMsIn(`/proc/${pid ?? 'self'}/stat`);
 
-/** That of its main thread alone. */
+/** CPU time of its main thread alone. */
 export const mainCpuMsOf = (pid: number | undefined): number =>
   cpuMsIn(`/proc/${pid ?? 'self'}/task/${pid ?? process.pid}/stat`);
 

@@ -51,7 +51,7 @@ interface Condor {
   readonly underlying: string;
   readonly low: number;
   readonly closes?: boolean;
-  /** Of the credit, in cents; absent = at the market. */
+  /** Limit for the credit, in cents; absent = at the market. */
   readonly credit?: number;
 }
 
@@ -138,7 +138,7 @@ async function measureQuotes(): Promise<Row> {
   const resting = sizeOf('RESTING_PACKAGES', 10_000);
   const quotes = sizeOf('QUOTES', 500_000);
   const brokerage = await marketOf(5, STRIKES);
-  // What an order sets aside depends on the others of its portfolio: few of them each.
+  // The reservation of an order depends on the other orders of its portfolio: each portfolio has few.
   const portfolios = Array.from({ length: Math.ceil(resting / 20) }, () => portfolioIn(brokerage));
   for (let index = 0; index < resting; index++) {
     const portfolioId = portfolios[index % portfolios.length] ?? '';

@@ -1,7 +1,7 @@
 /**
- * What a neighbour's batch costs somebody else: one tenant sends the same order for 1,000 of its accounts (`POST /v1/orders/batch`), another
- * one reads its own account and its own orders all the while. Reads are measured alone and while batches are under way; what the batches
- * take is given beside it.
+ * Effect of one tenant's batch on another: one tenant sends the same order for 1,000 of its accounts (`POST /v1/orders/batch`), another one
+ * reads its own account and orders throughout. Reads are measured alone and while batches are under way; the time of the batches is
+ * reported as well.
  *
  * Leaves out: everything else that a busy server does; TLS, the network.
  *
@@ -18,7 +18,7 @@ import { INITIAL_DOLLARS, symbolOf } from './orders.js';
 import { SETTINGS } from './simulation.js';
 
 const READ_EVERY_MS = 5;
-/** How long the other tenant reads alone, for comparison. */
+/** Time that the other tenant reads alone, for comparison. */
 const ALONE_MS = 2000;
 
 type Caller = (method: string, path: string, body?: object) => Promise<unknown>;
@@ -89,7 +89,7 @@ export async function measureNeighbours(): Promise<readonly Row[]> {
   });
 }
 
-/** How long each read takes, one after the other until `until` settles; sorted. */
+/** Times of the reads, one after the other until `until` settles; sorted. */
 async function timesOf(read: () => Promise<unknown>, until: Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
   const state = { isOver: false };

@@ -1,9 +1,9 @@
 /**
- * How long a whole chain takes: price and Greeks of each of its contracts at a volatility, and the same with the volatility implied
- * in a price first. The size is that of GOOG on 2015-12-24: 2,192 American options, eighteen expirations from a day to two years; half
- * as many strikes far from the money as near it. Once without dividends, as GOOG was, and once with one every three months.
+ * Time to compute a whole chain: price and Greeks of each of its contracts at a volatility, and the same with the volatility implied in a
+ * price first. The size is that of GOOG on 2015-12-24: 2,192 American options, eighteen expirations from a day to two years; half as many
+ * strikes far from the money as near it. Once without dividends, as GOOG was, and once with one every three months.
  *
- * Leaves out: reading quotes and telling the chain; instruments are not looked up.
+ * Leaves out: reading quotes and writing the answer; instruments are not looked up.
  *
  *   npx tsc -b && npx tsx bench/options.ts        BENCH_CONTRACTS, BENCH_CHAINS
  */

@@ -15,7 +15,7 @@ const SYMBOLS = Array.from({ length: 10_000 }, (_, index) => `S${String(index).p
 
 export const symbolOf = (index: number): string => SYMBOLS[index] ?? '';
 
-/** What users of the default broker trade by, over listed symbols. */
+/** Rules of the default broker, over listed symbols. */
 export async function rulesFor(symbols: number): Promise<Rules> {
   const brokers = await loadBrokers(undefined);
   const instruments = Array.from({ length: symbols }, (_, index) => equity(symbolOf(index)));
@@ -100,10 +100,7 @@ export const restingOrder = (
   limitPrice: Price.ofUnits((positionIntent === 'BUY_TO_OPEN' ? 5000 - cents : 20_000 + cents) * 1_000_000),
 });
 
-/**
- * What a trader of one portfolio sends, over and over: half of it fills at once (a purchase, later its sale), half of it
- * rests.
- */
+/** Orders of a trader of one portfolio, in rotation: half of them fill at once (a purchase, later its sale), half rest. */
 export function mixedOrder(of: Terms, turn: number): OrderRequest {
   if (turn % 2 === 1) return restingOrder(of, 'BUY_TO_OPEN', (turn >> 1) % 100);
   return marketOrder(of, turn % 4 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE');

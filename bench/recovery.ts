@@ -1,11 +1,11 @@
 /**
- * How long it takes until a simulation is there again: after `kill -9` at the worst moment, when the next checkpoint is about to be
- * complete, from the start of the process to the first accepted order; and from all records. And how long the event loop stands still
- * while checkpoints are made.
+ * Time to recover a simulation: after `kill -9` at the worst moment, when the next checkpoint is about to be complete, from the start of
+ * the process to the first accepted order; and from all records. Also how long the event loop is blocked while checkpoints are made.
  *
- * Leaves out: the operating system has the files in memory.
+ * Leaves out: disk reads; the operating system has the files in memory.
  *
- *   npx tsc -b && npx tsx bench/recovery.ts      BENCH_RECORDS, BENCH_OPEN, BENCH_KEEP=directory to fill, or that was filled (closed orders may be in it)
+ *   npx tsc -b && npx tsx bench/recovery.ts      BENCH_RECORDS, BENCH_OPEN, BENCH_KEEP=directory to fill, or that was filled (closed orders
+ * may be in it)
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

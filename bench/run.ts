@@ -68,7 +68,7 @@ function write(rows: readonly Row[], failed: readonly string[], loadBefore: numb
     memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
-    /** What else the machine was doing: 0 on one that is idle. */
+    /** Load of the machine before the run: 0 when idle. */
     loadBefore: Number(loadBefore.toFixed(1)),
   };
   const lines = [

@@ -1,9 +1,9 @@
 /**
- * What a durable append costs: records of about 1.5 KB from a queue that is kept full; the writer's own time, and what one commit
- * writes when it holds a single record.
+ * Cost of a durable append: records of about 1.5 KB from a queue that is kept full; the writer's own time, and what one commit writes when
+ * it holds a single record.
  *
  * Leaves out: everything before the store (the command, its JSON) and after it (history, streams, HTTP). `fsync` is as fast as the
- * disk of the machine says; a virtual disk may say more than it does.
+ * machine's disk reports; a virtual disk may report writes that are not durable.
  *
  *   npx tsc -b && npx tsx bench/store.ts      BENCH_RECORDS
  */

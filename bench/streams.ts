@@ -1,7 +1,7 @@
 /**
- * What a tenant's order streams cost its neighbours: one tenant opens 100 streams that all catch up from the beginning, and another one
- * reads all the while, one request after the other. Compared with the same reads when nobody catches up. The readers of the streams are
- * a process of their own, on the same machine.
+ * Effect of a tenant's order streams on other tenants: one tenant opens 100 streams that all catch up from the beginning, and another one
+ * reads throughout, one request after the other. Compared with the same reads without catching up. The readers of the streams are a process
+ * of their own, on the same machine.
  *
  * Leaves out: slow readers, filters, many tenants that catch up.
  *
@@ -75,7 +75,7 @@ export async function measureStreams(): Promise<readonly Row[]> {
   });
 }
 
-/** How long each of the reads took that were done until something has happened, sorted. */
+/** Times of the reads that were made until something has happened, sorted. */
 async function timesWhile(read: () => Promise<number>, happened: Promise<unknown>): Promise<number[]> {
   const over = new AbortController();
   void happened.then(() => over.abort());

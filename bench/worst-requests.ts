@@ -1,8 +1,9 @@
 /**
- * What the worst single request of a route costs another tenant: one tenant repeats it, another places an order and reads its own account
- * all the while. Given is the p99 of the other's requests; beside it how long the worst request itself takes.
+ * Effect of the worst single request of a route on another tenant: one tenant repeats it, another places an order and reads its own account
+ * throughout. Reports the p99 of the other's requests, and the time of the worst request itself.
  *
- * Leaves out: everything else that a busy server does; TLS, the network; routes whose work does not grow with anything (they are like an order).
+ * Leaves out: everything else that a busy server does; TLS, the network; routes whose work does not grow with anything (they are like an
+ * order).
  *
  *   npx tsc -b && npx tsx bench/worst-requests.ts      BENCH_MS per route
  */
@@ -188,7 +189,7 @@ async function worstRequests(url: string, busy: Caller): Promise<Record<string, 
 const letters = (index: number): string =>
   [index / 676, index / 26, index].map((part) => String.fromCharCode(65 + (Math.floor(part) % 26))).join('');
 
-/** How long each pair takes, one after the other until `until` settles; sorted. */
+/** Times of the pairs of requests, one after the other until `until` settles; sorted. */
 async function timesOf(ask: () => Promise<unknown>, until: Promise<unknown>): Promise<readonly number[]> {
   const times: number[] = [];
   const state = { isOver: false };

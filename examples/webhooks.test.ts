@@ -44,7 +44,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** What a receiver prints of a test event, and how it answers to one that is signed with another secret. */
+/** Runs a receiver: checks its output for a test event, and its answer to an event signed with another secret. */
 async function tried(name: string, command: string): Promise<void> {
   const path = join(folder, name);
   const library = import.meta.resolve('standardwebhooks');

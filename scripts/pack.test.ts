@@ -166,7 +166,7 @@ it('the package: gives agents their tools within their caps, as on the page on a
     readonly mcpServers: { readonly sandpit: { readonly command: string; readonly args: readonly string[] } };
   };
   const { command, args } = mcpServers.sandpit;
-  // What `npx` would have to fetch is in this folder.
+  // This folder contains the package that `npx` would have to fetch.
   expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', 'sandpit-broker']);
   const asked = async (transport: Transport): Promise<void> => {
     const client = new Client({ name: 'test', version: '1' });

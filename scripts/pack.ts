@@ -51,7 +51,7 @@ interface Manifest {
 const manifestIn = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
 const { name, version, description, license, engines, exports } = manifestIn('.');
-// Where the store has been built for.
+// Platforms for which the store has been built.
 const { os, cpu } = manifestIn('node_modules/@photostructure/sqlite');
 const manifest = {
   name,

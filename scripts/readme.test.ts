@@ -18,7 +18,7 @@ function block(containing: string): string {
   return found.replace('api() { curl', `api() { curl -w '\\n'`);
 }
 
-/** As somebody does who comes back to it; `README_TIMES=50` for longer. */
+/** Number of runs, as for a user who comes back; `README_TIMES=50` for more. */
 const TIMES = Number(process.env.README_TIMES ?? 2);
 
 it.runIf(hasTools)(

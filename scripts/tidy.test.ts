@@ -1,6 +1,6 @@
 /**
- * What reviewers would otherwise have to remember. Reads the repository's own pages: the import tables of
- * ARCHITECTURE.md, the settings of README.md, the links and paths of every page.
+ * Checks that reviewers would otherwise have to remember. Reads the repository's own pages: the import tables of ARCHITECTURE.md, the
+ * settings of README.md, the links and paths of every page.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -410,7 +410,7 @@ describe('pages', () => {
   );
 });
 
-/** What a link may name behind `#` on a page: anchors of its own, and its headings in GitHub's spelling. */
+/** Valid fragments of links to a page: its own anchors, and its headings in GitHub's spelling. */
 function anchorsOf(page: string): string[] {
   const text = read(page).replace(/^```[\s\S]*?^```/gm, '');
   return [
@@ -476,7 +476,7 @@ describe('the contract', () => {
     readonly number: number;
     readonly link: string;
     readonly title: string;
-    /** What of it is not built; '' = nothing. */
+    /** The part that is not built; '' = all of it is. */
     readonly mark: string;
   }
   const decisions = contract

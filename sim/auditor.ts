@@ -32,7 +32,7 @@ const MONEY = 10n ** 10n;
  * is what was bought less what was sold. It knows events, not rules, and shares no arithmetic with the core.
  */
 export class Auditor {
-  /** What did not add up; empty = all is well. */
+  /** Discrepancies; empty = the books match. */
   readonly findings: string[] = [];
   readonly counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, dividends: 0, splits: 0 };
   private readonly books = new Map<string, Books>();

@@ -59,14 +59,14 @@ const ENTRY_IS_ACTIVITY: Readonly<Record<string, string>> = {
 const ENTRIES_PER_EXECUTION = 16;
 
 /**
- * What the lists of the API must say, read from a journal a second time: with arithmetic of its own, of whole numbers without
- * rounding, and without the projection that the server derives its history with.
+ * Expected contents of the API's lists, read from a journal a second time: with integer arithmetic of its own, without rounding, and
+ * without the projection from which the server derives its history.
  */
 export class Books {
   readonly portfolios = new Map<string, BookPortfolio>();
   /** `tenant account` to the name it has; undefined = none. */
   readonly accounts = new Map<string, string | undefined>();
-  /** Of the last record read. */
+  /** Sequence of the last record read. */
   seq = 0;
   private readonly ids: Ids;
   private readonly orders = new Map<number, BookOrder>();

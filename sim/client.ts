@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 
-/** What a list may take to be there after a start. */
+/** Maximum time until a list is available after a start. */
 const PATIENCE_MS = 15_000;
 
 /** An answer of the API. */

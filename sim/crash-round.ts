@@ -40,7 +40,7 @@ interface Participant {
 /** One data directory, from its first start to its verification. */
 export class CrashRound {
   private readonly directory: string;
-  /** Of the server's programs. */
+  /** Folder of the server's programs. */
   private readonly folder: string;
   private readonly chance: Chance;
   private readonly options: CrashOptions;
@@ -99,7 +99,7 @@ export class CrashRound {
         await this.killUnderLoad([...participants, maker]);
         this.client.baseUrl = await this.startNext();
         await Promise.all(participants.map((participant) => participant.reconcile()));
-        // What they found is told, whatever comes of reading the journal.
+        // Reports their findings first, even when reading the journal fails.
         gather();
         await this.compareWithJournal(kill % COMPARE_ALL_EVERY === 0 ? 'all' : 'newest');
         gather();
@@ -217,7 +217,7 @@ export class CrashRound {
     this.report.problems.push(`SIGTERM ended with ${exit?.signal ?? String(exit?.code)}: ${said}`);
   }
 
-  /** What the API shows is what the journal says, of some portfolios or of everything. */
+  /** Compares the API with the journal, for some portfolios or for everything. */
   private async compareWithJournal(depth: Depth): Promise<void> {
     const only =
       depth === 'all'

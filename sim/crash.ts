@@ -44,9 +44,9 @@ export interface CrashOptions {
 
 export interface CrashReport extends Tally {
   kills: number;
-  /** Of them: before the server had come up. */
+  /** Kills before the server had started. */
   killsAtStart: number;
-  /** Of them: before or after a call that touched a file, and which. */
+  /** Kills before or after a call that touched a file, by call. */
   readonly killsAtCalls: Record<string, number>;
   rounds: number;
   streamed: number;

@@ -64,7 +64,7 @@ export interface DamageReport {
 
 /** The service in this process signs its own tokens. */
 const { JWT_SECRET: _, ...OWN_SETTINGS } = SETTINGS;
-/** What can be said to an operator in one sentence. */
+/** Errors that are explained to an operator in one sentence. */
 const CLEAR = /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory)$/;
 /** Exit codes of a start that says what is wrong; not `FAILED`, an error that nothing foresaw. */
 const REFUSALS = new Set<number | null>([EXIT.DAMAGED, EXIT.SETTINGS, EXIT.SYSTEM, EXIT.IN_USE, EXIT.CLOCK]);
@@ -130,7 +130,7 @@ async function runCopies(options: DamageOptions, programs: string): Promise<Dama
 
 /** The service in this process on a data directory. */
 class Opened {
-  /** What ended it, where something has. */
+  /** The error that ended it, if any. */
   fatal: Error | undefined;
   private readonly app: TestApp;
 
@@ -277,7 +277,7 @@ class Trial {
     }
   }
 
-  /** What is called sound is the same when it is opened, and is opened at all. */
+  /** Verifies a copy of the directory. A directory that verifies as sound must also open, and answer the same. */
   async verify(directory: string, folder: string): Promise<void> {
     this.report.verifies++;
     const copy = join(folder, 'verified');

@@ -6,8 +6,8 @@ import type { SimulationConfig } from '../packages/server/src/engine/simulations
 import type { RecordedCommand } from '../packages/server/src/engine/record-text.js';
 
 /**
- * What a data directory consists of, and its journal read with nothing but SQL and JSON. The rigs know the names of files and tables
- * from here only, and share no code with the store: what the store reads wrongly is not read wrongly here in the same way.
+ * Files of a data directory, and its journal read with SQL and JSON alone. The rigs know the names of files and tables from here only, and
+ * share no code with the store: an error in the store's reading is not repeated here.
  */
 
 /** The journal. */

@@ -54,7 +54,7 @@ class FullDisk {
     for (let n = 0; n < 20; n++) await this.acknowledge(`before-${n}`);
   }
 
-  /** What was acknowledged is listed, and nothing else. */
+  /** Checks that exactly the acknowledged orders are listed. */
   async compare(): Promise<void> {
     const { items } = await this.client.list<{ readonly orderId: string }>(
       `/v1/orders/portfolio/${this.portfolioId}`,
@@ -74,7 +74,7 @@ class FullDisk {
     const read = await this.client.ask('GET', `/v1/orders/${this.acknowledged.at(-1) ?? ''}`);
     if (read.status !== 200 && read.status !== 503) this.problems.push(`a read answered ${read.status}`);
     const probe = await this.place(`while-full-${round}`);
-    // What is small may still find its place; then it is acknowledged like any other.
+    // A small order may still fit; then it is acknowledged like any other.
     if (probe.status !== 503 && probe.status !== 201)
       this.problems.push(`an order on a full disk answered ${probe.status}`);
     const resting = this.acknowledged[round] ?? '';

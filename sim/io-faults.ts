@@ -37,12 +37,12 @@ export interface IoFaultOptions {
 
 export interface IoFaultReport {
   cases: number;
-  /** Of them: the process ended by itself, was killed, went on. */
+  /** Outcomes of the cases: the process ended by itself, was killed, or continued. */
   ended: number;
   killed: number;
   wentOn: number;
   acknowledged: number;
-  /** How a run ended, and how often. */
+  /** Last lines of runs, with their counts. */
   readonly lastLines: Map<string, number>;
   readonly problems: string[];
 }
@@ -115,7 +115,7 @@ async function runCases(options: IoFaultOptions, folder: string): Promise<IoFaul
 /** One run with one fault. */
 class Case {
   private readonly directory: string;
-  /** Of the server's programs. */
+  /** Folder of the server's programs. */
   private readonly folder: string;
   private readonly disk: FaultyDisk;
   private readonly action: FaultAction;
@@ -141,7 +141,7 @@ class Case {
     this.onProblem = onProblem;
   }
 
-  /** How many calls it made. */
+  /** Runs the case. Returns the number of calls made. */
   async run(): Promise<number> {
     const { report, disk } = this;
     const { folder } = this;
@@ -255,7 +255,7 @@ function lastWord({ out, err }: ServerProcess): string | undefined {
   return told?.replaceAll(/\/[^\s:]*\//g, '…/').replaceAll(/\d+/g, 'N');
 }
 
-/** Of a line of the log. */
+/** Message of a line of the log. */
 function messageOf(line: string): string | undefined {
   try {
     const { msg, err } = JSON.parse(line) as {

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The server's programs as people install them, joined into a few files, which start in half the time; with patches applied. */
 export class JoinedServer {
-  /** Of the programs. */
+  /** Folder of the programs. */
   readonly folder: string;
   readonly #place: string;
 

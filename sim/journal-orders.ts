@@ -37,7 +37,7 @@ class JournalOrders {
     this.ids = ids;
   }
 
-  /** What the order stream says of an event: nothing, one thing or two. */
+  /** Messages that the order stream sends for an event: none, one or two. */
   told(event: Event, at: number): readonly string[] {
     if (!isOrderEvent(event)) return [];
     const number = event.type === 'OrderAccepted' ? event.number : event.order;

@@ -1,4 +1,4 @@
-/** What is replaced in a module of the server, once, before a rig runs it. */
+/** Text to replace in a module of the server, once, before a rig runs it. */
 export interface Patch {
   /** The end of its path. */
   readonly file: string;

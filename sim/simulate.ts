@@ -36,7 +36,7 @@ export interface RunReport {
   readonly stateHash: string;
   readonly counts: Auditor['counts'];
   readonly refusals: Readonly<Record<string, number>>;
-  /** What is not as it must be; empty = all is well. */
+  /** Problems found; empty = none. */
   readonly problems: readonly string[];
 }
 

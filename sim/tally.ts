@@ -1,4 +1,4 @@
-/** What the clients of a run counted. */
+/** Counts of a run's clients. */
 export interface Tally {
   requests: number;
   /** Whatever changes something and was acknowledged. */

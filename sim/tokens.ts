@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { signToken } from '../packages/server/src/testing/test-app.js';
 
-/** What servers under test sign with, where a rig must not depend on files that it destroys. */
+/** Signing secret of servers under test, for rigs that must not depend on files that they destroy. */
 export const JWT_SECRET = 'a secret of the rigs, of more than 32 bytes';
 
 export const TENANT = 'demo';

@@ -7,7 +7,7 @@ interface ShownOrder {
   readonly orderId: string;
   readonly status: string;
   readonly clientOrderId?: string;
-  /** Of an exit of a bracket: its entry. */
+  /** For an exit of a bracket: its entry. */
   readonly parentOrderId?: string;
   readonly limitPrice?: number;
   readonly filledQuantity?: number;
@@ -15,11 +15,11 @@ interface ShownOrder {
   readonly [field: string]: unknown;
 }
 
-/** What a trader knows of an order it sent: written down before the request leaves. */
+/** A trader's knowledge of an order that it sent: written down before the request leaves. */
 interface SentOrder {
   readonly body: Readonly<Record<string, unknown>>;
   readonly key: string;
-  /** What the server acknowledged. */
+  /** The order as the server acknowledged it. */
   acknowledged?: ShownOrder;
   refused?: { readonly status: number; readonly said: string };
   /** Limits that the order may have: the acknowledged one, and those asked for without an answer. */
@@ -307,7 +307,7 @@ export class Trader {
     this.problems.push(`${String(order.body.clientOrderId)} was acknowledged and ${why}`);
   }
 
-  /** What was asked for is what is there, and nothing that was shown is taken back. */
+  /** Checks that the order is the one that was requested, and that it agrees with earlier answers. */
   private checkOrder(sent: SentOrder, shown: ShownOrder): void {
     const different = (what: string): void => {
       const possible = [...sent.limits].join(' or ');

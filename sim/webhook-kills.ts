@@ -41,7 +41,7 @@ const PORTFOLIOS = 5;
 const TRADERS = 8;
 /** Orders that are placed before a kill, at least. */
 const FEWEST_ORDERS = 10;
-/** Of the events: answered with 503 once. */
+/** Share of the events that are answered with 503 once. */
 const REFUSED_SHARE = 0.02;
 
 interface Trading {

@@ -19,7 +19,7 @@ const TIERS = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
 
 /** Invents what the users of a simulation do, from a seed. Refusals are part of it. */
 export class Workload {
-  /** What was asked for and refused, by code. */
+  /** Refused requests, by code. */
   readonly refusals = new Map<string, number>();
   private readonly simulation: Simulation;
   private readonly chance: Chance;

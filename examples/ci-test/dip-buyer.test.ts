@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { DipBuyer } from './dip-buyer.js';
 
 /*
- * How one tests a bot against Sandpit: one server for the whole run, which `sandbox` starts by itself, and one simulation per test. Nothing
- * waits for anything, so this can run on every push. Against a server that runs already, set SANDPIT_URL and SANDPIT_TOKEN.
+ * Tests a bot against Sandpit: one server for the whole run, which `sandbox` starts by itself, and one simulation per test. Nothing waits
+ * for real time, so this can run on every push. Against a server that runs already, set SANDPIT_URL and SANDPIT_TOKEN.
  */
 
 describe('The dip buyer', () => {

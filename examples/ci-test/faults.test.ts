@@ -2,8 +2,8 @@ import { sandbox } from '@sandpit/client/testing';
 import { expect, it } from 'vitest';
 
 /*
- * How one tests what a bot does when its broker fails: the simulation is told which request fails, and in which way. The client of the
- * package repeats a request under its Idempotency-Key, so that none of these failures buys twice, or not at all.
+ * Tests a bot whose broker fails: the test declares which request fails, and in which way. The client of the package repeats a request
+ * under its Idempotency-Key, so that none of these failures buys twice, or not at all.
  */
 
 it.each([{ drop: 'after' as const }, { drop: 'before' as const }, { status: 503 as const, retryAfter: 0 }])(

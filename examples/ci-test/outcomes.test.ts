@@ -2,10 +2,7 @@ import { AnswerError, InsufficientFundsError } from '@sandpit/client';
 import { sandbox } from '@sandpit/client/testing';
 import { expect, it } from 'vitest';
 
-/*
- * How one tests what a bot does with an order that goes otherwise than it should: the simulation is told what becomes of it, by the order's own
- * client order id or by a rule.
- */
+/* Tests a bot with orders of unexpected outcome: the test declares the outcome, by the order's own client order id or by a rule. */
 
 it('A partial fill stalls', async () => {
   await using sim = await sandbox({ cash: 10_000 });

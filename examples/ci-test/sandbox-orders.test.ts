@@ -13,7 +13,7 @@ const pieces = (count: number, quantity: number, everySeconds = 0) =>
     ...(everySeconds > 0 && index > 0 && { after: `PT${index * everySeconds}S` }),
   }));
 
-/** What becomes of an order to buy so many HL at the market: fills, then status and reason. */
+/** Outcome of an order to buy a number of HL at the market: fills, then status and reason. */
 const DRIVEWEALTH: readonly (readonly [number, string, OutcomeEffect, number, string])[] = [
   [176, 'half, the rest canceled', { fill: [{ percent: 50 }], rest: 'cancel' }, 1, 'CANCELED SCRIPTED'],
   [

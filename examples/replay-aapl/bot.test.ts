@@ -5,7 +5,7 @@ import { expectedCash } from './expected-cash.js';
 
 it('the bot ends with the cash that the recorded files imply, to the cent', async () => {
   const expected = expectedCash();
-  // As it is shipped: the bot keeps within the default rate limit.
+  // Run with the default settings: the bot keeps within the default rate limit.
   const result = await withServer({}, ({ baseUrl, token }) => replayApple(baseUrl, token));
   expect(result).toMatchObject({
     finalCash: Number(expected.finalCash),

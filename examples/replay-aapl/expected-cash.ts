@@ -1,6 +1,4 @@
-/**
- * What the bot must end with, worked out from the recorded CSV files alone: whole numbers of BigInt, nothing of the server.
- */
+/** The cash that the bot must end with, calculated from the recorded CSV files alone in BigInt, without code of the server. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
@@ -31,7 +29,7 @@ export function expectedCash(): {
   for (const bar of rows(gunzipSync(readFileSync(new URL('daily_bars.csv.gz', SAMPLES))).toString())) {
     const { date = '', open = '' } = bar;
     if (bar.symbol !== 'AAPL' || date < '2012-01-01' || date > '2015-12-31') continue;
-    // Who holds at the close of the day before is concerned.
+    // An action applies to the shares held at the previous day's close.
     for (const action of actions) {
       if (action.symbol !== 'AAPL' || action.ex_date !== date) continue;
       if (action.type === 'cash_dividend') cash += shares * decimal(action.cash_per_share ?? '');

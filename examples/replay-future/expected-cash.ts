@@ -1,6 +1,4 @@
-/**
- * What holding ESZ13 must come to, worked out from the recorded CSV files alone: whole numbers of BigInt, nothing of the server.
- */
+/** The expected result of holding ESZ13, calculated from the recorded CSV files alone in BigInt, without code of the server. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
@@ -8,7 +6,7 @@ const SAMPLES = new URL('../../samples/options-and-futures/', import.meta.url);
 /** Prices count hundredths of a point, cash counts cents: a point is 50 dollars. */
 const CENTS_PER_POINT = 50n;
 const CONTRACTS = 2n;
-/** Of a contract, in cents: commission of broker_01, exchange, NFA. */
+/** Charges per contract, in cents: commission of broker_01, exchange, NFA. */
 const CHARGES = 150n + 138n + 2n;
 
 /** In dollars, but the price. */

@@ -25,7 +25,7 @@ export interface FollowOptions {
   readonly token: string;
   readonly onOrder: (order: OrderUpdate, id: string) => void;
   readonly onConnect?: () => void;
-  /** How long to wait before the next connection; absent = as long as the server asks for. */
+  /** Delay before the next connection, ms; absent = the one that the server asks for. */
   readonly retryMs?: number;
   readonly signal?: AbortSignal;
 }

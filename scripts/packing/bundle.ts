@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { dirname, join, relative, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-/** Where the files of a library are in the package: npm keeps a folder named `node_modules` for itself. */
+/** Folder of the libraries' files in the package: npm reserves the name `node_modules`. */
 const LIBRARIES = 'libraries';
 /** Read or loaded at run time. */
 const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
@@ -40,7 +40,7 @@ function programsIn(root: string): readonly string[] {
   return [...PROGRAMS, ...IMPORTED_BY_THREADS, ...found];
 }
 
-/** What becomes of the text of a module, given its path in the checkout. */
+/** Changes the text of a module, given its path in the checkout. */
 type Change = (path: string, code: string) => string;
 
 /**

@@ -25,7 +25,7 @@ function folderOf(path: string): string | undefined {
   return folder?.includes('/@sandpit/') === true ? undefined : folder;
 }
 
-/** What a part has been built from that says so only in its manifest. */
+/** Libraries built into a part, which only its manifest names. */
 function* needsOf(root: string, folder: string): Generator<string> {
   for (const name of Object.keys(manifestIn(join(root, folder)).dependencies ?? {})) {
     if (name.startsWith('@sandpit/')) continue;
@@ -35,7 +35,7 @@ function* needsOf(root: string, folder: string): Generator<string> {
   }
 }
 
-/** What the pages of the documentation site run in a browser: the theme's own imports, not the libraries of its build. */
+/** Libraries that the documentation site runs in a browser: the theme's own imports, not the libraries of its build. */
 const SITE = ['vitepress', 'vue', '@vueuse/core', 'mark.js', 'minisearch', 'focus-trap', 'tabbable'];
 
 function termsOf(root: string, folder: string): string {

@@ -1,4 +1,4 @@
-/** What a user's compiler reads: the declarations of the client, and the shapes they speak of, written out of the protocol's schemas. */
+/** Type declarations of the package: those of the client, and the shapes they refer to, written out of the protocol's schemas. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { errorCodes, HaltEvent, ResumeEvent, type Route, routeEntries } from '@sandpit/protocol';
@@ -6,7 +6,7 @@ import { errorCodes, HaltEvent, ResumeEvent, type Route, routeEntries } from '@s
 const CLIENT = 'packages/client/dist';
 const PROTOCOL = '@sandpit/protocol';
 
-/** As much of JSON Schema as the protocol has. */
+/** The part of JSON Schema that the protocol uses. */
 interface Schema {
   readonly $id?: string;
   readonly type?: string;

@@ -1,7 +1,7 @@
 /** Something that answers requests: a server, or the service in this process. */
 export interface Reply {
   readonly status: number;
-  /** As it came. */
+  /** Body of the answer, unparsed. */
   readonly text: string;
   readonly replayed: boolean;
 }

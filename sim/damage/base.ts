@@ -7,7 +7,7 @@ import type { Ask } from './asker.js';
 import { Life, newLife } from './life.js';
 import type { LifeRecord } from './life.js';
 
-/** What the servers of this rig go by; time stands still unless it is told to move, so that two of them answer alike. */
+/** Settings of this rig's servers. Time stands still unless it is moved, so that two of them answer alike. */
 export const SETTINGS = {
   MARKET_FEED: 'push',
   MARKET_CLOCK: 'manual',

@@ -15,7 +15,7 @@ import type { Chance } from '../chance.js';
 /** Something that has happened to a copy of a data directory, in words. */
 export type Damage = string;
 
-/** Where files of another time or of another installation come from. */
+/** Sources of files from another time or another installation. */
 export interface Others {
   /** The same installation, earlier. */
   readonly earlier: string;

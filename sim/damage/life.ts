@@ -4,7 +4,7 @@ import type { Ask, Question } from './asker.js';
 const SYMBOLS = ['AAPL', 'MSFT', 'KO'] as const;
 const HOURS_MS = 3_600_000;
 
-/** What there is to ask about afterwards. */
+/** Objects that can be asked about afterwards. */
 export interface LifeRecord {
   readonly simulationIds: string[];
   portfolios: { readonly portfolioId: string; readonly simulationId: string | undefined }[];

@@ -2,7 +2,7 @@ import type { Chance } from '../chance.js';
 import type { Ask, Question, Reply } from './asker.js';
 import type { LifeRecord } from './life.js';
 
-/** What an installation answers: by question. */
+/** Answers of an installation, by question. */
 export type Picture = ReadonlyMap<string, string>;
 
 const LISTS = [
@@ -100,7 +100,7 @@ export async function comparePicture(
   return comparison;
 }
 
-/** Where two texts differ, with what is around it. */
+/** The first difference of two texts, with its context. */
 function firstDifference(was: string, is: string): string {
   let at = 0;
   while (at < was.length && was[at] === is[at]) at++;

@@ -9,7 +9,7 @@ const CHANGES = 63;
 const ACTIONS = { EIO: 1, ENOSPC: 2, short: 3, killBefore: 4, killAfter: 5 } as const;
 export type FaultAction = keyof typeof ACTIONS;
 
-/** What is to happen, and to which call. */
+/** A fault, and the call that it strikes. */
 export interface Fault {
   /** The n-th call that counts, from 1. */
   readonly at: number;
@@ -18,7 +18,7 @@ export interface Fault {
   readonly forever?: boolean;
   /** Kinds of calls, as bits; `CHANGES` unless given. A read is 64. */
   readonly operations?: number;
-  /** What a path must contain to count. */
+  /** Text that a path must contain to count. */
   readonly match?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Patch } from '../patches.js';
  * modules is changed as it is joined for a rig (`joined-server.ts`), or something is done to its data directory.
  */
 export interface PlantedFault {
-  /** Of a fault in `PATCHES`: its name. */
+  /** Name of a fault in `PATCHES`. */
   readonly name?: string;
   /** Called before each start. */
   readonly beforeStart?: (directory: string) => void;

@@ -19,13 +19,13 @@ import { Order } from './order.js';
 import { Portfolio } from './portfolio.js';
 import { type Access, type NdjsonFile, Transport, type TransportOptions } from './transport.js';
 
-/** What an operation takes: its path, its query, its body. What has a default may be left out. */
+/** Arguments of an operation: its path, query and body parameters. Those with a default may be omitted. */
 export type Arguments<Id extends OperationId> = (ParamsOf<Id> extends undefined
   ? { readonly params?: undefined }
   : { readonly params: ParamsOf<Id> }) & {
   readonly query?: Partial<QueryOf<Id>> | undefined;
   readonly body?: BodyOf<Id>;
-  /** Of a POST; drawn where none is given. */
+  /** Idempotency key of a POST; drawn when absent. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 };
@@ -172,7 +172,7 @@ export class Sandpit {
     )) as ReplyOf<'importSimulation'>;
   }
 
-  /** What happens to orders from now on, or from `lastEventId`. */
+  /** Order events from now on, or from `lastEventId`. */
   orderEvents(
     filter: { readonly accountId?: string; readonly portfolioId?: string } = {},
     options: FollowOptions = {},

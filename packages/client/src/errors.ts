@@ -1,4 +1,4 @@
-/** What can go wrong, as errors: one class for each code of the API, with its figures. */
+/** Errors of the API and of the connection: one class for each code of the API, with its figures. */
 import type { ErrorCode, ErrorDetails } from '@sandpit/protocol';
 
 /** Anything that this client throws by itself. */
@@ -11,7 +11,7 @@ export class UnreachableError extends SandpitError {
   override readonly name = 'UnreachableError';
 }
 
-/** What an answer that is an error says of itself. */
+/** Contents of an error answer. */
 export interface Refusal {
   readonly status: number;
   /** The rules of a body that were broken, or one sentence. */

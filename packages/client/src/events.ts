@@ -10,7 +10,7 @@ export interface StreamMessage {
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Where an earlier reader left off. */
+  /** Last event that an earlier reader received. */
   readonly lastEventId?: string | undefined;
   /** The stream is open: what happens from now on is told. Also each time it is open again. */
   readonly onOpen?: (() => void) | undefined;

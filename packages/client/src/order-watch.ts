@@ -67,7 +67,7 @@ export class OrderWatch {
   async #read(stop: AbortController): Promise<void> {
     const onOpen = (): void => {
       this.#isOpen = true;
-      // What happened before the stream was open, it does not tell.
+      // The stream does not contain events from before it was open.
       for (const orderId of this.#waiting.keys()) void this.#look(orderId);
     };
     const options = { signal: stop.signal, onOpen };

@@ -20,7 +20,7 @@ import type {
 import type { Arguments, Sandpit } from './client.js';
 import { Order } from './order.js';
 
-/** What an order asks for beside symbol and quantity. Its type follows from the prices that are given. */
+/** Terms of an order besides symbol and quantity. Its type follows from the prices given. */
 export interface OrderOptions {
   readonly limit?: number;
   readonly stop?: number;
@@ -46,7 +46,7 @@ export interface OrderOptions {
   readonly idempotencyKey?: string;
 }
 
-/** How much: shares or contracts, or what shares are to be bought or sold for at the market, in dollars. */
+/** Size of an order: shares or contracts, or the dollar amount of shares to buy or sell at the market. */
 export type Size = number | { readonly notional: number };
 
 /** An order in the words of the API, for a portfolio that says itself which it is. */
@@ -91,7 +91,7 @@ export class Portfolio {
     return this.submit(spreadOf(strategy, legs, options), options.idempotencyKey);
   }
 
-  /** What an order (`orderOf`, `spreadOf`) would do: cost, margin, positions, and what speaks against it. Places nothing. */
+  /** Previews an order (`orderOf`, `spreadOf`): cost, margin, positions and rejections. Places no order. */
   preview(order: OrderBody): Promise<OrderPreview> {
     return this.#client.call('previewOrder', { body: { ...order, portfolioId: this.id } });
   }

@@ -1,6 +1,6 @@
 import { ConflictError, errorOf, SandpitError, UnauthorizedError, UnreachableError } from './errors.js';
 
-/** Where a server is, and by what right it is asked. */
+/** Address of a server, and the token for it. */
 export interface Access {
   readonly url: string;
   readonly token?: string;
@@ -9,7 +9,7 @@ export interface Access {
 }
 
 export interface TransportOptions {
-  /** How long a request is tried again after network errors, 429 and 503; default 30,000 ms. */
+  /** How long a request is retried after network errors, 429 and 503; default 30,000 ms. */
   readonly retryForMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -20,7 +20,7 @@ export interface RequestInput {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
-  /** Of POSTs; drawn where none is given. The same one goes with every try. */
+  /** Idempotency key of a POST; drawn when absent. All tries use the same one. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -133,7 +133,7 @@ export class Transport {
     }
   }
 
-  /** When to try again; undefined = not at all. */
+  /** Pause before the next try, ms; undefined = do not retry. */
   #pauseMs(outcome: Response | SandpitError, error: SandpitError, tries: number): number | undefined {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
     // The first try, whose answer was lost, is not over yet.

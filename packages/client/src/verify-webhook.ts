@@ -1,12 +1,12 @@
 import { SandpitError } from './errors.js';
 
-/** What a webhook delivers. */
+/** Payload of a webhook delivery. */
 export interface WebhookPayload {
   /** Such as `order.filled`. */
   readonly type: string;
   /** Simulated time. */
   readonly timestamp: string;
-  /** What streams show, with the event's stream `id`. */
+  /** Data of the event as streams show it, with its stream `id`. */
   readonly data: Readonly<Record<string, unknown>> & { readonly id: string; readonly simulationId: string };
 }
 
@@ -23,7 +23,7 @@ export interface ReceivedWebhook {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** As it came, before it is parsed. */
   readonly body: string;
-  /** How far the time of the try may be from now, seconds; default 300. */
+  /** Maximum difference between the time of the try and now, seconds; default 300. */
   readonly toleranceSeconds?: number;
 }
 

@@ -20,7 +20,7 @@ export const AgentLevelValue = namedChoice('AgentLevel', agentLevels);
 
 const dollars = (description: string) => optional(nonNegative(moneyBounds, { description }));
 
-/** What an agent of level `capped` may do at most. What closes positions is held to the rate and the symbols alone. */
+/** Limits of an agent of level `capped`. Orders that close positions are subject only to the rate and the symbols. */
 export const AgentCaps = closed('AgentCaps', {
   maxOrderNotional: dollars('Dollars that one opening order may be about.'),
   maxNotional: dollars('Dollars that all opening orders of a day may be about, filled or not.'),

@@ -1,4 +1,4 @@
-/** What the trading of a portfolio returned, trade by trade, and what it means for taxes (D186, D187, D189). */
+/** Analytics of a portfolio: its returns, its round trips and their tax treatment (D186, D187, D189). */
 import { type Static, Type } from 'typebox';
 import {
   anyText,

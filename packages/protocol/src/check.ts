@@ -1,12 +1,11 @@
 /**
- * What a schema is compiled to: one walk over a value that gives its final form and writes every rule it breaks to
- * `out`, in the order of the schema's fields. Nothing written = the value is right.
+ * A compiled schema: one walk over a value that returns its final form and writes every rule it breaks to `out`, in the order of the
+ * schema's fields. No messages = the value is valid.
  *
- * The final form has UUIDs in lower case, numbers on the decimals of their field and defaults filled in. The value
- * itself is never changed: where something differs it is copied. A value that breaks a rule comes back as it was.
+ * The final form has UUIDs in lower case, numbers on the decimals of their field and defaults filled in. The value itself is never changed:
+ * differing parts are copied. A value that breaks a rule is returned unchanged.
  *
- * The place of a value comes in two parts, what stands before it and its own name, so that a path is put together for
- * a message only.
+ * The place of a value comes in two parts, its prefix and its own name, so that a path is built for messages only.
  */
 export type Check = (value: unknown, prefix: string, name: string, out: Messages) => unknown;
 
@@ -20,7 +19,7 @@ export function named(prefix: string, name: string): string {
   return name === '' ? 'body' : prefix + name;
 }
 
-/** What stands before the names inside a value. */
+/** Prefix of the names inside a value. */
 export function inside(prefix: string, name: string): string {
   return name === '' ? '' : `${prefix}${name}.`;
 }

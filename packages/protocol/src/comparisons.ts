@@ -25,7 +25,7 @@ import { ruled } from './rules.js';
 
 const POINTS = ['snapshotId', 'at', 'sequence'] as const;
 
-/** Of a re-execution the beginning or the end. */
+/** Start or end of a re-execution. */
 const point = (name: string, what: string) =>
   ruled(
     closed(

@@ -58,7 +58,7 @@ function arrayCheck(keywords: Keywords): Check {
     }
     if (value.length < minItems || value.length > maxItems) {
       out.push(`${named(prefix, name)} must contain ${size} elements`);
-      // What is in a list of the wrong size is not looked at: it may be very long.
+      // Elements of a list of the wrong size are not checked: there may be very many.
       return value as unknown;
     }
     const given: readonly unknown[] = value;

@@ -6,7 +6,7 @@
 export const assetClasses = ['EQUITY', 'OPTION', 'FUTURE'] as const;
 export type AssetClass = (typeof assetClasses)[number];
 
-/** What can be listed and quoted; an index is neither held nor ordered. */
+/** Classes of instruments that can be listed and quoted; an index can be neither held nor ordered. */
 export const instrumentClasses = ['EQUITY', 'OPTION', 'FUTURE', 'INDEX'] as const;
 export type InstrumentClass = (typeof instrumentClasses)[number];
 
@@ -93,7 +93,7 @@ export const strategyLegCounts = {
 export const bracketTimesInForce = ['DAY', 'GTC'] as const;
 export type BracketTimeInForce = (typeof bracketTimesInForce)[number];
 
-/** Whether an execution met a resting quote (TAKER) or rested until the market came to it (MAKER). */
+/** Liquidity flag of an execution: it met a resting quote (TAKER), or rested until the market reached it (MAKER). */
 export const liquidityFlags = ['TAKER', 'MAKER'] as const;
 export type LiquidityFlag = (typeof liquidityFlags)[number];
 
@@ -109,7 +109,7 @@ export type AccountStatus = (typeof accountStatuses)[number];
 export const marginTypes = ['REG_T', 'PORTFOLIO'] as const;
 export type MarginType = (typeof marginTypes)[number];
 
-/** What the eligibility answer calls a portfolio's margin type; a CASH portfolio has NONE (D14). */
+/** Margin types of a portfolio in the eligibility answer; a CASH portfolio has NONE (D14). */
 export const currentMarginTypes = ['NONE', 'REG_T', 'PORTFOLIO'] as const;
 export type CurrentMarginType = (typeof currentMarginTypes)[number];
 
@@ -153,7 +153,7 @@ export const activityCategories = [
 ] as const;
 export type ActivityCategory = (typeof activityCategories)[number];
 
-/** What the groups of a margin requirement are called (D43). */
+/** Names of the groups of a margin requirement (D43). */
 export const marginStrategies = [
   'LONG_STOCK',
   'SHORT_STOCK',
@@ -190,7 +190,7 @@ export const marginStrategies = [
 ] as const;
 export type MarginStrategy = (typeof marginStrategies)[number];
 
-/** What a margin call is about (D119). */
+/** Types of margin calls (D119). */
 export const callTypes = [
   'REG_T',
   'MAINTENANCE',
@@ -236,11 +236,11 @@ export type CalendarId = (typeof calendars)[number];
 export const tiers = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
 export type Tier = (typeof tiers)[number];
 
-/** What a token may do (D3). */
+/** Scopes of a token (D3). */
 export const scopes = ['trade', 'read', 'simulate', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What the token of an agent lets it do: each more than the one before, `control` in simulations of its own. */
+/** Rights of an agent's token: each level includes those before it; `control` applies in simulations of its own. */
 export const agentLevels = ['read', 'preview', 'capped', 'full', 'control'] as const;
 export type AgentLevel = (typeof agentLevels)[number];
 
@@ -258,7 +258,7 @@ export const streamEvents = [
 ] as const;
 export type StreamEvent = (typeof streamEvents)[number];
 
-/** What happened to the order of an `order-update`: a status it moved to, or something within a status. */
+/** Transitions of an `order-update`: a status that the order moved to, or an event within a status. */
 export const orderTransitions = [
   'CREATED',
   'PENDING',
@@ -277,7 +277,7 @@ export const orderTransitions = [
 ] as const;
 export type OrderTransition = (typeof orderTransitions)[number];
 
-/** Where a manual clock can be advanced to without naming an instant (D174). */
+/** Goals of an advance of a manual clock that need no instant (D174). */
 export const clockGoals = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 export type ClockGoal = (typeof clockGoals)[number];
 
@@ -316,13 +316,13 @@ export const webhookPatterns = [
 ] as const;
 export type WebhookPattern = (typeof webhookPatterns)[number];
 
-/** How far a comparison is (D173). */
+/** Progress of a comparison (D173). */
 export const comparisonStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELED'] as const;
 
 /** Outcome of a row of a comparison: executed to its end, or not. */
 export const rowStatuses = ['DONE', 'FAILED'] as const;
 
-/** What was different of the first order that went otherwise. */
+/** Difference of the first order with another outcome. */
 export const differenceKinds = ['REJECTED', 'PRICE', 'QUANTITY', 'FEE', 'STATUS'] as const;
 
 /** Phases of a competition (D194). */

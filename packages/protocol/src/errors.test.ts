@@ -23,7 +23,7 @@ const sections = new Map(
     .map((section) => [section.slice(0, section.indexOf('\n')).trim(), section] as const),
 );
 
-/** What the brokerage and the server are made of, without comments. */
+/** Sources of the core and the server, without comments. */
 const sources = ['core/src/', 'server/src/'].flatMap((folder) =>
   readdirSync(new URL(folder, PACKAGES), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !/\.(test|contract)\.ts$|(^|\/)testing\//.test(path))
@@ -33,8 +33,8 @@ const sources = ['core/src/', 'server/src/'].flatMap((folder) =>
 );
 
 /**
- * Whether anything answers with a code. In a type, a case or a comparison it is only spoken of; one that is a
- * `cancelReason` too is an answer where it stands as a `code`.
+ * True when any source raises a code. In a type, a case or a comparison a code is only mentioned. A code that is also a `cancelReason` is
+ * raised where it is the value of `code`.
  */
 function isRaised(code: string): boolean {
   const isAlsoReason = (cancelReasons as readonly string[]).includes(code);

@@ -12,7 +12,7 @@ const messagesOf = (result: {
   readonly messages?: readonly string[];
 }): readonly string[] => (result.ok ? [] : (result.messages ?? []));
 
-/** What is wrong with an example, in the words of the validator. */
+/** Problems of an example, in the words of the validator. */
 function problemsOf(route: Route, example: Example): string[] {
   const { params, query, body } = route;
   const texts = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What became of orders: executions, previews, the result of a batch. */
+/** Results of orders: executions, previews, the result of a batch. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { liquidityFlags } from './enums.js';
 import { CodedProblem, type ErrorCode, errorCodes, Problem } from './errors.js';
@@ -108,7 +108,7 @@ function either(one: TSchema, other: TSchema): TSchema {
     : Type.Union([one, other]);
 }
 
-/** What placing an order would do (D42). Money that would be received is negative. */
+/** Estimated effects of an order (D42). Money to be received is negative. */
 export const OrderPreview = closed('OrderPreview', {
   accepted: flag(),
   rejections: listOf(PreviewRejection),

@@ -36,7 +36,7 @@ const UNPRINTABLE_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 const FIRST_SIMULATED_MS = 0;
 const END_OF_SIMULATED_MS = Date.UTC(2200, 0, 1);
 
-/** Whether a date, or a date and time, lies where the clock of a simulation can be. One without a zone is read as UTC. */
+/** True when a date, or a date and time, lies within the range of a simulation's clock. One without a zone is read as UTC. */
 export function isSimulatedTime(value: string): boolean {
   const parsed = parseDateTime(value);
   if (parsed === undefined) return false;

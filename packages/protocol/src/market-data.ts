@@ -35,7 +35,7 @@ import { OptionTypeValue } from './positions.js';
 
 const milliseconds = count({ description: 'Epoch milliseconds.', examples: [1767623400000] });
 
-/** What a halt adds to an answer about a symbol (D178). */
+/** Fields that a halt adds to an answer about a symbol (D178). */
 const haltedFields = {
   halted: optional(flag({ description: 'True while trading is halted; absent otherwise.' })),
   haltReason: optional(

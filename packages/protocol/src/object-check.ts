@@ -5,7 +5,7 @@ export interface Field {
   readonly name: string;
   readonly check: Check;
   readonly required: boolean;
-  /** What an absent field becomes. */
+  /** Default of an absent field. */
   readonly preset?: unknown;
 }
 
@@ -59,7 +59,7 @@ export function objectCheck(
   };
 }
 
-/** What is wrong with one object, gathered as it is found and said in the order of the fields. */
+/** Messages about one object, collected by field and written in the order of the fields. */
 class Complaints implements Report<string> {
   readonly #prefix: string;
   #byField: Map<string, Messages> | undefined;

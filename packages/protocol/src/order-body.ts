@@ -267,7 +267,7 @@ function checkStrategy(body: Terms, report: TermsReport): void {
   }
 }
 
-/** What of a pair depends on nothing but its body; the rest is business. */
+/** Checks of a pair that depend on its body alone; the core does the rest. */
 function checkPair({ ocoConfig, bracketConfig, legs, orderType, session }: Terms, report: TermsReport): void {
   if (ocoConfig === undefined) return;
   if (legs !== undefined) report.field('ocoConfig', 'should not exist for multi-leg orders');
@@ -299,7 +299,7 @@ function checkTiming(body: Terms, report: TermsReport): void {
   }
 }
 
-/** What an order for an auction may be (D180). */
+/** Checks of an order for an auction (D180). */
 function checkAuction(body: Terms, report: TermsReport): void {
   const { timeInForce, assetClass, orderType, quantity, bracketConfig, ocoConfig } = body;
   if (timeInForce !== 'OPG' && timeInForce !== 'CLS') return;

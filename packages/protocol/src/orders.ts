@@ -225,7 +225,7 @@ const orderFilters = {
 export const OrderQuery = parameters(orderFilters);
 export type OrderQuery = Static<typeof OrderQuery>;
 
-/** Of all orders of a tenant. */
+/** Query of all orders of a tenant. */
 export const TenantOrderQuery = parameters({
   ...orderFilters,
   accountId: optional(uuid({ description: 'Only orders of this account.' })),

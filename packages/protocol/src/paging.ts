@@ -9,7 +9,7 @@ export const Pagination = closed('Pagination', {
 });
 export type Pagination = Static<typeof Pagination>;
 
-/** What is said of a `cursor` that no list gave. */
+/** Message for a `cursor` that no list returned. */
 export const CURSOR_EXPECTED = 'must be an X-Next-Cursor of this list';
 
 /** `page` and `limit` of every paged list (D21). */

@@ -268,7 +268,7 @@ export type ResetResult = Static<typeof ResetResult>;
 export const ClosedPortfolio = closed('ClosedPortfolio', { portfolioId: uuid(), message: anyText() });
 export type ClosedPortfolio = Static<typeof ClosedPortfolio>;
 
-/** What the trades, dividends and variation of a portfolio will move on one day. */
+/** Cash and deliveries of one day from a portfolio's trades, dividends and variation. */
 export const Settlement = closed('Settlement', {
   date: date({ description: 'At 09:00 New York of this day.' }),
   cash: number({ description: 'Comes in; negative = goes out.' }),

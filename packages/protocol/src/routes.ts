@@ -42,7 +42,7 @@ export type ParamsOf<Id extends OperationId> = Declared<Id, 'params'>;
 export type QueryOf<Id extends OperationId> = Declared<Id, 'query'>;
 /** The accepted body of an operation. */
 export type BodyOf<Id extends OperationId> = Declared<Id, 'body'>;
-/** What an operation answers when all is well: the body of any of its statuses. */
+/** Successful answer of an operation: the body of any of its statuses. */
 export type ReplyOf<Id extends OperationId> = {
   [Status in keyof Routes[Id]['responses']]: Routes[Id]['responses'][Status] extends TSchema
     ? Static<Routes[Id]['responses'][Status]>

@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from 'typebox';
  */
 export type Rule<T> = (body: { readonly [K in keyof T]?: unknown }, report: Report<keyof T & string>) => void;
 
-/** Where a rule says what is wrong. Messages come out in the order of the schema's fields, not in that of the reports. */
+/** Receives the messages of a rule. They are written in the order of the schema's fields, not in that of the reports. */
 export interface Report<Field extends string> {
   /** `<path of the field> <complaint>`. */
   field(field: Field, complaint: string): void;

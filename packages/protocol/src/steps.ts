@@ -10,7 +10,7 @@ import { EquityPosition, FuturePosition, OptionPosition } from './positions.js';
 import { AdvanceClockBody, PushedQuote } from './simulation.js';
 import { OrderUpdate } from './streams.js';
 
-/** What a step shows at its end. */
+/** State that a step returns at its end. */
 const StepObserve = closed('StepObserve', {
   symbols: optional(list(text(), { min: 0, max: 100 }, { description: 'Symbols whose quotes are wanted.' })),
   portfolios: optional(

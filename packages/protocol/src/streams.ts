@@ -113,7 +113,7 @@ export type ResumeEvent = Static<typeof ResumeEvent>;
 export const Heartbeat = closed('Heartbeat', { timestamp: instant() });
 export type Heartbeat = Static<typeof Heartbeat>;
 
-/** What was missed is no longer kept: read the present state, then go on with the events that follow. */
+/** The missed events are no longer retained: read the current state, then continue with the events that follow. */
 export const StreamReset = closed('StreamReset', { timestamp: instant(), message: anyText() });
 export type StreamReset = Static<typeof StreamReset>;
 

@@ -6,13 +6,13 @@ import { type Field, type Layout, LAYOUTS, layoutsOf } from './layout.js';
 import { type Row, Rows } from './rows.js';
 import { BadValue, dateOf, decimalOf, epochOf, instantOf, optionOf, symbolOf } from './values.js';
 
-/** What the user says beside the file. */
+/** Options of the user for a conversion. */
 export interface ConvertOptions {
   /** A layout by its name; else the header decides. */
   readonly vendor?: string;
   /** A layout of the user's own. */
   readonly layout?: Layout;
-  /** Of files that do not name one; else what their names begin with. */
+  /** Symbol of files that do not contain one; absent = the beginning of the file name. */
   readonly symbol?: string;
   /** Prices that were adjusted, or may have been, are taken for those that were traded. */
   readonly asTraded?: boolean;
@@ -180,7 +180,7 @@ class RowReader {
       const start = this.#layout.time.marks === 'end' ? ms - MINUTE_MS : ms;
       return { kind, at: stampOf(start), symbol, open, high, low, close, volume: size('volume') || '0' };
     }
-    // What stands at the end of a minute belongs to it.
+    // A quote at the end of a minute belongs to that minute.
     const start = Math.floor((ms - 1) / MINUTE_MS) * MINUTE_MS;
     return {
       kind,

@@ -1,4 +1,4 @@
-/** What a vendor's file looks like, as data: the built-in ones, and those that a user declares in a file of their own. */
+/** Layouts of vendors' files, as data: built-in ones, and those that a user declares in a file of their own. */
 
 /** Fields that a row may have. Those of options make the symbol where there is none. */
 export type Field =
@@ -30,9 +30,9 @@ export interface Layout {
   readonly others?: readonly string[];
   readonly time: {
     readonly unit: 's' | 'ms' | 'us' | 'ns' | 'text';
-    /** Of times without an offset of their own. */
+    /** Time zone of times without an offset. */
     readonly zone?: 'UTC' | 'America/New_York';
-    /** Whether a bar is stamped with its start or its end, or a quote with when it stood. */
+    /** Meaning of the time of a row: the start or end of a bar, or the instant of a quote. */
     readonly marks?: 'start' | 'end' | 'at';
   };
   /** Decimal places that are missing in front: 9 where 5000000000 means 5. */

@@ -49,7 +49,7 @@ interface Side {
   size: string;
 }
 
-/** What one file comes to, and what became of its rows. */
+/** Converted rows of one file, and counts of those read, skipped and repeated. */
 export class Rows {
   readonly path: string;
   readonly kind: keyof typeof HEADERS;

@@ -1,6 +1,6 @@
 /** Texts of vendors' files in the words of the neutral layout. Prices stay decimal texts: none goes through a binary fraction. */
 
-/** What a row has that cannot be used, in words. */
+/** An unusable value of a row, described in words. */
 export class BadValue extends Error {
   override readonly name = 'BadValue';
 }

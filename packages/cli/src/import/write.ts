@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ACTIONS_HEADER, type Rows } from './rows.js';
 
-/** What was written, for people. */
+/** Summary of a written file, for people. */
 export interface Written {
   readonly file: string;
   readonly from: string;

@@ -10,7 +10,7 @@ import type { Portfolio } from '../portfolio.js';
 import { sharedServer } from './server.js';
 
 export interface SandboxOptions {
-  /** Where its clock stands at first, ISO 8601; a day on which the market is open unless given. */
+  /** Initial time of its clock, ISO 8601; by default a day on which the market is open. */
   readonly start?: string;
   /** The same seed gives the same ids and prices. */
   readonly seed?: number | string;
@@ -20,7 +20,7 @@ export interface SandboxOptions {
   readonly feed?: CreateSimulationBody['feed'];
   /** `XNYS` unless given. */
   readonly calendar?: CreateSimulationBody['calendar'];
-  /** Of its portfolio; CASH unless given. */
+  /** Type of its portfolio; CASH unless given. */
   readonly portfolioType?: 'CASH' | 'MARGIN';
 }
 

@@ -31,7 +31,7 @@ async function start(): Promise<Access> {
   return access;
 }
 
-/** What the server says once it listens. */
+/** Access to the server, from its output once it listens. */
 function accessOf(server: ChildProcess): Promise<Access> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];

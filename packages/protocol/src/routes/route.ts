@@ -38,13 +38,13 @@ export interface Route {
   readonly maxBodyBytes?: number;
   /** True when its requests are not counted by the rate limit. */
   readonly isUncounted?: true;
-  /** Whether the body may also be a file: `text/csv`, or a JSON list. It becomes the field `file`. */
+  /** True when the body may also be a file: `text/csv`, or a JSON list. It becomes the field `file`. */
   readonly takesFile?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
   /**
-   * Of a list: how `Accept: text/csv` answers it. Paged lists need no word for it. The name of a list inside the answer, or inside each item of
-   * it, makes a row of each of its elements, under their own names.
+   * For a list: its answer to `Accept: text/csv`. Paged lists need no value. The name of a list inside the answer, or inside each of its
+   * items, makes a row of each of that list's elements, under their own names.
    */
   readonly csv?: true | string;
   /** True when the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
