@@ -1,9 +1,9 @@
-/** What happened to the positions of a portfolio, in order of time: the input of round trips and of taxes. */
+/** Events of a portfolio's positions, in order of time: the input of round trips and of taxes. */
 
-/** What opened a lot. */
+/** Cause that opened a lot. */
 export type OpenedBy = 'TRADE' | 'EXERCISE' | 'ASSIGNMENT' | 'IMPORT' | 'ACTION';
 
-/** What closed a lot, or a part of it. */
+/** Cause that closed a lot, or a part of it. */
 export type ClosedBy =
   | 'TRADE'
   | 'EXPIRATION'
@@ -62,7 +62,7 @@ export interface Traded extends Happening, Contract, Charges {
   readonly orderId?: string;
   /** New York date on which it settles; absent = the trade date. */
   readonly settlementDate?: string;
-  /** Of an import: the day it was acquired. */
+  /** For an import: the date of acquisition. */
   readonly acquiredDate?: string;
 }
 
@@ -88,9 +88,9 @@ export interface Restated extends Happening {
   readonly symbol: string;
   readonly numerator: number;
   readonly denominator: number;
-  /** Of an adjusted option series; absent = the same symbol. */
+  /** New symbol of an adjusted option series; absent = the same symbol. */
   readonly to?: string;
-  /** Of the adjusted series; absent = as before. */
+  /** Multiplier of the adjusted series; absent = unchanged. */
   readonly multiplier?: number;
 }
 

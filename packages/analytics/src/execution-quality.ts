@@ -42,7 +42,7 @@ export interface MeasuredLeg {
 
 export interface MeasuredOrder {
   readonly orderId: string;
-  /** What the order is for; absent = what its first leg trades. */
+  /** Symbol of the order; absent = that of its first leg. */
   readonly symbol?: string;
   readonly orderType: string;
   readonly brokerId: string;
@@ -60,7 +60,7 @@ export interface ExecutionQuality {
   readonly executions: number;
   /** Executed value, dollars. */
   readonly notional: number;
-  /** Of a single leg: mid of the quote that the order met. */
+  /** For a single leg: midpoint of the quote that the order met. */
   readonly arrivalMid?: number;
   /** Cost against the arrival mid, basis points of it; positive = worse. */
   readonly slippageBps?: number;
@@ -292,7 +292,7 @@ function medianOf(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
-/** What orders are grouped by. */
+/** Keys by which orders are grouped. */
 export type QualityGroup = 'symbol' | 'orderType' | 'hour' | 'broker';
 
 /** Measures orders by group, one after the other. Orders that never reached the market have no hour. */

@@ -14,7 +14,7 @@ import { moneyUnits, quantityUnits, shareOf, wholeShareOf } from './units.js';
 /** Which lots are closed first: the oldest, the newest, those of the highest cost a unit (of equal ones the oldest). */
 export type LotMethod = 'FIFO' | 'LIFO' | 'HIFO';
 
-/** What is left of an opening. Amounts in units of `units.ts`. */
+/** Open remainder of a lot. Amounts in units of `units.ts`. */
 export interface OpenLot {
   readonly symbol: string;
   readonly assetClass: AssetClass;
@@ -39,7 +39,7 @@ export interface OpenLot {
   readonly holdingFrom: string;
   /** Disallowed losses that are part of its basis. */
   readonly disallowed: number;
-  /** Whether it replaces shares that were sold at a loss: each replaces once. */
+  /** True when it replaces shares that were sold at a loss: each replaces once. */
   readonly isReplacement: boolean;
 }
 
@@ -364,7 +364,7 @@ export function partOf(lot: OpenLot, quantity: number): OpenLot {
   };
 }
 
-/** What a part leaves of its lot. */
+/** Remainder of a lot without a part. */
 export const without = (lot: OpenLot, part: OpenLot): OpenLot => ({
   ...lot,
   quantity: lot.quantity - part.quantity,

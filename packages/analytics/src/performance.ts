@@ -125,7 +125,7 @@ export interface Performance {
   readonly benchmark?: BenchmarkComparison | MissingBenchmark;
   readonly monthly: readonly MonthReturn[];
   readonly series: readonly SeriesPoint[];
-  /** Where equity was not positive any more: nothing after it has a return. */
+  /** Instant at which equity ceased to be positive: there are no returns after it. */
   readonly endedAt?: number;
   readonly reason?: 'EQUITY_NOT_POSITIVE';
 }
@@ -239,7 +239,7 @@ function extremesOf(days: readonly DayReturn[]): Pick<Performance, 'bestDay' | '
   };
 }
 
-/** How much of the money was at work, and how often it was turned over. */
+/** Average exposure of the equity, and its turnover. */
 function usageOf(
   { exposures, ledger }: PerformanceInput,
   linked: readonly IndexPoint[],

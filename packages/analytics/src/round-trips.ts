@@ -11,11 +11,11 @@ export interface RoundTrip {
   readonly side: 'LONG' | 'SHORT';
   /** In units of the closing: splits in between are counted. */
   readonly quantity: number;
-  /** As it was opened; absent where nothing changed it. */
+  /** Quantity as it was opened; absent when nothing changed it. */
   readonly openedQuantity?: number;
   /** Milliseconds since 1970, of the first piece. */
   readonly openedAt: number;
-  /** Of the last piece. */
+  /** When the last piece closed. */
   readonly closedAt: number;
   /** Average by quantity, dollars a unit. */
   readonly entryPrice: number;

@@ -30,7 +30,7 @@ export interface RealizedGain {
   readonly gain: number;
   readonly term: Term;
   readonly washSale: boolean;
-  /** Of Form 8949. */
+  /** Code of Form 8949. */
   readonly code?: 'W';
   /** The orders that opened and closed it. */
   readonly orderIds: readonly string[];
@@ -42,7 +42,7 @@ export interface TaxLot {
   readonly quantity: number;
   readonly acquiredAt: string;
   readonly holdingFrom: string;
-  /** Of a short: what the sale brought. */
+  /** For a short: proceeds of the sale. */
   readonly costBasis: number;
   /** Disallowed losses in the basis. */
   readonly washSaleDisallowed: number;
@@ -67,7 +67,7 @@ export interface YearEnd {
 }
 
 export interface TaxInput {
-  /** Of one epoch, in order of time. */
+  /** Events of one epoch, in order of time. */
   readonly events: readonly BookEvent[];
   readonly method: LotMethod;
   /** In order of time. */

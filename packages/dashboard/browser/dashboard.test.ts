@@ -51,7 +51,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     stranger.on('response', (response) => {
       if (response.request().resourceType() === 'script') scripts.set(response.url(), response.body());
     });
-    // What else the machine does may be in the way of one painting, not of every one.
+    // Other load on the machine may delay one painting, but not every one.
     let painted = Infinity;
     for (let tries = 0; tries < 5 && painted >= 1000; tries += 1) {
       await stranger.goto(visit.station.url);

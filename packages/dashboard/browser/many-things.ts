@@ -49,8 +49,8 @@ const STEPS = 10;
 const FRAME_MS = 1000 / 60;
 
 /**
- * What the main thread works in each frame of a stretch that is scrolled through in these directions, ms, the least of them: what the rows
- * cost comes back each time, what else happens in the browser does not. Its own time: nothing else the machine does is in it.
+ * Time of the main thread for each frame while a stretch is scrolled through in these directions, ms. Takes the minimum: the cost of the
+ * rows recurs each time, other work of the browser does not. Counts the thread's own time, so other load on the machine does not matter.
  */
 async function framesOf(visit: Visit, directions: readonly (1 | -1)[]): Promise<readonly number[]> {
   const worked = await visit.mainThread();
@@ -98,7 +98,7 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     })`);
     const amongAll = await framesOf(visit, [1, -1, 1]);
     const usual = median(among500);
-    // Where the machine is slow, so are the frames among few rows: what takes that long for its own sake is dropped.
+    // On a slow machine frames among few rows are slow as well. A frame above both limits counts as dropped.
     expect(amongAll.filter((ms) => ms > Math.max(FRAME_MS, 2 * usual))).toEqual([]);
     expect(median(amongAll)).toBeLessThan(2 * usual);
     // Only the rows that are seen exist.

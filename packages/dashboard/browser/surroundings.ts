@@ -10,7 +10,7 @@ import { credentialsIn, ServerProcess } from '../../server/src/testing/server-pr
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where the system's browser is; undefined = there is none. */
+/** Path of the system's browser; undefined = there is none. */
 export const chromiumPath = PLACES.find((path) => existsSync(path));
 
 const launchBrowser = (): Promise<Browser> =>
@@ -132,7 +132,7 @@ export class Station {
   }
 }
 
-/** What somebody sees who uses the dashboard: one server, one browser, one page that stays open. */
+/** A user's view of the dashboard: one server, one browser, one page that stays open. */
 export class Visit {
   readonly #dataDir = mkdtempSync(join(tmpdir(), 'sandpit-dashboard-'));
   #station: Station | undefined;
@@ -140,7 +140,7 @@ export class Visit {
   #page: Page | undefined;
   /** Contexts without a page. */
   readonly #idle: BrowserContext[] = [];
-  /** Where each page belongs. */
+  /** Origin of each page. */
   readonly #origins = new WeakMap<Page, string>();
   /** Errors of pages, and what their policy forbade. */
   readonly problems: string[] = [];
@@ -175,7 +175,7 @@ export class Visit {
   async #open(tokens: Readonly<Record<string, string>>, station = this.station): Promise<Page> {
     const context = this.#idle.pop() ?? (await there(this.#browser).newContext({ reducedMotion: 'reduce' }));
     const page = await context.newPage();
-    // Of a context that was used before the cache is kept, the storage is not.
+    // A reused context keeps its cache, but not its storage.
     await page.addInitScript(`if (sessionStorage.getItem('begun') === null) {
       localStorage.clear();
       localStorage.setItem('sandpit-tokens', ${JSON.stringify(JSON.stringify(tokens))});
@@ -209,7 +209,7 @@ export class Visit {
     await page.goto(`${this.#origins.get(page) ?? this.station.url}/#/${place}`);
   }
 
-  /** What the main thread of a page has worked since it is asked for this way, ms. */
+  /** Starts to measure the main thread of a page. The returned function reads the time used since, ms. */
   async mainThread(page = this.page): Promise<() => Promise<number>> {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Performance.enable');

@@ -26,7 +26,7 @@ export function trading(visit: Visit): void {
     await page.getByRole('heading', { name: 'MSFT' }).waitFor(SOON);
     expect(await form.getByRole('button', { name: 'Buy', pressed: true }).count()).toBe(1);
     expect(await page.evaluate('document.activeElement.name')).toBe('quantity');
-    // Nothing is asked of the server, and nothing is wrong, before anything is typed.
+    // No request is sent and no problem is shown before any input.
     expect(await page.getByRole('alert').count()).toBe(0);
     await form.getByRole('button', { name: 'Enter a quantity.' }).waitFor();
     await page.keyboard.type('1');

@@ -1,4 +1,4 @@
-/** What goes wrong: a sentence and a way on, never a blank page. */
+/** Failures: each shows a sentence and a way to continue, never a blank page. */
 import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, tokenWith, type Visit } from './surroundings.js';
 

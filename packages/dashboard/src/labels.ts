@@ -1,4 +1,4 @@
-/** What orders and portfolios are, in words. */
+/** Descriptions of orders and portfolios, in words. */
 import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
 import { price, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
@@ -42,7 +42,7 @@ export const ENDS: Readonly<Record<CancelReason, string>> = {
   COMPETITION: 'by the rules of its competition',
 };
 
-/** What an open order waits for; why one that is over ended. */
+/** The condition that an open order waits for, or the reason why an order ended. */
 export function whyOf(order: Order): string {
   if (order.rejectReason !== undefined) return order.rejectReason.message;
   if (order.cancelReason !== undefined) return ENDS[order.cancelReason];

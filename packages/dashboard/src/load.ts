@@ -1,4 +1,4 @@
-/** What pages read, and when they read it again. */
+/** Loads data for pages, and reloads it. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Loaded<T> {
@@ -99,7 +99,7 @@ export class PerFrame {
     });
   }
 
-  /** Nothing is done any more. */
+  /** Stops all work. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

@@ -11,7 +11,7 @@ export interface OptionName {
   readonly strike: number;
 }
 
-/** What an option symbol says; undefined for what is none. */
+/** Terms in an option symbol; undefined for any other symbol. */
 export function optionNamed(symbol: string): OptionName | undefined {
   const match = OSI.exec(symbol);
   if (match === null) return undefined;
@@ -32,7 +32,7 @@ export function contractText(symbol: string): string {
     : `${dateText(option.expiration)} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
 }
 
-/** What a symbol of a ticket is, by its form. */
+/** Asset class of a ticket's symbol, by its form. */
 export const kindOfSymbol = (symbol: string): 'EQUITY' | 'OPTION' | 'FUTURE' =>
   optionNamed(symbol) !== undefined
     ? 'OPTION'
@@ -65,7 +65,7 @@ export const textOfLegs = (legs: readonly Leg[]): string =>
     )
     .join(',');
 
-/** What the whole of several legs is called: a net credit is sold, and it closes where every leg does. Source: contract D76. */
+/** Intent of a multi-leg order: a net credit is a sale, and it closes when every leg does. Source: contract D76. */
 export function intentOfLegs(legs: readonly Leg[], limitPrice: number | undefined): PositionIntent {
   const side = (limitPrice ?? 0) < 0 ? 'SELL' : 'BUY';
   const isClosing = legs.length > 0 && legs.every(({ positionIntent }) => positionIntent.endsWith('CLOSE'));

@@ -98,7 +98,7 @@ export async function notedFetch(input: RequestInfo | URL, init?: RequestInit): 
     if (!isStream && isJson && !isSecret && isKept) void keepAnswer(number, response.clone());
     return response;
   } catch (error) {
-    // What the page itself gave up needs no answer.
+    // A request that the page itself aborted is not noted.
     if (init?.signal?.aborted !== true) note(0);
     throw error;
   }

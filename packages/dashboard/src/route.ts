@@ -1,4 +1,4 @@
-/** Where one is: everything that can be looked at has an address behind `#`. */
+/** The current location: every view has an address behind `#`. */
 import { useEffect, useState } from 'preact/hooks';
 import { MAIN } from './session.ts';
 

@@ -1,7 +1,7 @@
-/** Who looks: tokens, kept in this browser, by the simulation that they live in. */
+/** The user's tokens, kept in this browser, by the simulation that they live in. */
 import type { Scope, Tier } from '@sandpit/protocol';
 
-/** What a token says of itself. The server checks it; here it only decides what is offered. */
+/** Claims of a token. The server verifies them; here they only decide which actions are offered. */
 export interface Claims {
   readonly tenantId: string;
   readonly tier: Tier;
@@ -62,7 +62,7 @@ export function tokenFor(simulationId: string): string | undefined {
   return claims !== undefined && claims.expiresAtMs > Date.now() ? token : undefined;
 }
 
-/** Whether the token that was kept for a simulation is over. */
+/** True when the stored token of a simulation has expired. */
 export function isExpired(simulationId: string): boolean {
   const claims = claimsOf(read()[simulationId] ?? '');
   return claims !== undefined && claims.expiresAtMs <= Date.now();

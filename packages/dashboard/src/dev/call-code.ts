@@ -22,7 +22,7 @@ const PATTERNS = (Object.entries(OPERATIONS) as [OperationId, string][])
     const pattern = new RegExp(`^${template.replace(/[.]/g, '\\.').replace(/:\w+/g, '([^/]+)')}$`);
     return { id, method, names, pattern };
   })
-  // Of two that fit, the one with fewer names.
+  // When two patterns match, the one with fewer names wins.
   .sort((a, b) => a.names.length - b.names.length);
 
 /** The operation of a call, with what is in its path and its query; undefined of what is none of the API. */

@@ -190,7 +190,7 @@ class LiveOrders {
   }
 }
 
-/** Whether one was read before the other; at one instant, which lasts where a clock stands, by how far it has come. */
+/** True when one was read before the other. At the same instant, which lasts while a clock stands still, progress decides. */
 function isOlder(order: Order, known: Order): boolean {
   if (order.updatedAt !== known.updatedAt) return order.updatedAt < known.updatedAt;
   return isOpenOrder(order)

@@ -7,7 +7,7 @@ export interface StreamNote {
   readonly number: number;
   readonly name: string;
   readonly state: StreamState;
-  /** How often it was opened: more than once = the connection was lost. */
+  /** Number of times it was opened: more than once = the connection was lost. */
   readonly opened: number;
   readonly events: number;
   readonly lastId: string;

@@ -1,4 +1,4 @@
-/** What the trading of a portfolio returned and cost: performance, trades, execution quality, taxes. */
+/** Analytics of a portfolio: performance, trades, execution quality, taxes. */
 import type { ComponentType } from 'preact';
 import { useBroker } from '../broker.ts';
 import { Tabs } from '../parts/field.tsx';

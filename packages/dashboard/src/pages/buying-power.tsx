@@ -48,7 +48,7 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
   );
 }
 
-/** What decides, in words. Source: contract D108. */
+/** The rule that determines buying power, in words. Source: contract D108. */
 function ruleOf({ portfolioType, marginType, marginCallActive }: PortfolioUpdate): string {
   if (portfolioType === 'CASH') return 'settled cash that no open order reserves.';
   if (marginCallActive) return 'none during a margin call.';

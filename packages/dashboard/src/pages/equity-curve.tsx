@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 interface Span {
   readonly title: string;
   readonly ms: number;
-  /** How far its points are apart. */
+  /** Interval between its points. */
   readonly interval: CurveInterval;
 }
 
@@ -63,7 +63,7 @@ export function EquityCurve({
   useClockMoves(history.reload);
   const { value, error } = history;
   const drawn = useMemo(() => (value === undefined ? undefined : drawnOf(value)), [value]);
-  /** What the stream said last, at the end of what was read. */
+  /** Latest equity from the stream, appended to the points read. */
   const now = useRef<Point>();
   if (value !== undefined) now.current = { atMs: value.nowMs, value: totalEquity };
   const points = [...(drawn?.points ?? []), ...(now.current === undefined ? [] : [now.current])];
@@ -147,7 +147,7 @@ function drawnOf({ points, fills, sinceMs }: History): {
   };
 }
 
-/** How far each point is below the highest one before it, as a fraction of that: 0 or negative. */
+/** Drawdown of each point from the highest one before it, as a fraction: 0 or negative. */
 function drawdownOf(points: readonly Point[]): readonly Point[] {
   let peak = -Infinity;
   return points.map(({ atMs, value }) => {

@@ -1,4 +1,4 @@
-/** What the orders of a portfolio cost against the market as they found it. */
+/** Execution costs of a portfolio's orders relative to the market on arrival. */
 import type { ExecutionQuality } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { money, percent, quantity } from '../format.ts';

@@ -1,4 +1,4 @@
-/** Who else may come in: key pairs of portfolios, and how an operator makes API keys. */
+/** Further credentials: key pairs of portfolios, and how an operator creates API keys. */
 import { type CreatedKeyPair, type KeyPair, type Scope, scopes } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -17,7 +17,7 @@ const MEANING: Readonly<Record<Scope, string>> = {
   admin: 'control the clock and the market of the main simulation',
 };
 
-/** What this token may do. */
+/** Scopes of this token. */
 export function Scopes() {
   const { claims } = useBroker();
   return (

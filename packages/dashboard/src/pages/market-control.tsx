@@ -1,4 +1,4 @@
-/** What a simulation lets one do to its market. */
+/** Controls of a simulation's market. */
 import type { CorporateAction } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

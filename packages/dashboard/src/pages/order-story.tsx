@@ -1,4 +1,4 @@
-/** What became of an order, step by step, and what may still be done about it. */
+/** History of an order, step by step, and the actions that are still possible. */
 import type { Activity, Execution, LedgerEntry, Order } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
@@ -32,7 +32,7 @@ export function OrderStory({
 }: {
   readonly orderId: string;
   readonly current: Order | undefined;
-  /** Of a bracket, those that are known. */
+  /** For a bracket: the known exits. */
   readonly exits: readonly Order[];
 }) {
   const broker = useBroker();
@@ -237,7 +237,7 @@ function Bracket({
   );
 }
 
-/** What the rules of the fill models are called. */
+/** Descriptions of the fill models' rules. */
 const RULES: Readonly<Record<string, string>> = {
   TOUCH: 'Filled at the quote: buys at the ask, sells at the bid',
   RESTING_LIMIT: 'Rested until the market reached its limit',

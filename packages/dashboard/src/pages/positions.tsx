@@ -1,4 +1,4 @@
-/** What a portfolio holds, by class, and options as the strategies that they are. */
+/** Positions of a portfolio, by class, with options grouped into strategies. */
 import type { EquityPosition, FuturePosition, OptionPosition, PortfolioUpdate } from '@sandpit/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { change, dateText, greek, money, price, quantity, tone } from '../format.ts';

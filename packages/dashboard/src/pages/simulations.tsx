@@ -197,7 +197,7 @@ const MEASURES = [
   ['dollars', 'Dollars'],
 ] as const;
 
-/** As fractions of where a curve began. */
+/** Points as fractions of the curve's first value. */
 function sinceStart({ name, points }: Line): Line {
   const start = points[0]?.value ?? 0;
   return {

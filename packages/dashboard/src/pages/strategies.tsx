@@ -49,7 +49,7 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
   const rows = margin.value.groups
     .filter(({ legs }) => legs.some(({ symbol }) => isOption.has(symbol)))
     .map((group): Strategy => {
-      // Of a position that is divided among groups each has its part.
+      // A position that is divided among groups is shown in each of them in part.
       const parts = group.legs.map(({ symbol, quantity: count }) => {
         const { count: all = 0, value = 0, gain = 0 } = held.get(symbol) ?? {};
         return all === 0

@@ -17,7 +17,7 @@ import { Table } from '../parts/table.tsx';
 import { type DashboardRoute, setQuery } from '../route.ts';
 import { MAIN } from '../session.ts';
 
-/** How often deliveries are read while the page is seen. */
+/** Interval at which deliveries are reloaded while the page is visible. */
 const RELOAD_MS = 2000;
 
 /** Rows of deliveries on the page. */

@@ -137,7 +137,7 @@ export function Banner({
   );
 }
 
-/** How fast a clock went between two looks at it; it stands until that is known. */
+/** Speed of a clock between two readings; 0 until there are two. */
 function speedSince(before: ClockStatus | undefined, { now }: MarketHours, readAtMs: number): number {
   if (before === undefined || readAtMs === before.readAtMs) return 0;
   const speed = (Date.parse(now) - Date.parse(before.hours.now)) / (readAtMs - before.readAtMs);
@@ -145,7 +145,7 @@ function speedSince(before: ClockStatus | undefined, { now }: MarketHours, readA
   return Math.abs(speed - 1) < 0.2 ? 1 : Math.round(speed);
 }
 
-/** What the last request was answered with; 0 = not at all. Streams are requests too, so that nobody waits for the next look. */
+/** Status of the last request; 0 = no answer. Streams count as well, so that a lost server is noticed before the next reading. */
 function useLastStatus(): number | undefined {
   const last = (): number | undefined => requestNotes()[0]?.status;
   const [status, setStatus] = useState(last);

@@ -7,7 +7,7 @@ export function Copy({
   text,
 }: {
   readonly name: string;
-  /** What is copied, where the name alone does not tell. */
+  /** Name of the copied text for screen readers, when the name alone is not clear. */
   readonly of?: string;
   readonly text: string;
 }) {

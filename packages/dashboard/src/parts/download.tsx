@@ -13,7 +13,7 @@ export function Download<Id extends OperationId>({
   given,
   children = 'CSV',
 }: {
-  /** Of the file. */
+  /** Name of the file. */
   readonly name: string;
   readonly list: Id;
   readonly given: Arguments<Id>;

@@ -1,4 +1,4 @@
-/** What the chart library is asked to draw, in the colours of the page. */
+/** Draws charts with the chart library, in the colors of the page. */
 import {
   BaselineSeries,
   createChart,
@@ -18,15 +18,15 @@ import type { Line, Mark, Point } from './chart-data.ts';
 
 type Kind = 'Line' | 'Baseline';
 
-/** Of what is drawn, left free at each end. */
+/** Fraction of the drawing that stays free at each end. */
 const MARGIN = 0.015;
-/** Of what is drawn, half of what a text beside a dot takes: only where there is room is there one. */
+/** Half the width of a label beside a dot, as a fraction of the drawing. A label is shown only where it fits. */
 const LABEL = 0.09;
-/** Of the pane below. */
+/** Height of the lower pane. */
 const PANE_PX = 90;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
 const FRACTIONS = { type: 'custom', formatter: percent, minMove: 0.0001 } as const;
-/** Of the lines, in their order: such that neighbors differ in light and dark. */
+/** Colors of the lines, in order. Neighbors differ in brightness. */
 const COLORS = ['--accent', '--warm', '--violet', '--teal', '--down', '--dim'] as const;
 
 export class Drawing {
@@ -38,7 +38,7 @@ export class Drawing {
   #isRemoved = false;
   /** The user zoomed or scrolled: until the clock jumps, the stretch that is shown is left alone. */
   #isMoved = false;
-  /** What `lines` was told last. */
+  /** Last input of `lines`. */
   #drawn = '';
   readonly #onTheme = (): void => this.#paint();
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
@@ -252,7 +252,7 @@ function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; reado
   return [...last].sort(([a], [b]) => a - b).map(([time, value]) => ({ time, value }));
 }
 
-/** Where in ascending times the last one stands that is not after an instant; 0 where all are. */
+/** Index of the last of ascending times that is not after an instant; 0 when all are. */
 function lastNotAfter(times: readonly number[], atMs: number): number {
   let low = 0;
   let high = times.length;

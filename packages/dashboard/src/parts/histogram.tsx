@@ -1,4 +1,4 @@
-/** How many values lie in which range, as bars. */
+/** A histogram: the number of values per range, as bars. */
 
 export interface Bin {
   readonly from: number;

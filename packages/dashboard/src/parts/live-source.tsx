@@ -4,7 +4,7 @@ import { useReadiness } from '../live/readiness.ts';
 import { moment, quantity, time, words } from '../format.ts';
 import { Figure } from './figure.tsx';
 
-/** Nothing where the server has no live source. */
+/** Status of the live source; empty when the server has none. */
 export function LiveSource() {
   const feed = useReadiness().value?.feed;
   if (feed === undefined) return null;

@@ -1,4 +1,4 @@
-/** What is said where there is nothing to show, or something went wrong: a sentence, and a way on. */
+/** Notices for empty pages and errors: a sentence, and a way to continue. */
 import type { ComponentChildren } from 'preact';
 import { AnswerError, UnreachableError } from '@sandpit/client';
 import { PageButton } from '../why/rule.tsx';

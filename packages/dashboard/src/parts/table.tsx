@@ -16,7 +16,7 @@ export function Table<Row>({
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Of many columns. */
+  /** True for a table of many columns. */
   readonly isDense?: boolean;
 }) {
   if (rows.length > FEW) return <VirtualTable label={label} columns={columns} rows={rows} keyOf={keyOf} />;

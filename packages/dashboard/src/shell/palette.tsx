@@ -9,7 +9,7 @@ import { go } from '../route.ts';
 import { commands } from './commands.ts';
 import { Portal } from '../ui/portal.tsx';
 
-/** Nothing is typed for this long: then the server is asked. */
+/** Pause in typing after which the server is asked. */
 const QUIET_MS = 150;
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {

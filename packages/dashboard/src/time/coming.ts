@@ -19,12 +19,12 @@ export interface Marker {
   readonly kind: MarkerKind;
   readonly atMs: number;
   readonly title: string;
-  /** Of whose portfolio, and what it is worth. */
+  /** Name of the portfolio, with amounts and contracts. */
   readonly detail?: string;
   readonly portfolioId?: string;
 }
 
-/** When expirations are over: a minute after the close. */
+/** Time at which expirations are over: a minute after the close. */
 const AFTER_CLOSE = '16:01';
 const OPENING = '09:00';
 
@@ -62,7 +62,7 @@ export function actionMarkers(actions: readonly AnnouncedAction[]): readonly Mar
   });
 }
 
-/** Of positions, the days on which they end: one marker a day and portfolio. */
+/** Expiration dates of positions: one marker per day and portfolio. */
 export function expirationMarkers(
   portfolio: Named & Pick<PortfolioUpdate, 'options' | 'futures'>,
 ): readonly Marker[] {

@@ -19,7 +19,7 @@ export interface TimeWindow {
   readonly toMs: number;
 }
 
-/** Of the window, what lies before now: the future is where one goes. */
+/** Fraction of the window before now: most of it shows the future. */
 const PAST = 0.4;
 
 export const windowAround = (nowMs: number, span: SpanName): TimeWindow => ({

@@ -39,7 +39,7 @@ export function TimeStrip({
   onTimeline,
 }: {
   readonly mode: 'manual' | 'scaled';
-  /** Of a scaled clock, as the server says. */
+  /** Speed of a scaled clock, from the server. */
   readonly speed: number;
   readonly nowMs: number;
   readonly nextOpen: string;

@@ -9,7 +9,7 @@ export function bodyOf(order: Order): CreateOrderBody {
     assetClass: order.assetClass,
     orderType: order.orderType,
     positionIntent: order.positionIntent,
-    // Of an order for an amount the quantity is what came of it.
+    // The quantity of a notional order is a result, not a term.
     quantity: order.notional === undefined ? order.quantity : undefined,
     notional: order.notional,
     timeInForce: order.timeInForce,
@@ -24,7 +24,7 @@ export function bodyOf(order: Order): CreateOrderBody {
     goodTillDate: order.goodTillDate,
     session: order.session === 'EXTENDED' ? order.session : undefined,
   };
-  // What an order has not, is not said.
+  // Absent fields are omitted.
   return JSON.parse(JSON.stringify(body)) as CreateOrderBody;
 }
 

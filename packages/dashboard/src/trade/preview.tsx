@@ -10,7 +10,7 @@ import { PageButton, Rule } from '../why/rule.tsx';
 import { type RuleName, ruleOfCode } from '../why/rule-pages.ts';
 import { type Rejection, remedyOf } from './remedy.ts';
 
-/** Nothing was typed for this long: then the preview is asked for. */
+/** Pause in typing after which the preview is requested. */
 const QUIET_MS = 200;
 /** Between two previews that quotes ask for: 60 requests a minute, of the 1,000 that a route allows. */
 const QUOTE_MS = 1000;

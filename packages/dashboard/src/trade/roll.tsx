@@ -64,7 +64,7 @@ export function RollDialog({
     '';
   const next = contracts.find(({ optionSymbol }) => optionSymbol === symbol);
   const isLong = (position?.quantity ?? 0) > 0;
-  // Of a long contract: sold at the bid, the next one bought at the ask; of a short one the other way round.
+  // A long contract is sold at the bid, and the next one bought at the ask; a short one the other way round.
   const net = isLong ? sum(next?.ask, own.value?.bid) : sum(own.value?.ask, next?.bid);
   const roll = (event: Event): void => {
     event.preventDefault();

@@ -19,7 +19,7 @@ const placed: Order = {
   updatedAt: '2026-01-05T15:00:00.000Z',
 };
 
-/** What a ticket that was filled with an order asks for. */
+/** Order body of a ticket that was filled from an order. */
 function again(order: Order): object {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(ticketOf(order)))

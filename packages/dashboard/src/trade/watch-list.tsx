@@ -10,7 +10,7 @@ import { symbolHref } from './open-symbol.ts';
 
 const KEPT = 'sandpit-watchlist';
 const FIRST = ['AAPL', 'MSFT', 'NVDA', 'SPY'];
-/** Of the 100 symbols that a stream may have; the rest is for the ticket and its legs. */
+/** Maximum number of watched symbols. A stream may have 100; the rest is for the ticket and its legs. */
 const MOST = 80;
 
 export function readWatched(): readonly string[] {

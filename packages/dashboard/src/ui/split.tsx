@@ -6,7 +6,7 @@ import { type ComponentChildren, Fragment } from 'preact';
 export interface SplitPanel {
   readonly id: string;
   readonly title: string;
-  /** Of the whole, percent. */
+  /** Percentage of the whole. */
   readonly size: number;
   readonly minSize: number;
   readonly content: ComponentChildren;
