@@ -42,7 +42,7 @@ const priceText = (price: Price | undefined): string => (price === undefined ? '
 const sizeText = (size: Quantity | undefined): string => (size === undefined ? '' : Quantity.format(size));
 
 /** True when the line of a quote has no flags. */
-const isPlain = ({ delayed, indicative, openToCome, closeToCome, freshUntil }: Quote): boolean =>
+export const isPlainQuote = ({ delayed, indicative, openToCome, closeToCome, freshUntil }: Quote): boolean =>
   delayed !== true &&
   indicative !== true &&
   openToCome !== true &&
@@ -63,7 +63,7 @@ export function tickLine(tick: {
   const { seq, received, symbol, kind, quote, halt } = tick;
   const isQuote = kind === 'Q';
   const isTrade = kind === 'T';
-  if (isQuote && quote !== undefined && isPlain(quote))
+  if (isQuote && quote !== undefined && isPlainQuote(quote))
     // Nearly all lines.
     return `${seq},${received},${tick.stamp ?? quote.at},${symbol},Q,${priceText(quote.bid)},${sizeText(quote.bidSize)},${priceText(quote.ask)},${sizeText(quote.askSize)},,,`;
   const stamp = kind === 'G' ? (quote?.freshUntil ?? received) : (tick.stamp ?? quote?.at ?? received);

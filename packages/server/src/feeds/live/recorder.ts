@@ -22,7 +22,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Instant, Price } from '@sandpit/core';
 import type { CorporateAction } from '@sandpit/core';
-import { TICK_COLUMNS, tickLine } from '../tick-file.js';
+import { TICK_COLUMNS } from '../tick-file.js';
+import { TickLines } from './tick-lines.js';
 import type { Tick } from './tick-tape.js';
 
 /** Recorded ticks are written to disk at this interval (D185). */
@@ -53,6 +54,16 @@ function actionLine(action: CorporateAction): string {
     : `${exDate},${symbol},cash_dividend,,${Price.format(action.amountPerShare)}`;
 }
 
+/** The line after which quotes of all symbols age, from `aliveAt` on. */
+const allAge = (seq: number, received: number, aliveAt: number): string =>
+  [seq, received, aliveAt, '*', 'G', '', '', '', '', '', '', ''].join(',');
+
+/** Bytes written: all of them. */
+function writeAll(file: number, bytes: Buffer): number {
+  for (let from = 0; from < bytes.length;) from += writeSync(file, bytes, from);
+  return bytes.length;
+}
+
 /** `2026-01-05_10`: the hour of New York that a file is for. */
 export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(', ', '_');
 
@@ -63,8 +74,16 @@ export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(
 export class TickRecorder {
   readonly #directory: string;
   readonly #note: (text: string) => void;
-  #lines: string[] = [];
+  readonly #lines = new TickLines();
+  /** Seq and instant of the first tick of `#lines`. */
+  #firstSeq = 0;
+  #firstReceived: Instant = Instant.earliest;
+  #path = '';
   #file: number | undefined;
+  /** Bytes of the file that are whole lines; undefined before the first write to it. */
+  #size: number | undefined;
+  /** Instant of the last tick that was written. */
+  #written: Instant = Instant.earliest;
   /** Since the epoch. */
   #hour = -1;
   #seqAtStart = 0;
@@ -115,7 +134,11 @@ export class TickRecorder {
     // New York is whole hours from UTC.
     const hour = Math.floor(tick.received / HOUR_MS);
     if (hour !== this.#hour) this.#begin(hour, hourOf(tick.received));
-    this.#lines.push(tickLine(tick));
+    if (this.#lines.length === 0) {
+      this.#firstSeq = tick.seq;
+      this.#firstReceived = tick.received;
+    }
+    this.#lines.add(tick);
     this.#latest = tick.received;
     this.#latestSeq = tick.seq;
     if (tick.quote?.freshUntil === Instant.last) this.#living.set(tick.symbol, tick);
@@ -127,15 +150,13 @@ export class TickRecorder {
     clearInterval(this.#timer);
     for (const { symbol, quote } of this.#living.values())
       if (quote !== undefined)
-        this.#lines.push(
-          tickLine({
-            seq: (this.#latestSeq += 1),
-            received: this.#latest,
-            symbol,
-            kind: 'G',
-            quote: { ...quote, freshUntil: this.#latest },
-          }),
-        );
+        this.#lines.add({
+          seq: (this.#latestSeq += 1),
+          received: this.#latest,
+          symbol,
+          kind: 'G',
+          quote: { ...quote, freshUntil: this.#latest },
+        });
     this.#living.clear();
     // The hour may go on after the next start.
     this.#end();
@@ -146,43 +167,73 @@ export class TickRecorder {
     this.#end();
     this.#hour = hour;
     const name = `ticks_${named}.csv`;
-    // Files of other hours are finished.
-    for (const other of readdirSync(this.#directory))
-      if (NAME.test(other) && other !== name) this.#pack(join(this.#directory, other));
-    this.#open(join(this.#directory, name));
-  }
-
-  #open(path: string): void {
-    const isNew = !existsSync(path);
-    this.#file = openSync(path, 'a');
-    if (isNew) this.#lines.unshift(HEADER.trimEnd());
-  }
-
-  /** Writes what was taken in by now. */
-  save(): void {
-    if (this.#file === undefined || this.#lines.length === 0) return;
-    const text = Buffer.from(`${this.#lines.join('\n')}\n`);
-    const { size } = fstatSync(this.#file);
+    this.#path = join(this.#directory, name);
     try {
-      for (let from = 0; from < text.length;) from += writeSync(this.#file, text, from);
-      fdatasyncSync(this.#file);
-      this.#lines = [];
-      this.#isFailing = false;
+      // Files of other hours are finished.
+      for (const other of readdirSync(this.#directory))
+        if (NAME.test(other) && other !== name) this.#pack(join(this.#directory, other));
     } catch (error) {
-      // A disk that is full must not stop the market: a second without a record is noted.
-      this.#lines = [];
-      // No half line, which what comes later would go on behind.
-      ftruncateSync(this.#file, size);
-      if (!this.#isFailing) this.#note(`The recording cannot be written: ${(error as Error).message}`);
-      this.#isFailing = true;
+      this.#note(`Recordings cannot be packed: ${(error as Error).message}`);
     }
   }
 
+  /**
+   * Writes the ticks received by now. A disk that is full does not stop the market: ticks that cannot be written are dropped, the operator is
+   * told, and quotes of the recording age from the last tick before the loss.
+   */
+  save(): void {
+    if (this.#lines.length === 0) return;
+    try {
+      this.#write();
+      if (this.#isFailing) this.#note('The recording is written again');
+      this.#isFailing = false;
+      this.#written = this.#latest;
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#note(`The recording cannot be written, and ticks are lost: ${(error as Error).message}`);
+      this.#isFailing = true;
+      this.#close();
+    }
+    this.#lines.clear();
+  }
+
+  #write(): void {
+    if (this.#file === undefined) {
+      this.#file = openSync(this.#path, 'a');
+      const { size } = fstatSync(this.#file);
+      // A write that failed may have left a part of a line.
+      if (this.#size !== undefined && size > this.#size) ftruncateSync(this.#file, this.#size);
+      else this.#size = size;
+    }
+    const file = this.#file;
+    const size = this.#size ?? 0;
+    let head = size === 0 ? HEADER : '';
+    if (this.#isFailing) {
+      // The number of a lost tick, which no other line has.
+      const { earliest } = Instant;
+      const aliveAt = this.#written === earliest ? this.#firstReceived : this.#written;
+      head += `${allAge(this.#firstSeq - 1, this.#firstReceived, aliveAt)}\n`;
+    }
+    const written =
+      (head === '' ? 0 : writeAll(file, Buffer.from(head))) + writeAll(file, this.#lines.view());
+    fdatasyncSync(file);
+    this.#size = size + written;
+  }
+
   #end(): void {
-    if (this.#file === undefined) return;
     this.save();
-    closeSync(this.#file);
+    this.#close();
+    this.#size = undefined;
+  }
+
+  #close(): void {
+    const file = this.#file;
     this.#file = undefined;
+    try {
+      if (file !== undefined) closeSync(file);
+    } catch (error) {
+      this.#note(`A recording could not be closed: ${(error as Error).message}`);
+    }
   }
 
   #pack(path: string): void {
@@ -217,7 +268,7 @@ export class TickRecorder {
         if (/^\d+$/.test(seq)) {
           this.#seqAtStart = Math.max(this.#seqAtStart, Number(seq) + 1);
           this.#receivedAtStart = Instant.max(this.#receivedAtStart, Instant.ofMs(Number(received)));
-          const mark = [Number(seq) + 1, received, received, '*', 'G', '', '', '', '', '', '', ''].join(',');
+          const mark = allAge(Number(seq) + 1, Number(received), Number(received));
           writeSync(file, `${mark}\n`, size - tail.length + end);
         }
       } finally {

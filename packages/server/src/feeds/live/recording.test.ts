@@ -1,5 +1,6 @@
 import { allOf } from '../../store/fixtures.contract.js';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -12,6 +13,8 @@ import { ReplayArchive } from '../replay/archive.js';
 import { ReplayFeed } from '../replay/replay-feed.js';
 import { tickLine, tickRowOf } from '../tick-file.js';
 import { hourOf, TickRecorder } from './recorder.js';
+import { TickLines } from './tick-lines.js';
+import type { Tick } from './tick-tape.js';
 import { ALPACA_KEY, ALPACA_SECRET, FakeAlpaca } from './testing/fake-alpaca.js';
 
 const WAIT = { timeout: 8000, interval: 10 };
@@ -43,6 +46,74 @@ it('a tick is one line, which parses to the same tick', () => {
   });
   expect(tickRowOf(halt.split(','))).toMatchObject({ kind: 'H', flags: ['T1'] });
 });
+
+it('ticks encoded as bytes have the text of their lines', () => {
+  const prices = [undefined, '0.00000001', '9.99', '10', '123456.5', '9999999.99999999', '0.1'];
+  const sizes = [undefined, '0', '100', '0.000001', '999999999', '12.34'];
+  const flagged = [{}, { delayed: true as const }, { freshUntil: at(900) }, { closeToCome: true as const }];
+  const ticks: Tick[] = [
+    { seq: 1, received: at(0), kind: 'H', symbol: 'F', halt: { symbol: 'F', reason: 'T1', lastsMs: 300 } },
+    { seq: 2, received: at(0), kind: 'T', symbol: 'BRK.B', quote: { ...quote, last: Price.of('1.5') } },
+  ];
+  for (const symbol of ['A', 'BRK.B', 'AAPL  260116C00190000', 'ÄÖ'])
+    for (const [i, price] of prices.entries())
+      for (const size of sizes) {
+        const bid = price === undefined ? undefined : Price.of(price);
+        const bidSize = size === undefined ? undefined : Quantity.of(0) + Number(Quantity.parse(size));
+        const sides = {
+          ...(bid !== undefined && { bid, ask: bid }),
+          ...(bidSize !== undefined && { bidSize: Quantity.ofUnits(bidSize) }),
+        };
+        ticks.push({
+          seq: 10 ** (i * 2) + ticks.length,
+          received: at(i),
+          ...(i % 2 === 0 && { stamp: at(-i) }),
+          symbol,
+          kind: 'Q',
+          quote: { symbol, ...sides, at: at(-7), freshUntil: Instant.last, ...flagged[ticks.length % 4] },
+        });
+      }
+  const lines = new TickLines();
+  for (const tick of ticks) lines.add(tick);
+  expect(lines.view().toString().split('\n')).toEqual([...ticks.map((tick) => tickLine(tick)), '']);
+});
+
+it.skipIf(!existsSync('/dev/full'))(
+  'a recorder on a full disk tells it once, drops ticks, and lets quotes age from the last one written',
+  async () => {
+    const notes: string[] = [];
+    const recorder = new TickRecorder(directory, (text) => notes.push(text));
+    const path = join(directory, 'ticks_2026-01-05_11.csv');
+    const add = (seq: number, ms: number): void =>
+      recorder.add({ seq, received: at(ms), symbol: 'AAPL', kind: 'Q', quote });
+    add(1, 0);
+    await symlink('/dev/full', path);
+    for (const seq of [2, 3]) {
+      add(seq, 3_600_000 + seq);
+      recorder.save();
+    }
+    expect(notes).toEqual([
+      'The recording cannot be written, and ticks are lost: ENOSPC: no space left on device, write',
+    ]);
+    await rm(path);
+    add(4, 3_600_004);
+    recorder.save();
+    expect(notes.slice(1)).toEqual(['The recording is written again']);
+    const [, ...rows] = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    expect(rows).toEqual([
+      `3,${at(3_600_004)},${at(0)},*,G,,,,,,,`,
+      `4,${at(3_600_004)},${at(-5)},AAPL,Q,10.01,100,,,,,`,
+    ]);
+    await recorder.close();
+    const archive = await ReplayArchive.open({ path: directory, calendar: calendarById('XNYS') });
+    const events = [];
+    for await (const event of new ReplayFeed({ archive }).events(at(-1), at(3_700_000))) events.push(event);
+    expect(events.map(({ quotes }) => quotes.map(({ freshUntil }) => freshUntil))).toEqual([
+      [Instant.last],
+      [at(0), Instant.last, at(3_600_004)],
+    ]);
+  },
+);
 
 it.each([
   ['x,1,1,A,Q,,,,,,,', 'not a running number'],
