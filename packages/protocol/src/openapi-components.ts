@@ -45,7 +45,7 @@ export class Components {
         case 'x-text':
           break;
         case 'maximum':
-          // Where both are there the other one is the stricter.
+          // When both exist, the exclusive maximum is the stricter one.
           if (!('exclusiveMaximum' in schema)) result[keyword] = value as number;
           break;
         case 'x-format':

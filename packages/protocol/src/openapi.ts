@@ -25,7 +25,7 @@ import {
 import { streamEventSchemas } from './streams.js';
 
 export interface OpenApiOptions {
-  /** Where this server is reached. */
+  /** URL of this server. */
   readonly serverUrl: string;
   readonly version: string;
 }

@@ -61,7 +61,7 @@ export class Cluster {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #busy = new Set<string>();
   #simulations: Simulations | undefined;
-  /** Of the market, as far as the other nodes have dealt with it. */
+  /** Last record of the market that all other nodes have processed. */
   #told = 0;
   #reasons = '';
 

@@ -18,7 +18,7 @@ import { WORKER_OPTIONS } from './worker-url.js';
 export interface StoredCheckpoints {
   load(key: number, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   letGo(key: number, seq: number): ValueOrPromise<void>;
-  /** Of a simulation that was deleted. */
+  /** Removes the checkpoints of a deleted simulation. */
   remove(key: number): ValueOrPromise<void>;
 }
 

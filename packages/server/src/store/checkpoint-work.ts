@@ -29,7 +29,7 @@ export interface CheckpointRequest extends CheckpointedSimulation {
   readonly simulationId: string;
 }
 
-/** Of this very record, to be kept. */
+/** Makes a checkpoint of this very record and keeps it. */
 export interface KeepRequest extends CheckpointedSimulation {
   readonly kind: 'keep';
   readonly simulationId: string;
@@ -42,9 +42,9 @@ interface ReadAheadRequest extends CheckpointedSimulation {
 }
 
 export interface MadeCheckpoint {
-  /** Of its record. */
+  /** Sequence of its record. */
   readonly seq: number;
-  /** Of one that is kept. */
+  /** Hash of the state; present when the checkpoint is kept. */
   readonly stateHash?: string;
 }
 
@@ -102,7 +102,7 @@ class CheckpointWork {
     return standby.stateHash();
   }
 
-  /** Of the simulation that it has; of another there is nothing to go on from. */
+  /** Reads ahead for the simulation in memory; for any other there is no state to continue from. */
   async readAhead(request: ReadAheadRequest): Promise<void> {
     const { key, standby } = this.#kept ?? {};
     if (key !== request.key || standby === undefined) return;

@@ -37,7 +37,7 @@ export interface Checkpoints {
 
 /** A simulation that only follows its journal. */
 export interface Standby {
-  /** Of the last record that it has applied; 0 = none. */
+  /** Sequence of the last record applied; 0 = none. */
   readonly seq: number;
   /** The records that follow. */
   apply(records: Iterable<JournalRecord>): void;
@@ -51,7 +51,7 @@ export interface CheckpointMaking {
   standbyFrom(config: string, before: Checkpoint | undefined): Standby;
 }
 
-/** Where recovery starts from the beginning. */
+/** For stores without checkpoints: recovery starts from the beginning. */
 export const NO_CHECKPOINTS: Checkpoints = {
   load: () => undefined,
   make: () => Promise.resolve(0),

@@ -1,11 +1,11 @@
-/** What the contract suites and the tests of single stores share. */
+/** Fixtures of the contract suites and of the tests of single stores. */
 import type { Instant, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from './history.js';
 import type { Journal, JournalRecord, StoredAnswer } from './journal.js';
 import type { Projection } from './projection.js';
 import type { Store } from './store.js';
 
-/** How a suite gets the store it examines. */
+/** Opens the store that a suite examines. */
 export interface StoreUnderTest {
   readonly open: () => Promise<Store>;
   /** Closes it and opens it again, for stores that outlive that. */
@@ -80,7 +80,7 @@ export interface TestOrder {
 type Added = Extract<HistoryChange, { change: 'order-added' }>;
 type Moved = Extract<HistoryChange, { change: 'order-moved' }>;
 
-/** As much of an order as a history looks at. */
+/** The fields of an order that a history reads. */
 export function orderAdded(number: number, { status, filledOn, ...terms }: TestOrder = {}): Added {
   return {
     change: 'order-added',

@@ -13,7 +13,7 @@ import type { StoreUnderTest } from './fixtures.contract.js';
 import type { HistoryChange, ListItem, OrderQuery } from './history.js';
 import type { Store } from './store.js';
 
-/** What every history answers. */
+/** Behavior of every history. */
 export function historyContract(name: string, underTest: StoreUnderTest): void {
   describe(`${name} as a history`, () => {
     const opened: Store[] = [];

@@ -26,7 +26,7 @@ export type HistoryChange =
     }
   | {
       readonly change: 'order-moved';
-      /** Where a split has renamed what it trades. */
+      /** New terms after a split renamed the contract. */
       readonly terms?: OrderTerms;
       readonly order: number;
       readonly filledOn?: string;
@@ -51,17 +51,17 @@ export type HistoryChange =
     }
   /** `last`: JSON of the portfolio as it stood then. */
   | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
-  /** What a portfolio has at the end of a record, kept minute by minute: the last of a minute stays. */
+  /** Portfolio snapshot at the end of a record, kept by minute: the last one of a minute stays. */
   | {
       readonly change: 'standing';
       readonly portfolioId: string;
       /** Since 1970. */
       readonly minute: number;
-      /** Whether something was traded, or came or went in another way. */
+      /** True when a trade or another event changed the holdings. */
       readonly hasMoved: boolean;
       readonly standing: PortfolioSnapshot;
     }
-  /** What a symbol was marked at by a pushed quote; the last of a minute stays. */
+  /** Mark of a symbol by a pushed quote; the last one of a minute stays. */
   | {
       readonly change: 'mark';
       readonly symbol: string;
@@ -124,12 +124,12 @@ export interface ListQuery {
   readonly list: ListName;
   readonly owner: string;
   readonly tag?: string;
-  /** Of records at or after `from` and before `to`, simulated ms. Not for lists with keys. */
+  /** Only records at or after `from` and before `to`, simulated ms. Not for lists with keys. */
   readonly from?: number;
   readonly to?: number;
   readonly offset: number;
   readonly limit: number;
-  /** As of orders. */
+  /** The same as for orders. */
   readonly before?: number;
   readonly isUncounted?: true;
 }
@@ -163,9 +163,9 @@ export interface MinuteMark {
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Of all pages, wherever this one begins. */
+  /** Total of all pages, wherever this one begins. */
   readonly total: number;
-  /** Where the next page begins; absent at the end. */
+  /** Start of the next page; absent at the end. */
   readonly next?: number;
 }
 
@@ -175,7 +175,7 @@ export interface HistoryHealth {
   readonly reason?: string;
   /** Durable records that the tables do not tell of yet. */
   readonly behind: number;
-  /** Of a rebuild: the share that is done, 0 to 1. */
+  /** For a rebuild: the completed share, 0 to 1. */
   readonly progress?: number;
   /** Calls of `reached` that had to wait, since the start. */
   readonly waits: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
@@ -184,7 +184,7 @@ export interface HistoryHealth {
 export interface History {
   /** True when single rows are values; false when they are promises of a remote store. */
   readonly answersAtOnce: boolean;
-  /** What it knows about itself without trying. */
+  /** State of the history as known, without a probe. */
   health(): HistoryHealth;
   /** The last record of a simulation that the tables tell of. */
   position(simulationId: string): number;
@@ -211,14 +211,14 @@ export interface History {
   list(query: ListQuery): Promise<Page<ListItem>>;
   /** All minutes in which what a portfolio has was changed, oldest first. */
   standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]>;
-  /** What a portfolio has had from one minute until before another, oldest first: the first may be of an earlier minute. */
+  /** Snapshots of a portfolio in force from one minute until before another, oldest first: the first may be of an earlier minute. */
   standings(
     simulationId: string,
     portfolioId: string,
     from: number,
     to: number,
   ): Promise<readonly SnapshotRow[]>;
-  /** What a symbol was marked at by pushed quotes, in the same way. */
+  /** Marks of a symbol by pushed quotes, in the same way. */
   marks(simulationId: string, symbol: string, from: number, to: number): Promise<readonly MinuteMark[]>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
   tenantEvents(

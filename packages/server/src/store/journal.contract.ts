@@ -4,7 +4,7 @@ import type { StoreUnderTest } from './fixtures.contract.js';
 import { StoreUnavailable } from './journal.js';
 import type { Store } from './store.js';
 
-/** What every journal does. */
+/** Behavior of every journal. */
 export function journalContract(name: string, underTest: StoreUnderTest): void {
   describe(`${name} as a journal`, () => {
     const opened: Store[] = [];

@@ -31,23 +31,23 @@ export interface ParsedPayload {
   readonly events: readonly unknown[];
 }
 
-/** What the history tables know of a simulation before a record. */
+/** State of a simulation in the history tables before a record. */
 export interface ProjectionSource {
   /** The order as the records before left it. */
   order(order: number): OrderSnapshot;
   owner(portfolioId: string): Owner;
-  /** What a portfolio had after the last record that changed it; undefined where nobody has noted it. */
+  /** Snapshot of a portfolio after the last record that changed it; undefined when none was noted. */
   standing(portfolioId: string): PortfolioSnapshot | undefined;
 }
 
-/** What a record changes in the history tables. Pure: the same record after the same records gives the same changes. */
+/** Changes of the history tables by a record. Pure: the same record after the same records gives the same changes. */
 export type Projection = (
   record: Pick<JournalRecord, 'seq' | 'at'>,
   parsed: ParsedPayload,
   known: ProjectionSource,
 ) => readonly HistoryChange[];
 
-/** How the events of the brokerage become rows. A new kind of event that users should be able to list goes here. */
+/** Turns the events of the brokerage into rows. A new kind of event that users should be able to list is added here. */
 export const projectRecord: Projection = (record, parsed, known) => {
   const events = parsed.events as readonly Event[];
   const orders = new RecordOrders(known, Instant.ofMs(record.at));
@@ -70,7 +70,7 @@ export const projectRecord: Projection = (record, parsed, known) => {
 
 const MINUTE_MS = 60_000;
 
-/** What happens to what is held, beside trades. */
+/** Events that change holdings, including trades. */
 const MOVES: ReadonlySet<Event['type']> = new Set([
   'OrderExecuted',
   'OptionEnded',
@@ -81,7 +81,7 @@ const MOVES: ReadonlySet<Event['type']> = new Set([
   'PortfolioClosed',
 ]);
 
-/** What portfolios have, followed from event to event of one record. */
+/** Portfolio snapshots, followed from event to event of one record. */
 class RecordSnapshots {
   readonly #known: ProjectionSource;
   readonly #orders: RecordOrders;
@@ -149,7 +149,7 @@ class RecordSnapshots {
   }
 }
 
-/** What pushed quotes mark: they cannot be had again. */
+/** Marks by pushed quotes: they cannot be read again later. */
 function marksOf(event: Event, minute: number): readonly HistoryChange[] {
   const quotes =
     event.type === 'QuotesPushed'

@@ -5,7 +5,7 @@ import { AlreadyExists, NotInRegistry, settingsOf } from './registry.js';
 import type { ApiKey, Tenant } from './registry.js';
 import type { Store } from './store.js';
 
-/** What every registry does. */
+/** Behavior of every registry. */
 export function registryContract(name: string, underTest: StoreUnderTest): void {
   describe(`${name} as a registry`, () => {
     const opened: Store[] = [];

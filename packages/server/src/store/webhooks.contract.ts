@@ -40,7 +40,7 @@ const pending = (deliveryId: string, nextAt: number, more: Partial<StoredDeliver
     ...more,
   });
 
-/** What every store of webhooks does. `open` opens one that is empty. */
+/** Behavior of every store of webhooks. `open` opens an empty one. */
 export function webhookContract(name: string, open: () => Promise<Store>): void {
   describe(`webhooks of the ${name} store`, () => {
     let store: Store;

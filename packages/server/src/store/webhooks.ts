@@ -24,7 +24,7 @@ export interface StoredWebhook {
   readonly retired: readonly { readonly secret: string; readonly until: number }[];
   readonly createdAt: number;
   readonly lastSuccessAt?: number;
-  /** Of the first try that failed after the last success. */
+  /** Instant of the first try that failed after the last success. */
   readonly failingSince?: number;
 }
 
@@ -41,7 +41,7 @@ export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED';
 export interface StoredDelivery {
   readonly deliveryId: string;
   readonly webhookId: string;
-  /** As the store knows the cell. */
+  /** Id of the cell in the store. */
   readonly simulationId: string;
   readonly eventId: string;
   readonly type: string;
@@ -51,11 +51,11 @@ export interface StoredDelivery {
   /** Scheduled tries that are behind it. */
   readonly tries: number;
   readonly status: DeliveryStatus;
-  /** Of a PENDING one: when it is tried next. */
+  /** For a PENDING delivery: the time of its next try. */
   readonly nextAt?: number;
 }
 
-/** How far an endpoint has got in a cell: everything up to the position was tried, and what came of that is stored. */
+/** Progress of an endpoint in a cell: everything up to the position was tried, and the results are stored. */
 export interface WebhookCursor {
   readonly webhookId: string;
   readonly simulationId: string;
@@ -73,10 +73,10 @@ export type WebhookChange =
   | { readonly change: 'fail-pending'; readonly webhookId: string }
   /** Cursors and deliveries of a cell, of all endpoints. */
   | { readonly change: 'delete-simulation'; readonly simulationId: string }
-  /** What is over for good: deliveries that were last tried before an instant, and the oldest successes beyond a number per endpoint. */
+  /** Removes completed deliveries that were last tried before an instant, and the oldest successes beyond a number per endpoint. */
   | { readonly change: 'prune'; readonly before: number; readonly keep: number };
 
-/** What a start goes on with. */
+/** State from which a start continues. */
 export interface WebhookState {
   /** Oldest first. */
   readonly webhooks: readonly StoredWebhook[];

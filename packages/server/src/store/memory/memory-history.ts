@@ -91,7 +91,7 @@ export class MemoryHistory implements History {
     for (const change of changes) applyChange(tables, record.seq, change);
   }
 
-  /** What a projection may ask before its changes are applied. */
+  /** State that a projection reads before its changes are applied. */
   known(simulationId: string): ProjectionSource {
     return this.#simulations.get(simulationId) ?? new Tables();
   }
@@ -287,7 +287,7 @@ function addTo(tables: Tables, name: string, listed: ListEntry): void {
   else list[place] = listed;
 }
 
-/** What was in force from one minute until before another. */
+/** Rows in force from one minute until before another. */
 function inForce<Row extends { readonly minute: number }>(
   rows: readonly Row[],
   from: number,

@@ -62,7 +62,7 @@ export class MemoryJournal implements Journal {
 
   *read(simulationId: string, afterSeq: number): Iterable<JournalRecord> {
     const records = this.#records.get(simulationId) ?? [];
-    // What is appended while somebody reads is not part of what they asked for.
+    // Records appended during the read are not part of it.
     const end = records.length;
     for (let seq = afterSeq; seq < end; seq += 1) {
       const record = records[seq];

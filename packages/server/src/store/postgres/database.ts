@@ -10,10 +10,7 @@ const OLDEST_VERSION = 140_000;
 /** Tables are in a schema of their own, beside whatever else the database has. */
 export const SCHEMA = 'sandpit';
 
-/**
- * What a session is to be like: a lost node leaves no lock behind (D199), and a commit that is answered survives a crash of the
- * database (D203).
- */
+/** Settings of a session: a lost node leaves no lock behind (D199), and an answered commit survives a crash of the database (D203). */
 const SESSION = `
   SET search_path = ${SCHEMA};
   SET idle_in_transaction_session_timeout = '2s';
@@ -86,7 +83,7 @@ export class DatabaseAddress {
     };
   }
 
-  /** As messages say it: without user and password. */
+  /** Address for messages: without user and password. */
   get shown(): string {
     const hosts = this.#hosts.map(({ host, port }) => `${host}:${port}`).join(',');
     return `${hosts}/${this.#config.database ?? ''}`;
@@ -112,7 +109,7 @@ export class DatabaseAddress {
   async #connectTo(host: string, port: number): Promise<Connection> {
     const client = new pg.Client({ ...this.#config, host, port });
     const lost = new Promise<void>((resolve) => client.once('end', () => resolve()));
-    // Whoever waits for an answer hears of it; nobody else has to.
+    // The pending query receives the error; no other handling is needed.
     client.on('error', () => undefined);
     const shown = `${host}:${port}/${this.#config.database ?? ''}`;
     try {

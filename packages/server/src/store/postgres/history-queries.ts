@@ -221,7 +221,7 @@ export class HistoryQueries {
     return { items, total, ...(isMore && { next: Number(last[ordinal]) - 1 }) };
   }
 
-  /** Whoever shows an order shows its exits: they are at hand then. */
+  /** An order is shown with its exits, so they are fetched together. */
   async #fetchExits(key: number, rows: readonly OrderRow[]): Promise<void> {
     const wanted = rows.flatMap(({ terms }) => {
       if (!terms.includes('"bracket"')) return [];

@@ -25,7 +25,7 @@ export class PostgresContents implements StoreContents {
 
   deleted(): readonly SimulationEntry[] {
     const gone = [...this.#state.cells.values()].filter(({ deletedAt }) => deletedAt !== undefined);
-    // Of tenants that were erased nothing but the key is left.
+    // Erased tenants leave only their keys.
     return gone
       .filter(({ id }) => !id.startsWith('erased/'))
       .sort((a, b) => a.key - b.key)
@@ -39,7 +39,7 @@ export class PostgresContents implements StoreContents {
       [after, limit],
       PAGE_MS,
     );
-    // That of a cell comes before one that was given before there was the cell.
+    // An answer given to a cell comes before one given before the cell existed.
     const found = new Map<string, KeptAnswer>();
     for (const row of rows) if (!found.has(row.lookup)) found.set(row.lookup, intactAnswer(row));
     return [...found.values()];

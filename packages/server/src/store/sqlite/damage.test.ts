@@ -49,7 +49,7 @@ function change(directory: string, sql: string): void {
   database.close();
 }
 
-/** What a power cut would leave of a directory that is in use. */
+/** Files that a power cut would leave of a directory in use. */
 function copyOf(directory: string): string {
   const copy = newDirectory();
   for (const file of ['journal.db', 'journal.db-wal', 'journal.mark'])

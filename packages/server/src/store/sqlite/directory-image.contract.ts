@@ -63,7 +63,7 @@ function readAll(directory: string, lookups: Lookups): Image {
       if (entry?.deletedAt !== undefined) continue;
       for (const record of blocks.read(key, id, 0)) image.push(JSON.stringify(record));
     }
-    // As a projector reads them: each of the live ones once.
+    // The blocks in the order in which a projector reads them: each of the live ones once.
     const inOrder = blocks.after(0, Infinity).filter(({ simulation }) => simulation !== ADDED_KEY);
     image.push(JSON.stringify(inOrder.map(({ k, last }) => [k, last])));
     for (const lookup of lookups) image.push(JSON.stringify(findAnswer(statements, lookup) ?? null));

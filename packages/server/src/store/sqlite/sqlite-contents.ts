@@ -26,7 +26,7 @@ export class SqliteContents implements StoreContents {
 
   deleted(): readonly SimulationEntry[] {
     const rows = new RegistryQueries(this.#statements).simulations('deleted_at IS NOT NULL');
-    // Of tenants that were erased nothing but the key is left.
+    // Erased tenants leave only their keys.
     return rows.filter(({ id }) => !id.startsWith('erased/'));
   }
 

@@ -30,7 +30,7 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   /** Called once, when the store has failed for good: the process should end. */
   readonly onFatal?: (error: Error) => void;
-  /** What an operator may want to know, in one line. */
+  /** Receives notes for the operator, one line each. */
   readonly note?: (text: string) => void;
   /** The journal is found damaged behind the server's back: of which simulation, where it is one only. */
   readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;

@@ -125,7 +125,7 @@ export class CheckpointFiles {
     try {
       return this.#blocks.tail(simulation).seq;
     } catch (error) {
-      // Whoever reads the journal itself finds it, and says more.
+      // A reader of the journal itself finds the damage, and reports it in detail.
       if (error instanceof DamagedJournal) return Infinity;
       throw error;
     }
@@ -149,7 +149,7 @@ export class CheckpointFiles {
     try {
       return Buffer.from(this.#blocks.holding(simulation, seq).hash).toString('hex');
     } catch (error) {
-      // Whoever reads the journal itself finds it, and says more.
+      // A reader of the journal itself finds the damage, and reports it in detail.
       if (error instanceof DamagedJournal) return undefined;
       throw error;
     }
@@ -173,7 +173,7 @@ export class CheckpointFiles {
   }
 }
 
-/** What the beginning of a file says, whether the rest is there or not. */
+/** The head of a file, whether the rest is complete or not. */
 function headOf(path: string): Head | undefined {
   const file = openSync(path, 'r');
   try {
@@ -187,7 +187,7 @@ function headOf(path: string): Head | undefined {
   }
 }
 
-/** What a file says, where its sum is right. */
+/** The contents of a file; undefined when its checksum is wrong. */
 function wholeAt(path: string): { readonly head: Head; readonly lines: Iterable<string> } | undefined {
   const data = readFileSync(path);
   const lastLine = data.lastIndexOf(NEWLINE, data.length - 2) + 1;

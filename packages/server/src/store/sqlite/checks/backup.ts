@@ -23,13 +23,13 @@ import { readMeta } from '../journal/meta.js';
 import { makePrivate, makePrivateDirectory } from '../database/private-files.js';
 import { WEBHOOK_FILE } from '../webhooks/webhook-tables.js';
 
-/** What an installation keeps beside its store, and would be another one without. */
+/** Files besides the store that belong to the installation's identity. */
 const BESIDE = ['jwt-secret'];
 
 export interface BackedUp {
   /** Commits that the copy has. */
   readonly commits: number;
-  /** What was left out, and why. */
+  /** Omitted parts, with reasons. */
   readonly notes: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function backUp(directory: string, to: string): BackedUp {
   }
 }
 
-/** Whether a path is a directory, or lies in it. */
+/** True when a path is a directory, or lies in it. */
 function isWithin(directory: string, path: string): boolean {
   const steps = relative(realPathOf(directory), realPathOf(path));
   return steps === '' || !(steps.startsWith('..') || isAbsolute(steps));

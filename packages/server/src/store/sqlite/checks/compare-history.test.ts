@@ -18,7 +18,7 @@ import { newDirectory, openTestStore, removeDirectories } from '../data-director
 
 afterAll(removeDirectories);
 
-/** What a thread projects that forgets every fifth row of a kind. */
+/** Module of a faulty projection that omits every fifth row of a kind. */
 const forgetting = (kind: string): string =>
   `data:text/javascript,${encodeURIComponent(`
     let n = 0;

@@ -35,7 +35,7 @@ const ORDER_OWNERS = `@.orders
   JOIN @.owner AS account ON account.k = orders.account
   JOIN @.owner AS tenant ON tenant.k = orders.tenant WHERE true`;
 
-/** Those of the record that an order came with are in its own row. */
+/** Events in the record that created the order are in the order's own row. */
 const ORDER_EVENTS = `(
   SELECT simulation, number, 0 AS n, seq, places FROM @.orders
   UNION ALL SELECT simulation, number, n, seq, places FROM @.order_event)`;

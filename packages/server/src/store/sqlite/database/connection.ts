@@ -112,7 +112,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
-/** Somebody else holds the lock. */
+/** True when another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error) === SQLITE_BUSY;
 }

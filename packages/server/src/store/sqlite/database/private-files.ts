@@ -2,7 +2,7 @@ import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statS
 import { UnusableDirectory } from '../../journal.js';
 import { isDiskFailure, isForbidden } from './connection.js';
 
-/** What a data directory and its files are for others than their owner: nothing. */
+/** Permission bits of other users, which a data directory and its files must not have. */
 const OTHERS = 0o077;
 
 /** Makes a data directory, or makes one that is there its owner's alone. Throws `UnusableDirectory`. */

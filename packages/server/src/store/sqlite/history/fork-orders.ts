@@ -84,7 +84,7 @@ class ForkOrders {
     this.#ordinal = kind === 'tenant' ? 'number' : `${kind}_n`;
   }
 
-  /** Of a portfolio or an account: its ordinals have no gaps. */
+  /** Page of a portfolio's or an account's orders: its ordinals have no gaps. */
   page({ offset, limit, before }: OrderQuery): Page<OrderRow> {
     const total = this.#lineage.count(this.#links, 'orders');
     const last = Math.min(total, before ?? total) - offset;
@@ -206,7 +206,7 @@ interface Condition {
 
 function matches(row: StoredOrder, query: OrderQuery): boolean {
   return (
-    // Nothing that is filled changes any more.
+    // A filled order never changes again.
     !('filledOn' in query.scope) &&
     (query.status?.includes(row.status) ?? true) &&
     (query.symbol === undefined || query.symbol === row.symbol) &&

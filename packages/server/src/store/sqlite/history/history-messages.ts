@@ -1,4 +1,4 @@
-/** What the main thread and the projector send each other. */
+/** Messages between the main thread and the projector. */
 export interface ProjectorData {
   readonly directory: string;
   /** URL of the module that exports `projectRecord`. */

@@ -147,7 +147,7 @@ class Projector {
     const position = database.prepare('SELECT seq FROM simulation WHERE key = ?');
     const live = this.#registry.of<{ key: number }>('SELECT key FROM simulation WHERE deleted_at IS NULL');
     return all(live).reduce((sum, { key }) => {
-      // Of a fork only its own records were committed with it.
+      // Only a fork's own records were committed with it.
       const begins = this.#journal.originOf(key)?.seq ?? 0;
       const told = one<{ seq: number }>(position, key)?.seq ?? 0;
       return sum + this.#journal.tail(key).seq - Math.max(begins, told);

@@ -187,9 +187,9 @@ export class HistoryQueries {
     | {
         readonly conditions: readonly string[];
         readonly values: readonly SqlValue[];
-        /** What they are ordered by. */
+        /** Column that orders the rows. */
         readonly ordinal: 'portfolio_n' | 'account_n' | 'number';
-        /** Whether the ordinals of the scope have no gaps. */
+        /** True when the ordinals of the scope have no gaps. */
         readonly isRanged: boolean;
         /** Undefined = to be counted. */
         readonly total: number | undefined;
@@ -226,7 +226,7 @@ export class HistoryQueries {
       : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', isRanged: true, total };
   }
 
-  /** How many orders a tenant has: those of its accounts. */
+  /** Number of orders of a tenant: those of its accounts. */
   #ordersOf(simulation: number, tenantId: string): number {
     const { first, end } = accountsOf(tenantId);
     const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;

@@ -8,13 +8,13 @@ export class DamagedHistory extends Error {
   override readonly name = 'DamagedHistory';
 }
 
-/** Whoever has lists: a portfolio, an account (`tenant/account`), a tenant. */
+/** Owners of lists: a portfolio, an account (`tenant/account`), a tenant. */
 export type OwnerKind = 'portfolio' | 'account' | 'tenant';
 
 /** Lists with ordinals. Orders and order events of a tenant have tables of their own, and their counts here like all others. */
 export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events' | 'standings';
 
-/** How many items each list of an owner has: the ordinal of its last. */
+/** Number of items in each list of an owner: the ordinal of its last. */
 export type Counts = Partial<Record<CountedList, number>>;
 
 export interface OwnerRow {
@@ -78,7 +78,7 @@ export interface StoredOrder {
   readonly places: string;
   /** The last record that changed it. */
   readonly changed: number;
-  /** How many events it has: the ordinal of the last. */
+  /** Number of its events: the ordinal of the last. */
   readonly events: number;
 }
 
@@ -102,9 +102,9 @@ export interface SimulationRow {
   /** Number inherited from a fork's ancestors. */
   readonly orders: number;
   readonly last_order: number;
-  /** Of a fork: whose rows it shows as well. */
+  /** For a fork: the parent, whose rows it shows as well. */
   readonly parent: number | null;
-  /** Of a fork: the last record that both have. */
+  /** For a fork: the last record that both have. */
   readonly begins: number;
   /** Orders of a fork's ancestors. */
   readonly inherited: number;
@@ -117,7 +117,7 @@ export interface ClientOrderRow {
   readonly number: number;
 }
 
-/** What a portfolio had at the end of a minute in which that was changed. */
+/** Snapshot of a portfolio at the end of a minute that changed it. */
 export interface StoredSnapshot {
   /** The portfolio. */
   readonly owner: number;
@@ -144,7 +144,7 @@ export interface PastSnapshotRow {
   readonly standing: string;
 }
 
-/** What a symbol was marked at by the last quote of a minute that was pushed. */
+/** Mark of a symbol by the last quote pushed in a minute. */
 export interface MarkRow {
   readonly simulation: number;
   readonly symbol: string;
@@ -156,7 +156,7 @@ export interface MarkRow {
 }
 
 export interface WatermarkRow {
-  /** Of the journal that the tables are derived from. */
+  /** Id of the journal that the tables are derived from. */
   readonly journal: string;
   /** The last block they tell of. */
   readonly k: number;

@@ -239,7 +239,7 @@ export function refuseMalformed(database: Database): void {
   if (problem !== undefined) throw new DamagedHistory(`The history is malformed: ${problem}`);
 }
 
-/** How far the tables of a file have come; undefined where there are none, or none that can be believed. */
+/** Watermark of the tables in a file; undefined when there are none, or when they cannot be trusted. */
 export function watermarkAt(path: string): WatermarkRow | undefined {
   if (!existsSync(path)) return undefined;
   try {
@@ -254,7 +254,7 @@ export function watermarkAt(path: string): WatermarkRow | undefined {
   }
 }
 
-/** How far the tables have come. */
+/** Watermark of the tables: the last block that they contain. */
 export function watermarkOf(database: Database): WatermarkRow {
   const row = one<WatermarkRow>(database.prepare('SELECT journal, k, hash, sum FROM watermark'));
   if (row === undefined) throw new DamagedHistory('The history does not say how far it has come');

@@ -1,6 +1,6 @@
 /**
- * What the main thread and the projector tell each other without a message: the projector sleeps on these numbers, and is told in less
- * than a microsecond. See history-projector.ts.
+ * Shared numbers through which the main thread and the projector signal each other without a message. The projector sleeps on these
+ * numbers, and wakes in less than a microsecond. See history-projector.ts.
  */
 export class HistorySignal {
   readonly numbers: Int32Array;
@@ -15,7 +15,7 @@ export class HistorySignal {
     this.#wake();
   }
 
-  /** Somebody waits, or there is a message. */
+  /** Wakes the projector at once: a caller waits, or there is a message. */
   hurry(): void {
     Atomics.store(this.numbers, URGENT, 1);
     Atomics.notify(this.numbers, URGENT);

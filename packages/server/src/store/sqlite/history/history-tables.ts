@@ -30,7 +30,7 @@ type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { cha
 
 type RowDraft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** Whoever has lists, as the last record left it. */
+/** Owner of lists as the last record left it. */
 interface OwnerDraft {
   readonly row: RowDraft<OwnerRow>;
   readonly counts: { -readonly [List in keyof Counts]: number };
@@ -47,7 +47,7 @@ interface OrderDraft {
   terms: OrderTerms;
   progress: OrderProgress;
   readonly isNew: boolean;
-  /** Of the last record after the one that the order came with. */
+  /** Events of the last record after the one that created the order. */
   later?: RowDraft<OrderEventRow>;
 }
 
@@ -198,12 +198,12 @@ export class HistoryTables {
     this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', ['owner', 'seq', 'n', 'places']);
   }
 
-  /** Where a simulation stands, with what has been applied and is not written. */
+  /** Position of a simulation, including applied changes that are not written yet. */
   position(simulation: number): number {
     return this.#simulation(simulation).row.seq;
   }
 
-  /** What a projection may ask before its changes are applied. */
+  /** State that a projection reads before its changes are applied. */
   known(simulation: number): ProjectionSource {
     const draft = this.#simulation(simulation);
     return {

@@ -49,7 +49,7 @@ export class OpenHistory {
       this.tables.apply(block, seq, project({ seq, at }, { command, events }, known));
   }
 
-  /** What `work` applies to the tables is written together with the watermark: they then tell of everything up to this block. */
+  /** Writes the changes that `work` applies to the tables together with the watermark: they then contain everything up to this block. */
   transaction({ k, hash }: Block, work: () => void): void {
     this.#commit(() => {
       work();

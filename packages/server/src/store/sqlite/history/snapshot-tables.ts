@@ -42,7 +42,7 @@ export class SnapshotTables {
   readonly #insertStandings: BulkInsert<StoredSnapshot>;
   /** By owner, oldest first. */
   readonly #minutes = new Map<number, MinuteDraft[]>();
-  /** Those of `#minutes` that this transaction changes. */
+  /** Entries of `#minutes` that this transaction changes. */
   readonly #changed = new Set<MinuteDraft[]>();
   readonly #marks = new Map<string, MarkRow>();
   #versions: PastSnapshotRow[] = [];
@@ -70,7 +70,7 @@ export class SnapshotTables {
     ]);
   }
 
-  /** What a portfolio has, with what has been applied and is not written. */
+  /** Current snapshot of a portfolio, including applied changes that are not written yet. */
   now(owner: SnapshotOwner): PortfolioSnapshot | undefined {
     return this.#minutesOf(owner).at(-1)?.standing;
   }

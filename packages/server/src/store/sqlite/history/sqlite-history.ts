@@ -31,7 +31,7 @@ import { ProjectionWaiters } from '../../projection-waiters.js';
 import { workerUrl } from '../../worker-url.js';
 
 type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;
-/** What the reader can be asked about a simulation. */
+/** Questions to the reader about a simulation. */
 type Question = QuestionIn<ReaderRequest>;
 
 const NOTE_EVERY_MS = 5_000;

@@ -20,7 +20,7 @@ const NAME_BYTES = 12;
 /** Greater than any character of a lookup. */
 const BEYOND = '~';
 
-/** What the lookups of a tenant's answers begin with. */
+/** Prefix of the lookups of a tenant's answers. */
 export const answersOf = (tenantId: string): string =>
   hash('sha256', tenantId, 'buffer').subarray(0, TENANT_BYTES).toString('base64url');
 
@@ -30,7 +30,7 @@ export function answerLookup(tenantId: string, simulationId: string, route: stri
   return answersOf(tenantId) + name.subarray(0, NAME_BYTES).toString('base64url');
 }
 
-/** Whether there are answers with lookups that begin like this. */
+/** True when there are answers whose lookups begin with a prefix. */
 export const hasAnswers = (statements: Statements, prefix: string): boolean =>
   one(
     statements.of('SELECT 1 FROM answer WHERE lookup >= ? AND lookup < ? LIMIT 1'),

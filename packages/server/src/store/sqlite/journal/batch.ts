@@ -3,8 +3,8 @@ import type { ForkOrigin } from './fork-origin.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../../registry.js';
 
 /**
- * What the main thread sends to the writer: everything of one turn of the event loop. Records are encoded once, here, and their
- * bytes are handed over, not copied.
+ * A batch that the main thread sends to the writer: everything of one turn of the event loop. Records are encoded once, here, and their
+ * bytes are transferred, not copied.
  */
 export interface Batch {
   readonly kind: 'batch';

@@ -3,7 +3,7 @@ import type { Batch, Piece } from './batch.js';
 /** Bytes of a block, unless one record alone is larger. */
 const LARGEST_BLOCK = 64 * 1024;
 
-/** What is to become a block. */
+/** Contents of a new block. */
 export interface NewBlock {
   readonly simulation: number;
   readonly first: number;

@@ -99,7 +99,7 @@ function syncDirectory(directory: string): void {
   }
 }
 
-/** What the database says about its own last commits. */
+/** The database's record of its own last commits. */
 export interface CommitState {
   readonly journalId: string;
   readonly commits: number;

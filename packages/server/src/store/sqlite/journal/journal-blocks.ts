@@ -25,12 +25,12 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Where the journal of a simulation ends. */
+/** End of a simulation's journal. */
 export interface Tail {
-  /** Of the last record; 0 = nothing yet. */
+  /** Sequence of the last record; 0 = none yet. */
   readonly seq: number;
   readonly hash: Uint8Array;
-  /** Nothing of its own is written yet: `seq` is 0, or the record that a fork begins behind. */
+  /** True while it has no block of its own: `seq` is 0, or the record that a fork begins after. */
   readonly isBeginning?: boolean;
 }
 
@@ -55,14 +55,14 @@ export class JournalBlocks {
     this.#statements = statements;
   }
 
-  /** What a journal is called by its history and its checkpoints: drawn at random when it was made. */
+  /** Id of a journal in its history and its checkpoints: drawn at random when the journal was created. */
   journalId(): string {
     const row = this.#one<{ id: string }>(this.#statements.of('SELECT journal_id AS id FROM meta'));
     if (row === undefined) throw new DamagedJournal('The journal has lost its meta row');
     return row.id;
   }
 
-  /** Of the last block ever written; 0 when there is none. The block itself may be gone with its simulation. */
+  /** Number of the last block ever written; 0 when there is none. The block itself may have been removed with its simulation. */
   lastK(): number {
     return this.#one<{ k: number }>(this.#statements.of('SELECT last_k AS k FROM meta'))?.k ?? 0;
   }
@@ -112,7 +112,7 @@ export class JournalBlocks {
     );
   }
 
-  /** Whether a block with this hash was written as number k, or may have been and is gone with its simulation. */
+  /** True when a block with this hash was written as number k, or may have been and was removed with its simulation. */
   has(k: number, blockHash: Uint8Array): boolean {
     if (k === 0) return true;
     const row = this.#one<{ hash: Uint8Array }>(this.#statements.of('SELECT hash FROM block WHERE k = ?'), k);
@@ -213,7 +213,7 @@ export class JournalBlocks {
     return this.#before(simulation, Number.MAX_SAFE_INTEGER);
   }
 
-  /** Where a simulation's journal stood before the block that begins with this record. */
+  /** End of a simulation's journal before the block that begins with this record. */
   #before(simulation: number, first: number): Tail {
     const sql = `SELECT last AS seq, hash FROM block WHERE simulation = ? AND first < ? ORDER BY first DESC LIMIT 1`;
     const tail = this.#one<Tail>(this.#statements.of(sql), simulation, first);
@@ -262,7 +262,7 @@ export function beginningOf(
   return { seq, hash: forkStart(simulation, hashOf(parent, seq), seq), isBeginning: true };
 }
 
-/** Where the journal stands after a block. */
+/** End of the journal after a block. Throws `DamagedJournal` when the block does not follow or is damaged. */
 function checked(block: Block, previous: Tail, of = `simulation ${block.simulation}`): Tail {
   const { simulation, first, last } = block;
   if (previous.seq !== first - 1) throw missing(of, previous.seq + 1, simulation);

@@ -46,7 +46,7 @@ export class TestJournal {
     return this.#k;
   }
 
-  /** As another thread would read it. */
+  /** Opens the journal as another thread would. */
   blocks(): JournalBlocks {
     return new JournalBlocks(new Statements(openConnection(this.path, { readOnly: true })));
   }

@@ -67,7 +67,7 @@ export function refuseAltered(database: Database, meta: Meta): void {
   if (last > meta.lastK) throw damaged(`block ${last} is there, and only ${meta.lastK} were written`);
 }
 
-/** What SQLite finds wrong with its pages, or with those of one table and its indexes. */
+/** Problems that SQLite finds in its pages, or in those of one table and its indexes. */
 export function malformed(database: Database, table?: string): readonly string[] {
   const check = table === undefined ? 'PRAGMA integrity_check(1)' : `PRAGMA integrity_check('${table}')`;
   return all<{ integrity_check: string }>(database.prepare(check))
@@ -75,7 +75,7 @@ export function malformed(database: Database, table?: string): readonly string[]
     .filter((text) => text !== 'ok');
 }
 
-/** Where the tables are not what the last commit says of them. In one transaction, when others write. */
+/** Differences between the tables and the sums of the last commit. Needs a transaction when others write. */
 export function* alteredSums(database: Database, meta: Meta, withAnswers: boolean): Iterable<string> {
   if (!stateSumOf(database).equals(new RowSum(meta.stateSum)))
     yield 'tenants, keys, simulations, settings, or where a simulation ends, are not as they were written';

@@ -42,7 +42,7 @@ export function registryRowHash(table: RegistryTable, row: Readonly<Record<strin
   return hash('sha256', JSON.stringify([table, Object.entries(row)]), 'buffer');
 }
 
-/** Of the end of a simulation's journal. */
+/** Hash of the end of a simulation's journal. */
 export function tailHash(simulation: number, tail: Tail): Uint8Array {
   return hash('sha256', `tail ${simulation} ${tail.seq} ${Buffer.from(tail.hash).toString('hex')}`, 'buffer');
 }
@@ -59,7 +59,7 @@ export function answerHash({ lookup, expiresAt, fingerprint, statusCode, body }:
   return hash('sha256', JSON.stringify([lookup, expiresAt, fingerprint, statusCode, body]), 'buffer');
 }
 
-/** What an installation rests on, as the tables have it: the registry, and where the journal of each simulation ends. */
+/** Sum of an installation's state in the tables: the registry, and the end of each simulation's journal. */
 export function stateSumOf(database: Database): RowSum {
   const sum = new RowSum();
   for (const table of Object.keys(REGISTRY_TABLES) as RegistryTable[]) {

@@ -6,7 +6,7 @@ import type { FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from '
 import { OutgoingBatch } from './outgoing-batch.js';
 import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
 
-/** Nobody waits longer than this for a disk without room. */
+/** Maximum time that callers wait for a disk without space. */
 const PATIENCE_MS = 1_000;
 
 /** A stalled disk must not let memory grow without end; far above what a healthy one ever lets wait. */
@@ -178,7 +178,7 @@ export class WriteQueue {
     if (this.#status !== 'ok') return;
     this.#status = 'failing';
     this.#reason = `The store cannot commit: ${reason}`;
-    // What was accepted stays in the queue, in its place: memory is ahead of the disk already.
+    // Accepted batches keep their place in the queue: memory is ahead of the disk already.
     this.#patience = setTimeout(() => this.#rejectAll(new StoreUnavailable(this.#reason)), PATIENCE_MS);
   }
 
@@ -228,7 +228,7 @@ export class WriteQueue {
     }
   }
 
-  /** What is waiting is committed first, when there is room. */
+  /** Commits the waiting batches first, when there is space. */
   async close(): Promise<void> {
     if (this.#status === 'failed' || this.#status === 'closed') return;
     const closed = new Promise<void>((resolve) => (this.#closed = resolve));

@@ -94,7 +94,7 @@ export class SqliteWebhooks implements WebhookStore {
     this.#waiting.clear();
   }
 
-  /** What was asked before is answered first. */
+  /** Earlier requests are answered first. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const worker = this.#worker;

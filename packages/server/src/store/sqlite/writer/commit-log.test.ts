@@ -37,7 +37,7 @@ describe('The write-ahead log of the journal', () => {
     commit('large', 600 * KB);
     const long = pages();
     for (let i = 0; i < COMMITS; i++) log.tidy();
-    // Nobody commits meanwhile, and nobody but the thread copies a log of this length.
+    // There are no commits in between, and only the thread copies a log of this length.
     await expect.poll(() => (log.tidy(), databaseKB()), { timeout: 20_000 }).toBeGreaterThan(600);
     await expect.poll(() => (log.tidy(), commit('small', 1), pages())).toBeLessThan(long / 2);
     log.close();

@@ -16,12 +16,12 @@ import { RowSum } from '../journal/row-sums.js';
 
 export const MARK_FILE = 'journal.mark';
 
-/** What a directory of an older version has. */
+/** File of a directory of an older version. */
 const OLDER_FILE = 'sandpit.db';
-/** What there is beside a journal, once there was one. */
+/** Files besides a journal that show that there was one. */
 const DERIVED = [HISTORY_FILE, CHECKPOINT_FOLDER];
 
-/** What `PRAGMA synchronous` answers for FULL. */
+/** Value of `PRAGMA synchronous` for FULL. */
 const SYNCHRONOUS_FULL = 2;
 
 /** Some 64 MB: pages that every commit touches are copied once instead of many times. */
@@ -32,7 +32,7 @@ const MEASURE_EVERY_COMMITS = 16;
 /** Bytes of the log per page in addition to the page. */
 const FRAME_HEAD_BYTES = 24;
 
-/** What a commit changes in the meta row, beside counting itself. */
+/** Changes of a commit in the meta row, besides the count of commits. */
 export interface CommitDraft {
   lastK: number;
   readonly state: RowSum;

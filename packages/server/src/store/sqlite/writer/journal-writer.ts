@@ -35,7 +35,7 @@ class JournalWriter {
   readonly #registry: RegistryTables;
   readonly #purge: Purge;
   readonly #arrived: Batch[] = [];
-  /** What is being committed, or tried again. */
+  /** Batches that are being committed, or retried. */
   #group: Batch[] = [];
   #refusals: WriteRefusal[] = [];
   #retry: NodeJS.Timeout | undefined;
@@ -243,7 +243,7 @@ class JournalWriter {
     this.#isOver = true;
     this.#tell({
       kind: 'failed',
-      // Where a disk failed is of no interest; where a program did is.
+      // The stack of a disk failure is irrelevant; that of a program error is reported.
       reason:
         error instanceof Error ? (!isDiskFailure(error) && error.stack) || error.message : String(error),
     });

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
 
 export interface CopyData {
-  /** Of the database. */
+  /** Path of the database. */
   readonly path: string;
   /** One number, a `CopyState`. */
   readonly state: Int32Array;
@@ -46,7 +46,7 @@ export class LogCopier {
       ...WORKER_OPTIONS,
     });
     worker.unref();
-    // Whoever asks in vain copies in the end, and says what keeps it from that.
+    // A log that this thread does not copy is copied by the writer in the end, which reports the problem.
     worker.on('error', () => undefined);
     return worker;
   }
