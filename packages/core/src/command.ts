@@ -44,7 +44,7 @@ interface OptionHeld {
 }
 
 /**
- * Everything that can be asked of the brokerage. Ids of portfolios and orders are already resolved to this tenant's
+ * All commands of the brokerage. Ids of portfolios and orders are already resolved to this tenant's
  * (a foreign one is NOT_FOUND here too).
  */
 export type Command =
@@ -111,7 +111,7 @@ export type Command =
       readonly type: 'ImportPositions';
       readonly by: Requester;
       readonly portfolioId: string;
-      /** Whole cents, added to what is there; negative = a debit balance. */
+      /** Whole cents, added to the balance; negative = a debit balance. */
       readonly cash: Money;
       readonly lots: readonly LotToImport[];
     }
@@ -121,7 +121,7 @@ export type Command =
       readonly type: 'SubmitOrder';
       readonly by: Requester;
       readonly order: OrderRequest;
-      /** Its number, where a comparison executes it again; absent = the next one. Those of its exits follow. */
+      /** Its number, if a comparison executes it again; absent = the next one. Those of its exits follow. */
       readonly number?: number;
       /** Caps of the agent that sent the command (decision 0055); here and below. */
       readonly agent?: CappedAgent;
@@ -168,23 +168,23 @@ export type Command =
       /** `*` = the whole stock market. */
       readonly symbol: string;
       readonly reason: string;
-      /** Absent, with `forMs` = as long as halts for this reason last. */
+      /** Absent along with `forMs` = the usual length of halts for this reason. */
       readonly until?: Instant;
       readonly forMs?: number;
-      /** It is in force in the market that is followed, which has checked it: `until` is its end, whatever the reason. */
+      /** The halt is in force in the followed market, which has checked it: `until` is its end, whatever the reason. */
       readonly isFollowed?: boolean;
-      /** The feed told it: whatever else follows the feed hears it there. */
+      /** The feed announced the halt: other simulations on the feed receive it there. */
       readonly isTold?: boolean;
     }
   | { readonly type: 'LiftHalt'; readonly symbol: string; readonly isTold?: boolean }
-  /** Makes the simulation take part in a competition: its market, or an entry (D194). */
+  /** Makes the simulation part of a competition: its market, or an entry (D194). */
   | {
       readonly type: 'BeginCompetition';
       readonly terms: CompetitionTerms;
       readonly phase: CompetitionPhase;
     }
   | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
-  /** Judges the losses of an entry. `Brokerage.nextJudgement` tells when. */
+  /** Judges the losses of an entry when due (`Brokerage.nextJudgement`). */
   | { readonly type: 'JudgeEntry' }
   | {
       readonly type: 'RemoveEntry';
@@ -199,13 +199,13 @@ export type Command =
       /** Quotes with prices from inside a recorded bar match only orders that were at work by this time. */
       readonly since?: Instant;
     }
-  /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
+  /** Runs the timers due at the command's instant, a bounded slice at a time (see `Brokerage.nextDue`). */
   | { readonly type: 'AdvanceClock' }
-  /** Looks at a portfolio's margin: calls, warnings and what follows from them. `Brokerage.toLookAt` tells whose. */
+  /** Checks a portfolio's margin: calls, warnings and their consequences. `Brokerage.toLookAt` lists the portfolios due. */
   | { readonly type: 'LookAtMargin'; readonly portfolioId: string }
-  /** Notes the rules by which the brokerage decides from here on. */
+  /** Records the rules of all later decisions. */
   | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
-  /** Remembers where a manual clock stands. */
+  /** Saves the time of a manual clock. */
   | { readonly type: 'MoveClock'; readonly now: Instant }
-  /** Begins what is a fork's own: with its clock at `now`, and another seed for draws where one is given (D172). */
+  /** Begins a fork: with its clock at `now`, and a new seed for draws if given (D172). */
   | { readonly type: 'BeginFork'; readonly now: Instant; readonly seed?: number };

@@ -51,7 +51,7 @@ export interface ClosePoint extends CloseMark {
   readonly sma?: { readonly amount: Money; readonly balance: Money };
 }
 
-/** A quote after a split, with what executions have left of its sizes and taken behind them. Absent sizes are unlimited. */
+/** A quote after a split, with the remaining sizes and the used sizes of the modelled book. Absent sizes are unlimited. */
 export interface SplitMarket {
   readonly quote: Quote;
   readonly bidLeft?: Quantity;
@@ -60,7 +60,7 @@ export interface SplitMarket {
   readonly modelledAskTaken: Quantity;
 }
 
-/** A portfolio as it stood when it was closed: what is read of it from then on (D142). */
+/** The last figures of a closed portfolio, for later reads (D142). */
 export interface LastFigures {
   readonly settings: PortfolioSettings;
   readonly value: Valuation;
@@ -102,7 +102,7 @@ export type Event =
       readonly tenantId: string;
       readonly accountId: string;
       readonly details: AccountDetails & { readonly accountType: AccountType };
-      /** The type that its portfolios must have; none where each has its own (D140). */
+      /** The type that its portfolios must have; absent if each has its own (D140). */
       readonly requiredType?: AccountType;
       readonly at: Instant;
     }
@@ -139,7 +139,7 @@ export type Event =
       readonly promotionalCashAdded: boolean;
       readonly at: Instant;
     }
-  /** The simulation takes part in a competition (D194). */
+  /** The simulation becomes part of a competition (D194). */
   | {
       readonly type: 'CompetitionBegun';
       readonly terms: CompetitionTerms;
@@ -148,12 +148,12 @@ export type Event =
   | {
       readonly type: 'CompetitionPhaseChanged';
       readonly phase: CompetitionPhase;
-      /** The clock brought it about. */
+      /** The clock caused it. */
       readonly isByClock?: true;
     }
-  /** Equity at an instant that scores go by. */
+  /** Equity at an instant that scores depend on. */
   | { readonly type: 'CompetitionMarked'; readonly equity: Money }
-  /** Equity is higher than ever. */
+  /** Equity reaches a new high. */
   | { readonly type: 'CompetitionHigh'; readonly equity: Money }
   | ({ readonly type: 'EntryRemoved' } & EntryRemoval)
   | ({ readonly type: 'PortfolioClosed'; readonly portfolioId: string } & LastFigures)
@@ -195,14 +195,14 @@ export type Event =
       readonly excess: Money;
       readonly totalEquity: Money;
     }
-  /** The most that trades of a day have left it short of (D110, D112). */
+  /** The largest shortfall by a day's trades (D110, D112). */
   | {
       readonly type: 'DayShortfallNoted';
       readonly portfolioId: string;
       readonly date: TradingDate;
       readonly amount: Money;
     }
-  /** A step of a liquidation: what was missing, what is closed for it, and what that frees (D120). */
+  /** A step of a liquidation: the deficit, the positions to close, and the margin that this frees (D120). */
   | {
       readonly type: 'LiquidationDecided';
       readonly portfolioId: string;
@@ -210,7 +210,7 @@ export type Event =
       readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
       readonly freed: Money;
     }
-  /** A day's interest on what is borrowed and fees for what is sold short, in units of 10^-8 dollars (D118). */
+  /** A day's interest on loans and fees for short sales, in units of 10^-8 dollars (D118). */
   | {
       readonly type: 'InterestAccrued';
       readonly date: TradingDate;
@@ -233,10 +233,10 @@ export type Event =
       readonly type: 'LedgerPosted';
       readonly portfolioId: string;
       readonly entries: readonly LedgerEntry[];
-      /** Total equity before cash came in from outside or went out (D186); absent for other entries. */
+      /** Total equity before a deposit or withdrawal (D186); absent for other entries. */
       readonly equityBefore?: Money;
     }
-  /** Cash and positions came from another broker (D206). */
+  /** Cash and positions imported from another broker (D206). */
   | {
       readonly type: 'PositionsImported';
       readonly portfolioId: string;
@@ -295,7 +295,7 @@ export type Event =
       readonly standsAt?: AssignmentDraw;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
-  /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */
+  /** Quotes that came through the API: they cannot be fetched again, so the journal keeps them. */
   | {
       readonly type: 'QuotesPushed';
       readonly quotes: readonly Quote[];
@@ -342,7 +342,7 @@ export type Event =
       /** The latest quote in new shares, with the remaining sizes. */
       readonly market?: SplitMarket;
     }
-  /** A corporate action goes on in the next record: portfolios up to this number are done. */
+  /** A corporate action continues in the next record: portfolios up to this number are done. */
   | { readonly type: 'ActionContinued'; readonly actionId: string; readonly through: number }
   | {
       readonly type: 'ActionDone';
@@ -387,7 +387,7 @@ export type Event =
       readonly date: TradingDate;
       readonly amount: Money;
     }
-  /** The caps of an agent did not allow what it asked for: the command of the record, whole. Changes nothing. */
+  /** An agent's request exceeded its caps: the command of the record, whole. Changes nothing. */
   | {
       readonly type: 'AgentRefused';
       readonly tenantId: string;
@@ -396,10 +396,10 @@ export type Event =
       readonly asked?: Money;
       readonly left?: Money;
     }
-  /** Orders that clients place are scripted by this rule as well (D175). */
+  /** A new rule scripts orders of clients (D175). */
   | { readonly type: 'OutcomeSet'; readonly rule: OutcomeRule }
   | { readonly type: 'OutcomesDeleted'; readonly outcomes: readonly number[] }
-  /** A rule has met an order: it scripts it, or passes over it. */
+  /** A rule has matched an order: it scripts it, or skips it. */
   | { readonly type: 'OutcomeMet'; readonly outcome: number; readonly isPassedOver?: true }
   /** A script has refused an order: the command of the record, whole. Changes nothing. */
   | {
@@ -407,7 +407,7 @@ export type Event =
       readonly portfolioId: string;
       readonly refusedAs: ScriptedCode | 'SCRIPTED_ERROR';
     }
-  /** The official closes of a session, by symbol: what price limits of the next one go by (D179). */
+  /** The official closes of a session, by symbol: the base of the next session's price limits (D179). */
   | {
       readonly type: 'ClosesNoted';
       readonly date: TradingDate;
@@ -427,10 +427,10 @@ export type Event =
       readonly symbol: string;
       /** The session. */
       readonly date: TradingDate;
-      /** A price that counts, and which trade it is of. */
+      /** A counted price, and its trade. */
       readonly price?: Price;
       readonly trade?: string;
-      /** The price is the first of a trade: from here on no middle of a quote counts. */
+      /** The price is the first of a trade: from here on midpoints of quotes do not count. */
       readonly isFirstTrade?: true;
       readonly reference?: Price;
       /** A limit state begins or ends. */
@@ -445,7 +445,7 @@ export type Event =
       /** The feed announced the halt: other simulations on the feed receive it there. */
       readonly isTold?: true;
     }
-  /** The halt of a symbol is over. */
+  /** The halt of a symbol has ended. */
   | {
       readonly type: 'TradingResumed';
       readonly symbol: string;
@@ -453,7 +453,7 @@ export type Event =
       readonly pushes: number;
       readonly isTold?: true;
     }
-  /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
+  /** Settings, brokers or instruments have changed: all later decisions use these rules. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
   | { readonly type: 'ClockMoved'; readonly now: Instant }
   /** All later records belong to a fork. It follows its own market only. */

@@ -488,7 +488,7 @@ function noteEquity(state: State, equity: Money): void {
   points.push({ at: state.now, equity });
 }
 
-/** Counts what the entrant places: not the exits that come with an order, and not orders of the house. */
+/** Counts the entrant's orders: neither the exits that come with an order, nor house orders. */
 function countAccepted(competition: Competition, { origin, bracket }: OrderTerms, at: Instant): void {
   const isLeading = bracket === undefined || bracket.part === 'ENTRY' || bracket.part === 'OCO_LIMIT';
   if (origin !== undefined || !isLeading) return;

@@ -7,8 +7,8 @@ import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 
 /**
- * An open order as it is kept. A recovery reads a hundred thousand of them at once: what its portfolio says too, and sums that are nothing
- * yet, are left out.
+ * An open order as saved. Recovery reads up to a hundred thousand of them at once: fields that its portfolio has too, and sums that are
+ * still 0, are left out.
  */
 export interface SavedOrder {
   readonly terms: Omit<OrderTerms, 'tenantId' | 'accountId'>;
@@ -44,7 +44,7 @@ export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedO
   };
 }
 
-/** Written out, so that it has the hidden class of an order's terms, and shares its texts with those of its portfolio. */
+/** Written out, so that it has the hidden class of an order's terms, and shares its strings with its portfolio. */
 export const termsFrom = ({ terms: t }: SavedOrder, owner: PortfolioTerms): OrderTerms => ({
   number: t.number,
   tenantId: owner.tenantId,

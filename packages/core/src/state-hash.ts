@@ -3,12 +3,12 @@ import type { SavedState } from './saved-state.js';
 import type { State } from './state.js';
 
 /**
- * A 64-bit hash of everything a simulation knows but its market (quotes are input; what they did is in the state). Two states with
- * the same hash went through the same history; recovery and re-execution are checked with it.
+ * A 64-bit hash of a simulation's whole state except its market (quotes are input; their effects are in the state). Two states with
+ * the same hash have the same history; recovery and re-execution are checked with it.
  */
 export const stateHash = (state: State): string => stateHashOf(saveState(state));
 
-/** The same of a state as it was saved. */
+/** The same for a saved state. */
 export function stateHashOf(saved: SavedState): string {
   const { quotes: _, taken: __, pushed: ___, now: ____, marketSeq: _____, ...known } = saved;
   const hash = new TextHash();
@@ -38,11 +38,11 @@ function canonical(value: unknown): string {
 
 interface Label {
   readonly name: string;
-  /** The key as JSON has it, with its colon. */
+  /** The key in JSON, with its colon. */
   readonly label: string;
 }
 
-/** By the keys of an object, as they were set: there are few kinds of objects, and many objects of each. */
+/** By the keys of an object in insertion order: there are few kinds of objects, and many objects of each. */
 const labels = new Map<string, readonly Label[]>();
 const MOST_KINDS = 1000;
 

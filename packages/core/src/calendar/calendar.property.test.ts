@@ -13,7 +13,7 @@ const anyInstant = fc
     fc.integer({ min: Instant.last - 20 * 86_400_000, max: Instant.last }),
   )
   .map((ms) => Instant.ofMs(ms));
-/** The trading days around an instant, read day by day: the plain account the answers are held against. */
+/** The trading days around an instant, read day by day: the reference for the results. */
 function around(calendar: Calendar, at: Instant): TradingDay[] {
   const date = calendar.dateOf(at);
   return Array.from({ length: 21 }, (_, i) => calendar.tradingDay(TradingDate.plusDays(date, i - 10))).filter(

@@ -10,16 +10,16 @@ export interface TradingDay {
   readonly extendedOpen: Instant;
   /** End of the extended session (after hours). */
   readonly extendedClose: Instant;
-  /** True where the regular session ends before its usual hour. */
+  /** True when the regular session ends before its usual hour. */
   readonly earlyClose: boolean;
 }
 
-/** The business days of a market; when instruments trade on them is `MarketHours`. Pure: the same question always has the same answer. */
+/** The business days of a market; `MarketHours` has the hours of instruments on them. Pure: the same inputs always have the same result. */
 export interface BusinessDays {
   /** The exchange-local date of an instant. */
   dateOf(at: Instant): TradingDate;
   isTradingDay(date: TradingDate): boolean;
-  /** The hours of `date`, `undefined` where the market is closed all day. */
+  /** The hours of `date`, `undefined` if the market is closed all day. */
   tradingDay(date: TradingDate): TradingDay | undefined;
   /** The n-th business day after `date` (n ≥ 0; 0 = `date` itself if it is one, else the next). */
   plusBusinessDays(date: TradingDate, n: number): TradingDate;
@@ -34,12 +34,12 @@ export interface BusinessDays {
 }
 
 /**
- * The name of a calendar, as journals have it. `XNYS+2600` is that of the exchange, moved into the future by 2,600 weeks: each date has the
- * hours of the date so many weeks before it (D209).
+ * The name of a calendar in journals. `XNYS+2600` is that of the exchange, moved into the future by 2,600 weeks: each date has the
+ * hours of the date that many weeks before it (D209).
  */
 type CalendarName = 'XNYS' | 'always-open' | `XNYS+${number}`;
 
-/** The business days that a simulation goes by. */
+/** The calendar of a simulation. */
 export interface Calendar extends BusinessDays {
   readonly id: CalendarName;
 }

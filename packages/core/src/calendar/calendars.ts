@@ -4,12 +4,12 @@ import { xnys, xnysMovedBy } from './xnys.js';
 
 const MOVED = /^XNYS\+([1-9]\d{0,3})$/;
 
-/** Moved calendars that were asked for. Weeks have at most four digits. */
+/** Cache of moved calendars. Weeks have at most four digits. */
 const moved = new Map<string, Calendar>();
 
 /**
- * The calendar of that name. There is one of each, shared by all simulations: it holds nothing but what it worked out. Throws `RangeError`
- * where the name is none.
+ * The calendar of that name. There is one of each, shared by all simulations: it contains only computed values. Throws `RangeError`
+ * for an unknown name.
  */
 export function calendarById(id: Calendar['id']): Calendar {
   if (id === 'XNYS') return xnys;
@@ -23,9 +23,9 @@ export function calendarById(id: Calendar['id']): Calendar {
   return calendar;
 }
 
-/** Weeks by which a calendar is moved into the future; 0 for one that is not, and for a name that is none. */
+/** Weeks by which a calendar is moved into the future; 0 for one that is not moved, and for an unknown name. */
 export const weeksMoved = (id: string): number => Number(MOVED.exec(id)?.[1] ?? 0);
 
-/** The calendar that one was moved from, or that itself: the name that users see. */
+/** The name that users see: that of the calendar without the move. */
 export const plainCalendar = (id: Calendar['id']): 'XNYS' | 'always-open' =>
   id === 'always-open' ? id : 'XNYS';

@@ -53,7 +53,7 @@ describe('holidays of CME, 2013–2027, as recorded (D92)', () => {
       if (kind === 'H') hold(date, '11:00', false);
       if (kind === 'B' && !isHoliday && date !== '2021-12-31') hold(date, '12:00', true);
       if (market === 'ZC' && close > '14:20') {
-        // The eve of a holiday: what ends at 17:45 is an evening that does not begin.
+        // The eve of a holiday: a session recorded to end at 17:45 means that there is no evening session.
         hold(date, '20:30', false);
       } else if (close !== '-' && !(isHoliday && close === '17:00')) {
         hold(date, close, true, -MINUTE);
@@ -91,7 +91,7 @@ describe('trade dates around holidays (D92)', () => {
     expect(index.tradeDateOf(at('2026-01-19', '12:59'))).toBe('2026-01-20');
     expect(index.sessionAt(at('2026-01-19', '13:00'))).toBe('CLOSED');
     expect(index.sessionAt(at('2026-01-19', '18:00'))).toBe('REGULAR');
-    // A day order of Sunday evening lives through the halt.
+    // A day order of Sunday evening survives the halt.
     expect(wall(index.nextClose('REGULAR', at('2026-01-18', '18:00')))).toBe('2026-01-20 17:00');
     expect(wall(index.openedAt('REGULAR', at('2026-01-20', '10:00'))!)).toBe('2026-01-18 18:00');
     expect(energy.sessionAt(at('2026-01-19', '14:29'))).toBe('REGULAR');

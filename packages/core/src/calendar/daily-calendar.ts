@@ -12,13 +12,13 @@ export interface DayHours {
   readonly earlyClose: boolean;
 }
 
-/** The hours of a day number (days since 1970-01-01), `undefined` where the market is closed all day. */
+/** The hours of a day number (days since 1970-01-01), `undefined` if the market is closed all day. */
 export type HoursOn = (day: number) => DayHours | undefined;
 
-/** True when nothing settles on a day number though it is a trading day. */
+/** True when nothing settles on a trading day (a day number). */
 export type IsBankHoliday = (day: number) => boolean;
 
-/** Everything that is asked about one day, worked out once. */
+/** The computed properties of one day. */
 interface KnownDay {
   readonly day: number;
   readonly date: TradingDate;
@@ -31,18 +31,18 @@ interface KnownDay {
   readonly nextSettlementDay: number;
 }
 
-/** More days than any market ever closed for. */
+/** More days than any market was ever closed for. */
 const LONGEST_CLOSURE_DAYS = 400;
 
-/** Some forty years: a run never forgets, and dates made up by callers cannot fill the memory. */
+/** Some forty years: dates made up by callers cannot fill the memory. */
 const MOST_DAYS_KNOWN = 16_384;
 
 /**
  * A calendar in New York time, from a rule that gives the hours of a day.
  *
- * Every order asks for its date, and nearly all ask about the same day: the last day an instant was
- * looked up for is kept at hand, so that such a question is two comparisons and allocates nothing. What is
- * remembered never changes an answer.
+ * Every order needs its date, and nearly all lookups are for the same day: the day of the latest lookup
+ * is cached, so that such a lookup is two comparisons and allocates nothing. The cache
+ * never changes a result.
  */
 export class DailyCalendar implements BusinessDays {
   private readonly hoursOn: HoursOn;
@@ -105,7 +105,7 @@ export class DailyCalendar implements BusinessDays {
   }
 
   private dayOf(date: TradingDate): KnownDay {
-    // Questions about other dates (a settlement date, an expiration) leave `latest` alone: the next order asks about now.
+    // Lookups of other dates (a settlement date, an expiration) do not change `latest`: the next order needs the current one.
     return this.knownByDate.get(date) ?? this.dayOn(TradingDate.dayOf(date));
   }
 
@@ -146,7 +146,7 @@ function firstFrom(start: number, isRight: (day: number) => boolean): number {
   throw new RangeError(`no such day within ${LONGEST_CLOSURE_DAYS} days of day ${start}`);
 }
 
-/** One that a simulation can go by. */
+/** A calendar that a simulation can use. */
 export class NamedCalendar extends DailyCalendar implements Calendar {
   readonly id: Calendar['id'];
 

@@ -22,7 +22,7 @@ interface Plain {
   readonly stretches: readonly (readonly [from: number, until: number])[];
 }
 
-/** The trade days around an instant, written down day by day: the plain account the answers are held against. */
+/** The trade days around an instant, written down day by day: the reference for the results. */
 function around(calendar: Calendar, hours: HoursId, session: TradingSession, at: Instant): Plain[] {
   const days: Plain[] = [];
   for (let i = -10; i <= 10; i++) {

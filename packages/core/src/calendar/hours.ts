@@ -22,7 +22,7 @@ const regularOnly = (...stretches: Sessions['REGULAR']): Sessions => ({
 
 type HoursOfAll = Readonly<Record<HoursId, MarketHours>>;
 
-/** Sources: docs/rules/trading-calendar.md. Futures keep the hours of CME, however the calendar of the exchange is moved. */
+/** Sources: docs/rules/trading-calendar.md. Futures keep the hours of CME, even if the calendar of the exchange is moved. */
 const hoursOnExchange = (exchange: Calendar): HoursOfAll => ({
   EQUITIES: new DailyHours(exchange, extended),
   OPTIONS: new DailyHours(exchange, (day) => regularOnly({ from: day.regularOpen, until: day.regularClose })),
@@ -61,7 +61,7 @@ function hoursOfAll(calendar: Calendar): HoursOfAll {
   return hours;
 }
 
-/** These hours on that calendar. There is one of each, shared by all simulations. */
+/** Hours of an id on a calendar. There is one object of each, shared by all simulations. */
 export const marketHours = (calendar: Calendar, id: HoursId): MarketHours => hoursOfAll(calendar)[id];
 
 /** The first open of any instrument's session strictly after `at`. */

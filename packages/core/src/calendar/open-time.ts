@@ -18,7 +18,7 @@ export function openMsBetween(
   return sum;
 }
 
-/** The instant at which a session has been open for so many milliseconds since `from`; it is open then. */
+/** The instant at which a session has been open for `ms` milliseconds since `from`; it is open then. */
 export function afterOpenMs(hours: MarketHours, session: TradingSession, from: Instant, ms: number): Instant {
   let at = openFrom(hours, session, from);
   let left = ms;

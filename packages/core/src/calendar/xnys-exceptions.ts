@@ -1,6 +1,6 @@
 import { TradingDate } from '../values/trading-date.js';
 
-/** A day that no rule foretold, with the occasion. Sources: docs/rules/trading-calendar.md. */
+/** A day that no rule predicted, with the occasion. Sources: docs/rules/trading-calendar.md. */
 interface Exception {
   readonly date: TradingDate;
   readonly occasion: string;
@@ -8,7 +8,7 @@ interface Exception {
 
 const exception = (date: string, occasion: string): Exception => ({ date: TradingDate.of(date), occasion });
 
-/** Days since 1998 on which the exchange stayed closed though no holiday said so. */
+/** Days since 1998 on which the exchange was closed without a holiday. */
 export const XNYS_SPECIAL_CLOSURES: readonly Exception[] = [
   exception('2001-09-11', 'attacks of September 11'),
   exception('2001-09-12', 'attacks of September 11'),
@@ -33,10 +33,11 @@ export const XNYS_LATE_OPENS: readonly (Exception & { readonly opens: readonly [
 ];
 
 /**
- * Days since 1998 that closed at 13:00 beside those of `xnysEarlyCloses`.
+ * Days since 1998 that closed at 13:00 in addition to those of `xnysEarlyCloses`.
  *
- * Not here: 1999-12-31, for which the exchange's board had approved an early close in June 1999. The lists of what
- * happened that we know do not have it.
+ * Not included: 1999-12-31, for which the exchange's board had approved an early close in June 1999. The historical
+ * lists that
+ * we know do not have it.
  */
 export const XNYS_EXTRA_EARLY_CLOSES: readonly Exception[] = [
   exception('2003-12-26', 'Friday after Christmas'),

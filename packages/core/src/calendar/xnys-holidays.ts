@@ -1,7 +1,7 @@
 import { dayNumber } from '../values/trading-date.js';
 import { MONDAY, onOrAfter, onOrBefore, SATURDAY, SUNDAY, THURSDAY, weekdayOf } from './weekday.js';
 
-/** A day on which the exchange stays closed every year, by rule. */
+/** A day on which the exchange is closed every year, by rule. */
 export interface Holiday {
   readonly name: string;
   /** The day number on which it is observed. */

@@ -7,7 +7,7 @@ import type { Rejection } from '../rejection.js';
 
 const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Account' };
 
-/** Opens an account (D6, D8). An id this tenant has already is a conflict; another tenant's id is nobody's business. */
+/** Opens an account (D6, D8). An id that this tenant already has is a conflict; ids of other tenants do not matter. */
 export function openAccount(
   d: Decision,
   command: Extract<Command, { type: 'OpenAccount' }>,
@@ -24,7 +24,7 @@ export function openAccount(
   );
 }
 
-/** BASIC has one account, PRO a configured number, ENTERPRISE as many as it likes (D8). */
+/** BASIC has one account, PRO a configured number, ENTERPRISE any number (D8). */
 export function accountLimitRejection(
   d: Decision,
   by: Requester,
@@ -41,7 +41,7 @@ export function accountLimitRejection(
   };
 }
 
-/** `requiredType` is what the owner said the account is for; an account opened with its first portfolio has none (D140). */
+/** `requiredType` is the type that the owner chose for the account; an account opened with its first portfolio has none (D140). */
 export function openNewAccount(
   d: Decision,
   by: Requester,
@@ -73,7 +73,7 @@ export function updateAccount(
   return account;
 }
 
-/** Freezes or unfreezes (D9). Asking for what already is changes nothing. */
+/** Freezes or unfreezes (D9). A request for the current status changes nothing. */
 export function setAccountStatus(
   d: Decision,
   command: Extract<Command, { type: 'SetAccountStatus' }>,
@@ -87,7 +87,7 @@ export function setAccountStatus(
   return account;
 }
 
-/** Deletes an account whose portfolios are all closed (D143). What happened in them stays readable under their ids. */
+/** Deletes an account whose portfolios are all closed (D143). Their history stays readable under their ids. */
 export function deleteAccount(
   d: Decision,
   command: Extract<Command, { type: 'DeleteAccount' }>,
@@ -104,7 +104,7 @@ export function deleteAccount(
   return account;
 }
 
-/** The refusal of what changes orders, cash or portfolios while an account is frozen (D9, D141). `refused` ends its sentence. */
+/** The refusal of changes to orders, cash or portfolios while an account is frozen (D9, D141). `refused` ends its sentence. */
 export function frozenAccountRejection(account: Account | undefined, refused: string): Rejection | undefined {
   if (account?.status !== 'FROZEN') return undefined;
   return {

@@ -3,7 +3,7 @@ import type { Order, OrderProgress } from '../orders/order.js';
 import type { ProgressChanges, RenamedOrder } from '../orders/order-event.js';
 import { setAsideAfter, setAsideChanges } from './reserve.js';
 
-/** Changes an order for a corporate action. What is set aside for it never grows by that. */
+/** Changes an order for a corporate action. Its reservation never grows by that. */
 export function adjustOrder(
   d: Decision,
   order: Order,

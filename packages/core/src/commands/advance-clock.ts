@@ -32,12 +32,12 @@ import { noteCloses } from './price-limits.js';
 import { reachMarket } from './reach-market.js';
 import { runScript } from './run-script.js';
 
-/** Portfolios that one record marks at most: records and pauses stay short. */
+/** Most portfolios that one record marks: records and pauses stay short. */
 const MARKS_PER_RECORD = 500;
 
 /**
- * Does what is due at this instant, in the order of `TIMER_RANK`: corporate actions, settlement, orders that are let go to the
- * market or arrive there, cancels, expiries, the marks of the close. A bounded slice; the engine asks again while more is due.
+ * Runs the timers due at this instant, in the order of `TIMER_RANK`: corporate actions, settlement, orders that are released to the
+ * market or arrive there, cancels, expirations, the marks of the close. A bounded slice; the engine calls again while more are due.
  */
 export function advanceClock(d: Decision): void {
   for (let served = 0; served < TIMERS_AT_ONCE; served++) {
@@ -119,7 +119,7 @@ function serve(d: Decision, timer: Timer): void {
   }
 }
 
-/** Delivers what was traded a settlement cycle ago: shares become settled, proceeds become cash. */
+/** Settles the trades of one settlement date: pending shares and proceeds become settled. */
 function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   const portfolio = d.state.portfolios.get(portfolioId);
   const obligation = portfolio?.obligations.get(date);
@@ -133,10 +133,10 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   changeSma(d, portfolio, 'DIVIDEND', dividends);
 }
 
-/** At an open, of whichever instruments, the orders that work in it meet the market where it stands now. */
+/** Matches the orders that work in an opening session with the current market. */
 function openSession(d: Decision): void {
   scheduleSessionOpen(d, d.at);
-  // By symbol: the order in which books came about is not the same after a recovery.
+  // By symbol: the creation order of books is not the same after a recovery.
   const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
@@ -144,7 +144,7 @@ function openSession(d: Decision): void {
   resumeUnfinished(d);
 }
 
-/** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
+/** Marks every portfolio at the close: the equity curve, and the base of tomorrow's day-trade buying power. */
 function closeSession(d: Decision, date: TradingDate): void {
   // After its auction, which may wait for the official close.
   const endsAt = closingAuctionEndsAt(d);
@@ -157,7 +157,7 @@ function closeSession(d: Decision, date: TradingDate): void {
   const points: ClosePoint[] = [];
   let complete = true;
   for (const portfolio of d.state.portfolios.values()) {
-    // Marked already, or opened after that close (a recovery may come back to a close that is long past).
+    // Marked already, or opened after that close (a recovery may repeat a close that is long past).
     if (portfolio.previousClose !== undefined && portfolio.previousClose.date >= date) continue;
     if (points.length === MARKS_PER_RECORD) {
       complete = false;
@@ -165,7 +165,7 @@ function closeSession(d: Decision, date: TradingDate): void {
     }
     points.push(closePoint(d, portfolio, date));
   }
-  // Recorded with nobody to mark as well: recovery must know which closes are past.
+  // Recorded even without portfolios: recovery must know which closes are past.
   d.emit({ type: 'SessionMarked', date, points, complete });
   for (const { portfolioId } of points) {
     const portfolio = d.state.portfolios.get(portfolioId);
@@ -193,7 +193,7 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
   };
 }
 
-/** At the close the memorandum account is at least what lies above the requirement (D107). */
+/** Raises the SMA at the close to at least the excess over the requirement (D107). */
 function raisedSma(
   { settings, margin }: Portfolio,
   { marginEquity, fedRequirement }: Valuation,
@@ -225,7 +225,7 @@ function scheduleSessionClose(d: Decision, after: Instant): void {
   addTimer(d.state, close, 0, { kind: 'SESSION_CLOSE', date });
 }
 
-/** Sets going the timers of every series that is held: after a recovery, which made none. */
+/** Schedules the timers of every held series, after a recovery. */
 export function scheduleSeries(d: Decision): void {
   for (const [symbol, holders] of d.state.holders) {
     if (holders.size === 0) continue;
@@ -234,7 +234,7 @@ export function scheduleSeries(d: Decision): void {
   }
 }
 
-/** The session timers of a simulation that begins or is recovered: the first open and the first close after these instants. */
+/** Sets the session timers of a simulation that begins or is recovered: the first open and the first close after these instants. */
 export function scheduleSessions(d: Decision, openAfter: Instant, closeAfter: Instant): void {
   scheduleSessionOpen(d, openAfter);
   scheduleSessionClose(d, closeAfter);

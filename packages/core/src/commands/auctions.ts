@@ -25,10 +25,10 @@ import { isBelowAuction } from './short-sales.js';
 /** Volatility pauses, which do not stop the auction of the close. */
 const PAUSES: ReadonlySet<string> = new Set(['LUDP', 'LUDS', 'M']);
 
-/** Longest time that an order waits for the official close after the bell: a source tells it, or that there is none, within a minute. */
+/** Longest time that an order waits for the official close after the bell: a source reports it, or that there is none, within a minute. */
 const CLOSE_WAIT_MS = 70_000;
 
-/** The refusal of an order for an auction that takes none now. */
+/** The refusal of an order for an auction that accepts no orders now. */
 export function auctionProblem(d: Decision, { timeInForce }: OrderRequest): Rejection | undefined {
   if (!isForAuction(timeInForce)) return undefined;
   const { calendar } = d.rules;
@@ -45,7 +45,7 @@ export function auctionProblem(d: Decision, { timeInForce }: OrderRequest): Reje
   };
 }
 
-/** The refusal of a change or cancel of an order that its auction has taken up; `verb` is what cannot be done. */
+/** The refusal of a change or cancel of an order after its auction's cutoff; `verb` is the refused action. */
 export function takenUpByAuction(
   d: Decision,
   { terms, progress }: Order,
@@ -60,8 +60,9 @@ export function takenUpByAuction(
 }
 
 /**
- * An order for an auction goes to it: at the open it executes or waits for the first price of the session, before the close it goes to work and
- * waits for the bell. Where the session is over without a price, it ends.
+ * Sends an order to its auction: at the open it executes or waits for the first price of the session, before the close it becomes active
+ * and
+ * waits for the bell. If the session ends without a price, the order ends.
  */
 export function reachAuction(d: Decision, order: Order): void {
   const { terms, progress } = order;
@@ -96,11 +97,11 @@ export function meetOpening(d: Decision, book: Book): void {
   }
 }
 
-/** Its script has the say. */
+/** True when its script keeps an order from its auction. */
 const isKeptFromAuction = ({ terms, progress }: Order): boolean =>
   progress.scriptRun !== undefined || (progress.arrival === undefined && isKeptFromMarket(terms));
 
-/** Executes an order in the opening auction where there is a price for it. False where there is none yet. */
+/** Executes an order in the opening auction if there is a price. False if there is none yet. */
 function open(d: Decision, order: Order, book: Book): boolean {
   const { quote } = book;
   const { regularOpen } = auctionDayOf(d.rules.calendar, order.terms.createdAt);
@@ -108,19 +109,20 @@ function open(d: Decision, order: Order, book: Book): boolean {
     return false;
   const price = openingPriceOf(quote);
   if (price === undefined) return false;
-  // From here on the quote decides something: it belongs to the record.
+  // From here on the quote affects the decision: it belongs to the record.
   d.book(book.symbol);
   execute(d, order, book, price, 'OPENING_AUCTION');
   return true;
 }
 
-/** Absent while the official one is still to come. */
+/** Absent until the official one is reported. */
 const openingPriceOf = (quote: Quote): Price | undefined =>
   quote.open ?? (quote.openToCome === true ? undefined : markOf(quote));
 
 /**
- * The bell: an order executes in the closing auction, or ends. Where the source is still to tell the official close, it waits for that; at the
- * end of its wait it executes at what is known.
+ * The bell: an order executes in the closing auction, or ends. If the source will still report the official close, it waits for that; at
+ * the
+ * end of its wait it executes at the last known price.
  */
 export function meetClosing(d: Decision, order: Order): void {
   const book = d.book(order.terms.symbol);
@@ -140,14 +142,14 @@ export function meetClosing(d: Decision, order: Order): void {
   else execute(d, order, book, price, 'CLOSING_AUCTION');
 }
 
-/** The official close that came after the bell: the orders that wait for it execute at it. */
+/** Executes the orders that wait for an official close, when it is reported after the bell. */
 export function meetOfficialClose(d: Decision, book: Book): void {
   const price = book.quote?.close;
   if (book.onClose.size === 0 || price === undefined) return;
   const inTurn = [...book.onClose].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
     if (!awaitsClose(d, order)) continue;
-    // From here on the quote decides something: it belongs to the record.
+    // From here on the quote affects the decision: it belongs to the record.
     d.book(book.symbol);
     execute(d, order, book, price, 'CLOSING_AUCTION');
   }
@@ -159,7 +161,7 @@ function awaitsClose(d: Decision, { terms, progress }: Order): boolean {
   return d.at >= regularClose && progress.expiresAt === Instant.plusMs(regularClose, CLOSE_WAIT_MS);
 }
 
-/** Until when the marks of a close wait for its auction; undefined where no order waits for an official close. */
+/** Time until which the marks of a close wait for its auction; undefined if no order waits for an official close. */
 export function closingAuctionEndsAt(d: Decision): Instant | undefined {
   for (const { onClose } of d.state.books.values())
     for (const order of onClose) if (awaitsClose(d, order)) return order.progress.expiresAt;
@@ -192,7 +194,7 @@ function execute(
   bookTrade(d, order, portfolio, tradeFor(d, order, portfolio, instrument, fills, book));
 }
 
-/** Brings what is set aside up to date and sets an order to work. False where its funds are gone, and with them the order. */
+/** Updates an order's reservation and puts it to work. False if the order ended because its funds were insufficient. */
 function startWorking(d: Decision, order: Order, changes: Mutable<ProgressChanges>): boolean {
   const canceling = order.progress.status === 'CANCELING';
   const setAside = canceling ? order.progress : rereserve(d, order);
@@ -205,7 +207,7 @@ function startWorking(d: Decision, order: Order, changes: Mutable<ProgressChange
   return true;
 }
 
-/** The bell of an auction that an order is for, and which one it is. */
+/** The bell of an order's auction, and its kind. */
 export function auctionOf(
   d: Pick<Decision, 'rules'>,
   { terms, progress }: Pick<Order, 'terms' | 'progress'>,

@@ -5,25 +5,25 @@ import { endOrder, exitsOf, siblingOf } from './end-order.js';
 import { expiryOf } from './order-hours.js';
 
 /**
- * Brackets (D27, D59): the exits are created with the entry, go to work as the entry fills, for what it has filled,
- * and share that quantity: what one sells the other no longer can. Two closing orders without an entry (D167) share it in the same way from
- * the start: the limit sets it aside, and the stop goes to work with it.
+ * Brackets (D27, D59): the exits are created with the entry, become active as the entry fills, for the filled quantity,
+ * and share it: a sale by one reduces the other. Two closing orders without an entry (D167) share it in the same way from
+ * the start: the limit reserves it, and the stop becomes active with it.
  */
 
 type Entry = Extract<BracketPart, { part: 'ENTRY' }>;
 type Exit = Exclude<BracketPart, Entry>;
 
-/** The stop of a pair goes where its limit order is: to work, or to wait for the open. Called once, when that first gets there. */
+/** Moves the stop of a pair with its limit order: to work, or to wait for the open. Called once, when the limit first gets there. */
 export function followLimit(d: Decision, { terms, progress }: Order): void {
   if (terms.bracket?.part !== 'OCO_LIMIT') return;
   const stop = siblingOf(d, terms.bracket);
   if (stop?.progress.status === 'CREATED') activate(d, stop, progress.quantity, Quantity.zero);
 }
 
-/** After the entry filled something: its exits work for so much more. */
+/** After a fill of the entry: its exits grow by the filled quantity. */
 export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void {
   exitsOf(d, bracket).forEach((exit, index) => {
-    // One reservation covers both exits: they can never both sell the same share. The first that is open has it.
+    // One reservation covers both exits: they can never both sell the same share. The first open one has it.
     const reserved = index === 0 ? filled : Quantity.zero;
     const { status, quantity, reservedQuantity } = exit.progress;
     if (status === 'CREATED') activate(d, exit, filled, reserved);
@@ -32,9 +32,9 @@ export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void
 }
 
 /**
- * After an exit filled something: the other shrinks by as much, and is gone when nothing is left of it. An exit that has
- * closed all there was ends the bracket, and with it what the entry has not filled yet: it would open a position
- * that nothing protects.
+ * After a fill of an exit: the other shrinks by as much, and ends without a remainder. An exit that has
+ * closed the whole position ends the bracket, including the unfilled part of the entry: that would open a position
+ * without protection.
  */
 export function followExit(d: Decision, exit: Order, bracket: Exit, filled: Quantity): void {
   const sibling = siblingOf(d, bracket);

@@ -34,7 +34,10 @@ export function cancelOrder(
   return { terms: order.terms, progress: order.progress };
 }
 
-/** Cancels every open order of an account, of an agent with caps those that it may. Answers with the orders it canceled or set out to cancel. */
+/**
+ * Cancels every open order of an account; for an agent with caps, those it may cancel. Returns the orders that it canceled or began to
+ * cancel.
+ */
 export function cancelAccountOrders(
   d: Decision,
   command: Extract<Command, { type: 'CancelAccountOrders' }>,
@@ -44,14 +47,14 @@ export function cancelAccountOrders(
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {
     const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
-    // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's, nor what its auction has taken up.
+    // Excludes exits of a bracket, which end with their entry, orders with a pending cancel, and those past their auction's cutoff.
     const isCancelable = (order: Order): boolean =>
       isUpdatable(order.progress.status) &&
       takenUpByAuction(d, order, 'canceled') === undefined &&
       refusedByScript(order) === undefined;
     for (const order of open.filter(isCancelable)) {
       if (command.agent !== undefined && cancelCap(d, command.agent, order) !== undefined) continue;
-      // One of a pair goes with the other.
+      // An order of a pair may have ended with the other.
       if (!isTerminal(order.progress.status)) requestCancel(d, order);
       canceled.push(order);
     }
@@ -78,14 +81,14 @@ function requestCancel(d: Decision, order: Order): void {
   else cancelNow(d, order, 'USER');
 }
 
-/** The cancel of a client reaches the market. */
+/** Applies a client's cancel at the market. */
 export function cancelArrives(d: Decision, order: Order): void {
   if (cancelEffect(order.terms) === 'FILL')
     d.move(order, 'SCRIPTED', { cancelAt: null, ...fillInstead(d, order) });
   else cancelNow(d, order, 'USER');
 }
 
-/** An order that fills when it is canceled: in the next record, or when it reaches the market. */
+/** For an order that fills when it is canceled: in the next record, or when it reaches the market. */
 function fillInstead(d: Decision, { terms, progress }: Order): ProgressChanges | undefined {
   if (progress.arrival === undefined) return undefined;
   const run = beginRun(d, terms);

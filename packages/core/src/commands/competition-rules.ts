@@ -20,15 +20,15 @@ import type { CollateralChange } from './secure-options.js';
 import { worstPrice } from './worst-price.js';
 
 /*
- * The rules of a competition (D194, D195), held by the decision that every order passes, whichever door it came through. They are part of
- * the state, which the journal tells, so that `verify` decides by them again.
+ * The rules of a competition (D194, D195), applied in the decision that every order passes, from any interface. They are part of
+ * the state, which the journal contains, so that `verify` decides by them again.
  */
 
 /** Percentages are in 1/10,000 of a percent. */
 const WHOLE = 1_000_000n;
 const PERCENT = 10_000;
 
-/** Why nothing may be traded now: the competition has not begun, is paused or over, or the entry is out. */
+/** Why no trading is possible now: the competition has not begun, is paused or over, or the entry was removed. */
 export function notRunning(d: Decision): CompetitionRefusal | undefined {
   const { competition } = d.state;
   if (competition === undefined) return undefined;
@@ -58,18 +58,18 @@ export function notRunning(d: Decision): CompetitionRefusal | undefined {
   return { code: 'COMPETITION_RULE', message: 'The entry is eliminated', rule };
 }
 
-/** An order as the rules look at it. */
+/** The part of an order that the rules depend on. */
 export interface RuledOrder {
   readonly symbol: string;
   readonly quantity: Quantity;
   readonly prices: Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
   readonly legs: readonly OrderedLeg[];
   readonly covering?: CollateralChange | undefined;
-  /** The order's own number, where it is open already. */
+  /** The order's own number, if it is already open. */
   readonly except?: number;
 }
 
-/** The first rule of the competition that forbids an order. What closes a position always passes. */
+/** The first rule of the competition that an order violates. Closing orders always pass. */
 export function ruleProblem(
   d: Decision,
   portfolio: Portfolio,
@@ -160,7 +160,7 @@ function levelProblem(
   };
 }
 
-/** The market value of a symbol's shares and of the options on it, with this order and all open ones executed at their worst. */
+/** The market value of a symbol's shares and of the options on it, with this order and all open ones executed at their worst price. */
 function sizeProblem(d: Decision, portfolio: Portfolio, order: RuledOrder): CompetitionRefusal | undefined {
   const limit = d.state.competition?.terms.rules.maxPosition;
   if (limit === undefined) return undefined;
@@ -223,7 +223,7 @@ function worstValue(
   for (const { instrument, positionIntent, ratio } of legs) {
     if (!isOpening(positionIntent) || followedSymbol(instrument) !== underlying) continue;
     const { symbol } = instrument;
-    // The limit of several legs is that of their sum.
+    // The limit of a multi-leg order is that of the sum.
     const worst = worstPrice(d, { symbol, positionIntent }, isSingle ? prices : NO_PRICES);
     const price = Math.max(worst ?? 0, positionIntent === 'SELL_TO_OPEN' ? (d.mark(symbol) ?? 0) : 0);
     if (price === 0 && worst === undefined) return undefined;

@@ -20,14 +20,14 @@ import { isTrading } from './halted.js';
 import { reachMarket } from './reach-market.js';
 
 /*
- * The course of a competition in a simulation that takes part in it (D194–D196): its phases, the instants at which equity is noted, and the
+ * The course of a competition in a simulation that is part of it (D194–D196): its phases, the instants at which equity is recorded, and the
  * elimination of an entry. The market of a competition has the phases alone; its entries follow them.
  */
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Makes a simulation take part in a competition. */
+/** Makes a simulation part of a competition. */
 export function beginCompetition(
   d: Decision,
   { terms, phase }: Extract<Command, { type: 'BeginCompetition' }>,
@@ -39,7 +39,7 @@ export function beginCompetition(
   return undefined;
 }
 
-/** Follows the competition into another phase. One that is over stays so. */
+/** Follows the competition into another phase. A finished one stays finished. */
 export function setCompetitionPhase(
   d: Decision,
   { phase }: Extract<Command, { type: 'SetCompetitionPhase' }>,
@@ -66,7 +66,7 @@ function enter(d: Decision, competition: Competition, phase: CompetitionPhase, i
   scheduleCompetition(d);
 }
 
-/** Takes an entry out: withdrawn, or disqualified. Its orders end; what it holds stays as it is. */
+/** Removes an entry: withdrawn, or disqualified. Its orders end; its positions stay. */
 export function removeEntry(
   d: Decision,
   { status, reason }: Extract<Command, { type: 'RemoveEntry' }>,
@@ -88,7 +88,7 @@ function remove(d: Decision, removal: EntryRemoval): void {
 function cancelOrders(d: Decision): void {
   for (const portfolio of d.state.portfolios.values())
     for (const order of portfolio.openOrders.oldestFirst())
-      // One of a bracket may have ended with another.
+      // An order of a bracket may have ended with another.
       if (d.state.orders.has(order.terms.number))
         endOrder(d, order, { transition: 'CANCELED', cancelReason: 'COMPETITION' });
 }
@@ -102,14 +102,14 @@ export function startDue(d: Decision): void {
   if (competition?.phase === 'OPEN') enter(d, competition, 'RUNNING', true);
 }
 
-/** The timer of the end: after everything else that is due then. */
+/** The timer of the end: after all other timers that are due then. */
 export function endDue(d: Decision): void {
   d.state.competitionTimers.end = undefined;
   const { competition } = d.state;
   if (competition !== undefined && !isOver(competition.phase)) enter(d, competition, 'FINISHED', true);
 }
 
-/** The timer of a full hour of the session: equity is noted. */
+/** The timer of a full hour of the session: records equity. */
 export function hourDue(d: Decision): void {
   d.state.competitionTimers.hour = undefined;
   if (d.state.competition?.phase === 'RUNNING')
@@ -118,8 +118,8 @@ export function hourDue(d: Decision): void {
 }
 
 /**
- * Judges an entry at a full minute of the session, and closes an eliminated one out further. A command and no timer: one that finds nothing
- * leaves no record, so that a re-execution lacks its quotes.
+ * Judges an entry at a full minute of the session, and continues to close out an eliminated one. A command and no timer: without a result
+ * it leaves no record, so that a re-execution lacks its quotes.
  */
 export function judgeEntry(d: Decision): undefined {
   d.state.competitionTimers.judgeAt = undefined;
@@ -132,7 +132,7 @@ export function judgeEntry(d: Decision): undefined {
   scheduleCompetition(d);
 }
 
-/** Judges an entry after a decision in which it traded, and sets the timers that follow from what it holds now. */
+/** Judges an entry after a decision in which it traded, and sets the timers that follow from its positions. */
 export function followDecision(d: Decision): void {
   const { competition } = d.state;
   if (competition === undefined || d.events.length === 0) return;
@@ -145,7 +145,7 @@ export function followDecision(d: Decision): void {
   scheduleCompetition(d);
 }
 
-/** Judges the entries at a close, by its marks, before these become what the next day's losses count from. */
+/** Judges the entries at a close, by its marks, before these become the base of the next day's losses. */
 export function judgeClose(d: Decision, closing: ValuationSource): void {
   if (d.state.competition?.phase !== 'RUNNING') return;
   for (const portfolio of d.state.portfolios.values()) judge(d, portfolio, closing);
@@ -172,10 +172,12 @@ function judge(d: Decision, portfolio: Portfolio, source: ValuationSource): void
   closeOut(d, portfolio);
 }
 
-/** Closes at the market what an eliminated entry holds and no order closes yet; where that is not open, with the next minute that is. */
+/**
+ * Closes an eliminated entry's positions at the market, except those with closing orders; in a closed market, with the next open minute.
+ */
 function closeOut(d: Decision, portfolio: Portfolio): void {
   const closing = new Set([...portfolio.openOrders].map(({ terms }) => terms.symbol));
-  // Shorts first: what covers them goes last.
+  // Shorts first: their cover goes last.
   const held = [...portfolio.positions.values()]
     .map((position) => ({ symbol: position.symbol, quantity: Position.held(position) }))
     .filter(({ symbol, quantity }) => quantity !== 0 && !closing.has(symbol))
@@ -207,7 +209,7 @@ function closeOut(d: Decision, portfolio: Portfolio): void {
   }
 }
 
-/** Sets the timers of a competition, as far as they are missing: after a decision, or after a recovery. */
+/** Sets the missing timers of a competition: after a decision, or after a recovery. */
 function scheduleCompetition(d: Decision): void {
   const { state, at } = d;
   const { competition, competitionTimers: timers } = state;
@@ -228,13 +230,13 @@ function scheduleCompetition(d: Decision): void {
 
 function nextHour(d: Decision, { points }: Competition): Instant {
   const { at } = d;
-  // After a recovery the present hour may be to come.
+  // After a recovery the current hour may still be due.
   const isToCome = at % HOUR_MS === 0 && points.at(-1)?.at !== at;
   if (isToCome && marketHours(d.rules.calendar, 'EQUITIES').isOpen('REGULAR', at)) return at;
   return nextFull(d, HOUR_MS, false);
 }
 
-/** The next full minute or hour of a regular session; where `atOpen`, its opening too. */
+/** The next full minute or hour of a regular session; with `atOpen` its opening too. */
 function nextFull({ at, rules }: Decision, every: number, atOpen: boolean): Instant {
   const hours = marketHours(rules.calendar, 'EQUITIES');
   const due = Instant.ofMs((Math.floor(at / every) + 1) * every);
@@ -243,7 +245,7 @@ function nextFull({ at, rules }: Decision, every: number, atOpen: boolean): Inst
   return atOpen ? open : Instant.ofMs((Math.floor(open / every) + 1) * every);
 }
 
-/** Makes the timers of a competition again: after a recovery. */
+/** Restores the timers of a competition after a recovery. */
 export function resumeCompetition(d: Decision): void {
   const { competitionTimers: timers } = d.state;
   Object.assign(timers, { start: undefined, end: undefined, hour: undefined, judgeAt: undefined });

@@ -7,11 +7,11 @@ import { symbolsTraded } from '../orders/order.js';
 import type { OrderTerms } from '../orders/order.js';
 import type { Rejection } from '../rejection.js';
 
-/** The halt that keeps a symbol from trading now. */
+/** The halt that stops trading in a symbol now. */
 export const haltIn = (d: Decision, symbol: string): Halt | undefined =>
   d.state.halts.inForce.size === 0 ? undefined : haltOf(d.state.halts, d.tradable(symbol), d.at);
 
-/** True when the quote of a book may be met: trading in its symbol is not halted, and it came after the latest halt. */
+/** True when the quote of a book may be matched: trading in its symbol is not halted, and it came after the latest halt. */
 export function isTrading(d: Decision, book: Book): boolean {
   const { halts } = d.state;
   const { quote, symbol, pushed } = book;
@@ -20,7 +20,7 @@ export function isTrading(d: Decision, book: Book): boolean {
   return haltOf(halts, instrument, d.at) === undefined && isSinceResumption(halts, instrument, quote, pushed);
 }
 
-/** The refusal of an order that cannot wait for the end of a halt; undefined where nothing that it trades is halted. */
+/** The refusal of an order that cannot wait for the end of a halt; undefined if none of its symbols is halted. */
 export function haltedProblem(
   d: Decision,
   order: Pick<OrderTerms, 'symbol'> & { readonly legs?: OrderTerms['legs'] },

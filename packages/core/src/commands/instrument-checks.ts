@@ -17,7 +17,7 @@ const WHAT: Readonly<Record<AssetClass, string>> = {
   FUTURE: 'a future',
 };
 
-/** Why what an order names cannot be traded (D79): first what nobody lists, then what takes no such order. */
+/** Why the instruments of an order cannot be traded (D79): first unlisted ones, then those that accept no such order. */
 export function instrumentProblem(
   d: Decision,
   portfolio: Portfolio,

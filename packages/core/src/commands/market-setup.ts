@@ -9,8 +9,9 @@ import type { AnnouncedAction, State } from '../state.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 
 /**
- * Lists instruments beside those of the feed, or describes a listed one anew (D35). What is held or ordered stays of its class:
- * its books are kept by it.
+ * Lists instruments in addition to those of the feed, or changes the description of a listed one (D35). Held or ordered ones keep their
+ * class,
+ * which their books depend on.
  */
 export function listInstruments(
   d: Decision,
@@ -26,7 +27,7 @@ export function listInstruments(
   return undefined;
 }
 
-/** Why instruments cannot be listed as they are described: they are held or ordered as of another class. */
+/** Reasons why instruments cannot be listed as described: they are held or on order under another class. */
 export function classesInUse(
   { state, instrument }: Listed,
   instruments: readonly Instrument[],
@@ -49,11 +50,11 @@ const isInUse = (state: State, symbol: string): boolean =>
 /** Ratios may have six decimals. */
 const RATIO_SCALE = 1e6;
 
-/** Two announcements of the same dividend or split are one. */
+/** Two announcements of the same dividend or split have the same id. */
 export const actionId = (action: CorporateAction): string =>
   `${action.type}:${action.symbol}:${action.exDate}`;
 
-/** The same split with the least whole numbers: 1.5 for 1 is 3 for 2. `undefined` where it is none. */
+/** The same split with the smallest whole numbers: 1.5 for 1 is 3 for 2. `undefined` if there are none. */
 function inWholeNumbers(action: Split): Split | undefined {
   const more = Math.round(action.ratio.new * RATIO_SCALE);
   const old = Math.round(action.ratio.old * RATIO_SCALE);
@@ -63,13 +64,13 @@ function inWholeNumbers(action: Split): Split | undefined {
   return { ...action, ratio: { new: more / divisor, old: old / divisor } };
 }
 
-/** Announces dividends and splits. What was announced before is passed over; what has begun cannot be changed (D129). */
+/** Announces dividends and splits. Repeated announcements are ignored; an action that has begun cannot be changed (D129). */
 export function announceActions(
   d: Decision,
   command: Extract<Command, { type: 'AnnounceActions' }>,
 ): readonly AnnouncedAction[] | Rejection {
   const problems: string[] = [];
-  // The sentence of D129; of several it says which.
+  // The sentence of D129; with several actions it names the one.
   const exDate = (index: number): string =>
     command.actions.length === 1 ? 'exDate' : `actions.${index}.exDate`;
   const ids = new Set<string>();
@@ -99,7 +100,7 @@ export function announceActions(
   return [...ids].flatMap((id) => d.state.actions.get(id) ?? []);
 }
 
-/** Takes back a dividend or split that has not taken effect (D129). */
+/** Withdraws a dividend or split before its effective time (D129). */
 export function withdrawAction(
   d: Decision,
   { actionId }: Extract<Command, { type: 'WithdrawAction' }>,

@@ -16,9 +16,7 @@ import { reserveAtPrice } from './first-price.js';
 import { haltIn, isTrading } from './halted.js';
 import { canTrade } from './match-orders.js';
 
-/**
- * Lets the orders of several legs that these new quotes concern meet the market (D78), after the single ones: by tier, then by arrival.
- */
+/** Matches the multi-leg orders that these new quotes affect with the market (D78), after the single ones: by tier, then by arrival. */
 export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void {
   const { multiLegOrdersOn: packagesOn } = d.state;
   if (packagesOn.size === 0) return;
@@ -31,7 +29,7 @@ export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void 
   if (concerned !== undefined) matchInTurn(d, concerned);
 }
 
-/** At the opening of a session: whoever rested in the one before meets the first quotes of this one like an order that arrives (D128). */
+/** At the opening of a session: orders that rested in the one before meet the first quotes of this one like arriving orders (D128). */
 export function matchAllMultiLegOrders(d: Decision): void {
   const all = new Set<Order>();
   for (const packages of d.state.multiLegOrdersOn.values()) for (const order of packages) all.add(order);
@@ -48,7 +46,7 @@ function matchInTurn(d: Decision, concerned: ReadonlySet<Order>): void {
   }
 }
 
-/** Lets one of them meet the market, where it is at work and all of its legs have quotes of this session. */
+/** Matches one of them, if it is at work and all of its legs have quotes of this session. */
 export function matchMultiLegOrder(d: Decision, order: Order): void {
   const { terms, progress } = order;
   if (progress.arrival === undefined || progress.scriptRun !== undefined) return;
@@ -80,17 +78,17 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
     if (isAway && !isResting) d.move(order, 'RESTED', { restingSince: d.at });
     const waits = legWaitsOf(legs, limit);
     if (waits !== undefined) restMultiLegOrder(d.state.multiLegOrdersOn, order, waits);
-    // Its price is there and the size is not: any leg may bring it.
+    // The price is reached but the size is not: a quote of any leg may bring it.
     else wakeMultiLegOrder(d.state.multiLegOrdersOn, order);
     return;
   }
-  // From here on the quotes decide something: they belong to the record.
+  // From here on the quotes affect the decision: they belong to the record.
   for (const { symbol } of legs) d.book(symbol);
   const refusal = bookMultiLegFill(d, order, portfolio, legs, fill, isResting);
   if (refusal !== undefined) endRefused(d, order, refusal);
 }
 
-/** The legs of an order with the market in force; else the contract of one that has none of this session, or one that is too old. */
+/** The legs of an order with the market in force; else the first contract whose quote is not of this session, or too old. */
 export function legsNow(d: Decision, { terms }: Order, openedAt: Instant): LegMarket[] | string {
   const { legs = [] } = terms;
   const ratios = legRatios(legs);

@@ -20,8 +20,8 @@ import { secureAllOptions, secureShortfall } from './secure-options.js';
 import { changeSma } from './sma.js';
 
 /**
- * Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7); one that
- * was opened as a retirement account holds portfolios of its own type only (D140).
+ * Opens a portfolio with its initial cash, settled (D10). An unknown account id is opened with it (D7); an account
+ * that was opened as a retirement account holds portfolios of its own type only (D140).
  */
 export function openPortfolio(
   d: Decision,
@@ -83,7 +83,7 @@ function settingsOf(command: Extract<Command, { type: 'OpenPortfolio' }>): Portf
   };
 }
 
-/** A new portfolio has no close yet: its day-trade buying power is taken from its cash (D54). */
+/** A new portfolio has no close yet: its cash is the base of its day-trade buying power (D54). */
 function newPortfolioMark(d: Decision, cash: Money): CloseMark {
   const { calendar } = d.rules;
   const date = calendar.previousTradingDay(calendar.dateOf(d.at));
@@ -91,12 +91,12 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
 }
 
 /**
- * The refusal of whatever would change a closed portfolio (D142). The state keeps open ones only: who keeps the closed ones
- * gives it.
+ * The refusal of any change to a closed portfolio (D142). The state has open ones only: the keeper of the closed ones
+ * returns it.
  */
 export const PORTFOLIO_CLOSED: Rejection = { code: 'CONFLICT', message: 'Portfolio is closed' };
 
-/** Switches to another broker configuration: not while orders are open (contract 4.1). */
+/** Switches to another broker configuration, unless orders are open (contract 4.1). */
 export function switchBroker(
   d: Decision,
   command: Extract<Command, { type: 'SwitchBroker' }>,
@@ -139,7 +139,7 @@ export interface ResetSummary {
   readonly realizedPnl: Money;
 }
 
-/** Back to the initial state: orders canceled, positions closed at their marks, the initial cash restored (D10, D57). */
+/** Resets a portfolio to its initial state: orders canceled, positions closed at their marks, the initial cash restored (D10, D57). */
 export function resetPortfolio(
   d: Decision,
   command: Extract<Command, { type: 'ResetPortfolio' }>,
@@ -149,7 +149,7 @@ export function resetPortfolio(
   postAccrualsOf(d, portfolio);
   const { portfolioId, initialCash } = portfolio.terms;
   const open = portfolio.openOrders.oldestFirst();
-  // Exits that never went to work are no orders of their own yet (D155).
+  // Exits that never became active are not counted (D155).
   const ordersCancelled = open.filter(({ progress }) => progress.status !== 'CREATED').length;
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
@@ -185,7 +185,7 @@ export function resetPortfolio(
   return { portfolio, ...summary, realizedPnl };
 }
 
-/** One entry that takes every account back to where it began. */
+/** One entry that resets every account. */
 function resetEntry(d: Decision, portfolio: Portfolio): LedgerEntry {
   const { initialCash } = portfolio.terms;
   const target: Record<string, Money> = { SETTLED_CASH: initialCash, CAPITAL: Money.negate(initialCash) };
@@ -196,7 +196,7 @@ function resetEntry(d: Decision, portfolio: Portfolio): LedgerEntry {
   return d.entry('RESET', postings);
 }
 
-/** Cash in and out (D63). Out only what may be withdrawn. */
+/** Deposits or withdraws cash (D63). Withdrawals are limited to the withdrawable amount. */
 export function transferCash(
   d: Decision,
   command: Extract<Command, { type: 'TransferCash' }>,
@@ -227,8 +227,8 @@ export function transferCash(
 }
 
 /**
- * Out of a CASH portfolio its free settled cash. Out of a MARGIN portfolio what is left above its requirements, borrowed against what it
- * holds where that is more than its cash; but where a loan or a short position stays behind, so does the minimum equity (D109).
+ * Withdrawable cash. CASH portfolio: its free settled cash. MARGIN portfolio: its excess over the requirements, borrowed against its
+ * holdings if that exceeds its cash; but with a remaining loan or short position, the minimum equity must remain too (D109).
  */
 function withdrawable(d: Decision, portfolio: Portfolio): Money {
   const {
@@ -245,7 +245,7 @@ function withdrawable(d: Decision, portfolio: Portfolio): Money {
   return Money.max(Money.min(Money.min(left.initial, left.maintenance), most), Money.zero);
 }
 
-/** The portfolio a command is about, unless the tenant has no such one or its account is frozen (D141). */
+/** The portfolio of a command, or a rejection if the tenant has none such or its account is frozen (D141). */
 export function portfolioToChange(
   d: Decision,
   { by, portfolioId }: { readonly by: Requester; readonly portfolioId: string },

@@ -22,9 +22,9 @@ import type { TradingDate } from '../values/trading-date.js';
 import { haltIn } from './halted.js';
 
 const MINUTE_MS = 60_000;
-/** A reference price stays at least so long. */
+/** Minimum lifetime of a reference price. */
 const REFERENCE_MS = 30_000;
-/** Bands are wider for so long before the close. */
+/** Time before the close during which bands are wider. */
 const LATE_MS = 25 * MINUTE_MS;
 
 /** True when the rules need closing prices for price limits. */
@@ -34,7 +34,7 @@ const needsCloses = ({ shortSaleRestriction, luld }: Decision['rules']): boolean
 const isEquity = (instrument: Instrument | undefined): instrument is Equity =>
   instrument !== undefined && isShares(instrument);
 
-/** The equities whose quote is of the session that a close ends. */
+/** The equities whose quote belongs to the session that a close ends. */
 export function closesToNote(d: Pick<Decision, 'state' | 'rules' | 'instrument'>): readonly string[] {
   if (!needsCloses(d.rules)) return [];
   return [...d.state.books.values()]
@@ -57,7 +57,7 @@ export function noteCloses(d: Decision, date: TradingDate): void {
   d.emit({ type: 'ClosesNoted', date, closes });
 }
 
-/** A new quote of a symbol: whether short sales of it are restricted from here on, and where its price band lies. */
+/** Applies a new quote of a symbol to its short-sale restriction and its price band. */
 export function noteQuote(d: Decision, book: Book): void {
   const { rules, state } = d;
   if (!needsCloses(rules)) return;
@@ -90,7 +90,7 @@ export const isRestricted = ({ state, at }: Pick<Decision, 'state' | 'at'>, symb
 
 type BandMoved = Extract<Event, { type: 'BandMoved' }>;
 
-/** Takes a price into the band of a symbol, and looks at its limit state. */
+/** Adds a price to the band of a symbol, and updates its limit state. */
 function moveBand(d: Decision, quote: Quote, close: Price): void {
   const { symbol } = quote;
   if (haltIn(d, symbol) !== undefined) return;
@@ -110,7 +110,7 @@ function moveBand(d: Decision, quote: Quote, close: Price): void {
   const now = reference ?? band.reference;
   const isLimited = now !== undefined && moved.isExempt === undefined && isAtLimit(d, quote, close, now);
   if (isLimited !== (band.limitSince !== undefined)) moved.isLimited = isLimited;
-  // The next quote is one like any other.
+  // The exemption ends with the next quote.
   const ends = band.isExempt === true ? band.isExempt : undefined;
   const changes = [moved.price, moved.reference, moved.isLimited, ends];
   if (changes.every((change) => change === undefined)) return;
@@ -118,7 +118,7 @@ function moveBand(d: Decision, quote: Quote, close: Price): void {
   d.emit(moved);
 }
 
-/** A price that counts: a new trade, or the middle of a quote where the symbol has had no trade in the session or since its halt. */
+/** A counted price: a new trade, or the midpoint of a quote if the symbol has had no trade in the session or since its halt. */
 function priceIn(
   { last, lastSize, at, bid, ask }: Quote,
   band: BandState,
@@ -157,7 +157,7 @@ function bandOf(d: Decision, symbol: string, close: Price, reference: Price): Pr
   return bandAround(reference, close, instrument, end - d.at <= LATE_MS);
 }
 
-/** The band that limits executions of a symbol now (D179); undefined where none does. */
+/** The band that limits executions of a symbol now (D179); undefined if there is none. */
 export function bandNow(d: Decision, symbol: string): PriceBand | undefined {
   if (d.rules.luld !== true) return undefined;
   const band = d.state.bands.get(symbol);

@@ -18,9 +18,9 @@ import { setAsideChanges } from './reserve.js';
 import { endByScript, meetScript, scriptAtMarket } from './run-script.js';
 
 /**
- * An order reaches the market: at once, after its latency, or when the session it waited for opens. Its reservation is brought
- * up to date (RESERVING), it goes to work (ACTIVE) and meets the quote it finds. While its session is closed it waits
- * (PENDING_MARKET_OPEN), if it may. One whose cancel is on its way keeps saying CANCELING.
+ * Lets an order reach the market: at once, after its latency, or when its session opens. Its reservation is
+ * updated (RESERVING), it becomes active (ACTIVE) and meets the current quote. While its session is closed it waits
+ * (PENDING_MARKET_OPEN), if it may. An order with a pending cancel stays CANCELING.
  */
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
@@ -60,7 +60,7 @@ export function reachMarket(d: Decision, order: Order): void {
   endImmediate(d, order);
 }
 
-/** The session ended while the order was on its way. It waits for the next one, unless it or its broker does not wait. */
+/** Handles a session that ended while the order was on its way. The order waits for the next one, unless it or its broker does not wait. */
 function queue(d: Decision, order: Order, releaseAt: Instant): void {
   const { timeInForce } = order.progress;
   if (timeInForce === 'IOC' || timeInForce === 'FOK') {
@@ -77,7 +77,7 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
   followLimit(d, order);
 }
 
-/** True when a limit order arrives while the market is away from its limit: then it rests there. */
+/** True when a limit order arrives while the market is away from its limit: then it rests. */
 function findsMarketAway(d: Decision, order: Order, hours: MarketHours): boolean {
   const { limitPrice } = order.progress;
   if (limitPrice === undefined || isStop(order.terms.orderType)) return false;

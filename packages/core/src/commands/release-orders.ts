@@ -8,8 +8,8 @@ import { Quantity } from '../values/quantity.js';
 import { endOrder } from './end-order.js';
 
 /**
- * Ends closing orders that what is held is not enough for any more, the newest first: shares or contracts are gone, or `taken` of them are
- * needed for something else.
+ * Ends closing orders beyond the available position, the newest first: shares or contracts were removed, or `taken` of them are
+ * needed elsewhere.
  */
 export function releaseOrders(
   d: Decision,
@@ -24,7 +24,7 @@ export function releaseOrders(
     return reservedShares(portfolio, symbol) + taken > held;
   };
   while (lacking()) {
-    // Anew each time: an exit takes over what its sibling had set aside.
+    // Read again each time: an exit takes over the reservation of its sibling.
     const newest = portfolio.openOrders
       .oldestFirst()
       .findLast(({ terms, progress }) =>

@@ -4,9 +4,7 @@ import type { Order, SetAside } from '../orders/order.js';
 import { endRefused } from './end-order.js';
 import { fundsProblem, orderRequirementOf, setAsideFor } from './reserve.js';
 
-/**
- * RESERVING: sets right by today's quote what an order set aside at acceptance. `undefined` where the funds are gone, and with them the order.
- */
+/** RESERVING: updates an order's reservation to the current quote. `undefined` if the order ended because its funds were insufficient. */
 export function rereserve(d: Decision, order: Order): SetAside | undefined {
   const { terms, progress } = order;
   // An order that comes straight from its acceptance has just been checked.

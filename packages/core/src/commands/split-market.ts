@@ -6,11 +6,11 @@ import { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
 import type { Rounding } from '../values/scaled.js';
 
-/** The latest quote in new shares, or of a new series; what executions have taken from its sizes stays taken. */
+/** The latest quote in new shares, or of a new series; used parts of its sizes stay used. */
 export function marketAfter(book: Book, ratio: SplitRatio, symbol = book.symbol): SplitMarket | undefined {
   const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
   if (quote === undefined) return undefined;
-  // Prices and sizes that no integer can count any more are as good as the largest that one can.
+  // Prices and sizes beyond the range of integers are limited to the largest one.
   const scaled = (value: number, by: number, over: number, rounding: Rounding): number =>
     Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
   const price = (value: Price): Price => Price.ofUnits(scaled(value, ratio.old, ratio.new, 'half-up'));

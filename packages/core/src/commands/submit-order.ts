@@ -10,13 +10,13 @@ import { planOrder } from './plan-order.js';
 import type { OrderPlan } from './plan-order.js';
 import { reachMarket } from './reach-market.js';
 
-/** An order as it was acknowledged. */
+/** An acknowledged order. */
 export interface Acknowledged {
   readonly terms: OrderTerms;
   readonly progress: OrderProgress;
 }
 
-/** Takes a new order or refuses it: by the caps of an agent that asks, else as it is planned (`plan-order.ts`). */
+/** Accepts or refuses a new order: by the caps of its agent, if any, then by its plan (`plan-order.ts`). */
 export function submitOrder(
   d: Decision,
   { by, order, agent, number }: Extract<Command, { type: 'SubmitOrder' }>,
@@ -28,7 +28,7 @@ export function submitOrder(
   return acceptPlanned(d, plan, () => spend(d, by, agent, capped.more));
 }
 
-/** The order that is planned, held against the caps in dollars. One that cannot even be looked at is refused for that. */
+/** Checks a planned order against the dollar caps. An order that cannot be evaluated is refused for that reason. */
 function heldToCaps(
   d: Decision,
   by: Requester,
@@ -37,12 +37,12 @@ function heldToCaps(
 ): CapExceeded | { readonly more: Money } {
   const portfolio = d.state.portfolios.get(planned?.request.portfolioId ?? '');
   if (planned === undefined || portfolio === undefined) return { more: Money.zero };
-  // A trailing stop already stands somewhere.
+  // A trailing stop already has a stop price.
   const { request, stopPrice = request.stopPrice } = planned;
   return moneyCaps(d, by, agent, portfolio, { after: { ...request, stopPrice } });
 }
 
-/** Takes an order as planned, and as scripts have it. One without latency reaches the market in the same decision. */
+/** Accepts an order as planned, with its script. One without latency reaches the market in the same decision. */
 function acceptPlanned(
   d: Decision,
   { rejections, accepted: [planned, ...attached] }: OrderPlan,

@@ -11,7 +11,7 @@ import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { OrderedLeg } from './ordered-legs.js';
 
-/** Counts the day trades that an execution makes (D60, D113): each series as a share would be. Futures are not counted. */
+/** Counts the day trades that an execution makes (D60, D113): each series like a share. Futures are not counted. */
 export function trackDayTrades(d: Decision, terms: OrderTerms, executed: OrderExecuted): void {
   if (terms.assetClass === 'FUTURE') return;
   const { symbol, positionIntent, portfolioId, assetClass } = terms;
@@ -51,7 +51,7 @@ interface TrackedLeg {
 }
 
 /**
- * The same for several legs. Those that one order opened and one order closes are one day trade and one record, of the package (D113): it is
+ * The same for several legs. Legs that one order opened and one order closes are one day trade and one record, of the combo (D113): it is
  * counted with the first of them.
  */
 export function trackMultiLegDayTrades(
@@ -108,7 +108,7 @@ export function trackMultiLegDayTrades(
   }
 }
 
-/** The record of a package: units, and the net of its two sides, each as an absolute amount per unit. */
+/** The record of a combo: units, and the net of its two sides, each as an absolute amount per unit. */
 function multiLegRecord(underlying: string, group: readonly TrackedLeg[]): DayTradeRecord {
   const [first] = group;
   const own = first?.record;
@@ -122,7 +122,7 @@ function multiLegRecord(underlying: string, group: readonly TrackedLeg[]): DayTr
   for (const { leg, record, tracker } of group) {
     const current = tracker.current;
     if (record === undefined || current === undefined) continue;
-    // A leg that this fill sells was bought.
+    // A leg that this fill sells is a long one.
     const isLong = sideOf(leg.positionIntent) === 'SELL';
     openNet += isLong ? current.openValue : 0 - current.openValue;
     closeNet += isLong ? current.closeValue : 0 - current.closeValue;

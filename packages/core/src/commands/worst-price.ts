@@ -7,8 +7,10 @@ type Market = Pick<OrderTerms, 'symbol' | 'positionIntent'>;
 type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 
 /**
- * The price at which an opening order needs most: of a purchase its limit, or else the ask (a stop: its stop) plus the collar, of a
- * short sale its price or the ask, whichever is higher (a short option: or its mark, `contract-requirement.ts`). `undefined` where there is none to go by yet.
+ * The price at which an opening order requires the most: for a purchase its limit, or else the ask (a stop: its stop) plus the collar, for
+ * a
+ * short sale the higher of its price and the ask (a short option: or its mark, `contract-requirement.ts`). `undefined` if there is no price
+ * yet.
  */
 export function worstPrice(
   d: Decision,

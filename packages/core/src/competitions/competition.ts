@@ -19,12 +19,12 @@ export type CompetitionRule =
 /** Rules for every entry of a competition. Percentages in 1/10,000 of a percent: 5 % = 50,000. */
 export interface CompetitionRules {
   readonly assetClasses: readonly AssetClass[];
-  /** Symbols that may be opened; of options and futures the underlying or root. Absent = all. */
+  /** Symbols that may be opened; for options and futures the underlying or root. Absent = all. */
   readonly symbols?: readonly string[];
   readonly optionLevel?: number;
   /** False = no short sales of shares. */
   readonly shortSelling?: boolean;
-  /** Latency of every order, whatever the order names. */
+  /** Latency of every order, in place of the order's own. */
   readonly latencyProfile?: LatencyProfile;
   readonly maxPosition?: number;
   readonly maxOrdersPerMinute?: number;
@@ -51,7 +51,7 @@ export interface CompetitionTerms {
 /** Phase of a competition. */
 export type CompetitionPhase = 'OPEN' | 'RUNNING' | 'PAUSED' | 'FINISHED' | 'CANCELED';
 
-/** Why an entry is out. */
+/** Reason why an entry was removed. */
 export interface EntryRemoval {
   readonly status: 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
   /** The rule that eliminated it. */
@@ -64,19 +64,19 @@ export interface CompetitionPoint {
   readonly equity: Money;
 }
 
-/** A competition as a simulation that takes part in it knows it. Only events change it. */
+/** The state of a competition in a simulation that is part of it. Only events change it. */
 export interface Competition {
   readonly terms: CompetitionTerms;
   phase: CompetitionPhase;
-  /** The highest equity seen; of an entry whose drawdown is limited. */
+  /** The highest equity so far; only for entries with a drawdown limit. */
   highest?: Money;
-  /** Equity at the instants that scores go by, oldest first. */
+  /** Equity at the instants that scores depend on, oldest first. */
   readonly points: CompetitionPoint[];
   /** Executions of the entrant's orders. */
   trades: number;
   /** Orders accepted in the latest minute in which one was; counted from 1970, in minutes. */
   accepted?: { readonly minute: number; readonly count: number };
-  /** Set once the entry is out. */
+  /** Set when the entry is removed. */
   removed?: EntryRemoval & { readonly at: Instant };
 }
 
@@ -85,7 +85,7 @@ export const isOver = (phase: CompetitionPhase): boolean => phase === 'FINISHED'
 
 const MINUTE_MS = 60_000;
 
-/** The minute of the clock that an instant lies in. */
+/** The minute of the clock of an instant. */
 export const minuteOf = (at: Instant): number => Math.floor(at / MINUTE_MS);
 
 /** The refusal of an order by a competition. */

@@ -10,7 +10,7 @@ const PRODUCT_UNITS_PER_CENT = 1e8;
 const BPS_PRODUCT_UNITS_PER_CENT = 1e6;
 const UNITS_PER_CENT = 100;
 
-/** The schedule that an order in this class is charged by. */
+/** The commission schedule of an order in this class. */
 function commissionScheduleFor(broker: BrokerConfiguration, feeClass: FeeClass): CommissionSchedule {
   switch (feeClass) {
     case 'SHARES':
@@ -25,12 +25,12 @@ function commissionScheduleFor(broker: BrokerConfiguration, feeClass: FeeClass):
 }
 
 /**
- * The commission that one order owes in total after `cumulativeQuantity` shares or contracts have executed for
- * `cumulativeValue` dollars. The caller charges what is due now less what it has charged before.
+ * The total commission of one order after `cumulativeQuantity` shares or contracts have executed for
+ * `cumulativeValue` dollars. The caller charges the difference to its earlier charges.
  *
  * Rounded half up to whole cents, on the order's total and never on its parts: an order pays the same in one
- * execution or in a hundred. It never shrinks as an order fills, so a charge is never negative. Nothing executed,
- * nothing due.
+ * execution or in a hundred. It never shrinks as an order fills, so a charge is never negative. Without executions
+ * it is 0.
  *
  * `cumulativeQuantity` and `cumulativeValue` are magnitudes, the same for buys and sells; the value counts the
  * contract's multiplier.

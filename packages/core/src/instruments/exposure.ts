@@ -4,11 +4,11 @@ import type { Quantity } from '../values/quantity.js';
 import { valueOf } from './instrument.js';
 import type { Tradable } from './instrument.js';
 
-/** The symbol whose price an instrument follows: of an option its underlying. */
+/** The symbol whose price an instrument follows: for an option its underlying. */
 export const followedSymbol = (instrument: Tradable): string =>
   instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol;
 
-/** Names by which a list of symbols may allow an instrument: its own, and of contracts their underlying or root. */
+/** Names by which a list of symbols may allow an instrument: its own, and for contracts their underlying or root. */
 export function listNamesOf(instrument: Tradable): readonly string[] {
   switch (instrument.assetClass) {
     case 'EQUITY':
@@ -20,6 +20,6 @@ export function listNamesOf(instrument: Tradable): readonly string[] {
   }
 }
 
-/** Market value of a position at a price; 0 for futures, which are worth their variation alone. */
+/** Market value of a position at a price; 0 for futures, whose value is their variation alone. */
 export const marketValueOf = (instrument: Tradable, price: Price, quantity: Quantity): Money =>
   instrument.assetClass === 'FUTURE' ? Money.zero : valueOf(instrument, price, quantity);

@@ -15,7 +15,7 @@ const WEDNESDAY = 3;
 
 const firstOf = ({ year, month }: ContractMonth): TradingDate => TradingDate.ofDay(dayNumber(year, month, 1));
 
-/** The month that lies so many months ahead. */
+/** The month that is `months` later. */
 export const monthsLater = ({ year, month }: ContractMonth, months: number): ContractMonth => {
   const count = year * 12 + month - 1 + months;
   return { year: Math.floor(count / 12), month: (count % 12) + 1 };
@@ -61,7 +61,7 @@ export function lastTradeDateBy(rule: LastTradeRule, of: ContractMonth): Trading
   }
 }
 
-/** The third business day before the 25th, or before the business day that it gives way to. */
+/** The third business day before the 25th, or before the preceding business day if the 25th is none. */
 const beforeThe25th = ({ year, month }: ContractMonth): TradingDate =>
   before(atOrBefore(TradingDate.ofDay(dayNumber(year, month, 25))), 3);
 
@@ -73,5 +73,5 @@ function lastFriday(of: ContractMonth): TradingDate {
   return atOrBefore(TradingDate.ofDay(isBoxingDay ? friday - 1 : friday));
 }
 
-/** The first day on which holders of a month may be told to take delivery: the last business day before it. */
+/** The first day of possible delivery notices to holders of a month: the last business day before it. */
 export const firstNoticeDateOf = (of: ContractMonth): TradingDate => before(firstOf(of), 1);

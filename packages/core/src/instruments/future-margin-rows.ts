@@ -1,8 +1,8 @@
 /*
- * Maintenance margin of a contract in dollars, by root, from a date (yymmdd) on until the next: what the exchanges asked for from
- * the beginning of the source (2000 for some) to February 2022, without the rows that change nothing, and one entry each from later lists
- * of brokers. Where the initial margin is not 110 % of it, up to the next dollar, it is behind the stroke. Micro contracts are
- * fractions of these, but for the rows of their own: MBT was rounded otherwise, and MCL has its place in a later list.
+ * Maintenance margin of a contract in dollars, by root, from a date (yymmdd) until the next: the exchanges' margins from
+ * the beginning of the source (2000 for some) to February 2022, without rows that change nothing, and one entry each from later lists
+ * of brokers. An initial margin that is not 110 % of maintenance, rounded up to the next dollar, follows the slash. Micro contracts are
+ * fractions of these, except those with their own rows: MBT was rounded differently, and MCL is in a later list.
  *
  * Sources: LEAN, (c) QuantConnect Corporation, Apache License 2.0, github.com/QuantConnect/Lean at
  * 24863901deffa9ec7985e21ef8fbdb0258efb9e4, Data/future/<exchange>/margins; reduced. 2024-10-29 and 2025-11: docs/rules/futures.md.

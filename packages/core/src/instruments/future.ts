@@ -2,7 +2,7 @@ import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** One delivery month of a future. Its orders are not accepted yet. */
+/** One delivery month of a future. */
 export interface FutureContract {
   readonly assetClass: 'FUTURE';
   readonly symbol: string;
@@ -12,9 +12,9 @@ export interface FutureContract {
   readonly tickSize: Price;
   readonly settlement: 'PHYSICAL' | 'CASH';
   readonly lastTradeDate: TradingDate;
-  /** From which on holders may be told to take delivery; absent = never. */
+  /** Start of possible delivery notices to holders; absent = never. */
   readonly firstNoticeDate?: TradingDate;
-  /** Per contract; absent = what `marginOf` knows of its root on a date. */
+  /** Per contract; absent = the margin by `marginOf` for its root and date. */
   readonly initialMargin?: Money;
   readonly maintenanceMargin?: Money;
   /** Per pair of one month against another; absent = a part of `maintenanceMargin`. */

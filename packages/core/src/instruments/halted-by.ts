@@ -29,6 +29,6 @@ export function haltedBy(instrument: Instrument): readonly string[] {
   }
 }
 
-/** The symbol that people say is halted: of an option what it is on. */
+/** The symbol that a halt message names: for an option its underlying. */
 export const subjectOf = (instrument: Instrument): string =>
   instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol;

@@ -1,4 +1,4 @@
-/** An index: quoted, and what options are settled by; never ordered and never held. */
+/** An index: quoted, and the settlement price of options; never ordered and never held. */
 export interface IndexUnderlying {
   readonly assetClass: 'INDEX';
   readonly symbol: string;

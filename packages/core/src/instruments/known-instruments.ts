@@ -14,16 +14,16 @@ import { contractListed, contractsAround, optionClassOn, seriesListed } from './
 import type { OptionClass } from './option-series.js';
 import { formatOsi, parseOsi } from './osi.js';
 
-/** Contracts kept after they were computed: those that are held and ordered, and then some. */
+/** Limit of computed contracts to keep: more than those held and ordered. */
 const MOST_CONTRACTS_KNOWN = 16_384;
 
 interface KnownContract {
   readonly instrument: Instrument;
-  /** An instant at which it was listed: it is at every later one. */
+  /** An instant at which it was listed: it stays listed later. */
   readonly since: Instant;
 }
 
-/** The instruments of a listing. It may be shared between simulations: what it remembers never changes an answer. */
+/** The instruments of a listing. It may be shared between simulations: its cache never changes a result. */
 export class KnownInstruments implements Instruments {
   readonly listing: Listing;
   private readonly listed: ReadonlyMap<string, Instrument>;
@@ -93,7 +93,7 @@ export class KnownInstruments implements Instruments {
     const today = xnys.dateOf(at);
     const instrument = this.optionNamed(symbol, today) ?? this.futureNamed(symbol, today);
     if (instrument === undefined) return undefined;
-    // Symbols that name nothing are not remembered: whoever makes some up must not drive out what is held.
+    // Unknown symbols are not cached: made-up ones must not evict those in use.
     if (this.known.size >= MOST_CONTRACTS_KNOWN) this.known.clear();
     this.known.set(symbol, { instrument, since: at });
     return instrument;

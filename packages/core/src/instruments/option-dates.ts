@@ -3,7 +3,7 @@ import { FRIDAY, onOrAfter, SATURDAY, weekdayOf } from '../calendar/weekday.js';
 import { civilOfDay, dayNumber, TradingDate } from '../values/trading-date.js';
 
 /**
- * On which days the options of a class expire, as their symbols name them. Always by the days of XNYS: a symbol means the
+ * Expirations of a class, as symbols name them. Always by the days of XNYS: a symbol means the
  * same under any calendar.
  */
 export interface ExpirationRule {
@@ -40,7 +40,7 @@ export const FRIDAYS: ExpirationRule = {
 
 const DAYS_BEFORE_THE_OPTIONS_PRICED = 30;
 
-/** Thirty days before the third Friday of the month after, or before the trading day that Friday gives way to. */
+/** Thirty days before the third Friday of the next month, or before the preceding trading day if that Friday is none. */
 function volatilityMonthly(year: number, month: number): TradingDate {
   const [nextYear, nextMonth] = month === 12 ? [year + 1, 1] : [year, month + 1];
   const priced = TradingDate.dayOf(tradingDayAt(thirdFriday(nextYear, nextMonth)));

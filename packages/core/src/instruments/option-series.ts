@@ -67,7 +67,7 @@ export function usualVolatilityOf(underlying: Instrument | undefined): number {
   return daily * Math.sqrt(TRADING_DAYS_A_YEAR);
 }
 
-/** The class of options on what is listed. A root has no dots: those on BRK.B are BRKB. */
+/** The class of options on a listed instrument. A root has no dots: those on BRK.B are BRKB. */
 export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass {
   const { symbol } = instrument;
   const isOnIndex = instrument.assetClass === 'INDEX';

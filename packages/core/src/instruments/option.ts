@@ -7,7 +7,7 @@ import type { TradingDate } from '../values/trading-date.js';
 /** Margin rate class of an underlying: a stock's, or the lower one of a broad index and its funds. */
 export type UnderlyingClass = 'EQUITY' | 'NARROW_INDEX' | 'BROAD_INDEX';
 
-/** A listed option series. Its orders are not accepted yet. */
+/** A listed option contract. */
 export interface OptionContract {
   readonly assetClass: 'OPTION';
   /** OSI symbol without blanks. */

@@ -14,9 +14,9 @@ const DIME = Price.of('0.1');
 /**
  * The smallest step in which an order on `instrument` at about `price` may be priced: the instrument's own `tickSize`,
  * else by its class. Shares: one cent from one dollar and 0.0001 dollar below. Options, in single-leg orders: one cent
- * below three dollars and five from there; one cent at any price, or five and ten, where the class says so (D70).
+ * below three dollars and five from there; one cent at any price, or five and ten, for classes with that rule (D70).
  *
- * Sources: SEC Rule 612 of Regulation NMS, 17 CFR 242.612, and the penny programme of the options exchanges
+ * Sources: SEC Rule 612 of Regulation NMS, 17 CFR 242.612, and the penny program of the options exchanges
  * (docs/rules/tick-size.md). They bind the prices at which orders are accepted and ranked, not those at which they execute.
  */
 export function tickFor(instrument: Tradable, price: Price): Price {

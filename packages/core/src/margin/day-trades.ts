@@ -16,7 +16,7 @@ export function dayTradesWithin(
   return counts.reduce((sum, one) => sum + (one.date >= first && one.date <= date ? one.count : 0), 0);
 }
 
-/** The first session after a date in whose window fewer than `most` are left. */
+/** The first session after a date whose window has fewer than `most` day trades. */
 export function restrictedUntil(
   counts: readonly DayTradeCount[],
   date: TradingDate,

@@ -1,4 +1,4 @@
-/** The names of groups under Reg T, in the order that they are shown in (D43, D104, D106). */
+/** The names of groups under Reg T, in display order (D43, D104, D106). */
 export const STRATEGIES = [
   'LONG_STOCK',
   'SHORT_STOCK',
@@ -32,5 +32,5 @@ export const STRATEGIES = [
 
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** The names of all groups: those of futures, and of what is margined by its risk, too. */
+/** The names of all groups, including those of futures and of risk-based margin. */
 export type GroupName = Strategy | 'FUTURE' | 'FUTURE_SPREAD' | 'CLASS_GROUP';

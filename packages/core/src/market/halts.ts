@@ -4,7 +4,7 @@ import type { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { Quote } from './quote.js';
 
-/** A stop of trading in a symbol and in the options on it, or of the whole stock market (D178). */
+/** A halt of a symbol and its options, or of the whole stock market (D178). */
 export interface Halt {
   readonly symbol: string;
   /** The code of the listing exchange, such as LUDP or T1. */
@@ -14,10 +14,10 @@ export interface Halt {
   readonly until?: Instant;
 }
 
-/** The end of a halt. Quotes from before it are not met any more. */
+/** The end of a halt. Earlier quotes are not matched. */
 export interface Resumption {
   readonly at: Instant;
-  /** Batches of quotes pushed by then; -1 = those of the very instant come after it. */
+  /** Batches of quotes pushed by then; -1 = those of this very instant come after it. */
   readonly pushes: number;
 }
 
@@ -25,9 +25,9 @@ export interface Resumption {
 export interface TradingHalts {
   /** By symbol. */
   readonly inForce: Map<string, Halt>;
-  /** By symbol: when its latest halt ended. */
+  /** By symbol: the end of its latest halt. */
   readonly resumed: Map<string, Resumption>;
-  /** By reason: the trading day on which a market-wide circuit breaker tripped last. */
+  /** By reason: the trading day on which a market-wide circuit breaker last tripped. */
   readonly breakers: Map<string, TradingDate>;
 }
 
@@ -37,7 +37,7 @@ export const noHalts = (): TradingHalts => ({
   breakers: new Map(),
 });
 
-/** The halt that keeps an instrument from trading at an instant; of several the one that lasts longest. */
+/** The halt that stops an instrument at an instant; of several the longest. */
 export function haltOf(halts: TradingHalts, instrument: Instrument, at: Instant): Halt | undefined {
   if (halts.inForce.size === 0) return undefined;
   let longest: Halt | undefined;
@@ -53,7 +53,7 @@ export const isOver = ({ until }: Halt, at: Instant): boolean => until !== undef
 
 const endOf = ({ until }: Halt): number => until ?? Infinity;
 
-/** True when a quote came after trading in its instrument resumed. `pushed`: the number of the push that it came with, 0 = of a feed. */
+/** True when a quote came after trading in its instrument resumed. `pushed`: the number of its push, 0 = from a feed. */
 export function isSinceResumption(
   halts: TradingHalts,
   instrument: Instrument,

@@ -2,7 +2,7 @@ import type { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 
-/** The best bid and offer of an instrument, with the last trade where the source knows it. */
+/** The best bid and offer of an instrument, with the last trade if the source has it. */
 export interface Quote {
   readonly symbol: string;
   /** Absent = no bid. */
@@ -15,17 +15,17 @@ export interface Quote {
   readonly askSize?: Quantity;
   readonly last?: Price;
   readonly lastSize?: Quantity;
-  /** The close of the session that ends at this very instant, or ended up to a minute ago: the official one where the source has it. */
+  /** The close of the session that ends at this very instant, or ended up to a minute ago: the official one if the source has it. */
   readonly close?: Price;
-  /** The source will still tell the close of the session (D180): it is known up to a minute after the bell. */
+  /** The source will still report the close of the session (D180): within a minute of the bell. */
   readonly closeToCome?: true;
-  /** The official open of the session, with the first quote of it that the source has it for. */
+  /** The official open of the session, on the first quote for which the source has it. */
   readonly open?: Price;
-  /** The source will still tell the official open of the session. */
+  /** The source will still report the official open of the session. */
   readonly openToCome?: true;
-  /** Until here the source would have told of a change (D183): the age of the quote counts from here. Absent = from `at`. */
+  /** Time until which the source would have reported a change (D183): the age of the quote counts from here. Absent = from `at`. */
   readonly freshUntil?: Instant;
-  /** The source tells it late (D183). */
+  /** The source reports it with a delay (D183). */
   readonly delayed?: true;
   /** Derived by the source, and not firm (D184). */
   readonly indicative?: true;
@@ -47,7 +47,7 @@ export interface Bar {
 /** The age of a quote counts from here (D47, D183). */
 export const agesFrom = ({ at, freshUntil }: Pick<Quote, 'at' | 'freshUntil'>): Instant => freshUntil ?? at;
 
-/** True when two quotes of a symbol are one statement of its source, told again with another age. */
+/** True when two quotes of a symbol are one statement of its source, repeated with another age. */
 export const isSameStatement = (a: Quote, b: Quote): boolean =>
   a.at === b.at && a.bid === b.bid && a.ask === b.ask && a.bidSize === b.bidSize && a.askSize === b.askSize;
 
@@ -65,7 +65,7 @@ export const isWithoutMarket = ({ bid, ask, last, freshUntil }: Quote): boolean 
   freshUntil !== undefined && bid === undefined && ask === undefined && last === undefined;
 
 /**
- * The price a position is marked at (D56): `last` where it lies within bid and ask, else the nearer of the two.
+ * The mark of a position (D56): `last` if it lies within bid and ask, else the nearer of the two.
  * With one side only, `last` if known, else that side. `undefined` without any price.
  */
 export function markOf(quote: Quote): Price | undefined {
@@ -76,11 +76,11 @@ export function markOf(quote: Quote): Price | undefined {
     return last;
   }
   if (bid !== undefined && ask !== undefined) {
-    // Without a last trade nothing says which side is nearer: the middle, rounded down to the price unit.
+    // Without a last trade the mark is the midpoint, rounded down to the price unit.
     return Math.floor((bid + ask) / 2) as Price;
   }
   return bid ?? ask;
 }
 
-/** The price a position is marked at when a session ends: the official close where there is one. */
+/** The mark of a position at the end of a session: the official close if there is one. */
 export const closingMarkOf = (quote: Quote): Price | undefined => quote.close ?? markOf(quote);

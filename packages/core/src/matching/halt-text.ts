@@ -3,7 +3,7 @@ import { subjectOf } from '../instruments/halted-by.js';
 import type { Instrument } from '../instruments/instrument.js';
 import type { Halt } from '../market/halts.js';
 
-/** The sentence about a halt, of the instrument that somebody wants to trade. */
+/** The message of a halt, for the instrument of an order. */
 export function haltText(instrument: Instrument, { reason, until }: Halt): string {
   const end = until === undefined ? '' : ` until ${formatNewYork(until)}`;
   return `trading in ${subjectOf(instrument)} is halted (${reason})${end}`;

@@ -19,7 +19,7 @@ import type { Book, Lane, QueueEntry } from './book.js';
 import type { FillModel } from './fill-model.js';
 import { triggerPrice } from './trigger.js';
 
-/** The market as those who wait see it. */
+/** The market as waiting orders see it. */
 export interface MarketNow {
   readonly quoteMaxAgeMs: number | undefined;
   readonly bookOf: (symbol: string) => Book | undefined;
@@ -27,7 +27,7 @@ export interface MarketNow {
   /** The auction that an order is for. */
   readonly auctionOf: (order: Order) => { readonly name: string; readonly at: Instant } | undefined;
   readonly haltOf: (instrument: Tradable) => Halt | undefined;
-  /** True when the quote of a book is met: nothing is halted, and it came after the latest halt. */
+  /** True when the quote of a book can be matched: there is no halt, and it came after the latest one. */
   readonly isTrading: (book: Book) => boolean;
   readonly fillModelOf: (order: Order) => FillModel;
   /** The price band that limits executions. */
@@ -37,8 +37,8 @@ export interface MarketNow {
 }
 
 /**
- * Why an open order has not filled yet, in words a user can act on: the reason that holds (D50, D136). `undefined` for orders that are
- * over.
+ * Why an open order has not filled yet, in words a user can act on: the actual reason (D50, D136). `undefined` for
+ * closed orders.
  */
 export function waitingFor(
   order: Order,
@@ -109,7 +109,7 @@ export function waitingFor(
   if (limitPrice !== undefined && place !== undefined && isAway(place.price)) {
     return `market to trade through limit ${format(limitPrice)}`;
   }
-  // Only a displayed size that is used up keeps an order that the market has come to.
+  // An order that the market has reached can only be waiting for displayed size.
   const size = `size at ${name} ${format(touch)}`;
   const lanes = book.lanes.filter(({ session }) => hours.isOpen(session, now));
   return place !== undefined && isBehind(lanes, place, side) ? `${size}, after the queue before it` : size;
@@ -130,14 +130,14 @@ function haltWaitedFor(
 const noneSince = (symbol: string, { instrument }: MarketNow): string =>
   `no quote since trading in ${subjectOf(instrument(symbol))} resumed`;
 
-/** True when others have their turn at the displayed size before this one. */
+/** True when other orders come before this one at the displayed size. */
 const isBehind = (lanes: readonly Lane[], place: QueueEntry, side: Side): boolean =>
   lanes.some((lane) => {
     const first = readyQueue(lane, side).first();
     return lane.model !== 'ideal' && first !== undefined && isBefore(first, place, side);
   });
 
-/** The same of an order of several legs: the first leg that cannot trade, the net that is not there, the size that is used up. */
+/** The same for a multi-leg order: the first leg that cannot trade, the net out of reach, or the used-up size. */
 function multiLegWaitsFor(
   { terms, progress }: Order,
   legs: readonly OrderLeg[],

@@ -1,13 +1,13 @@
 import { Money } from '../values/money.js';
 
 /**
- * Margin equity above what is required, or a part of it: what is left, what an order changes, what it takes while it is
- * open. The two measures of every opening order, S and X of D108.
+ * Margin equity above the requirements, or a part of it: available margin, margin impact of an order, or the reservation of an
+ * open one. The two measures of every opening order, S and X of D108.
  */
 export interface MarginExcess {
-  /** Above what Regulation T asks for at purchase or sale. */
+  /** Excess over the Reg T initial requirement. */
   readonly initial: Money;
-  /** Above what holding takes. */
+  /** Excess over the maintenance requirement. */
   readonly maintenance: Money;
 }
 

@@ -1,8 +1,9 @@
 import type { Order } from './order.js';
 
 /**
- * Open orders of a portfolio, or of a book: entering and leaving cost the same however many there are, and no hashing. Whoever enters an
- * order remembers its place.
+ * Open orders of a portfolio, or of a book: adding and removing cost the same for any number of orders, without hashing. The caller
+ * remembers the
+ * place of an order that it adds.
  */
 export class OpenOrders {
   private readonly orders: Order[] = [];
@@ -16,7 +17,7 @@ export class OpenOrders {
     return this.orders.push(order) - 1;
   }
 
-  /** Takes out the order at a place. Returns the one that has moved there instead, if any. */
+  /** Removes the order at a place. Returns the one that has moved there instead, if any. */
   removeAt(place: number): Order | undefined {
     const last = this.orders.pop();
     if (last === undefined || place === this.orders.length) return undefined;
@@ -33,7 +34,7 @@ export class OpenOrders {
     return this.orders.values();
   }
 
-  /** `isWanted`: those alone. */
+  /** `isWanted`: only orders that satisfy it. */
   oldestFirst(isWanted?: (order: Order) => boolean): Order[] {
     const wanted = isWanted === undefined ? [...this.orders] : this.orders.filter(isWanted);
     return wanted.sort((a, b) => a.terms.number - b.terms.number);

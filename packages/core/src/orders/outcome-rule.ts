@@ -3,7 +3,7 @@ import type { Quantity } from '../values/quantity.js';
 import type { OrderType, PositionIntent } from './order.js';
 import type { Script } from './script.js';
 
-/** The orders that an outcome rule is about: all that is given must hold. */
+/** Conditions on orders; all of the given ones must hold. */
 export interface OutcomeMatch {
   readonly portfolioId?: string;
   readonly symbol?: string;
@@ -15,28 +15,28 @@ export interface OutcomeMatch {
   readonly clientOrderId?: string;
 }
 
-/** A rule by which orders of a simulation are scripted, with what it has done so far (D175). */
+/** A rule by which orders of a simulation are scripted, with its counts so far (D175). */
 export interface OutcomeRule {
   readonly number: number;
   readonly match: OutcomeMatch;
-  /** Matching orders that it passes over first. */
+  /** Matching orders that it skips first. */
   readonly skip: number;
-  /** Orders that it then scripts; 0 = no end. */
+  /** Orders that it then scripts; 0 = no limit. */
   readonly times: number;
   readonly script: Script;
-  /** Orders that it has passed over. */
+  /** Orders that it has skipped. */
   readonly passed: number;
   /** Orders that it has scripted. */
   readonly used: number;
 }
 
-/** More than a test suite needs; each order is held against all of them. */
+/** More than a test suite needs; each order is checked against all of them. */
 export const MOST_OUTCOMES = 1000;
 
-/** True when a rule has something left to do. */
+/** True when a rule can still script orders. */
 export const isLive = ({ times, used }: OutcomeRule): boolean => times === 0 || used < times;
 
-/** True when a rule is about an order. */
+/** True when a rule matches an order. */
 export function matchesOrder(
   match: OutcomeMatch,
   order: Omit<OutcomeMatch, 'clientOrderId'> & Pick<OutcomeMatch, 'clientOrderId'>,

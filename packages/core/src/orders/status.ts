@@ -1,6 +1,6 @@
 import type { OrderStatus } from './order.js';
 
-/** Every move an order may make (contract section 3, D18–D20). A move that is not listed is a broken invariant. */
+/** Every legal transition of an order (contract section 3, D18–D20). Any other is a broken invariant. */
 export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   CREATED: ['RESERVING', 'ACTIVE', 'PENDING_MARKET_OPEN', 'CANCELED', 'REJECTED'],
   PENDING: ['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED', 'ERROR'],
@@ -14,7 +14,7 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
   ERROR: [],
 };
 
-/** True when an order may go from one status to another; `through` RESERVING where a move is both steps in one. */
+/** True when an order may go from one status to another; `through` RESERVING if an event makes both steps in one. */
 export const isTransitionAllowed = (from: OrderStatus, to: OrderStatus, through?: 'RESERVING'): boolean =>
   from === to ||
   (through === undefined

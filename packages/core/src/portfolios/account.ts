@@ -3,13 +3,13 @@ import type { Instant } from '../values/instant.js';
 export type AccountType = 'INDIVIDUAL' | 'IRA' | 'ROTH_IRA';
 export type PortfolioType = 'CASH' | 'MARGIN';
 
-/** A customer's account: the owner of portfolios, of one tenant. */
+/** A customer's account: the owner of portfolios, within one tenant. */
 export interface Account {
   readonly tenantId: string;
   readonly accountId: string;
   name?: string;
   readonly accountType: AccountType;
-  /** The type that its portfolios must have: set where it was opened as a retirement account (D140). */
+  /** The type that its portfolios must have: set if it was opened as a retirement account (D140). */
   readonly requiredType?: AccountType;
   portfolioType?: PortfolioType;
   firstName?: string;

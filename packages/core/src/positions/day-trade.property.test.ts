@@ -25,7 +25,7 @@ const orders = fc.array(
   { maxLength: 12 },
 );
 
-/** A long day that begins with 1,000 shares held overnight; closings never sell more than there is. */
+/** A long day that begins with 1,000 shares held overnight; closings never exceed the position. */
 function run(day: readonly Order[], inParts: boolean) {
   let tracker: DayTradeTracker | undefined;
   const records = new Map<number, DayTradeRecord>();
@@ -56,7 +56,7 @@ function run(day: readonly Order[], inParts: boolean) {
   return { count: tracker?.count ?? 0, left: tracker?.openQuantity ?? 0, records: [...records.values()] };
 }
 
-/** The rule in the plainest way: closings that follow an opening with no closing between. */
+/** The rule in its simplest form: closings that follow an opening with no closing between. */
 function turns(day: readonly Order[]): number {
   let held = 1000;
   let armed = false;

@@ -6,8 +6,8 @@ import type { TradingDate } from '../values/trading-date.js';
 
 /**
  * Day trades, counted by changes of direction (FINRA Regulatory Notice 21-13): opening and then closing the same
- * security on the same day counts once for every turn from opening to closing, however many executions it
- * takes. Closing only what was held overnight, before anything was opened that day, does not count.
+ * security on the same day counts once for every turn from opening to closing, regardless of the number of
+ * executions. Closing only overnight positions, before anything was opened that day, does not count.
  */
 export interface DayTradeRecord {
   /** Running number of the symbol's records of the day, so that a growing record replaces itself. */
@@ -26,17 +26,17 @@ export interface DayTradeRecord {
 /** One symbol's day so far. */
 export interface DayTradeTracker {
   readonly date: TradingDate;
-  /** Shares opened today that no close has been matched with, and what they cost. */
+  /** Shares opened today that no close has been matched with, and their cost. */
   readonly openQuantity: Quantity;
   readonly openValue: Money;
   readonly openedAt?: Instant;
-  /** True where the next closing order turns the direction. */
+  /** True when the next closing order turns the direction. */
   readonly turnsOnClose: boolean;
   /** The order that opened last and the one that closed last: fills of one order are one transaction. */
   readonly lastOpeningOrder?: number;
   readonly lastClosingOrder?: number;
   readonly count: number;
-  /** Records made today; unlike `count` it outlives a reset, so that no record takes the place of an earlier one (D142). */
+  /** Records made today; unlike `count` it survives a reset, so that no record replaces an earlier one (D142). */
   readonly recorded: number;
   /** The record of the current turn, and the exact values it averages. */
   readonly current?: {
@@ -63,11 +63,11 @@ export interface DayTradeFill {
 const average = (value: Money, quantity: Quantity, multiplier = 1): Price =>
   Money.perUnit(value, quantity, multiplier);
 
-/** A copy with some of it changed. Not by spreading: a spread copy that gains a field gets a hidden class of its own. */
+/** A copy with changed fields. Not by spreading: a spread copy that gains a field gets a hidden class of its own. */
 const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
   Object.assign({}, tracker, changes);
 
-/** A day that has not seen a fill. */
+/** The tracker of a day without fills. */
 const freshTracker = (date: TradingDate, recorded: number): DayTradeTracker => ({
   date,
   openQuantity: Quantity.zero,
@@ -77,7 +77,7 @@ const freshTracker = (date: TradingDate, recorded: number): DayTradeTracker => (
   recorded,
 });
 
-/** The tracker after a reset: the day begins again, its records stay. */
+/** The tracker after a reset: the day starts again, its records stay. */
 export const forgetDayTrades = ({ date, recorded }: DayTradeTracker): DayTradeTracker =>
   freshTracker(date, recorded);
 

@@ -30,7 +30,7 @@ const books = (days: number) =>
 const settlesAt: Parameters<typeof collateralOf>[2] = ({ expiration }) =>
   Instant.ofMs(Date.parse(expiration));
 
-/** In dollars, what all of it is worth when the underlying ends at a price. */
+/** Value in dollars when the underlying ends at a price. */
 const worthAt = (legs: readonly CollateralLeg[], price: number): number =>
   legs.reduce((sum, { contract, count }) => {
     const strike = contract.strike / 1e8;
@@ -54,7 +54,7 @@ it('collateral of one expiration equals its maximum loss, and uncovered contract
       const lacking = Math.max(0, shortPuts - sumOf(legs, 'PUT', 1));
       expect(cover.spreads).toBe(shortCalls - cover.nakedCalls + shortPuts - lacking);
       if (cover.nakedCalls > 0) return;
-      // Longs of a kind without shorts stand for nothing.
+      // Longs of a type without shorts cover none.
       const used = legs.filter(
         ({ contract }) => (contract.optionType === 'CALL' ? shortCalls : shortPuts) > 0,
       );

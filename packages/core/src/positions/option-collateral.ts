@@ -9,7 +9,7 @@ import { Quantity } from '../values/quantity.js';
  * the contracts on one underlying alone, not on their holder.
  */
 
-/** Contracts of one series, held or imagined. */
+/** Contracts of one series, held or hypothetical. */
 export interface CollateralLeg {
   readonly contract: OptionContract;
   /** Whole contracts; negative = short. */

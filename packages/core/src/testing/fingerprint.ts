@@ -1,4 +1,4 @@
-/** A number that differs if any bit of any of these does; 0 and −0 are different too. */
+/** A hash that depends on every bit of the values; 0 and −0 are different too. */
 export function fingerprint(values: readonly number[]): number {
   const view = new DataView(new ArrayBuffer(8));
   let hash = 0x811c9dc5;

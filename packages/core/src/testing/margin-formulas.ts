@@ -2,12 +2,14 @@ import type { Contract, Micros } from '../margin/reg-t/contracts.js';
 import type { TradingDate } from '../values/trading-date.js';
 
 /*
- * The amounts of D100–D103, written from the rule text (12 CFR 220.12; FINRA Rule 4210(c), (f)(2)(D), (E) and (H)) and apart from the product's: what an
- * oracle compares with must not call what it judges. Equity options on stock without a leverage factor, by FINRA's rates. Amounts are of one
+ * The amounts of D100–D103, written from the rule text (12 CFR 220.12; FINRA Rule 4210(c), (f)(2)(D), (E) and (H)) and independent of the
+ * product's:
+ * a reference must not call the code that it checks. Equity options on stock without a leverage factor, at FINRA's rates. Amounts are of
+ * one
  * contract, or of the shares that one contract delivers.
  */
 
-/** Maintenance less what long-dated longs count with, and what opening takes. */
+/** Maintenance less the equity contribution of long-dated longs, and the initial requirement. */
 export type Least = readonly [aim: Micros, initial: Micros];
 
 const percent = (rate: number, value: Micros): Micros => (value * rate) / 100;
@@ -21,13 +23,13 @@ const inTheMoney = ({ isCall, shares, strike }: Contract): Micros =>
 const outOfTheMoney = ({ isCall, shares, strike }: Contract): Micros =>
   isCall ? Math.max(strike - shares, 0) : Math.max(shares - strike, 0);
 
-/** The least that short stock takes: 5.00 a share; below 5.00 all of its value, and at least 2.50 a share. */
+/** Minimum requirement of short stock: 5.00 a share; below 5.00 its full value, and at least 2.50 a share. */
 const isLow = ({ shares, deliverable }: Contract): boolean => shares < 5e6 * deliverable;
 const leastShort = (one: Contract): Micros =>
   isLow(one) ? Math.max(one.shares, 2.5e6 * one.deliverable) : 5e6 * one.deliverable;
 const shortRate = (one: Contract): Micros => Math.max(percent(30, one.shares), leastShort(one));
 
-/** Stock that no option is with, as one contract delivers it. */
+/** Stock without options, the shares of one contract. */
 export function stockAlone(one: Contract, isLong: boolean): Least {
   const half = percent(50, one.shares);
   if (isLong) return opening(half, percent(25, one.shares));
@@ -63,7 +65,7 @@ export function straddle(call: Contract, put: Contract): Least {
   return opening(amount, amount);
 }
 
-/** Stock with one option; undefined where the two are no group. */
+/** Stock with one option; undefined if the two are no group. */
 export function stockWithOne(one: Contract, isLong: boolean): Least | undefined {
   const { isCall, isShort, shares, strike, premium } = one;
   const [itm, otm] = [inTheMoney(one), outOfTheMoney(one)];
@@ -80,7 +82,7 @@ export function stockWithOne(one: Contract, isLong: boolean): Least | undefined 
   return undefined;
 }
 
-/** Stock with a put and a call of one expiration; undefined where the three are no group. */
+/** Stock with a put and a call of one expiration; undefined if the three are no group. */
 export function stockWithTwo(put: Contract, call: Contract, isLong: boolean): Least | undefined {
   if (put.expiration !== call.expiration) return undefined;
   const half = percent(50, Math.min(call.shares, call.strike));

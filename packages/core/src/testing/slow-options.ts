@@ -1,5 +1,5 @@
 /*
- * Slow twins of the model of options, written apart from it and with the engine's own functions: a tree of 2,001 steps and one of half
+ * Slow references of the option model, written independently and with the engine's own functions: a tree of 2,001 steps and one of half
  * as many, and integrals. Dollars per share, years, dividends as [years until the ex-date, amount].
  */
 
@@ -46,7 +46,7 @@ function americanTree(
   let values = ups.map((power) => Math.max(0, sign * (escrowed * down ** n * power - strike)));
   for (let i = n - 1; i >= 0; i--) {
     const now = i * step;
-    // Exercise now, or bound now to exercise just before (a call) or after (a put) a dividend of the step that begins.
+    // Exercise now, or a binding decision to exercise just before (a call) or after (a put) a dividend of the step that begins.
     const strikes = [strike - presentValue(dividends, rate, now + 1e-12, now)];
     for (const [at] of dividends) {
       if (at < now || at >= now + step) continue;
@@ -65,7 +65,7 @@ function americanTree(
   return values[0]!;
 }
 
-/** The European value, as the integral of what is paid over the density of the logarithm of the price. */
+/** The European value, as the integral of the payoff over the density of the logarithm of the price. */
 export const slowEuropean = ({
   isCall,
   spot,
@@ -120,7 +120,7 @@ function blackScholesCall({ spot, strike, years, rate, volatility }: SlowCase): 
   return spot * roughCumulative(d1) - strike * Math.exp(-rate * years) * roughCumulative(d1 - deviation);
 }
 
-/** Marsaglia's series; to about fourteen digits around the middle, which is where it is asked. */
+/** Marsaglia's series; to about fourteen digits around the middle, which is where it is used. */
 function roughCumulative(x: number): number {
   if (x < -8) return 0;
   if (x > 8) return 1;

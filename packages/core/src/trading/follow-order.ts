@@ -5,7 +5,7 @@ import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { Instant } from '../values/instant.js';
 import type { OrderExecuted } from './trade.js';
 
-/** An order as one of its events left it. Nothing changes it any more. */
+/** An order after one of its events. Immutable. */
 export interface OrderSnapshot {
   readonly terms: OrderTerms;
   readonly progress: OrderProgress;
@@ -18,7 +18,7 @@ export const acceptedOrder = (
   at: Instant,
 ): OrderSnapshot => ({ terms: termsOf(event, owner, at), progress: startOf(event, at) });
 
-/** An order after one more of its events, which happened `at` the instant of its record. */
+/** An order after one more of its events; `at` is the instant of its record. */
 export function orderAfter(
   { terms, progress }: OrderSnapshot,
   event: OrderMoved | OrderExecuted,
@@ -33,6 +33,6 @@ export function orderAfter(
   return { terms, progress: executedOf(terms, progress, executions, event, tradeDateOf(event, at), at) };
 }
 
-/** The exchange date that an execution counts for. Dates are those of New York under every calendar. */
+/** The exchange date of an execution. Dates are those of New York under every calendar. */
 export const tradeDateOf = (event: OrderExecuted, at: Instant) =>
   event.tradeDate ?? calendarById('XNYS').dateOf(at);

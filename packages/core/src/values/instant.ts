@@ -4,11 +4,11 @@ declare const brand: unique symbol;
 export type Instant = number & { readonly [brand]: 'Instant' };
 
 export const Instant = {
-  /** The first that the clock of a simulation can show: 1970-01-01T00:00:00.000Z. */
+  /** The first instant that the clock of a simulation can show: 1970-01-01T00:00:00.000Z. */
   first: 0 as Instant,
-  /** The last that the clock of a simulation can show: 2199-12-31T23:59:59.999Z. */
+  /** The last instant that the clock of a simulation can show: 2199-12-31T23:59:59.999Z. */
   last: 7_258_118_399_999 as Instant,
-  /** Before everything. */
+  /** Before all other instants. */
   earliest: -8.64e15 as Instant,
   /** Milliseconds since the epoch that are known to be an integer. */
   ofMs: (ms: number): Instant => ms as Instant,

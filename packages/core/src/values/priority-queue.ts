@@ -1,4 +1,4 @@
-/** An element of a queue knows its place, so that it can leave from the middle. Owned by the queue: set it to -1 at first. */
+/** An element of a queue has its place, so that it can be removed from the middle. Owned by the queue: set it to -1 at first. */
 export interface Queued {
   place: number;
 }
@@ -29,9 +29,9 @@ export class PriorityQueue<T extends Queued> {
     return found;
   }
 
-  /** The first ones in order, `most` at most, however many there are behind them. */
+  /** The first elements in order, at most `most`. */
   *inOrder(most: number): Generator<T, void, undefined> {
-    /** Each is the least of what is below it; the next one is among them. */
+    /** Each is the least of its subtree; the next element is among them. */
     const candidates = this.heap.slice(0, 1);
     for (let given = 0; given < most; given++) {
       let least = 0;
@@ -56,7 +56,7 @@ export class PriorityQueue<T extends Queued> {
     this.rise(element, this.heap.length - 1);
   }
 
-  /** Takes an element out, wherever it is; does nothing where it is not queued. */
+  /** Removes an element from any place; no effect if it is not queued. */
   remove(element: T): void {
     const place = element.place;
     if (place < 0 || this.heap[place] !== element) return;

@@ -1,5 +1,6 @@
 /**
- * Chance from a seed: pure functions of (seed, stream, counter), so that a simulation needs to remember only its
+ * Random numbers from a seed: pure functions of (seed, stream, counter), so that a simulation needs to remember only
+ * its
  * counters and a re-run gives the same draws.
  */
 

@@ -32,7 +32,7 @@ export function civilOfDay(days: number): { year: number; month: number; day: nu
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
 }
 
-/** 0000-01-01 and 9999-12-31: a date of a longer year would not sort, and read back as another one. */
+/** 0000-01-01 and 9999-12-31: a date of a longer year would not sort, and would parse as another one. */
 const FIRST_DAY = dayNumber(0, 1, 1);
 const LAST_DAY = dayNumber(9999, 12, 31);
 
@@ -47,7 +47,7 @@ export const TradingDate = {
   dayOf(date: TradingDate): number {
     return dayNumber(Number(date.slice(0, 4)), Number(date.slice(5, 7)), Number(date.slice(8, 10)));
   },
-  /** `undefined` where the text is not a date that exists. */
+  /** `undefined` if the text is not an existing date. */
   parse(text: string): TradingDate | undefined {
     if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
     return TradingDate.ofDay(TradingDate.dayOf(text as TradingDate)) === text

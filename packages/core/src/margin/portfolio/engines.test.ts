@@ -51,7 +51,7 @@ function option(
   return leg;
 }
 
-/** Worth its intrinsic value. */
+/** Valued at its intrinsic value. */
 const intrinsic: Revaluation = (leg, move) => {
   const { right, strike, underlying } = terms.get(leg)!;
   const moved = underlying * (1 + move / WHOLE_MOVE);
@@ -101,7 +101,7 @@ describe('TIMS (D115)', () => {
     expect(of(stock('SPY', 100, '600'))).toBe(4800);
     expect(of(stock('SPY', -100, '600'))).toBe(3600);
     expect(of(stock('UPRO', 100, '100', { leverageFactor: 3 }))).toBe(2400);
-    // No fund falls below nothing.
+    // No fund falls below 0.
     expect(of(stock('TEN', -100, '60', { leverageFactor: -10 }))).toBe(9000);
     expect(of(stock('TEN', 100, '60', { leverageFactor: 10 }))).toBe(6000);
   });
@@ -170,7 +170,7 @@ describe('TIMS (D115)', () => {
     expect(Math.abs(requirement / printed - 1)).toBeLessThan(0.03);
   });
 
-  // It is not known why: the page on portfolio margin says so.
+  // The cause is unknown (see the page on portfolio margin).
   it.each<[string, RiskLeg[], number, number]>([
     ['short put', [option('IBM', -100, 'PUT', 100, '3.18', 97.73)], 137_527, 0.037],
     [
@@ -247,7 +247,7 @@ describe('SPAN (D117)', () => {
     expect(
       of(month('ESH6', 1, '2026-03-20', 18_000, 500), month('ESM6', -1, '2026-06-18', 18_000, 700)),
     ).toEqual([500, 550]);
-    // One pair, and one more short: 19,000 scanned beside 20 % of 19,000.
+    // One pair, and one more short: 19,000 scanned plus 20 % of 19,000.
     expect(of(month('ESM6', -2, '2026-06-18', 19_000), month('ESH6', 1, '2026-03-20', 18_000))).toEqual([
       20_000 + 3800,
       26_180,
@@ -261,7 +261,7 @@ describe('SPAN (D117)', () => {
     expect(one(stock('SPY', 100, '600', { underlyingClass: 'BROAD_INDEX' }))).toBe(4800);
     expect(one(option('KO', -2, 'CALL', 100, '0.05', 60))).toBe(75);
     expect(one(option('KO', 2, 'CALL', 100, '0.05', 60))).toBe(0);
-    // Three times the range, of which a third is taken: 0.33 × (60 × 1.45 − 70) × 100
+    // Three times the range, with a third of the loss: 0.33 × (60 × 1.45 − 70) × 100
     expect(one(option('KO', -1, 'CALL', 70, '0.05', 60))).toBe(561);
     const { groups } = spanRequirementOf([stock('KO', 100, '60')], [], parameters, intrinsicAt);
     expect(groups[0]!.points).toHaveLength(16);

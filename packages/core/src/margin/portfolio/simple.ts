@@ -8,8 +8,9 @@ const POINTS = [-3, -2, -1, 0, 1, 2, 3];
 const VOLATILITY_INDICES: ReadonlySet<string> = new Set(['VIX', 'VIXW']);
 
 /**
- * Portfolio margin by SIMPLE (D116): each underlying by itself, its positions revalued at seven moves in thirds of the range;
- * its worst loss, at least 37.50 for each option contract.
+ * Portfolio margin by SIMPLE (D116): each underlying alone, its positions revalued at seven moves in thirds of the range. The requirement
+ * is
+ * its worst loss, at least $37.50 per option contract.
  */
 export function simpleRequirementOf(
   legs: readonly RiskLeg[],

@@ -17,7 +17,7 @@ interface Terms {
 }
 const terms = new WeakMap<RiskLeg, Terms>();
 
-/** Worth what exercising it is. */
+/** Valued at its exercise value. */
 const intrinsic: Revaluation = (leg, move) => {
   const { isCall, strike } = terms.get(leg)!;
   const moved = AT * (1 + move / WHOLE_MOVE);
@@ -66,7 +66,7 @@ const book = fc
 const requirement = (legs: readonly RiskLeg[]): number =>
   timsRequirementOf(legs, parameters, intrinsic).requirement;
 
-/** 37.50 for a contract, of a long at most what it is worth. */
+/** $37.50 per contract, for a long one at most its value. */
 const least = (legs: readonly RiskLeg[]): number =>
   legs.reduce((sum, { kind, quantity, price }) => {
     if (kind === 'STOCK') return sum;

@@ -9,8 +9,8 @@ const POINTS = [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5];
 
 /**
  * Portfolio margin by the OCC's TIMS (D115; FINRA Rule 4210(g)): all positions of a class are revalued at ten moves of it and
- * net in full; between classes of a product group 90 % of gains count against losses, point by point; a group takes its
- * worst loss, at least 37.50 for each option contract. Futures are not margined here (D114).
+ * net in full; between classes of a product group 90 % of gains offset losses, point by point. A group requires its
+ * worst loss, at least $37.50 per option contract. Futures are not margined here (D114).
  */
 export function timsRequirementOf(
   legs: readonly RiskLeg[],
@@ -39,7 +39,7 @@ interface RiskClass {
   readonly legs: RiskLeg[];
 }
 
-/** The class of an underlying: the one that names it, else its own. */
+/** The class that lists an underlying, else a class of its own. */
 export function classOf(
   { underlying, underlyingClass }: Pick<RiskLeg, 'underlying' | 'underlyingClass'>,
   parameters: RiskParameters,

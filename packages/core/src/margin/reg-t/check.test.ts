@@ -25,7 +25,7 @@ it('needs a price of every position, and of the underlying of short options (D10
     { code: 'PRICE_MISSING', symbol: 'XYZ' },
   ]);
   expect(refusalsOf({ ...put, underlyingPrice: undefined })).toEqual([]);
-  // The stock beside it has one.
+  // Its stock has one.
   expect(refusalsOf({ ...call, underlyingPrice: undefined }, shares)).toEqual([]);
 });
 

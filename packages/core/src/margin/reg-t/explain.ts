@@ -92,7 +92,7 @@ export function comboFormula(
   }
 }
 
-/** The SPREAD family: the price at which it loses most. */
+/** The SPREAD family, with the price of its largest loss. */
 export function spreadFormula(contracts: readonly Contract[], legs: SpreadLegs, loss: Micros): string {
   const source = 'D104, FINRA Regulatory Notice 12-44: ';
   if (loss === 0) return `${source}loses nothing at any strike beyond what was paid`;

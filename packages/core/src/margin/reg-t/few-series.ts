@@ -6,8 +6,9 @@ import type { UnderlyingPositions, Partition } from './model.js';
 const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
 /**
- * The least partition of what has at most one series beside stock, or two without, where there is nothing to search: one kind of group, of which as
- * many as can be are the least where one takes less than its parts. Undefined for anything else.
+ * The least partition for at most one series with stock, or two without, which needs no search: there is one kind of group, and as many of
+ * them
+ * as possible are optimal if one requires less than its parts. Undefined for other positions.
  */
 export function partitionOfFew(positions: UnderlyingPositions, terms: RegTTerms): Partition | undefined {
   const { contracts, shares } = positions;
@@ -34,7 +35,7 @@ function straddle(call: Contract, put: Contract, callAt: number, putAt: number):
   return { ...UNDIVIDED, straddles: [{ call: callAt, put: putAt, count }] };
 }
 
-/** A short and a long: each contract that is covered loses the width of the strikes. Undefined where the long counts alone. */
+/** A short and a long: each covered contract loses the width of the strikes. Undefined if the long counts alone. */
 function vertical(contracts: readonly Contract[], shortAt: number, longAt: number): Partition | undefined {
   const [short, long] = [contracts[shortAt], contracts[longAt]];
   if (short === undefined || long === undefined || long.isLongDated) return undefined;

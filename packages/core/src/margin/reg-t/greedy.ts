@@ -3,7 +3,7 @@ import type { PartitionProgram } from './partition-program.js';
 
 /**
  * Column values of a feasible partition, found in one pass: each short, the greatest requirement first, with the longs that cover it at the
- * least width, then combinations with stock by what they save.
+ * least width, then combinations with stock by their savings.
  */
 export function greedyValues(program: PartitionProgram): Float64Array {
   const { contracts, columns, blocks } = program;

@@ -21,10 +21,10 @@ import type { UnderlyingPositions, Partition } from './model.js';
 import { namedSpreads } from './shapes.js';
 import type { NamedSpread } from './shapes.js';
 
-/** Securities are opened by what they take to hold. */
+/** Amounts without `opening`, which for securities equals the house requirement. */
 type GroupAmounts = Omit<Amounts, 'opening'>;
 
-/** One line of a requirement: what is margined together, and why it takes what it does. */
+/** One line of a requirement: holdings that are margined together, with the rule that applies. */
 export interface RegTGroup {
   readonly strategy: Strategy;
   readonly underlying: string;
@@ -33,24 +33,24 @@ export interface RegTGroup {
   readonly amounts: GroupAmounts;
   /** The rule and its formula with the figures of this group. */
   readonly rule: string;
-  /** True when the search for less has ended before it was certain that there is none. */
+  /** True when the search ended before optimality was proven. */
   readonly isApproximate: boolean;
 }
 
-/** One underlying as it is held, divided. */
+/** The partitioned positions of one underlying. */
 export interface Divided {
   readonly underlying: string;
   readonly positions: UnderlyingPositions;
   readonly partition: Partition;
-  /** All shares, those beyond whole ones too. */
+  /** All shares, including fractional ones. */
   readonly shares: Quantity;
   readonly price: Price;
   readonly leverageFactor: number;
-  /** D105; absent = the width is enough. */
+  /** D105; absent = the width. */
   readonly shortBoxCostBps: number | undefined;
 }
 
-/** The groups of one underlying, a line each, in the order of their names, then of their symbols. */
+/** The groups of one underlying, one line each, in the order of their names, then of their symbols. */
 export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
   const { positions, partition, underlying } = divided;
   const { contracts } = positions;
@@ -114,8 +114,8 @@ export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
 }
 
 /**
- * The sums of the groups without naming them; undefined where they depend on how groups are named: amounts that each line rounds, long-dated
- * longs, which count alone, and short boxes of a house form.
+ * The sums of the groups without naming them; undefined if they depend on the naming of groups: amounts that each line rounds, long-dated
+ * longs, which count alone, and short boxes with a house rule.
  */
 export function sumsOf(divided: Divided, terms: RegTTerms): GroupAmounts | undefined {
   const { positions, partition, shortBoxCostBps } = divided;
@@ -180,7 +180,7 @@ const MICROS_OF_MONEY = 100;
 const symbolsOf = ({ legs }: RegTGroup): string => legs.map(({ symbol }) => symbol).join();
 const bySymbols = (a: RegTGroup, b: RegTGroup): number => (symbolsOf(a) < symbolsOf(b) ? -1 : 1);
 
-/** Amounts of so many units, rounded half up to 1/10,000 dollar. */
+/** Amounts of `count` units, rounded half up to 1/10,000 dollar. */
 function times(unit: UnitAmounts, count: number): GroupAmounts {
   const money = (amount: Micros): Money => Money.ofUnits(multiplyDivide(amount, count, 100, 'half-up'));
   return {
@@ -191,7 +191,7 @@ function times(unit: UnitAmounts, count: number): GroupAmounts {
   };
 }
 
-/** Straddles of the same two series are one line. */
+/** Merges straddles of the same two series into one line. */
 function together(straddles: Partition['straddles']): Partition['straddles'] {
   const byLegs = new Map<string, Partition['straddles'][number]>();
   for (const straddle of straddles) {
@@ -201,7 +201,7 @@ function together(straddles: Partition['straddles']): Partition['straddles'] {
   return [...byLegs.values()];
 }
 
-/** Spreads of the same series in the same ratio are one line: their losses add up. */
+/** Merges spreads of the same series in the same ratio into one line: their losses add up. */
 function alike(spreads: readonly NamedSpread[]): NamedSpread[] {
   const byLegs = new Map<string, NamedSpread>();
   for (const spread of spreads) {
@@ -215,7 +215,7 @@ function alike(spreads: readonly NamedSpread[]): NamedSpread[] {
   return [...byLegs.values()];
 }
 
-/** A spread takes its maximum loss; a short box, where a house says so, what it costs to close (D105). */
+/** A spread requires its maximum loss; a short box, if the house has that rule, its cost to close (D105). */
 function spreadAmounts(
   { positions: { contracts }, shortBoxCostBps }: Divided,
   { name, legs, loss }: NamedSpread,
@@ -242,7 +242,7 @@ function spreadAmounts(
   return { amounts: times({ fed: taken, maintenance: taken, initial: taken + paid, counted: 0 }, 1), rule };
 }
 
-/** Stock that no option is with (D100). */
+/** Stock without options (D100). */
 function stockUnit(quantity: Quantity, { price, leverageFactor }: Divided, terms: RegTTerms): UnitAmounts {
   const shares = Quantity.abs(quantity);
   const value = multiplyDivide(price, shares, 1e8, 'half-up');

@@ -1,15 +1,15 @@
 import { TradingDate } from '../../values/trading-date.js';
 
-/** The figures of Regulation T and FINRA Rule 4210 that requirements are made of, in hundredths of a percent. */
+/** The figures of Regulation T and FINRA Rule 4210 for requirements, in hundredths of a percent. */
 export interface RegTParameters {
-  /** The first date that they hold on. */
+  /** The first date on which they are in force. */
   readonly effectiveFrom: TradingDate;
   /** Stock at purchase or sale (12 CFR 220.12). */
   readonly stockInitialBps: number;
   /** FINRA Rule 4210(c)(1) and (3). */
   readonly longStockBps: number;
   readonly shortStockBps: number;
-  /** Short stock from this price on takes at least `shortLeast` a share, below it all of its value or `lowPricedLeast`. */
+  /** Short stock at or above this price requires at least `shortLeast` a share, below it its full value and at least `lowPricedLeast`. */
   readonly lowPriceDollars: number;
   readonly shortLeastDollars: number;
   readonly lowPricedLeastDollars: number;
@@ -17,7 +17,7 @@ export interface RegTParameters {
   readonly optionBps: number;
   readonly broadIndexOptionBps: number;
   readonly optionFloorBps: number;
-  /** Stock with a long option (4210(f)(2)(H)): of the strike. */
+  /** Stock with a long option (4210(f)(2)(H)): part of the strike. */
   readonly hedgedBps: number;
   /** Long options of more than `longDatedMonths` that no group uses (12 CFR 220.12, 4210(f)(2)(D)). */
   readonly longDatedBps: number;
@@ -49,10 +49,10 @@ export function regTParametersOn(date: TradingDate): RegTParameters {
   return inForce;
 }
 
-/** True when an option has more than nine calendar months to go (D99). */
+/** True when an option has more than nine calendar months to expiration (D99). */
 export function isLongDated(expiration: TradingDate, asOf: TradingDate, months: number): boolean {
   const from = Number(asOf.slice(0, 4)) * 12 + Number(asOf.slice(5, 7)) - 1 + months;
   const to = Number(expiration.slice(0, 4)) * 12 + Number(expiration.slice(5, 7)) - 1;
-  // In one month a later day; a day that the month lacks has none after it.
+  // In the same month a later day; a day that the month lacks has none after it.
   return from === to ? expiration.slice(8, 10) > asOf.slice(8, 10) : to > from;
 }

@@ -71,7 +71,7 @@ function drawn(seed: number, series: number, expirations: number, shares: number
 }
 
 /**
- * The least maintenance in dollars as an integer programme in CPLEX's format: every group of D100–D104 that the book can have is a column. Its linear
+ * The least maintenance in dollars as an integer program in CPLEX's format: every possible group of D100–D104 is a column. Its linear
  * relaxation, solved in milliseconds, is a bound below it.
  */
 function leastByHighs(legs: readonly RegTLeg[], isRelaxed = false): number {

@@ -10,33 +10,33 @@ import { roundedValues } from './rounding.js';
 import { Search } from './search.js';
 
 /*
- * The work that one partition may cost, in numbers visited: about 13 ns each. It depends on the book alone, never on time or on what was asked
- * before, so that a preview, the order, the account view and a re-execution have one figure.
+ * Work limits of one partition, in numbers visited: about 13 ns each. They depend on the book alone, never on time or on earlier
+ * requests, so that a preview, the order, the account view and a re-execution have the same figure.
  */
-/** Shorts that settle at one instant: nearly every search ends before. */
+/** Shorts that settle at one instant: nearly all searches end before the limit. */
 const WORK_AT_ONE_INSTANT = 400_000;
-/** At several instants: nearly every search of few series ends, and most of many solve their linear relaxation. */
+/** Several instants: nearly all searches of few series end, and most of many series solve their linear relaxation. */
 const WORK_AT_SEVERAL_INSTANTS = 200_000;
-/** The linear relaxation without straddles, where the search was cut short before it had solved the one with them. */
+/** The linear relaxation without straddles, if the search was cut short before it had solved the one with them. */
 const WORK_OF_RELAXATION = 400_000;
 /** Improving a whole partition after a search that was cut short. */
 const WORK_OF_IMPROVEMENT = 100_000;
-/** The underlyings of a book share these by their series, but each may cost so much. */
+/** The underlyings of a book share these limits by their number of series, with this minimum each. */
 const LEAST_WORK = 4000;
 
 /**
- * The division of a chain that takes the least maintenance, less the value that long-dated longs count with; among equals the
- * least initially (D104). Found by branch and bound over linear programmes: contracts are counted, not listed, so that their
+ * The partition of an offset group with the least maintenance, less the equity contribution of long-dated longs; in a tie the
+ * least initial requirement (D104). Found by branch and bound over linear programs: contracts are counted, not listed, so that their
  * number does not matter, and the maximum loss of a group is the least number that is no less than its loss at any strike.
- * A search that reaches its allowance is cut short. Then the better of its best and of an improved partition counts, which starts from the
- * rounded linear relaxation or from the greedy partition: allowed, and no less than the least.
+ * A search that reaches its limit is cut short. Then the better of its incumbent and of an improved partition counts, which starts from the
+ * rounded linear relaxation or from the greedy partition: feasible, and no less than the optimum.
  *
- * Groups whose shorts settle at different instants are left out at first. Where contracts need not be whole they save nothing: the
- * longs of such a group can be shared out among its shorts, each short with longs of its own, so that the parts lose no more than the
- * whole (a weak transport: N. Gozlan and others, 2017). So a division that takes what the first programme says without them is the
- * least with them too; only where whole contracts leave a gap are they searched as well, from the best without them.
+ * Groups whose shorts settle at different instants are left out at first. Without integrality they save nothing: the
+ * longs of such a group can be distributed among its shorts, each short with its own longs, so that the parts lose no more than the
+ * whole (a weak transport: N. Gozlan and others, 2017). So a partition that reaches the bound of the first program is
+ * optimal with them too; only if integrality leaves a gap are they searched as well, starting from the best without them.
  *
- * `ofBook`: series of the whole book, among whose chains the work is shared.
+ * `ofBook`: series of the whole book, whose offset groups share the work limit.
  */
 export function leastPartition(positions: UnderlyingPositions, terms: RegTTerms, ofBook = 0): Partition {
   const few = partitionOfFew(positions, terms);
@@ -77,13 +77,14 @@ export function leastPartition(positions: UnderlyingPositions, terms: RegTTerms,
   }
 }
 
-/** Chains of fewer series are divided faster than they are recognized. */
+/** Groups with fewer series are partitioned faster than looked up. */
 const LEAST_SERIES = 12;
 const MOST_KNOWN = 32;
 
 /**
- * The latest partitions of large chains. An order asks for the same book several times, to value it, before the trade and after; what is remembered
- * is what would be found again, so that it makes no difference to any figure.
+ * The latest partitions of large offset groups. An order requires the same book several times: for its value, before the trade and after. A
+ * cached
+ * partition is the one that would be found again, so it changes no figure.
  */
 export class Partitions {
   /** By positions and terms as text, oldest first. */
@@ -104,7 +105,7 @@ export class Partitions {
   }
 }
 
-/** All that a partition depends on. */
+/** All inputs of a partition. */
 function keyOf(
   { contracts, shares }: UnderlyingPositions,
   { parameters, house, asOf }: RegTTerms,

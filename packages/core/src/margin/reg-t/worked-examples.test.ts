@@ -91,7 +91,7 @@ it('three short butterflies 75/80/85 require 1,500 (tastytrade, "Margin requirem
   ];
   const requirement = regT(legs);
   expect(dollars(requirement.house)).toBe(1500);
-  // Its two halves, a debit and a credit vertical, take as much: but one group is fewer than two.
+  // Its two halves, a debit and a credit vertical, require as much: but one group is fewer than two.
   expect(lines(requirement)).toEqual([['SHORT_BUTTERFLY', 1500]]);
 });
 
@@ -133,7 +133,7 @@ describe('the formulas of D103, a hundred shares or one contract, stock at 25 % 
       [stock(100, '100'), at('100', 'PUT', 1, '95')],
       ['PROTECTIVE_PUT', 5000, 1450, 5200, 10_000],
     ],
-    // The stock counts at the strike: what is certain is not called.
+    // The stock counts at the strike: a certain amount is not called.
     [
       'protective put after a fall',
       [stock(100, '60'), at('60', 'PUT', 1, '95', '35')],

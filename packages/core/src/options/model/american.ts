@@ -105,7 +105,7 @@ export function certainValue(
   let gone = 0;
   for (const { amount, discount } of dividends) {
     const worth = amount * discount;
-    // A call is exercised before the dividend is gone, a put after.
+    // A call is exercised before the dividend goes ex, a put after.
     const value = sign * (spot - gone - (sign > 0 ? 0 : worth) - strike * discount);
     if (value > best) best = value;
     gone += worth;

@@ -4,7 +4,7 @@ import { normalisedRest, normalisedValue, normalisedVega } from './normalised.js
 
 /*
  * The volatility at which a European option has a value, after P. Jäckel, "Let's Be Rational" (Wilmott, 2015): the range of values is
- * divided in four, in each of which a function of the value is nearly straight. A rational cubic through what is known at the
+ * divided in four, in each of which a function of the value is nearly straight. A rational cubic through the known values at the
  * ends of the part is the first guess, and Householder's iteration of the third order does the rest, usually in two steps.
  */
 
@@ -31,7 +31,7 @@ export function normalisedVolatility(x: number, value: number): number {
     : aboveCentre(x, value, most, centre, atCentre, vegaAtCentre);
 }
 
-/** The value is steepest at the centre; its tangent there meets 0 where the lowest part ends. */
+/** The value is steepest at the center; its tangent there meets 0 where the lowest part ends. */
 function belowCentre(
   x: number,
   value: number,
@@ -56,7 +56,7 @@ function belowCentre(
   return iterate(x, value, guess, 0, low, inverseLogarithm);
 }
 
-/** The first guess for the lowest values: Φ(−|x| / (√3 s))³, which is what they fall like, times what makes it b's scale. */
+/** The first guess for the lowest values: Φ(−|x| / (√3 s))³, which they are proportional to in the limit, times the scale of b. */
 function lowestGuess(x: number, value: number, low: number, atLow: number): number {
   const scale = (-2 * PI * x) / (3 * SQRT_THREE);
   const z = x / (SQRT_THREE * low);
@@ -82,7 +82,7 @@ function lowestGuess(x: number, value: number, low: number, atLow: number): numb
   return guess > 0 && guess < low ? guess : 0.5 * low;
 }
 
-/** Above the centre its tangent meets the value at infinite volatility where the highest part begins. */
+/** Above the center its tangent meets the value at infinite volatility where the highest part begins. */
 function aboveCentre(
   x: number,
   value: number,
@@ -137,7 +137,7 @@ function rationalCubic(
   const chord = (right.value - left.value) / width;
   const bend = 0.5 * width * curvature + (right.slope - left.slope);
   const wanted = curvedAt === 'RIGHT' ? bend / (right.slope - chord) : bend / (chord - left.slope);
-  // At least this much keeps it monotone and convex or concave as its ends are.
+  // At least this much keeps it monotone and convex or concave like its ends.
   const least = Math.max(
     (left.slope + right.slope) / chord,
     Math.abs(
@@ -195,7 +195,7 @@ const inverseLogarithm: Objective = (x, s, value, step) => {
     3 * second * relative * (1 + 2 / logarithm);
 };
 
-/** ln of what is left to the value at infinite volatility. */
+/** ln of the difference to the value at infinite volatility. */
 const logarithmOfRest: Objective = (x, s, value, step) => {
   const rest = normalisedRest(x, s);
   const relative = normalisedVega(x, s) / rest;

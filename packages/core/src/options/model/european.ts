@@ -4,7 +4,7 @@ import { cumulative, density } from './normal.js';
 import type { OptionType } from './option-terms.js';
 
 /*
- * European options: Black's formula on the forward of what is left of the spot without its dividends (D71). With an escrowed
+ * European options: Black's formula on the forward of the spot without its dividends (D71). With an escrowed
  * spot it is the formula of Black and Scholes.
  */
 

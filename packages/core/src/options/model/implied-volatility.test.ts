@@ -12,7 +12,7 @@ const draw = (counter: number, stream: number, from: number, to: number): number
   from + (to - from) * uniform(72, stream, counter);
 
 describe('the volatility of a European option', () => {
-  /** Relative, less what the last place of the value itself makes of it. */
+  /** Relative error, less that of the last place of the value itself. */
   function off(x: number, s: number): { value: number; volatility: number } {
     const value = normalisedValue(x, s);
     const found = normalisedVolatility(x, value);
@@ -81,7 +81,7 @@ it('the implied volatility of a model value is the volatility of the model', () 
     for (const terms of ALL) {
       for (const volatility of [0.05, 0.2, 0.6, 2]) {
         const { value, vega } = optionGreeks(terms, conditions, volatility);
-        // Without time value there is nothing to tell it from; what trees leave out is a small part of a cent.
+        // Without time value the volatility has no effect; the error of trees is a small part of a cent.
         if (vega < 0.003) continue;
         compared++;
         const found = impliedVolatility(terms, conditions, value);
@@ -100,7 +100,7 @@ describe('prices that no volatility explains (D71)', () => {
       const [least, most] = [LOWEST_VOLATILITY, HIGHEST_VOLATILITY].map((one) =>
         optionValue(terms, conditions, one),
       );
-      // Within what trees leave out it may be any that has it.
+      // Within the error of trees any volatility with this value is correct.
       for (const price of [0, least! / 2, least! - 0.001, -1]) {
         expect(impliedVolatility(terms, conditions, price)).toBe(LOWEST_VOLATILITY);
       }

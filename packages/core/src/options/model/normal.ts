@@ -40,7 +40,7 @@ function aroundHalf(x: number): number {
   );
 }
 
-/** (1 − Φ(x)) · e^(x²/2) for x from 0 up: what is left of the tail once its bell is taken out. Never too small for a number. */
+/** (1 − Φ(x)) · e^(x²/2) for x from 0 up: the tail without its bell factor. Never too small for a number. */
 export function tailRatio(x: number): number {
   if (x <= CENTRE) return (0.5 - aroundHalf(x)) * exp(0.5 * x * x);
   if (x <= MIDDLE) {

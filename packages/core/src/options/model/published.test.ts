@@ -5,7 +5,7 @@ import type { OptionTerms } from './option-terms.js';
 import { optionGreeks, optionValue } from './valuation.js';
 
 /*
- * Numbers that are in print, to the digits that are. The tests beside this one compare with references of our own.
+ * Published figures, to their printed digits. The other tests in this folder use references of our own.
  */
 
 const terms = (
