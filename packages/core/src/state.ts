@@ -168,11 +168,14 @@ export interface AgentUse {
 
 export const agentKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
 
-/** Everything that a simulation knows: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest command. */
+/**
+ * The known state of a simulation: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest
+ * command.
+ */
 interface KnownState {
   /** Seed of all draws. A fork may continue with another. */
   seed: number;
-  /** Makes the ids that are shown, and reads them. */
+  /** Creates and reads public ids. */
   readonly ids: Ids;
   readonly idSecret: string;
   /** The instant of the latest command. */
@@ -180,9 +183,9 @@ interface KnownState {
   readonly counters: Counters;
   /** By `accountKey`. */
   readonly accounts: Map<string, Account>;
-  /** Accounts that a tenant has now (D8). */
+  /** Current number of accounts of a tenant (D8). */
   readonly accountsPerTenant: Map<string, number>;
-  /** Accounts that a tenant has ever opened: those that are deleted count, so that no id is chosen twice. */
+  /** Accounts that a tenant has ever opened, including deleted ones, so that no id is reused. */
   readonly accountsEverOpened: Map<string, number>;
   readonly portfolios: Map<string, Portfolio>;
   /** Open orders only, by number, oldest first. */
@@ -192,42 +195,43 @@ interface KnownState {
   /** Series that a split has replaced, with their new symbols; the old ones no longer trade (D89). */
   readonly adjusted: Map<string, string>;
   readonly actions: Map<string, AnnouncedAction>;
-  /** By underlying: the mark of the latest close that options on it are exercised by, though they trade on (D69). */
+  /** By underlying: the mark of the latest close, by which options on it are exercised although they trade on (D69). */
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
-  /** By `agentKey`: what agents with caps have used of them, on the latest day on which they did. */
+  /** By `agentKey`: use of daily caps, for the latest day with any. */
   readonly agents: Map<string, AgentUse>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
-  /** The latest date that interest is accrued for. */
+  /** The latest date with accrued interest. */
   accruedThrough: TradingDate | undefined;
-  /** The latest date whose early assignments are complete, where there were any. */
+  /** The latest date whose early assignments are complete, if any. */
   assignedThrough: TradingDate | undefined;
   /** The draw of early assignments in progress. */
   assigning: AssignmentDraw | undefined;
   readonly halts: TradingHalts;
-  /** By symbol: the latest official close, in the shares of today; of equities, where price limits are in force. */
+  /** By symbol: the latest official close, in current shares; equities only, if price limits are in force. */
   readonly closes: Map<string, Price>;
   /** The session of these closes. */
   closesOf: TradingDate | undefined;
-  /** By symbol: until when short sales are restricted (D179a). */
+  /** By symbol: end of the short-sale restriction (D179a). */
   readonly restricted: Map<string, Instant>;
-  /** By symbol: price bands of the present session (D179). */
+  /** By symbol: price bands of the current session (D179). */
   readonly bands: Map<string, BandState>;
-  /** By number, oldest first: the rules by which orders are scripted. */
+  /** By number, oldest first: the outcome rules that script orders. */
   readonly outcomes: Map<number, OutcomeRule>;
-  /** The rules that the journal named last; undefined = those the simulation began with. */
+  /** The latest rules in the journal; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Current time of a manual clock; undefined under other clocks. */
   clock: Instant | undefined;
   /** Sequence number of the last processed record of the followed market; 0 = none, or a market of its own. */
   marketSeq: number;
-  /** The competition that the simulation takes part in. */
+  /** The competition of the simulation. */
   competition: Competition | undefined;
 }
 
 /**
- * Indexes, timers and the market in force: made again on recovery, part of neither checkpoints nor the state hash. Kept by `evolve.ts` as events
- * are applied, and by whatever looks at the market, at margin and at time; no decision may come out differently for how they came about.
+ * Indexes, timers and the market in force: rebuilt on recovery, part of neither checkpoints nor the state hash. `evolve.ts` maintains them
+ * as events
+ * are applied, as do readers of the market, of margin and of time; no decision may depend on how they were built.
  */
 interface DerivedState {
   readonly books: Map<string, Book>;
@@ -237,14 +241,14 @@ interface DerivedState {
   readonly optionOrders: Map<string, Set<Order>>;
   /** Candidates of the dividend or split in progress, oldest first; kept from one slice of it to the next. */
   concerned: { readonly actionId: string; readonly portfolios: readonly Portfolio[] } | undefined;
-  /** The portfolios that have a position in a symbol. No symbol without one. */
+  /** By symbol: the portfolios that hold it. No entry is empty. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
-  /** Open orders that a script keeps from the market, by each symbol that they trade. No symbol without one. */
+  /** By symbol: open orders that a script keeps from the market. No entry is empty. */
   readonly scripted: Map<string, Set<Order>>;
   /** By symbol: the timers of limit states. */
   readonly limitTimers: Map<string, Timer>;
-  /** By symbol: the timers of halts that end by themselves. */
+  /** By symbol: the timers of halts with a set end. */
   readonly haltTimers: Map<string, Timer>;
   /** By instant: the series that the one series-end timer of that instant covers. */
   readonly seriesEndings: Map<Instant, EndingAt>;
@@ -257,9 +261,9 @@ interface DerivedState {
     /** Time of the next judgment of the entry (`JudgeEntry`). */
     judgeAt: Instant | undefined;
   };
-  /** By index: series on it that wait for its opening. */
+  /** By index: series that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
-  /** The portfolios that hold options on a symbol. No symbol without one. */
+  /** By underlying: the portfolios that hold options on it. No entry is empty. */
   readonly optionHolders: Map<string, Set<Portfolio>>;
   readonly watch: MarginWatch;
   /** The latest partitions of large option books. */
@@ -361,7 +365,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
   };
 }
 
-/** The book of an instrument, made on first use. */
+/** The book of an instrument, created on first use. */
 export function bookOf(state: State, symbol: string): Book {
   let book = state.books.get(symbol);
   if (book === undefined) {
@@ -373,7 +377,7 @@ export function bookOf(state: State, symbol: string): Book {
 
 type Holders = Map<string, Set<Portfolio>>;
 
-/** Notes in an index of holders that a portfolio holds something. */
+/** Adds a portfolio to an index of holders. */
 export function addHolder(index: Holders, key: string, portfolio: Portfolio): void {
   const holders = index.get(key);
   if (holders === undefined) index.set(key, new Set([portfolio]));
@@ -403,13 +407,11 @@ export function forgetMargin({ watch }: State, portfolio: Portfolio): void {
   watch.lookOf.delete(portfolio);
 }
 
-/** The portfolios that have a position in a symbol, oldest first: not in the order in which they came to it, which a recovery does not know. */
+/** The portfolios that have a position in a symbol, oldest first: not in the order of their purchases, which recovery does not know. */
 export const holdersOf = (state: State, symbol: string): Portfolio[] =>
   [...(state.holders.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number);
 
-/**
- * The first `count` portfolios, oldest first, that hold one of these and are wanted: however many hold them, without sorting all.
- */
+/** The first `count` portfolios, oldest first, that hold one of these symbols and are wanted, without sorting all holders. */
 export function earliestHolders(
   state: State,
   symbols: Iterable<string>,
@@ -433,7 +435,7 @@ export function earliestHolders(
   return found;
 }
 
-/** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
+/** All open orders in a symbol, at work or not, oldest first; multi-leg orders with a leg in it at the end. */
 export function openOrdersIn(state: State, symbol: string): Order[] {
   const single = state.books.get(symbol)?.open;
   const packages = state.multiLegOrdersOn.get(symbol);
@@ -444,14 +446,14 @@ export function openOrdersIn(state: State, symbol: string): Order[] {
   ];
 }
 
-/** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
+/** Adds a timer. `number` breaks ties, so it must not depend on the creation time: recovery creates it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {
   const timer: Timer = { place: -1, due, rank: TIMER_RANK[what.kind], number, what };
   state.timers.add(timer);
   return timer;
 }
 
-/** Sets the timer of a halt of this symbol, in place of that of an earlier one; or none. */
+/** Sets the timer of a halt of this symbol in place of an earlier one, or removes it. */
 export function scheduleHaltEnd(state: State, symbol: string, until: Instant | undefined): void {
   const before = state.haltTimers.get(symbol);
   if (before !== undefined) state.timers.remove(before);
@@ -462,7 +464,7 @@ export function scheduleHaltEnd(state: State, symbol: string, until: Instant | u
 /** Duration of a limit state before trading pauses. */
 const LIMIT_STATE_MS = 15_000;
 
-/** Sets the timer of the limit state of a symbol, or takes it away. */
+/** Sets or removes the timer of the limit state of a symbol. */
 export function scheduleLimitState(state: State, symbol: string, since: Instant | undefined): void {
   const before = state.limitTimers.get(symbol);
   if (before !== undefined) state.timers.remove(before);
@@ -487,7 +489,7 @@ export function scheduleSeriesEnd(
   if (opening !== undefined) openings.set(underlying, opening);
 }
 
-/** The same for all series on an underlying that have not had their turn. The set is the ending's from then on. */
+/** The same for all unprocessed series on an underlying. The timer owns the set from then on. */
 export function postponeSeriesEnd(
   state: State,
   due: Instant,
@@ -512,11 +514,11 @@ function endingAt(state: State, due: Instant): EndingAt {
   return ending;
 }
 
-/** Positions that one record ends at most, and series that it looks at: records and pauses stay short. */
+/** Most positions that one record ends, and most series that it checks: records and pauses stay short. */
 export const ENDINGS_PER_RECORD = 100;
 const SERIES_PER_RECORD = 300;
 
-/** The underlyings whose series have their turn now: as many as give one record enough to do, one at least. */
+/** The underlyings whose series are processed now: enough for one record, and at least one. */
 export function underlyingsInTurn(
   { holders }: State,
   series: ReadonlyMap<string, ReadonlySet<string>>,
@@ -535,7 +537,7 @@ export function underlyingsInTurn(
   return inTurn;
 }
 
-/** Has a future looked at when it is settled next; one timer for all that are at an instant. */
+/** Schedules the next settlement of a future; one timer covers all that settle at an instant. */
 export function scheduleFuture(state: State, due: Instant, symbol: string): void {
   let symbols = state.futureSettlements.get(due);
   if (symbols === undefined) {
@@ -546,7 +548,7 @@ export function scheduleFuture(state: State, due: Instant, symbol: string): void
   symbols.add(symbol);
 }
 
-/** Margin is looked at on the whole second: at this instant, or the next one. */
+/** Margin checks run on the whole second: at this instant, or the next one. */
 const LOOK_EVERY_MS = 1000;
 
 function lookAt(state: State, at: Instant): void {
@@ -555,7 +557,7 @@ function lookAt(state: State, at: Instant): void {
   if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
 }
 
-/** A mark has moved: whoever holds the symbol on margin is looked at within a second. */
+/** Queues a margin check, within a second, of the holders of a symbol whose mark has moved. */
 export function noteMark(state: State, symbol: string): void {
   if (state.watch.symbols.has(symbol)) return;
   if (!state.holders.has(symbol) && !state.optionHolders.has(symbol)) return;
@@ -563,14 +565,14 @@ export function noteMark(state: State, symbol: string): void {
   lookAt(state, state.now);
 }
 
-/** Something has happened to a portfolio that its margin may not stand. */
+/** Queues a margin check of a portfolio after a change of its margin. */
 export function noteMargin(state: State, portfolio: Portfolio): void {
   if (portfolio.settings.portfolioType !== 'MARGIN' || state.watch.portfolios.has(portfolio)) return;
   state.watch.portfolios.add(portfolio);
   lookAt(state, Instant.plusMs(state.now, 1));
 }
 
-/** Sets the one timer of an open order to what it waits for next, or to none. */
+/** Sets the one timer of an open order to its next due time, or removes it. */
 export function scheduleOrder(state: State, order: Order): void {
   if (order.timer !== undefined) state.timers.remove(order.timer as Timer);
   order.timer = undefined;
@@ -579,7 +581,7 @@ export function scheduleOrder(state: State, order: Order): void {
   if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
 }
 
-/** Enters an order that its script keeps from the market where its symbols are looked up, or takes it from there. */
+/** Adds an order to the index of those that a script keeps from the market, or removes it. */
 export function noteScripted({ scripted }: State, order: Order, isKept: boolean): void {
   for (const symbol of symbolsTraded(order.terms)) {
     const others = scripted.get(symbol);

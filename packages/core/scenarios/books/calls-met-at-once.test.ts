@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dollars, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
-/** 100,000 of cash and 2,000 shares at 100, which stand at 66: 1,000 are missing. */
+/** 100,000 of cash and 2,000 shares at 100, marked at 66: the deficit is 1,000. */
 function called(): { m: TestMarket; portfolio: string } {
   const m = new TestMarket();
   const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 100_000 });
@@ -51,7 +51,7 @@ describe('a call that ends with its cause', () => {
     const call = 'AAPL260116C00110000';
     m.quote(call, '1.00', '1.05', { last: '1.00' });
     m.place(portfolio, { symbol: call, quantity: 10, intent: 'SELL_TO_OPEN' });
-    // The offer is far above the value of an option out of the money: 25,000 to buy it back, 10,000 on top of it, of 31,000.
+    // The offer is far above the value of an option out of the money: 25,000 to buy it back, and 10,000 in addition, of 31,000.
     m.quote(call, '24.00', '25.00', { last: '25.00' });
     m.advanceMs(2000);
     expect(types(m, portfolio)).toEqual(['MAINTENANCE']);
@@ -63,7 +63,7 @@ describe('a call that ends with its cause', () => {
   });
 });
 
-/** Two positions at a broker who closes at once, the larger one about to be too much. */
+/** Two positions at a broker that liquidates at once, the larger one about to cause a deficit. */
 function liquidating(): { m: TestMarket; portfolio: string } {
   const rules = testRules();
   const hasty = testBroker('default', { liquidation: 'AT_ONCE' });

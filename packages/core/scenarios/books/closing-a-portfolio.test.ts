@@ -21,7 +21,7 @@ function opened(options: Parameters<TestMarket['openPortfolio']>[0] = {}): {
 const command = (market: TestMarket, portfolioId: string) =>
   ({ type: 'ClosePortfolio', by: market.by, portfolioId }) as const;
 
-/** The reasons for which a close is refused; a refusal changes nothing. */
+/** The obstacles to a close; a refusal changes nothing. */
 function obstacles(market: TestMarket, portfolio: string): readonly CloseObstacle[] {
   const rejection = market.refuse(command(market, portfolio));
   if (rejection.code !== 'PORTFOLIO_NOT_EMPTY') throw new Error(`refused for ${rejection.code}`);
@@ -48,7 +48,7 @@ function transfer(market: TestMarket, portfolioId: string, amount: Money): void 
 
 const cents = (amount: number): Money => Money.ofUnits(amount * 100);
 
-/** `type: cash` of the ledger entries since there were so many. */
+/** `type: cash` of the ledger entries after the first `count`. */
 const entriesSince = (market: TestMarket, count: number): string[] =>
   market
     .entries()
@@ -157,7 +157,7 @@ describe('closePortfolio: is refused (D212)', () => {
     market.place(portfolio, { quantity: 400, limit: '60' });
     market.quote('AAPL', '45', '45');
     market.advanceTo('2026-06-09', 10);
-    // 1,900 shares for 174,000: sold at 38.90 they leave 90 owed.
+    // 1,900 shares for 174,000: sold at 38.90 they leave a debt of 90.
     market.quote('AAPL', '38.9', '38.9');
     market.place(portfolio, { quantity: 1900, intent: 'SELL_TO_CLOSE' });
     market.advanceTo('2026-06-10', 10);
@@ -210,7 +210,7 @@ describe('closePortfolio: accruals (D212)', () => {
 
   it('below a cent are dropped, be there cash or none', () => {
     const { market, portfolio } = opened({ type: 'MARGIN', cash: 100_000 });
-    // A loan of 50: 0.83 cents for a day, which rounded would be a cent.
+    // A loan of 50: 0.83 cents per day, which would round to a cent.
     market.place(portfolio, { quantity: '1000.5' });
     market.advanceTo('2026-01-06', 10);
     market.quote('AAPL', '100', '100', { last: '100' });

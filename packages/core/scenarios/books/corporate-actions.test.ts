@@ -86,7 +86,7 @@ describe('a dividend or split that has not taken effect', () => {
     market.restart();
     market.advanceTo('2026-01-06', 10);
     expect(held()).toBe(200);
-    // 0.25 on the 100 shares of before the split.
+    // 0.25 on the 100 shares before the split.
     expect(market.events('DividendAccrued')).toMatchObject([{ amount: 250_000 }]);
     expect(market.events('ActionDone').map(({ action }) => action.type)).toEqual(['CASH_DIVIDEND', 'SPLIT']);
   });

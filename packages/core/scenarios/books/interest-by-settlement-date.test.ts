@@ -14,7 +14,7 @@ function lent(cash = 100_000): { market: TestMarket; portfolio: string; interest
   return { market, portfolio, interest: () => market.portfolio(portfolio).margin.interest };
 }
 
-/** The auditor makes its own account of it. */
+/** The auditor computes it independently. */
 function audit(market: TestMarket): void {
   const auditor = new Auditor();
   for (const { events, quotes } of market.journal) auditor.note(events, quotes);

@@ -3,7 +3,7 @@ import { dollars, TestMarket } from '../../src/testing/market.js';
 
 const CALL = 'AAPL260109C00060000';
 
-/** 6,000 shares by exercise, half of which Regulation T lends nothing on: more than house rules ask, less than the memorandum account. */
+/** 6,000 shares by exercise. Their Reg T requirement, half of the value, makes the SMA negative; the maintenance excess stays positive. */
 function owing(): { m: TestMarket; portfolio: string } {
   const m = new TestMarket();
   const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 250_000 });
@@ -34,7 +34,7 @@ it('a liquidation continues on the next day until the SMA call is met (D120)', (
   expect(calls(m, portfolio)).toEqual([{ type: 'REG_T', isDue: true }]);
   m.quote('AAPL', '99.99', '100.01', { bidSize: 9000, askSize: 9000, last: '100' });
   m.advanceMs(2000);
-  // 49,530.05 is missing; a share sold at 99.99 lowers by 49.99 what the account is short of: ⌈1.05 × 49,530.05 / 49.99⌉, and no more.
+  // 49,530.05 is lacking; a share sold at 99.99 lowers the SMA deficit by 49.99: ⌈1.05 × 49,530.05 / 49.99⌉, and no more.
   const second = m.events('OrderAccepted').findLast(({ request }) => request.origin === 'LIQUIDATION');
   expect(m.fills(m.idOf(second?.number ?? 0))).toEqual(['1041 @ 99.99']);
   expect(calls(m, portfolio)).toEqual([]);

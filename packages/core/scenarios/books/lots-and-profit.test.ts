@@ -86,7 +86,7 @@ describe('commissions and fees', () => {
     expect(dollars(balances.COMMISSIONS)).toBe(10);
     // SEC 50,000 × 20.60 / 1,000,000 = 1.03; TAF 1000 × 0.000195 = 0.195, up to 0.20.
     expect(dollars(balances.FEES)).toBe(1.23);
-    // The purchase and its commission are paid at once, what the sale costs comes off its proceeds.
+    // The purchase and its commission are paid at once; charges of the sale are deducted from its proceeds.
     expect(dollars(market.value(portfolio).settledCash)).toBe(100_000 - 50_005);
     expect(dollars(market.value(portfolio).pendingCash)).toBe(49_993.77);
   });

@@ -63,7 +63,7 @@ describe('the debit (D139)', () => {
     market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 50 });
     expect(shown(market, portfolio)).toEqual({ settled: 10_000, pending: 3000, loan: 0 });
     market.place(portfolio, { quantity: 120 });
-    // 10,000 + 3,000 − 12,000 = 1,000 is in the books; buying KO back would take 3,000.
+    // 10,000 + 3,000 − 12,000 = 1,000 is in the books; buying KO back would cost 3,000.
     expect(shown(market, portfolio)).toEqual({ settled: 0, pending: 3000, loan: 2000 });
     market.advanceTo('2026-01-06', 9);
     expect(shown(market, portfolio)).toEqual({ settled: 3000, pending: 0, loan: 2000 });
@@ -77,7 +77,7 @@ describe('the debit (D139)', () => {
     market.quote('KO', '160.00', '160.00');
     expect(shown(market, portfolio)).toEqual({ settled: 10_000, pending: 6000, loan: 0 });
     market.quote('KO', '165.00', '165.00');
-    // 16,500 − 16,000; what is lent is shown as cash, and equity is the same either way.
+    // 16,500 − 16,000; the loan is shown as cash, and equity is the same either way.
     expect(shown(market, portfolio)).toEqual({ settled: 10_500, pending: 6000, loan: 500 });
     expect(dollars(market.value(portfolio).totalEquity)).toBe(-500);
   });
@@ -85,7 +85,7 @@ describe('the debit (D139)', () => {
 
 it('a purchase that has been set aside for is not lent twice: the reservation counts in full against the buying power', () => {
   const { market, portfolio } = borrowed();
-  // 2 × (10,000 − 7,500) = 5,000 is left, and the order for 40 sets 4,000 of it aside.
+  // 2 × (10,000 − 7,500) = 5,000 remain, and the order for 40 reserves 4,000 of it.
   market.place(portfolio, { quantity: 40, limit: '99.99', tif: 'GTC' });
   expect(market.submit(portfolio, { quantity: 11, limit: '100.00' })).toEqual({
     code: 'INSUFFICIENT_FUNDS',

@@ -73,7 +73,7 @@ describe('at the close', () => {
     const [mark] = market.events('SessionMarked');
     expect(mark?.points.map(({ totalEquity }) => dollars(totalEquity))).toEqual([10_175]);
     expect(dollars(market.portfolio(portfolio).previousClose?.totalEquity ?? Money.zero)).toBe(10_175);
-    // The record has the close with it, for whoever executes it again.
+    // The record includes the close, for re-execution.
     expect(market.journal.at(-1)?.quotes).toMatchObject([{ close: Price.of('103.5') }]);
     // Outside the close the quote in force counts.
     expect(dollars(market.value(portfolio).totalEquity)).toBe(10_200);

@@ -23,7 +23,7 @@ function expireAt(m: TestMarket, price: string): void {
   m.advanceTo('2026-01-16', 16);
 }
 
-/** Contracts are charged 0.50 each. */
+/** The commission is 0.50 per contract. */
 describe('the memorandum account when options end (D107)', () => {
   it("exercise subtracts half of the shares' mark and adds their value above the strike", () => {
     const { m, portfolio } = market();
@@ -60,7 +60,7 @@ describe('the memorandum account when options end (D107)', () => {
     m.place(portfolio, { quantity: 100 });
     m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_OPEN', quantity: 1 });
     expireAt(m, '160');
-    // Sold for 15,000, worth 16,000; a covered call takes 50 % of the strike and what is in the money.
+    // Sold for 15,000, worth 16,000; a covered call requires 50 % of the strike and its in-the-money amount.
     expect(changes(m).at(-1)).toEqual(['ASSIGNMENT', -1000 + 8500]);
   });
 
@@ -73,7 +73,7 @@ describe('the memorandum account when options end (D107)', () => {
     // 5,000 + 299 − 4,300
     expect(dollars(m.value(portfolio).smaBalance)).toBe(999);
     expireAt(m, '139');
-    // 28,000 paid for 27,800, half of which is required, where 1 + 27.80 a share was.
+    // 28,000 paid for 27,800, half of which is required; before, 1 + 27.80 a share was.
     expect(dollars(m.value(portfolio).smaBalance)).toBe(999 - 200 - 13_900 + 5760);
     expect(m.portfolio(portfolio).margin.calls).toMatchObject([
       { type: 'MAINTENANCE' },

@@ -55,7 +55,7 @@ it('settling moves amounts between buckets and changes nothing else', () => {
 });
 
 it('shares bought and sold on overlapping settlement days leave one position until the last of them settles', () => {
-  // T+3: Monday's round trip settles on Thursday while Tuesday's, flat as well, is still under way.
+  // T+3: Monday's round trip settles on Thursday while Tuesday's, flat as well, is still pending.
   const market = new TestMarket({ date: '2016-06-06' });
   const portfolio = market.openPortfolio({ cash: 1_000_000 });
   const roundTrip = (): void => {

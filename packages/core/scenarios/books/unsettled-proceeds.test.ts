@@ -29,7 +29,7 @@ it('a MARGIN portfolio trades on unsettled proceeds', () => {
   market.quote('AAPL', '100.00', '100.00');
   market.place(portfolio, { quantity: 200, limit: '100.00' });
   market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 200 });
-  // Equity is 10,000 again and nothing is held: twice that may be bought.
+  // Equity is 10,000 again without positions: buying power is twice that.
   expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(20_000);
   market.place(portfolio, { quantity: 200, limit: '100.00' });
 });

@@ -21,7 +21,7 @@ it('a held or ordered symbol cannot be listed as another class', () => {
     },
     events: [],
   });
-  // Described anew it may be, and anything may be what nobody has.
+  // Its description may change; symbols without positions may become anything.
   expect(list({ ...plainEquity('AAPL'), shortable: false }).result).toBeUndefined();
   expect(list({ ...index, symbol: 'MSFT' } as unknown as typeof index).result).toBeUndefined();
 });

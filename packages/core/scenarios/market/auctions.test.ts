@@ -8,7 +8,7 @@ import { stateHash } from '../../src/state-hash.js';
 
 const brokers = new Map([['default', testBroker('default', { auctionOrders: true })]]);
 
-/** Before the open of Monday 2026-01-05, unless said otherwise; AAPL closed at 150. */
+/** Before the open of Monday 2026-01-05 by default; AAPL closed at 150. */
 function early(options: { date?: string; hour?: number; minute?: number } = {}) {
   const m = new TestMarket({ hour: 9, minute: 0, ...options, rules: { brokers } });
   m.quote('AAPL', '149.99', '150.01', { last: '150.00' });

@@ -8,7 +8,7 @@ import { stateHash } from '../../src/state-hash.js';
 const CALL = 'AAPL260116C00150000';
 const HIGHER = 'AAPL260116C00160000';
 
-/** Monday 2026-01-05, 10:00 unless said otherwise; AAPL at 150. */
+/** Monday 2026-01-05, 10:00 by default; AAPL at 150. */
 function open(options: ConstructorParameters<typeof TestMarket>[0] = {}) {
   const m = new TestMarket(options);
   m.quote('AAPL', '149.99', '150.01', { last: '150.00' });
@@ -29,7 +29,7 @@ describe('a halt of a symbol (D178)', () => {
     m.quote('AAPL', '147.00', '147.10', { last: '147.05' });
     expect([m.order(rests).status, m.order(stop).status]).toEqual(['ACTIVE', 'ACTIVE']);
     expect(m.waitingFor(rests)).toBe('trading in AAPL is halted (LUDP) until 2026-01-05T10:05:00-05:00');
-    // Positions are marked by the quotes of the halt all the same.
+    // Positions are still marked by the quotes of the halt.
     expect(m.brokerage.mark('AAPL')).toBe(Price.of('147.05'));
     m.advanceTo('2026-01-05', 10, 5);
     expect(m.waitingFor(rests)).toBe('no quote since trading in AAPL resumed');
@@ -176,7 +176,7 @@ describe('a halt of a symbol (D178)', () => {
     ]);
     m.quote('AAPL', '159.99', '160.01', { last: '160.00' });
     m.advanceTo('2026-01-16', 17);
-    // In the money by ten dollars: exercised by exception while its stock stands still.
+    // In the money by ten dollars: exercised by exception while its stock is halted.
     expect(m.events('OptionEnded')).toMatchObject([{ symbol: CALL }]);
     expect(m.order(single)).toMatchObject({ status: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
     expect(m.order(spread).status).toBe('CANCELED');

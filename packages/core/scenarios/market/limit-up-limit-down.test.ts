@@ -109,7 +109,7 @@ describe('limit up, limit down (D179)', () => {
     expect(reference()).toBe('102.66666667');
     m.advanceMs(290_000);
     at('103.99', '104.01', '104.00');
-    // Five minutes on, the first price is no longer in the window.
+    // After five minutes the first price is outside the window.
     expect(reference()).toBe('104');
   });
 
@@ -239,7 +239,7 @@ describe('limit up, limit down (D179)', () => {
     m.advanceTo('2026-01-07', 9, 31);
     expect(m.brokerage.state.closes.get('AAPL')).toBe(price('2'));
     at('1.99', '2.01', '2.00');
-    // 20 % of 2.00, for the close is now below 3.00.
+    // 20 % of 2.00, because the close is now below 3.00.
     at('2.40', '2.41', '2.00');
     m.advanceMs(15_000);
     expect(haltOf(m)?.reason).toBe('LUDP');

@@ -13,7 +13,7 @@ const percent = (share: number, more: Omit<ScriptPiece, 'percent'> = {}): Script
 });
 const fill = (...pieces: ScriptPiece[]): Script => ({ type: 'FILL', pieces });
 
-/** Monday 2026-01-05, 10:00 unless said otherwise; AAPL at 149.99 – 150.01. */
+/** Monday 2026-01-05, 10:00 by default; AAPL at 149.99 – 150.01. */
 function open(options: ConstructorParameters<typeof TestMarket>[0] = {}) {
   const m = new TestMarket(options);
   m.quote('AAPL', '149.99', '150.01', { last: '150.00', bidSize: 5, askSize: 5 });
@@ -93,7 +93,7 @@ describe('scripted fills (D175)', () => {
     expect(m.fills(order)).toHaveLength(1);
     m.advanceMs(1);
     expect(m.fills(order)).toEqual(['30 @ 150.01', '70 @ 151']);
-    // The five shares that were displayed are still there.
+    // The five displayed shares are still available.
     expect(m.fills(m.place(portfolio, { quantity: 5 }))).toEqual(['5 @ 150.01']);
   });
 

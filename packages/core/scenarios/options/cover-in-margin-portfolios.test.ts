@@ -1,4 +1,4 @@
-/** Cash that secures a short put below option level 4 stays where it is (D80, D81), in a portfolio that could borrow as well. */
+/** Cash that secures a short put below option level 4 stays reserved (D80, D81), even in a portfolio that could borrow. */
 import { expect, it } from 'vitest';
 import type { OptionLevel } from '../../src/fees/broker.js';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
@@ -6,7 +6,7 @@ import { Money } from '../../src/values/money.js';
 
 const PUT = 'AAPL260116P00090000';
 
-/** AAPL at 100; a MARGIN portfolio with 10,000 at a broker of an option level. */
+/** AAPL at 100; a MARGIN portfolio with 10,000 at a broker with an option level. */
 function market(optionLevel: OptionLevel, cash = 10_000) {
   const m = new TestMarket({
     rules: { brokers: new Map([['default', testBroker('default', { optionLevel })]]) },

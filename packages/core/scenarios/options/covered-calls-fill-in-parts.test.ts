@@ -15,7 +15,7 @@ it('a covered call order holds 100 shares for each contract that is not yet sold
   market.quote(CALL, '1.00', '1.05', { bidSize: 1 });
   expect(market.order(order)).toMatchObject({ filledQuantity: Quantity.of(2), cover: Quantity.of(100) });
   market.cancel(order);
-  // Two contracts sold need 200 shares.
+  // Two contracts sold require 200 shares.
   expect(market.submit(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 101 })).toMatchObject({
     code: 'INSUFFICIENT_POSITION',
     availableQuantity: Quantity.of(100),

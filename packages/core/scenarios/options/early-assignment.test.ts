@@ -21,7 +21,7 @@ afterEach(() => {
   }
 });
 
-/** Monday 2026-01-05, 10:00; AAPL at 165, paying 0.50 to whoever holds it on Wednesday evening. */
+/** Monday 2026-01-05, 10:00; AAPL at 165, paying 0.50 to holders on Wednesday evening. */
 function market(earlyAssignment?: Rules['earlyAssignment'], seed = 42): TestMarket {
   const m = new TestMarket({
     seed,
@@ -84,11 +84,11 @@ describe('early assignment (D89, D164)', () => {
     m.advanceTo('2026-01-07', 19, 59);
     expect(acts(m)).toEqual([]);
     m.advanceTo('2026-01-07', 20);
-    // 15.20 is 0.20 above what exercising brings, and the dividend 0.50.
+    // 15.20 is 0.20 above the exercise value, and the dividend 0.50.
     expect(acts(m)).toEqual([`ASSIGNED 1 ${CALL} 15000`]);
     expect(held(m, portfolio)).toEqual({ AAPL: 0 });
     expect(m.value(portfolio).reservedCash).toBe(0);
-    // The shares are gone before the ex-date: no dividend; their price comes in with the next settlement.
+    // The shares are delivered before the ex-date: no dividend; the strike is received at the next settlement.
     m.advanceTo('2026-01-08', 10);
     expect(m.events('DividendAccrued')).toEqual([]);
     expect(held(m, portfolio)).toEqual({});
@@ -105,7 +105,7 @@ describe('early assignment (D89, D164)', () => {
     m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
     m.place(portfolio, { symbol: FAR_PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
     m.advanceTo('2026-01-08', 10);
-    // 5.60 is 0.60 above what exercising brings.
+    // 5.60 is 0.60 above the exercise value.
     expect(acts(m)).toEqual([]);
   });
 

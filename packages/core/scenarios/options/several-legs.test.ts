@@ -88,11 +88,11 @@ describe('a vertical (D75, D78)', () => {
       ],
     );
     const value = m.value(portfolio);
-    // 2 × 100 × 3.10 and 4 × 0.50: what is sold pays for what is bought.
+    // 2 × 100 × 3.10 and 4 × 0.50: sales pay for purchases.
     expect(dollars(value.settledCash)).toBe(1000 - 620 - 2);
     expect(value.pendingCash).toBe(0);
     expect([...m.portfolio(portfolio).obligations.values()].map(({ cash }) => cash)).toEqual([0]);
-    // A debit vertical can lose no more than was paid.
+    // A debit vertical can lose no more than its cost.
     expect(value.reservedCash).toBe(0);
 
     const close = m.place(
@@ -188,7 +188,7 @@ describe('a credit (D76, D81)', () => {
       const value = m.value(portfolio);
       expect(value).toMatchObject({ reservedCash: Money.ofDollars(1000), settledCash: 0 });
       expect(dollars(value.pendingCash)).toBe(380 - 2);
-      // Gross of the credit: nothing is left for another.
+      // Collateral is gross of the credit: no cash remains for another order.
       expect(
         m.submit(
           portfolio,

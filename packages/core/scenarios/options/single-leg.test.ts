@@ -230,7 +230,7 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
     m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_CLOSE', quantity: 1, limit: '90.00' });
     const lower = 'AAPL260116C00145000';
     m.quote(lower, '8.00', '8.10');
-    // It would have passed for the spread that the portfolio has already.
+    // The existing spread of the portfolio would have allowed it.
     expect(m.submit(portfolio, { symbol: lower, intent: 'SELL_TO_OPEN', quantity: 1 })).toMatchObject({
       code: 'OPTION_LEVEL',
       requiredLevel: 3,

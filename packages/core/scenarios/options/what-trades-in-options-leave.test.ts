@@ -40,7 +40,7 @@ function spread(sold: number, bought: number, intent: OrderLeg['positionIntent']
 const cashOf = ({ settledCash, pendingCash, marginLoan }: Valuation): number =>
   dollars(settledCash) + dollars(pendingCash) - dollars(marginLoan);
 
-/** Previews an order, places it, and says what it left: that is what the preview had said. */
+/** Previews an order, places it, and returns the valuation after it. Its cash and buying power must equal the preview's. */
 function asPreviewed(m: TestMarket, portfolio: string, order: TestOrder): Valuation {
   const estimate = m.brokerage.preview(m.by, requestOf(portfolio, order));
   if ('code' in estimate) throw new Error(estimate.code);
@@ -58,7 +58,7 @@ describe('a preview in CASH shows the cash after the fill (D122)', () => {
     const secured = asPreviewed(m, portfolio, { symbol: PUT_95, intent: 'SELL_TO_OPEN', quantity: 1 });
     expect(dollars(secured.overnightBuyingPower)).toBe(40_500);
     expect(cashOf(secured)).toBe(40_500 + 209.5);
-    // 9,500 are set free by what costs 230 and half a dollar.
+    // A purchase for 230.50 releases 9,500.
     const closed = asPreviewed(m, portfolio, { symbol: PUT_95, intent: 'BUY_TO_CLOSE', quantity: 1 });
     expect(dollars(closed.overnightBuyingPower)).toBe(50_000 - 230.5);
     const other = m.openPortfolio({ cash: 50_000 });

@@ -46,7 +46,7 @@ describe('CUSTOM is exact', () => {
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(10_500_000);
     market.quote('AAPL', '104.90', '105.00');
     market.advanceMs(250);
-    // 10 × 105.00 × 1.05 = 1,102.50, more than the 1,100.00 there are.
+    // 10 × 105.00 × 1.05 = 1,102.50, more than the available 1,100.00.
     expect(market.statuses(order)).toEqual(['PENDING', 'RESERVING', 'REJECTED']);
   });
 

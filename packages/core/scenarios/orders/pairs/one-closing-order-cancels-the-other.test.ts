@@ -12,7 +12,7 @@ const pair = (limit: string, stop: string, more: TestOrder = {}): TestOrder => (
   more: { ocoConfig: { stopLoss: { orderType: 'STOP', stopPrice: Price.of(stop) } }, ...more.more },
 });
 
-/** Ten shares held at 100.00, to be sold at 110.00 or, if it falls there, from 95.00. */
+/** Ten shares bought at 100.00, to be sold at 110.00 or, after a decline, from 95.00. */
 function held(order: TestOrder = pair('110.00', '95.00')) {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00', { last: '100.00' });

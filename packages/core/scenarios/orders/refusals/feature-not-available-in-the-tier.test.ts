@@ -3,7 +3,7 @@ import { goodTill, TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import { Price } from '../../../src/values/price.js';
 
-/** Contract section 8, cell by cell: what BASIC may not, and PRO and ENTERPRISE may. */
+/** Contract section 8, cell by cell: features that BASIC lacks, and PRO and ENTERPRISE have. */
 const BEYOND_BASIC: [string, TestOrder, string][] = [
   ['STOP', { type: 'STOP', stop: '110.00' }, 'STOP orders are not available in the BASIC tier'],
   [

@@ -7,7 +7,7 @@ import { Money } from '../../../src/values/money.js';
 
 const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 
-/** Every step repairs what the answer before complained about, and nothing else. */
+/** Each step corrects the problem of the refusal before it, and no other. */
 it('the first reason that applies is the answer', () => {
   const limited = testBroker('default', {
     timesInForce: ['DAY', 'GTC', 'IOC'],

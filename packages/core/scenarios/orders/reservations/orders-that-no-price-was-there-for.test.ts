@@ -5,7 +5,7 @@ import { Money } from '../../../src/values/money.js';
 import { Price } from '../../../src/values/price.js';
 import { TradingDate } from '../../../src/values/trading-date.js';
 
-/** A market without any quote, and what is set aside in it. */
+/** A market without any quote, and its reservations. */
 function quiet(
   options: { cash?: number; type?: 'CASH' | 'MARGIN'; hour?: number; quoteMaxAgeMs?: number } = {},
 ) {
@@ -138,7 +138,7 @@ describe('for any reason to wait', () => {
     market.quote('AAPL', '99.90', '100.10', { last: '100.00' });
     expect(market.order(market1).status).toBe('PENDING_MARKET_OPEN');
     expect(reserved(market1)).toBe(1051.05);
-    // 948.95 are left of 2,000.00.
+    // 948.95 remain of 2,000.00.
     expect(market.order(trailing)).toMatchObject({
       status: 'REJECTED',
       rejectReason: { code: 'INSUFFICIENT_FUNDS', availableCash: Money.ofUnits(9_489_500) },

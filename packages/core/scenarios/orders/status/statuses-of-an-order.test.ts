@@ -21,7 +21,7 @@ describe('the statuses an order goes through', () => {
       },
     });
     if ('code' in result) throw new Error(result.code);
-    // The answer of a create is PENDING whatever happens next (D18).
+    // A create returns PENDING regardless of later events (D18).
     expect(result.progress.status).toBe('PENDING');
     expect(events[0]).toMatchObject({ type: 'OrderAccepted', number: result.terms.number });
     const orderId = market.idOf(result.terms.number);

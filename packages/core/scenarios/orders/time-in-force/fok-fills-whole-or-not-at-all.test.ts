@@ -29,7 +29,7 @@ describe('fill or kill', () => {
     const first = market.place(market.openPortfolio(), { limit: '100.00', quantity: 10 });
     expect(market.fills(first)).toEqual(['2 @ 100']);
     market.quote('AAPL', '99.90', '100.00', { askSize: 12 });
-    // Eight of the twelve went to the first order; four are left.
+    // Eight of the twelve went to the first order; four remain.
     const order = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 5 });
     expect(market.fills(order)).toEqual([]);
     const fits = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 4 });
@@ -60,11 +60,12 @@ describe('fill or kill', () => {
   });
 
   it('walking the modelled book it never stops half-way for want of funds', () => {
-    // A cent a level: 1,000 × (0.01 / 0.02)² = 250 shares stand within the first, 250 × 8² = 16,000 within the eighth.
+    // A cent a level: 1,000 × (0.01 / 0.02)² = 250 shares are within the first, 250 × 8² = 16,000 within the eighth.
     const thin = testEquity('THIN', { averageDailyVolume: 1000 });
     const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [thin] }) } });
     const buy = { symbol: 'THIN', quantity: 16_100 };
-    // 16,100 × 1.00 × 1.05 = 16,905.00 is set aside. The shares would cost 100 × 1.00 + 250 × 1.01 + 750 × 1.02 + … + 3,750 × 1.08 = 17,030.00.
+    // 16,100 × 1.00 × 1.05 = 16,905.00 is reserved. The shares would cost 100 × 1.00 + 250 × 1.01 + 750 × 1.02 + … + 3,750 × 1.08 =
+    // 17,030.00.
     const cash = 16_905;
     market.quote('THIN', '0.99', '1.00', { askSize: 100 });
     const poor = market.openPortfolio({ fillModel: 'depth', cash });
@@ -74,7 +75,7 @@ describe('fill or kill', () => {
       status: 'REJECTED',
       rejectReason: { code: 'INSUFFICIENT_FUNDS' },
     });
-    // The same order without FOK takes what it can pay for, level by level.
+    // The same order without FOK fills as far as its funds reach, level by level.
     const partial = market.place(poor, buy);
     expect(market.fills(partial)).toHaveLength(8);
     expect(market.order(partial)).toMatchObject({
@@ -85,7 +86,7 @@ describe('fill or kill', () => {
   });
 
   it('fill or kill: a short sale is canceled whole, regardless of the margin of partial fills (D135)', () => {
-    // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares stand at 4.99, 3,000 more at 4.98.
+    // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares are at 4.99, 3,000 more at 4.98.
     const thin = testEquity('THIN', { averageDailyVolume: 100_000 });
     const stock = testEquity('AAPL');
     const instruments = new KnownInstruments({ instruments: [thin, stock] });
@@ -93,10 +94,10 @@ describe('fill or kill', () => {
     market.quote('AAPL', '100.00', '100.00');
     market.quote('THIN', '5.00', '5.01', { bidSize: 100 });
     const portfolio = market.openPortfolio({ type: 'MARGIN', fillModel: 'depth', cash: 10_000 });
-    // Half of 10,000.00 is bound by the shares: 5,000.00 are left for what opens.
+    // The shares require half of 10,000.00: 5,000.00 remain for opening orders.
     market.place(portfolio, { quantity: 100 });
-    // At 5.01 each of the 1,200 takes 2.505, in all 3,006.00. At 5.00 it is 2.50, but below 5.00 it is the whole price:
-    // after 250.00 for the first hundred the next thousand would take 4,990.00 of 4,750.00.
+    // At 5.01 each of the 1,200 requires 2.505, in all 3,006.00. At 5.00 it is 2.50, but below 5.00 it is the whole price:
+    // after 250.00 for the first hundred the next thousand would require 4,990.00 of 4,750.00.
     const sale = { symbol: 'THIN', intent: 'SELL_TO_OPEN', quantity: 1200 } as const;
     const killed = market.place(portfolio, { ...sale, tif: 'FOK' });
     expect(market.fills(killed)).toEqual([]);
@@ -105,7 +106,7 @@ describe('fill or kill', () => {
       rejectReason: { code: 'INSUFFICIENT_FUNDS', requiredAmount: Money.ofDollars(4990) },
     });
     expect(market.portfolio(portfolio).positions.has('THIN')).toBe(false);
-    // The same order without FOK sells what it can, and is not rejected: the rest is canceled.
+    // The same order without FOK sells as much as possible, and is not rejected: the rest is canceled.
     const partial = market.place(portfolio, sale);
     expect(market.fills(partial)).toEqual(['100 @ 5']);
     expect(market.order(partial)).toMatchObject({

@@ -91,7 +91,7 @@ it('the remainder of a marketable limit fills at the touch of the next quote', (
   expect(market.waitingFor(order)).toBe('size at ask 187.50');
   market.quote('AAPL', '187.40', '187.60', { askSize: 4 });
   expect(market.fills(order)).toEqual(['4 @ 187.5', '4 @ 187.6']);
-  // The market leaves and comes back: by now the rest of the order is what the market comes to.
+  // The market leaves and comes back: by now the rest of the order is resting.
   market.quote('AAPL', '188.40', '188.50', { askSize: 4 });
   market.quote('AAPL', '187.40', '187.50', { askSize: 4 });
   expect(market.fills(order)).toEqual(['4 @ 187.5', '4 @ 187.6', '2 @ 188']);

@@ -51,7 +51,7 @@ describe('a market order without a quote', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 1000 });
     const order = market.place(portfolio, { quantity: 10 });
-    // 10 × 96.00 × 1.05 = 1,008.00: more than there is, though the fill would be 960.00 and one share is displayed.
+    // 10 × 96.00 × 1.05 = 1,008.00: more than available, though the fill would be 960.00 and one share is displayed.
     market.quote('AAPL', '95.90', '96.00', { askSize: 1 });
     expect(market.fills(order)).toEqual([]);
     expect(market.order(order)).toMatchObject({
@@ -66,7 +66,7 @@ describe('a market order without a quote', () => {
     const order = market.place(portfolio, { quantity: 10 });
     market.quote('AAPL', '94.90', '95.00', { askSize: 4 });
     expect(market.fills(order)).toEqual(['4 @ 95']);
-    // 10 × 95.00 × 1.05 = 997.50 set aside; six tenths of it are left.
+    // 10 × 95.00 × 1.05 = 997.50 reserved; six tenths of it remain.
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(5_985_000);
   });
 

@@ -39,10 +39,10 @@ describe('a market order for an amount of money', () => {
     const order = tested.place(portfolio, { notional: '1000.00' });
     expect(tested.fills(order)).toEqual(['3 @ 100']);
     expect(tested.order(order)).toMatchObject({ status: 'ACTIVE', quantity: 10_000_000 });
-    // 700 are left: at 140.00 five shares.
+    // 700 remain: at 140.00 five shares.
     tested.quote('AAPL', '139.00', '140.00', { askSize: 4 });
     tested.quote('AAPL', '69.00', '70.00');
-    // 140 are left: at 70.00 two shares.
+    // 140 remain: at 70.00 two shares.
     expect(tested.fills(order)).toEqual(['3 @ 100', '4 @ 140', '2 @ 70']);
     expect(tested.order(order)).toMatchObject({ status: 'FILLED', quantity: 9_000_000 });
     expect(tested.order(order).filledValue).toBe(Money.ofDollars(1000));

@@ -139,7 +139,7 @@ it('it does not follow outside the regular session', () => {
   expect(market.order(order).mark).toBe(Price.of('100'));
   market.quote('AAPL', '80.00', '80.10', { last: '80.00' });
   expect(market.fills(order)).toEqual([]);
-  // The next session opens at 101.00, a price it does follow.
+  // The next session opens at 101.00, a price that it follows.
   market.advanceTo('2026-01-06', 9, 30);
   market.quote('AAPL', '100.99', '101.01', { last: '101.00' });
   expect(market.order(order)).toMatchObject({ mark: Price.of('101'), stopPrice: Price.of('96') });
