@@ -26,7 +26,7 @@ export interface ClusterFaultOptions {
   readonly seed: number;
   /** Absent = all. */
   readonly kinds?: readonly FaultKind[];
-  /** Of the programs of a server with patches. */
+  /** Folder of a server's programs with patches. */
   readonly folder?: string;
   readonly onFault?: (line: string) => void;
 }

@@ -10,14 +10,14 @@ interface NodeParts {
   /** URL of the database for this user at a port. */
   readonly urlAt: (port: number) => string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Of the server's programs; absent = those of the last build. */
+  /** Folder of the server's programs; absent = those of the last build. */
   readonly folder?: string | undefined;
 }
 
 /** A node of the cluster under test: its processes, one after the other, and the connections that it can lose. */
 export class ClusterNode {
   readonly name: string;
-  /** Where clients reach it. */
+  /** URL for clients. */
   readonly url: string;
   /** To PostgreSQL. */
   readonly database: Link;

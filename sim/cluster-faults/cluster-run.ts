@@ -47,7 +47,7 @@ export interface ClusterFaultReport {
   acknowledged: number;
   /** Orders whose first request was not answered. */
   unanswered: number;
-  /** Of the unanswered ones without a key: placed all the same. */
+  /** Unanswered orders without a key that were placed all the same. */
   placedUnanswered: number;
   /** Acknowledged orders that were sent more than once. */
   repeated: number;
@@ -58,7 +58,7 @@ export interface ClusterFaultReport {
   longestStopMs: number;
   /** Connections of the followers. */
   connections: number;
-  /** Of them, ended by a node with 503. */
+  /** Connections that a node ended with 503. */
   farewells: number;
   commits: number;
   /** Epochs in which cells were written, all cells together. */

@@ -45,7 +45,7 @@ export interface JournalOrder {
   readonly clientOrderId?: string;
   /** In shares. */
   readonly quantity: number;
-  /** Of its record. */
+  /** Sequence of its record. */
   readonly seq: number;
 }
 

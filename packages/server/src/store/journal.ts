@@ -61,7 +61,7 @@ export interface Journal {
   read(simulationId: string, afterSeq: number): JournalRecords;
   /** The last durable record at or before an instant, simulated ms; 0 = all are later. Throws `DamagedJournal`. */
   lastAt(simulationId: string, at: number): ValueOrPromise<number>;
-  /** Of the last durable record; 0 when there is none. A fork has its parent's up to where it begins. */
+  /** Sequence of the last durable record; 0 when there is none. A fork has its parent's up to where it begins. */
   lastSeq(simulationId: string): number;
 }
 

@@ -47,7 +47,7 @@ export const MARKET_TENANT = '';
  * its row, and taking it raises the epoch of each of its cells, so that a commit of an earlier owner is refused.
  */
 export interface Ownership {
-  /** Of this node. */
+  /** Number of this node's incarnation. */
   readonly incarnation: number;
   /** Nodes that are not struck out, oldest first, this one among them; as of the last `look`. */
   readonly nodes: readonly ClusterNode[];

@@ -1,9 +1,9 @@
 /**
- * What an installation knows beside its journals: who may use it, which simulations exist, and its own settings.
+ * State of an installation outside of its journals: tenants and keys, simulations, and its own settings.
  *
- * Changes are durable when their promise resolves, and are ordered with the appends around them: a record may be
- * appended to a simulation as soon as `createSimulation` has been called. Reads are point lookups on the calling
- * thread and see everything whose promise has resolved.
+ * Changes are durable when their promise resolves, and are ordered with the appends around them: a record may be appended to a simulation
+ * as soon as `createSimulation` has been called. Reads are point lookups on the calling thread and see everything whose promise has
+ * resolved.
  */
 import type { Tier } from '@sandpit/core';
 
@@ -12,7 +12,7 @@ export interface Tenant {
   /** Unique in the installation. */
   readonly name: string;
   readonly tier: Tier;
-  /** What its tokens may do unless they say otherwise, separated by spaces. */
+  /** Default scope of its tokens, separated by spaces. */
   readonly scope: string;
   /** Wall-clock ms, like every instant in the registry. */
   readonly createdAt: number;
@@ -98,7 +98,7 @@ export class AlreadyExists extends Error {
   override readonly name = 'AlreadyExists';
 }
 
-/** What was to be changed is not there. */
+/** The object to change does not exist. */
 export class NotInRegistry extends Error {
   override readonly name = 'NotInRegistry';
 }

@@ -23,7 +23,7 @@ export interface Store {
   readonly contents?: StoreContents;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
-  /** What the store knows about itself without trying. */
+  /** State of the store as known, without a probe. */
   health(): StoreHealth;
   /** Reads everything that is stored, and says what is not as it was written. Takes as long as that takes. */
   check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
@@ -62,7 +62,7 @@ export interface StoreHealth {
    */
   readonly status: 'ok' | 'reserve' | 'failing' | 'failed' | 'closed';
   readonly reason?: string;
-  /** What was found damaged since the start, by the slow reading behind everything else: a sentence each. */
+  /** Damage that the slow background check has found since the start, a sentence each. */
   readonly damage?: readonly string[];
   /** Appends and changes that wait to become durable. */
   readonly waiting: number;

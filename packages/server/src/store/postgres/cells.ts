@@ -27,9 +27,9 @@ export interface Cell {
   readonly id: string;
   /** Given with the registration: undefined while that is on its way. */
   key: number | undefined;
-  /** As the database has it. */
+  /** Head of the cell in the database. */
   head: Head;
-  /** Of the last record that was accepted; ahead of the head while records are on their way. */
+  /** Sequence of the last accepted record; ahead of the head while records are in flight. */
   lastSeq: number;
   readonly origin: Origin | undefined;
   /** Another has taken it over, or it is deleted: nothing of it is committed any more. */

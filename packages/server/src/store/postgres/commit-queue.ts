@@ -105,7 +105,7 @@ interface SentCommit {
   readonly entries: readonly Entry[];
   readonly changes: readonly PendingChange[];
   readonly stamp: string;
-  /** Of the registry, before it. */
+  /** Version of the registry before the commit. */
   readonly version: number;
 }
 
@@ -529,7 +529,7 @@ export class CommitQueue {
       this.#connection = undefined;
       if (this.#isClosing) return;
       this.#failing('the connection to PostgreSQL was lost');
-      // Whoever waits is under way already; else somebody has to notice that it is there again.
+      // A running commit notices the loss itself; otherwise reconnect here.
       if (!this.#isRunning) void this.#reconnect();
     });
   }

@@ -35,15 +35,15 @@ export interface LiveIncarnation {
 }
 
 /**
- * What owns cells: drawn at each start, one row with a counter that its node raises every second (D199).
+ * The owner of cells: drawn at each start, one row with a counter that its node raises every second (D199).
  *
  *     started ──► renewing ──► silent (4 s since the last renewal was sent: decides nothing)
  *                    ▲             │  a renewal succeeds
  *                    └─────────────┘
  *                    └──► struck out (another node has not seen the counter move for 5 s): never comes back
  *
- * The database alone decides: a counter that moves is alive, and whoever strikes an incarnation out does so on the condition that the counter is
- * still the one that it watched. Time is only ever measured by one machine's own clocks.
+ * The database alone decides: a counter that moves is alive, and an incarnation is struck out only on the condition that its counter still
+ * has the value that was watched. Time is only measured by one machine's own clocks.
  */
 export class Incarnation {
   readonly id: number;

@@ -67,7 +67,7 @@ export class RegistryState {
     return this.#cellsOf.get(tenantId)?.values() ?? [];
   }
 
-  /** Where the cell with this key begins, where it is a fork: known of deleted ones, too, because forks rest on them. */
+  /** Start of the cell with this key when it is a fork: known for deleted ones, too, because forks rest on them. */
   originOf(key: number): Origin | undefined {
     return this.#origins.get(key);
   }
