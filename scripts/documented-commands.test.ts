@@ -61,7 +61,7 @@ const silent = { isTerminal: false, write: () => undefined, complain: () => unde
 const program = programOf(silent);
 
 /** Commands that are programs of the server, and the usage that each prints. */
-const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup', 'record', 'migrate'];
+const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup', 'record', 'migrate', 'cluster'];
 /** Packages of others that the documentation installs. */
 const OTHER_PACKAGES = ['standardwebhooks'];
 const usages = new Map<string, string>();

@@ -58,6 +58,11 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
     description: 'Copy everything from a data directory into PostgreSQL, or back. No server may use either.',
     usage: '--from DIR|URL --to URL|DIR',
   },
+  cluster: {
+    file: 'cluster-command',
+    description: 'Serve simulations again that lack acknowledged records in PostgreSQL.',
+    usage: 'accept-loss [CELL…]',
+  },
   backup: { file: 'backup-command', description: 'Copy the data directory.', usage: '--to DIR [--data DIR]' },
 };
 

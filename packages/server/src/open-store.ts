@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { factsOf, VERSION } from './cluster-facts.js';
 import type { Settings } from './config.js';
 import { UnusableDatabase, UnusableDirectory } from './store/journal.js';
@@ -28,9 +29,12 @@ export async function openStore(
   events: StoreEvents = {},
 ): Promise<Store> {
   const { cluster } = settings;
-  const member = cluster && {
-    node: cluster.nodeId,
-    cluster: { url: cluster.url, version: VERSION, facts: await factsOf(settings) },
+  const member = {
+    memory: join(settings.dataDir, 'postgres.json'),
+    ...(cluster && {
+      node: cluster.nodeId,
+      cluster: { url: cluster.url, version: VERSION, facts: await factsOf(settings) },
+    }),
   };
   const store = await openAnyStore(settings, onFatal, events, member);
   if (store.registry.setting(MIGRATION) === undefined) return store;
@@ -46,7 +50,7 @@ export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,
   { onLost, onStruckOut, ...more }: StoreEvents = {},
-  member: Pick<PostgresStoreOptions, 'node' | 'cluster'> = {},
+  member: Pick<PostgresStoreOptions, 'node' | 'cluster' | 'memory'> = {},
 ): Promise<Store> {
   const { databaseUrl, dataDir } = settings;
   if (databaseUrl !== undefined) {

@@ -17,7 +17,10 @@ export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | '
   readonly seed?: number;
 }
 
-/** Configuration of a fork: its parent's, with the fields that the request changes. `shownSeed`: the seed that the API shows for the parent. */
+/**
+ * Configuration of a fork: its parent's, with the fields that the request changes. `shownSeed`: the seed that the API shows for the parent;
+ * `parentTags`: tags of the parent's event ids.
+ */
 export function forkConfigOf(
   id: string,
   parentId: string,
@@ -25,6 +28,7 @@ export function forkConfigOf(
   { name, madeBy, ttl, clock, speed, seed }: WantedFork,
   { sequence, at, saved }: ForkPoint,
   shownSeed: number,
+  parentTags: readonly StreamTag[],
 ): SimulationConfig {
   const { name: _, madeBy: __, ttl: ___, joined: ____, rules: _____, ...inherited } = parent;
   const { feed, fork, pathSeed = parent.seed, scripts } = inherited;
@@ -42,7 +46,7 @@ export function forkConfigOf(
     },
   ];
   const tags: readonly StreamTag[] = [
-    ...(fork?.tags ?? []).filter(({ after }) => after < sequence),
+    ...parentTags.filter(({ after }) => after < sequence),
     { after: sequence, tag: id.slice(0, TAG_LENGTH) },
   ];
   return {

@@ -24,6 +24,7 @@ import type { Feed } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
 import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
+import { EVENT_TAGS, settingsOf } from '../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
@@ -50,7 +51,7 @@ import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
 import type { ComparedStretch, ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
 import { originOf } from './simulation-config.js';
-import type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
+import type { KeptConfig, SimulationConfig, StreamTag, WantedSimulation } from './simulation-config.js';
 import { Simulation } from './simulation.js';
 import type { ForkStart } from './simulation.js';
 import { Snapshots } from './snapshots.js';
@@ -245,6 +246,7 @@ export class Simulations {
     const isReplica =
       ownership !== undefined &&
       (ground.mayLead?.() === false || !(await ownership.take([MARKET_TENANT])).has(MARKET_TENANT));
+    if (!isReplica && registry.simulation(MARKET) !== undefined) await ground.store.takeCell?.(MARKET);
     const entry = isReplica ? await registered(ground.store, MARKET) : registry.simulation(MARKET);
     const before = entry === undefined ? undefined : configOf(entry);
     const { seed, idSecret, start } = before ?? withChance(wanted);
@@ -283,6 +285,7 @@ export class Simulations {
   /** This node decides for the market from here on: the store has its cell. */
   async leadMarket(): Promise<void> {
     if (!this.market.isReplica) return;
+    await this.ground.store.takeCell?.(MARKET);
     followClock(this.market, this.clocks);
     await this.market.takeLead();
   }
@@ -641,7 +644,7 @@ export class Simulations {
       const { sequence, stateHash } = point;
       const id = randomUUID();
       const shownSeed = this.info(parentId, tenantId)?.config.seed ?? before.seed;
-      const config = forkConfigOf(id, parentId, before, wanted, point, shownSeed);
+      const config = forkConfigOf(id, parentId, before, wanted, point, shownSeed, parent.tags);
       const furnished = await openFeedAndRules(this.ground, this.listings, config);
       const brokerage = Brokerage.restore(furnished.rules, point.saved);
       brokerage.resume();
@@ -1032,7 +1035,7 @@ export class Simulations {
   private async openNow(of: StoredSimulation, furnished?: FeedAndRules): Promise<Simulation> {
     const { ground, listings, clocks } = this;
     await this.closing.get(of.id);
-    await ground.store.ownership?.takeCell(of.id);
+    await ground.store.takeCell?.(of.id);
     const feed = this.restingFeeds.get(of.id);
     this.restingFeeds.delete(of.id);
     try {
@@ -1238,7 +1241,7 @@ async function openSimulation(
     store,
     seq,
     checkpointSeq,
-    ...(fork !== undefined && { tags: fork.tags }),
+    tags: [...(fork?.tags ?? []), ...tagsOfLosses(store.registry, id)],
     ...(isBeginning && {
       begins: {
         now,
@@ -1255,6 +1258,10 @@ async function openSimulation(
   await simulation.start();
   return simulation;
 }
+
+/** Tags of events behind losses that an operator accepted, oldest first (D203). */
+const tagsOfLosses = (registry: Registry, id: string): readonly StreamTag[] =>
+  JSON.parse(registry.setting(settingsOf(id) + EVENT_TAGS) ?? '[]') as readonly StreamTag[];
 
 /** From which age on a quote fills nothing, where no setting says (D47). */
 function maxAgeOf(feed: Feed): number | undefined {

@@ -59,10 +59,14 @@ export const INTERNAL_ERROR = refuse(500, 'Internal server error');
 
 const RETRY_AFTER_SECONDS = 1;
 
+/** Refuses a request with the reason why it cannot be served now. Nothing was changed. */
+export const unavailable = (message: string): Answer =>
+  refuseCoded(
+    'SERVICE_UNAVAILABLE',
+    message,
+    { retryAfter: RETRY_AFTER_SECONDS },
+    { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  );
+
 /** Refuses a request while nothing can be committed or the server is stopping. Nothing was changed. */
-export const SERVICE_UNAVAILABLE = refuseCoded(
-  'SERVICE_UNAVAILABLE',
-  'Service unavailable',
-  { retryAfter: RETRY_AFTER_SECONDS },
-  { 'retry-after': String(RETRY_AFTER_SECONDS) },
-);
+export const SERVICE_UNAVAILABLE = unavailable('Service unavailable');

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MarketDataLimit } from '../feeds/live-feed.js';
-import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
+import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
 import {
@@ -12,6 +12,7 @@ import {
   refuseCoded,
   ROUTE_NOT_FOUND,
   SERVICE_UNAVAILABLE,
+  unavailable,
 } from './answer.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -221,6 +222,7 @@ export function failed(request: FastifyRequest, to: FastifyReply, error: unknown
 }
 
 function answerForError(request: FastifyRequest, error: unknown): Answer {
+  if (error instanceof RecordsMissing) return unavailable(error.message);
   if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
   if (error instanceof MarketDataLimit)
     return refuseCoded('MARKET_DATA_LIMIT', error.message, { limit: error.limit });

@@ -70,6 +70,16 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** Acknowledged records of a simulation are missing in the store: it stays out of service until an operator accepts the loss (D203). */
+export class RecordsMissing extends StoreUnavailable {
+  constructor(missing: number) {
+    super(`The simulation is out of service: ${missingRecordsText(missing)}`);
+  }
+}
+
+export const missingRecordsText = (missing: number): string =>
+  `the database lacks ${missing} ${missing === 1 ? 'record that was' : 'records that were'} acknowledged`;
+
 /** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of another version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';

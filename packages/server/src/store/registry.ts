@@ -93,6 +93,9 @@ export interface Registry {
 /** Prefix of the names of settings that belong to a simulation and are deleted with it. */
 export const settingsOf = (simulationId: string): string => `simulation/${simulationId}/`;
 
+/** Setting of a simulation: tags of the ids of its events after accepted losses, oldest first, in JSON. */
+export const EVENT_TAGS = 'event-tags';
+
 /** The id or name is in use. */
 export class AlreadyExists extends Error {
   override readonly name = 'AlreadyExists';

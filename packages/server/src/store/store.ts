@@ -17,6 +17,11 @@ export interface Store {
   readonly past?: PastAccess;
   /** Which tenants this node serves; absent = it serves all, for there is no other. */
   readonly ownership?: Ownership;
+  /**
+   * Makes sure that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` where acknowledged records are
+   * missing; absent = it may serve all.
+   */
+  takeCell?(simulationId: string): ValueOrPromise<void>;
   /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
   /** For migrations; absent = it cannot be migrated. */

@@ -103,6 +103,11 @@ export class ServerProcess {
     return new ServerProcess('tenant-command.js', environment, args);
   }
 
+  /** `sandpit cluster …`. */
+  static cluster(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
+    return new ServerProcess('cluster-command.js', environment, args);
+  }
+
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.child.kill(signal);

@@ -5,8 +5,10 @@ import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Residents } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
+import { MARKET } from '../../engine/simulations.js';
 import type { Simulations } from '../../engine/simulations.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
+import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
 import type { Ownership } from '../../store/ownership.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';
 import type { Authenticator, Principal } from '../auth.js';
@@ -14,6 +16,8 @@ import type { Streams } from '../stream/streams.js';
 import { tenantOfTicket } from '../tickets.js';
 import { Gateway } from './gateway.js';
 import type { Asker } from './request-tenant.js';
+
+const MARKET_TAGS = settingsOf(MARKET) + EVENT_TAGS;
 
 /** Shortest interval between two reads of changes by other nodes, ms. */
 const REFRESH_MS = 100;
@@ -69,11 +73,13 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
 }
 
 /** Applies registry changes of other nodes to the copies in memory. */
-function followRegistry({ ownership, access, keyPairs, competitions }: ClusterDoor): void {
+function followRegistry({ ownership, simulations, access, keyPairs, competitions }: ClusterDoor): void {
   ownership.onRegistryNews((news) => {
     let isOfAccess = false;
     for (const { kind, name } of news) {
       isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
+      // Records of the market that this node follows are lost.
+      if (name === MARKET_TAGS) simulations.dropLost(MARKET);
       if (kind === 'setting' && !keyPairs.follow(name)) competitions.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);

@@ -32,6 +32,8 @@ export interface Cell {
   /** Sequence of the last accepted record; ahead of the head while records are in flight. */
   lastSeq: number;
   readonly origin: Origin | undefined;
+  /** Losses of acknowledged records that were accepted. */
+  readonly losses: number;
   /** Another has taken it over, or it is deleted: nothing of it is committed any more. */
   isLost: boolean;
 }

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { blockHash, recordLine } from '../journal-chain.js';
-import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import { DamagedJournal, StoreUnavailable, UnusableDatabase } from '../journal.js';
 import type { StoreHealth } from '../store.js';
+import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { BlockReader } from './block-reader.js';
 import { beginningOf } from './cells.js';
 import type { Cell, Head } from './cells.js';
 import { COMMIT, COMMIT_WITH_REGISTRY, commitValues } from './commit-statement.js';
 import type { CellMove, NewAnswer, NewBlock } from './commit-statement.js';
-import type { Connection, DatabaseAddress, ServerIdentity } from './database.js';
+import type { Connection, DatabaseAddress } from './database.js';
 import type { Incarnation } from './incarnation.js';
+import { markLosses } from './lost-records.js';
 import { RegistryDraft } from './registry-state.js';
 import type { Entry, RegistryChange, RegistryState } from './registry-state.js';
 
@@ -85,12 +87,18 @@ export interface CommitQueueParts {
   /** Takes over what other nodes have changed in the registry. */
   readonly reloadRegistry: () => Promise<void>;
   readonly blocks: BlockReader;
+  /** Acknowledged heads of this node. */
+  readonly memory: AcknowledgedHeads;
+  /** Of the tables. */
+  readonly installation: string;
   readonly events: CommitEvents;
 }
 
 interface CommitEvents {
   /** The store has failed for good. Called once. */
   readonly onFatal: (error: Error) => void;
+  /** The database lacks acknowledged changes of the registry: everything has to be read again. Called once. */
+  readonly onBehind: (error: Error) => void;
   /** Another incarnation owns the cell: what is in memory of it is worth nothing. */
   readonly onLost: (cell: Cell) => void;
   /** Blocks of a cell are durable; before those who wait hear of it. */
@@ -117,7 +125,6 @@ export class CommitQueue {
   readonly #parts: CommitQueueParts;
   readonly #cells: ReadonlyMap<string, Cell>;
   #connection: Connection | undefined;
-  readonly #server: ServerIdentity;
   #collecting: Batch | undefined;
   #isRunning = false;
   #waiting = 0;
@@ -134,7 +141,6 @@ export class CommitQueue {
     this.#parts = parts;
     this.#cells = cells;
     this.#connection = parts.connection;
-    this.#server = parts.connection.server;
     this.#watch(parts.connection);
   }
 
@@ -281,7 +287,8 @@ export class CommitQueue {
         }
         changes.push(pending);
       } catch (error) {
-        if (error instanceof StoreUnavailable || error instanceof Stopped) throw error;
+        if (error instanceof StoreUnavailable || error instanceof RegistryBehind || error instanceof Stopped)
+          throw error;
         if (pending.change.change === 'create-simulation' && pending.cell !== undefined)
           refused.add(pending.cell);
         pending.reject(error as Error);
@@ -402,7 +409,9 @@ export class CommitQueue {
   }
 
   #moved(part: CellPart, { epoch, newSeq, newHash, blocks }: CellMove): void {
+    const { id, key, losses } = part.cell;
     part.cell.head = { epoch, seq: newSeq, hash: newHash };
+    if (key !== undefined) this.#parts.memory.remember(id, { key, seq: newSeq, hash: newHash, losses });
     if (blocks.length > 0) this.#parts.events.onCommitted(part.cell, blocks);
     part.resolve();
   }
@@ -420,7 +429,8 @@ export class CommitQueue {
         const connection = await this.#connected();
         return await this.#resolved(sent, connection);
       } catch (error) {
-        if (error instanceof DamagedJournal || error instanceof Stopped) throw error;
+        if (error instanceof DamagedJournal || error instanceof RegistryBehind || error instanceof Stopped)
+          throw error;
         this.#failing(error instanceof Error ? error.message : String(error));
         await this.#disconnect();
       }
@@ -486,18 +496,22 @@ export class CommitQueue {
       if (this.#isStopped) throw new Stopped();
       try {
         const connection = await address.connect();
-        const { identity, timeline } = connection.server;
-        if (identity !== this.#server.identity || timeline < this.#server.timeline) {
-          await connection.close();
-          throw new DamagedJournal(
-            `${address.shown} is another database than the one that acknowledged, or an older state of it`,
+        try {
+          this.#parts.memory.expect(
+            { ...connection.server, installation: this.#parts.installation },
+            address.shown,
           );
+          await this.#compareRegistry(connection);
+          await this.#compareHeads(connection);
+        } catch (error) {
+          await connection.close().catch(() => undefined);
+          throw error instanceof UnusableDatabase ? new DamagedJournal(error.message) : error;
         }
-        await this.#compareHeads(connection);
         this.#connection = connection;
         this.#watch(connection);
       } catch (error) {
-        if (error instanceof DamagedJournal || error instanceof Stopped) throw error;
+        if (error instanceof DamagedJournal || error instanceof RegistryBehind || error instanceof Stopped)
+          throw error;
         this.#failing(error instanceof Error ? error.message : String(error));
         await later(RECONNECT_MS);
       }
@@ -505,21 +519,28 @@ export class CommitQueue {
     return this.#connection;
   }
 
+  /** A registry that lacks changes is another one than the one in memory: nothing in memory can be relied on. */
+  async #compareRegistry({ client }: Connection): Promise<void> {
+    const { registry } = this.#parts;
+    const { rows } = await client.query<{ version: string; digest: string }>(
+      'SELECT version, digest FROM registry_head',
+    );
+    const [head] = rows;
+    const version = Number(head?.version ?? 0);
+    if (version < registry.version || (version === registry.version && head?.digest !== registry.digest))
+      throw new RegistryBehind(
+        'The database lacks changes of the registry that were acknowledged: this server reads it again from the beginning',
+      );
+  }
+
   /** No head may be behind what was acknowledged (D203). Those of a commit in doubt may be ahead. */
   async #compareHeads({ client }: Connection): Promise<void> {
-    const { rows } = await client.query<{ cell: number; seq: string }>(
-      'SELECT cell, seq FROM head WHERE incarnation = $1',
-      [this.#parts.incarnation.id],
-    );
-    const heads = new Map(rows.map(({ cell, seq }) => [cell, Number(seq)]));
-    for (const cell of this.#cells.values()) {
-      const seq = cell.key === undefined ? undefined : heads.get(cell.key);
-      if (seq === undefined || seq >= cell.head.seq || cell.isLost) continue;
+    const { memory, registry, events } = this.#parts;
+    for (const { id } of await markLosses(client, memory, registry, events.note)) {
+      const cell = this.#cells.get(id);
+      if (cell === undefined || cell.isLost) continue;
       cell.isLost = true;
-      this.#parts.events.note(
-        `${cell.id} is out of service: the database lacks ${cell.head.seq - seq} records that were acknowledged`,
-      );
-      this.#parts.events.onLost(cell);
+      events.onLost(cell);
     }
   }
 
@@ -590,7 +611,9 @@ export class CommitQueue {
     this.#status = 'failed';
     this.#reason = `The store has failed: ${error.message}`;
     this.#rejectWaiting(new StoreUnavailable(this.#reason));
-    this.#parts.events.onFatal(error);
+    const { onFatal, onBehind } = this.#parts.events;
+    if (error instanceof RegistryBehind) onBehind(error);
+    else onFatal(error);
   }
 
   health(): StoreHealth {
@@ -637,6 +660,11 @@ export class CommitQueue {
     this.#connection = undefined;
     await connection?.close().catch(() => undefined);
   }
+}
+
+/** The database has an older registry than this server. */
+class RegistryBehind extends Error {
+  override readonly name = 'RegistryBehind';
 }
 
 /** The store is closed while it waits for the database. */

@@ -60,6 +60,7 @@ export async function compareHistory(url: string, project: Projection): Promise<
         head: { epoch: Number(head.epoch), seq, hash: head.hash },
         lastSeq: seq,
         origin,
+        losses: 0,
         isLost: false,
       };
       const counted = await derive(cell, scratch, blocks, project);

@@ -96,6 +96,7 @@ export class PostgresRegistry implements Registry {
       head: { epoch: 1, seq, hash: new Uint8Array() },
       lastSeq: seq,
       origin,
+      losses: 0,
       isLost: false,
     };
     this.#cells.set(id, cell);

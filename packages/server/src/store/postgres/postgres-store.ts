@@ -6,6 +6,7 @@ import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { Projection } from '../projection.js';
 import type { Store } from '../store.js';
 import { workerUrl } from '../worker-url.js';
+import { AcknowledgedHeads } from './acknowledged-heads.js';
 import { removeExpiredAnswers } from './answers.js';
 import { BlockReader } from './block-reader.js';
 import type { Cell, Origin } from './cells.js';
@@ -16,6 +17,7 @@ import { DatabaseAddress, sentenceOf } from './database.js';
 import { followRegistry } from './follow-registry.js';
 import { HistoryProjector } from './history-projector.js';
 import { Incarnation } from './incarnation.js';
+import { markLosses } from './lost-records.js';
 import { errorOfPast } from './past-source.js';
 import { PostgresContents } from './postgres-contents.js';
 import { PostgresHistory } from './postgres-history.js';
@@ -25,6 +27,7 @@ import { PostgresWebhooks } from './postgres-webhooks.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
+import { SoleOwnership } from './sole-ownership.js';
 import { TenantOwnership } from './tenant-ownership.js';
 
 /** Longest delay until registry changes of other nodes apply here. */
@@ -40,6 +43,8 @@ export interface PostgresStoreOptions {
   readonly projection: Projection;
   /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
   readonly recovery?: string;
+  /** File that keeps the acknowledged heads of this node over restarts; absent = they end with the process. */
+  readonly memory?: string;
   /** A label of this node, for people. */
   readonly node?: string;
   /** Shares the database with other nodes; absent = this server has it to itself. */
@@ -72,11 +77,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const address = new DatabaseAddress(url);
   const connection = await address.connect();
   let isOpen = false;
-  const opened: { close(): Promise<void> }[] = [connection];
+  const opened: { close(): Promise<void> | void }[] = [connection];
   try {
     const { installation } = await prepareTables(connection.client, address.shown).catch((error: unknown) => {
       throw sentenceOf(error, address.shown);
     });
+    const memory = new AcknowledgedHeads(options.memory, note);
+    opened.push(memory);
+    memory.expect({ ...connection.server, installation }, address.shown);
     const database = new QuestionConnection(address);
     opened.push(database);
     const { cluster } = options;
@@ -99,7 +107,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const digest = await reloadRegistry();
     if (digest !== state.digest)
       throw new DamagedJournal(`The registry in ${address.shown} is not as it was written`);
-    if (cluster === undefined) await takeCells(database, incarnation.id, state, cells);
+    await markLosses(connection.client, memory, state, note);
+    const sole =
+      cluster === undefined
+        ? new SoleOwnership({ database, incarnation: incarnation.id, state, cells, memory, reloadRegistry })
+        : undefined;
+    await sole?.takeAll();
     const blocks = new BlockReader(database, (key) => state.originOf(key));
     const projector: HistoryProjector = new HistoryProjector(database, blocks, options.projection, {
       onProjected: (cell, seq) => history.projected(cell, seq),
@@ -107,7 +120,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
     const history = new PostgresHistory(database, blocks, cells, projector);
     if (cluster !== undefined) {
-      ownership = new TenantOwnership(address, { incarnation, state, cells, projector, reloadRegistry });
+      ownership = new TenantOwnership(address, {
+        incarnation,
+        state,
+        cells,
+        projector,
+        reloadRegistry,
+        memory,
+      });
       opened.push(ownership);
       await ownership.look();
     }
@@ -121,11 +141,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           await reloadRegistry();
         },
         blocks,
+        memory,
+        installation,
         events: {
           onFatal,
+          onBehind: cluster === undefined ? onFatal : onStruckOut,
           note,
           onLost: (cell) => {
-            ownership?.forget(cell);
+            (ownership ?? sole)?.forget(cell);
             onLost(cell.id);
           },
           onCommitted: (cell, written) => projector.committed(cell, written),
@@ -154,7 +177,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             table,
             (id) => checkpointed(id, cells, state),
           );
-    if (cluster === undefined) await ownPositions(database, cells, projector);
+    await sole?.ownPositions(projector);
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
     const expire = setInterval(
       () => void removeExpiredAnswers(database, Date.now()).catch(() => undefined),
@@ -171,6 +194,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await ownership?.close();
       await incarnation.close();
       await database.close();
+      memory.close();
     };
     isOpen = true;
     return {
@@ -180,6 +204,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       registry,
       webhooks,
       ...(ownership !== undefined && { ownership }),
+      takeCell: (id) => (ownership ?? sole)?.takeCell(id),
       mayAnswer: () => incarnation.mayDecide(),
       contents: new PostgresContents(installation, queue, database, state),
       past: {
@@ -195,7 +220,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       close: () => (closing ??= close()),
     };
   } finally {
-    if (!isOpen) for (const one of opened.reverse()) await one.close().catch(() => undefined);
+    if (!isOpen) for (const one of opened.reverse()) await Promise.resolve(one.close()).catch(() => undefined);
   }
 }
 
@@ -216,51 +241,6 @@ function checkpointed(
   }
   const reading: CellReading = { end: { seq: head.seq, hash: head.hash }, origins };
   return { key, config, reading };
-}
-
-/** Takes every cell that nobody alive owns: with the next epoch, so that nothing of an earlier owner is committed any more. */
-async function takeCells(
-  database: QuestionConnection,
-  incarnation: number,
-  state: RegistryState,
-  cells: Map<string, Cell>,
-): Promise<void> {
-  const rows = await database.ask<{ cell: number; epoch: string; seq: string; hash: Buffer }>(
-    `UPDATE head SET incarnation = $1, epoch = epoch + 1
-       WHERE incarnation IS NULL OR incarnation IN (SELECT id FROM incarnation WHERE struck_out)
-       RETURNING cell, epoch, seq, hash`,
-    [incarnation],
-    PAGE_MS,
-  );
-  const heads = new Map(rows.map((row) => [row.cell, row]));
-  for (const { id, key, origin, deletedAt } of state.cells.values()) {
-    if (deletedAt !== undefined) continue;
-    const head = heads.get(key);
-    if (head === undefined) throw new DamagedJournal(`The head of ${id} is missing`);
-    const seq = Number(head.seq);
-    cells.set(id, {
-      id,
-      key,
-      head: { epoch: Number(head.epoch), seq, hash: head.hash },
-      lastSeq: seq,
-      origin,
-      isLost: false,
-    });
-  }
-}
-
-async function ownPositions(
-  database: QuestionConnection,
-  cells: ReadonlyMap<string, Cell>,
-  projector: HistoryProjector,
-): Promise<void> {
-  const rows = await database.ask<{ cell: number; seq: string }>(
-    'SELECT cell, seq FROM history_position',
-    [],
-    PAGE_MS,
-  );
-  const positions = new Map(rows.map(({ cell, seq }) => [cell, Number(seq)]));
-  for (const cell of cells.values()) projector.own(cell, positions.get(cell.key ?? 0) ?? 0);
 }
 
 /** Removes the rows of a deleted cell little by little; blocks that forks rest on stay. */

@@ -3,6 +3,9 @@ import { AlreadyExists, NotInRegistry, settingsOf } from '../registry.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 import type { Origin } from './cells.js';
 
+/** Name under which the key of a cell stays taken when its tenant has been erased. */
+export const erasedNameOf = (key: number): string => `erased/${key}`;
+
 /** Rows of the registry by what they are of. */
 export type EntryKind = 'tenant' | 'api-key' | 'simulation' | 'setting';
 
@@ -233,8 +236,8 @@ export class RegistryDraft {
       const cell = text === undefined ? undefined : (JSON.parse(text) as RegisteredCell);
       if (cell?.tenantId !== id || cell.deletedAt === undefined) continue;
       this.#put('simulation', name, null);
-      this.#put('simulation', `erased/${cell.key}`, {
-        id: `erased/${cell.key}`,
+      this.#put('simulation', erasedNameOf(cell.key), {
+        id: erasedNameOf(cell.key),
         tenantId: null,
         config: '',
         createdAt: 0,

@@ -52,7 +52,9 @@ const TABLES = `
     epoch bigint NOT NULL,
     seq bigint NOT NULL,
     hash bytea NOT NULL,
-    wake_at bigint
+    wake_at bigint,
+    missing bigint,
+    losses integer NOT NULL DEFAULT 0
   ) WITH (fillfactor = 50);
   CREATE INDEX head_by_incarnation ON head (incarnation);
 
@@ -218,6 +220,12 @@ const CLUSTER_TABLES = `
   CREATE INDEX IF NOT EXISTS placement_by_incarnation ON placement (incarnation);
 `;
 
+/** Columns that came later: acknowledged records that a cell lacks (null = none), and the losses that were accepted. */
+const LOSS_COLUMNS = `
+  ALTER TABLE head ADD COLUMN IF NOT EXISTS missing bigint;
+  ALTER TABLE head ADD COLUMN IF NOT EXISTS losses integer NOT NULL DEFAULT 0;
+`;
+
 /** Tables with rows of a cell, in the order in which they are emptied when it is deleted. */
 export const TABLES_OF_CELLS = [
   'answer',
@@ -270,6 +278,12 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
         `DATABASE_URL: the tables of ${shown} are of format ${meta?.format ?? 'none'}; this version reads format ${FORMAT}`,
       );
     await client.query(CLUSTER_TABLES);
+    const { rowCount } = await client.query(
+      `SELECT 1 FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'head' AND column_name = 'losses'`,
+      [SCHEMA],
+    );
+    // Nodes that run need not wait for a lock on their heads where there is nothing to add.
+    if (rowCount === 0) await client.query(LOSS_COLUMNS);
     await client.query('COMMIT');
     return { installation: meta.installation };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { MARKET_TENANT } from '../ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement, RegistryNews } from '../ownership.js';
-import { StoreUnavailable } from '../journal.js';
+import { RecordsMissing, StoreUnavailable } from '../journal.js';
+import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { Cell } from './cells.js';
 import type { DatabaseAddress } from './database.js';
 import type { HistoryProjector } from './history-projector.js';
@@ -29,9 +30,9 @@ const TAKE = `
     SELECT c.cell, c.tenant FROM unnest($3::integer[], $4::text[]) AS c (cell, tenant) JOIN taken USING (tenant)
   ), moved AS (
     UPDATE head SET incarnation = $2, epoch = head.epoch + 1 FROM cells WHERE head.cell = cells.cell
-      RETURNING head.cell, head.epoch, head.seq, head.hash
+      RETURNING head.cell, head.epoch, head.seq, head.hash, head.missing, head.losses
   )
-  SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, h.seq AS told
+  SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, moved.missing, moved.losses, h.seq AS told
     FROM taken LEFT JOIN cells ON cells.tenant = taken.tenant LEFT JOIN moved ON moved.cell = cells.cell
       LEFT JOIN history_position h ON h.cell = cells.cell`;
 
@@ -41,6 +42,9 @@ interface TakenRow {
   readonly epoch: string;
   readonly seq: string;
   readonly hash: Buffer;
+  /** Acknowledged records that it lacks: it is out of service. */
+  readonly missing: string | null;
+  readonly losses: number | null;
   /** As far as the history tables tell. */
   readonly told: string | null;
 }
@@ -66,9 +70,12 @@ export class TenantOwnership implements Ownership {
   readonly #cells: Map<string, Cell>;
   readonly #projector: HistoryProjector;
   readonly #reloadRegistry: () => Promise<unknown>;
+  readonly #memory: AcknowledgedHeads;
   readonly #owned = new Set<string>();
   /** Tenants that have a row of their own. */
   readonly #placed = new Set<string>();
+  /** Acknowledged records that cells of owned tenants lack, by id. */
+  readonly #missing = new Map<string, number>();
   readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
   #nodes: readonly ClusterNode[] = [];
   #lastTake: Promise<unknown> = Promise.resolve();
@@ -81,6 +88,7 @@ export class TenantOwnership implements Ownership {
       readonly cells: Map<string, Cell>;
       readonly projector: HistoryProjector;
       readonly reloadRegistry: () => Promise<unknown>;
+      readonly memory: AcknowledgedHeads;
     },
   ) {
     this.#database = new QuestionConnection(address);
@@ -89,6 +97,7 @@ export class TenantOwnership implements Ownership {
     this.#cells = parts.cells;
     this.#projector = parts.projector;
     this.#reloadRegistry = parts.reloadRegistry;
+    this.#memory = parts.memory;
   }
 
   get incarnation(): number {
@@ -208,9 +217,14 @@ export class TenantOwnership implements Ownership {
       TAKE_MS,
     );
     const byKey = new Map(cells.map((cell) => [cell.key, cell]));
-    for (const { cell: key, epoch, seq: last, hash, told } of rows) {
+    for (const { cell: key, epoch, seq: last, hash, missing, losses, told } of rows) {
       const registered = key === null ? undefined : byKey.get(key);
       if (registered === undefined || this.#cells.has(registered.id)) continue;
+      if (missing === null) this.#missing.delete(registered.id);
+      else {
+        this.#missing.set(registered.id, Number(missing));
+        continue;
+      }
       const { id, origin } = registered;
       const seq = Number(last);
       const cell: Cell = {
@@ -219,11 +233,15 @@ export class TenantOwnership implements Ownership {
         head: { epoch: Number(epoch), seq, hash },
         lastSeq: seq,
         origin,
+        losses: losses ?? 0,
         isLost: false,
       };
       this.#cells.set(id, cell);
+      this.#memory.remember(id, { key: registered.key, seq, hash, losses: losses ?? 0 });
       this.#projector.own(cell, Number(told ?? 0));
     }
+    // Their tags are in the registry.
+    if (rows.some(({ losses }) => losses !== null && losses > 0)) await this.#reloadRegistry();
     const taken = new Set(rows.map(({ tenant }) => tenant));
     for (const tenant of taken) this.#owned.add(tenant);
     return taken;
@@ -241,7 +259,10 @@ export class TenantOwnership implements Ownership {
     if (registered === undefined || registered.deletedAt !== undefined) return;
     const tenant = tenantOf(registered);
     if (this.#owned.has(tenant)) await this.#takeWith([tenant], [registered], true);
-    if (!this.#cells.has(simulationId)) throw new StoreUnavailable(`${simulationId} is served elsewhere`);
+    if (this.#cells.has(simulationId)) return;
+    const missing = this.#missing.get(simulationId);
+    if (missing !== undefined) throw new RecordsMissing(missing);
+    throw new StoreUnavailable(`${simulationId} is served elsewhere`);
   }
 
   async give(tenantIds: readonly string[], to: number | undefined): Promise<void> {
