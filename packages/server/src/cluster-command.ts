@@ -14,8 +14,7 @@ async function main(): Promise<number> {
   const [verb, ...ids] = process.argv.slice(2);
   if (verb !== 'accept-loss') throw new BadSetting(USAGE);
   const { databaseUrl: url } = readSettings();
-  if (url === undefined)
-    throw new BadSetting('DATABASE_URL: name the database whose loss is to be accepted');
+  if (url === undefined) throw new BadSetting('DATABASE_URL: name the database whose loss is to be accepted');
   return withLosses(url, async (losses) => {
     if (ids.length === 0) {
       for (const { id, missing } of await losses.list()) console.log(`${id} lacks ${missing} records`);

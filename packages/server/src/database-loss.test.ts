@@ -51,85 +51,95 @@ async function streamed(url: string, until: RegExp, lastEventId?: string): Promi
   return told;
 }
 
-it('a simulation that lost acknowledged records answers 503 until its loss is accepted, and then resets streams', () =>
-  inDirectory(async (directory) => {
-    const DATABASE_URL = await newDatabase();
-    const settings = {
-      DATABASE_URL,
-      DATA_DIR: directory,
-      JWT_SECRET,
-      MARKET_FEED: 'push',
-      MARKET_CLOCK: 'manual',
-      CLOCK_START: '2026-01-05T10:00:00-05:00',
-    };
-    const server = ServerProcess.launch({ ...settings, LOG_LEVEL: 'warn' });
-    try {
-      const url = await server.listening;
-      const opened = await ask(url, '/v1/accounts/portfolios', {
-        accountId: randomUUID(),
-        portfolioType: 'CASH',
-        accountType: 'INDIVIDUAL',
-        brokerId: 'default',
-      });
-      expect(opened.status, opened.text).toBe(201);
-      const { portfolioId } = JSON.parse(opened.text) as { readonly portfolioId: string };
-      const place = () =>
-        ask(url, '/v1/orders', {
-          portfolioId,
-          symbol: 'AAPL',
-          assetClass: 'EQUITY',
-          orderType: 'LIMIT',
-          positionIntent: 'BUY_TO_OPEN',
-          quantity: 1,
-          limitPrice: 1,
-          timeInForce: 'GTC',
-        });
-      expect((await place()).status).toBe(201);
-      const ready = async (): Promise<number> => (await ask(url, '/v1/health')).status;
-      await backUp(DATABASE_URL);
-      await expect.poll(ready, { timeout: 10_000 }).toBe(200);
-      expect((await place()).status).toBe(201);
-      expect((await place()).status).toBe(201);
-      const last = await streamed(url, /^id: \S+/m);
-      const lastId = /^id: (\S+)/m.exec(last)?.[1];
-      expect(lastId).toBeDefined();
-
-      await restore(DATABASE_URL);
-      await expect.poll(async () => (await ask(url, '/v1/orders')).text, { timeout: 10_000 }).toMatch(
-        /"message":"The simulation is out of service: the database lacks 2 records that were acknowledged"/,
-      );
-      expect((await ask(url, '/v1/orders')).status).toBe(503);
-      await expect.poll(ready, { timeout: 10_000 }).toBe(200);
-      expect(server.out.join('\n')).toContain('sandpit cluster accept-loss main/anna serves it without them');
-
-      const listed = ServerProcess.cluster({ DATABASE_URL }, 'accept-loss');
-      await listed.exited;
-      expect(listed.out).toEqual(['main/anna lacks 2 records']);
-      const accepted = ServerProcess.cluster({ DATABASE_URL }, 'accept-loss', 'main/anna');
-      expect((await accepted.exited).code).toBe(0);
-      expect(accepted.out.join('\n')).toMatch(/^main\/anna is in service again: it ends with record \d+, 2 ack/);
-      await expect.poll(async () => (await ask(url, '/v1/orders')).status, { timeout: 5_000 }).toBe(200);
-      expect((await ask(url, '/v1/orders')).text.match(/"orderId"/g)).toHaveLength(1);
-      // The record that follows has the number of one that is lost.
-      expect((await place()).status).toBe(201);
-      expect((await place()).status).toBe(201);
-      expect(await streamed(url, /event: (reset|order)/, lastId)).toContain('event: reset');
-      await server.end('SIGKILL');
-
-      const again = ServerProcess.launch(settings);
+it(
+  'a simulation that lost acknowledged records answers 503 until its loss is accepted, and then resets streams',
+  () =>
+    inDirectory(async (directory) => {
+      const DATABASE_URL = await newDatabase();
+      const settings = {
+        DATABASE_URL,
+        DATA_DIR: directory,
+        JWT_SECRET,
+        MARKET_FEED: 'push',
+        MARKET_CLOCK: 'manual',
+        CLOCK_START: '2026-01-05T10:00:00-05:00',
+      };
+      const server = ServerProcess.launch({ ...settings, LOG_LEVEL: 'warn' });
       try {
-        const at = await again.listening;
-        expect((await ask(at, '/v1/orders')).text.match(/"orderId"/g)).toHaveLength(3);
-        expect(await streamed(at, /event: (reset|order)/, lastId)).toContain('event: reset');
+        const url = await server.listening;
+        const opened = await ask(url, '/v1/accounts/portfolios', {
+          accountId: randomUUID(),
+          portfolioType: 'CASH',
+          accountType: 'INDIVIDUAL',
+          brokerId: 'default',
+        });
+        expect(opened.status, opened.text).toBe(201);
+        const { portfolioId } = JSON.parse(opened.text) as { readonly portfolioId: string };
+        const place = () =>
+          ask(url, '/v1/orders', {
+            portfolioId,
+            symbol: 'AAPL',
+            assetClass: 'EQUITY',
+            orderType: 'LIMIT',
+            positionIntent: 'BUY_TO_OPEN',
+            quantity: 1,
+            limitPrice: 1,
+            timeInForce: 'GTC',
+          });
+        expect((await place()).status).toBe(201);
+        const ready = async (): Promise<number> => (await ask(url, '/v1/health')).status;
+        await backUp(DATABASE_URL);
+        await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+        expect((await place()).status).toBe(201);
+        expect((await place()).status).toBe(201);
+        const last = await streamed(url, /^id: \S+/m);
+        const lastId = /^id: (\S+)/m.exec(last)?.[1];
+        expect(lastId).toBeDefined();
+
+        await restore(DATABASE_URL);
+        await expect
+          .poll(async () => (await ask(url, '/v1/orders')).text, { timeout: 10_000 })
+          .toMatch(
+            /"message":"The simulation is out of service: the database lacks 2 records that were acknowledged"/,
+          );
+        expect((await ask(url, '/v1/orders')).status).toBe(503);
+        await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+        expect(server.out.join('\n')).toContain(
+          'sandpit cluster accept-loss main/anna serves it without them',
+        );
+
+        const listed = ServerProcess.cluster({ DATABASE_URL }, 'accept-loss');
+        await listed.exited;
+        expect(listed.out).toEqual(['main/anna lacks 2 records']);
+        const accepted = ServerProcess.cluster({ DATABASE_URL }, 'accept-loss', 'main/anna');
+        expect((await accepted.exited).code).toBe(0);
+        expect(accepted.out.join('\n')).toMatch(
+          /^main\/anna is in service again: it ends with record \d+, 2 ack/,
+        );
+        await expect.poll(async () => (await ask(url, '/v1/orders')).status, { timeout: 5_000 }).toBe(200);
+        expect((await ask(url, '/v1/orders')).text.match(/"orderId"/g)).toHaveLength(1);
+        // The record that follows has the number of one that is lost.
+        expect((await place()).status).toBe(201);
+        expect((await place()).status).toBe(201);
+        expect(await streamed(url, /event: (reset|order)/, lastId)).toContain('event: reset');
+        await server.end('SIGKILL');
+
+        const again = ServerProcess.launch(settings);
+        try {
+          const at = await again.listening;
+          expect((await ask(at, '/v1/orders')).text.match(/"orderId"/g)).toHaveLength(3);
+          expect(await streamed(at, /event: (reset|order)/, lastId)).toContain('event: reset');
+        } finally {
+          await again.end('SIGKILL');
+        }
+        const elsewhere = ServerProcess.launch({ ...settings, DATABASE_URL: await newDatabase() });
+        expect((await elsewhere.exited).code).toBe(EXIT.SETTINGS);
+        expect(elsewhere.err.join('\n')).toMatch(
+          /^sandpit: DATABASE_URL: .* is another database than the one that this node has used before/,
+        );
       } finally {
-        await again.end('SIGKILL');
+        await server.end('SIGKILL');
       }
-      const elsewhere = ServerProcess.launch({ ...settings, DATABASE_URL: await newDatabase() });
-      expect((await elsewhere.exited).code).toBe(EXIT.SETTINGS);
-      expect(elsewhere.err.join('\n')).toMatch(
-        /^sandpit: DATABASE_URL: .* is another database than the one that this node has used before/,
-      );
-    } finally {
-      await server.end('SIGKILL');
-    }
-  }), 60_000);
+    }),
+  60_000,
+);

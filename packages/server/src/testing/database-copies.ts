@@ -1,10 +1,7 @@
 import pg from 'pg';
 
 /** Runs statements while a database accepts no connection. */
-async function offline(
-  url: string,
-  work: (client: pg.Client, name: string) => Promise<void>,
-): Promise<void> {
+async function offline(url: string, work: (client: pg.Client, name: string) => Promise<void>): Promise<void> {
   const { pathname } = new URL(url);
   const name = pathname.slice(1);
   const other = new URL(url);

@@ -127,6 +127,8 @@ function readMemory(file: string): SavedMemory | undefined {
   try {
     return JSON.parse(text) as SavedMemory;
   } catch {
-    throw new UnusableDatabase(`${file} is damaged: remove it, and compare the database with its last backup`);
+    throw new UnusableDatabase(
+      `${file} is damaged: remove it, and compare the database with its last backup`,
+    );
   }
 }

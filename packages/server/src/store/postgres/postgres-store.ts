@@ -220,7 +220,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       close: () => (closing ??= close()),
     };
   } finally {
-    if (!isOpen) for (const one of opened.reverse()) await Promise.resolve(one.close()).catch(() => undefined);
+    if (!isOpen)
+      for (const one of opened.reverse()) await Promise.resolve(one.close()).catch(() => undefined);
   }
 }
 
