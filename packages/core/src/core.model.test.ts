@@ -8,10 +8,9 @@ import type { AdventureStep } from './testing/adventure.js';
 import type { TestMarket } from './testing/market.js';
 
 /*
- * The whole core against an auditor (testing/auditor.ts), on random adventures: any command with any figures the
- * API accepts, markets that jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` sets the number of runs (`npm run
- * soak`:
- * thousands, with another seed each time); a failing run is shrunk to a short one and printed with its seed.
+ * The whole core against an auditor (testing/auditor.ts), on random adventures: any command with any figures the API accepts, markets that
+ * jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` sets the number of runs (`npm run soak`: thousands, with
+ * another seed each time); a failing run is shrunk to a short one and printed with its seed.
  */
 const RUNS = Number(process.env['SANDPIT_RUNS'] ?? '120');
 const settings = { numRuns: RUNS };

@@ -91,10 +91,9 @@ export interface ImportedPosition {
 }
 
 /**
- * A fact of the journal. Events carry every figure that a decision settled.
- * Applying them needs no rule, so an old journal gives the same state under later rules. Each fact appears once:
- * what follows from an earlier event, or from another one of the same record, is not repeated. Orders are named by
- * number.
+ * A fact of the journal. Events carry every figure that a decision settled. Applying them needs no rule, so an old
+ * journal gives the same state under later rules. Each fact appears once: what follows from an earlier event, or from
+ * another one of the same record, is not repeated. Orders are named by number.
  */
 export type Event =
   | {

@@ -67,8 +67,7 @@ const ACTION_MEMORY_DAYS = 7;
 
 /**
  * Applies one event. This is the only code that changes state: an event that a decision emits and one that is read from
- * a
- * journal go through the same lines.
+ * a journal go through the same lines.
  */
 export function evolve(state: State, event: Event, calendar: Calendar): void {
   switch (event.type) {

@@ -230,8 +230,7 @@ interface KnownState {
 
 /**
  * Indexes, timers and the market in force: rebuilt on recovery, part of neither checkpoints nor the state hash. `evolve.ts` maintains them
- * as events
- * are applied, as do readers of the market, of margin and of time; no decision may depend on how they were built.
+ * as events are applied, as do readers of the market, of margin and of time; no decision may depend on how they were built.
  */
 interface DerivedState {
   readonly books: Map<string, Book>;

@@ -11,10 +11,9 @@ const WHOLE_DAY: DayHours = {
 };
 
 /**
- * A market that never closes, for demos and for tests that do not depend on hours: every calendar day is a trading
- * day, one regular session from midnight to midnight New York. Banks never close either. Each midnight is the close of one day and the open
- * of
- * the next, so that daily processing still happens.
+ * A market that never closes, for demos and for tests that do not depend on hours: every calendar day is a trading day, one regular session
+ * from midnight to midnight New York. Banks never close either. Each midnight is the close of one day and the open of the next, so that
+ * daily processing still happens.
  */
 export const alwaysOpen: Calendar = new NamedCalendar(
   'always-open',

@@ -14,8 +14,7 @@ import { worstPrice } from './worst-price.js';
 
 /*
  * The caps of agents (decision 0055). A refusal is an event, so that the journal has it and `verify` decides it again. An agent's use of
- * its
- * day is state, so that neither a restart nor another token of the same agent resets it.
+ * its day is state, so that neither a restart nor another token of the same agent resets it.
  */
 
 /** The part of an order that caps depend on, before or after an update. */

@@ -24,8 +24,7 @@ import { marketAfter } from './split-market.js';
 
 /**
  * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. The remainder
- * is
- * due at once.
+ * is due at once.
  */
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);

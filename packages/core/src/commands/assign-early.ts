@@ -19,9 +19,8 @@ import { meetCallsNow } from './meet-calls.js';
 
 /*
  * Assignment before expiration (D89, D164), for simulations with that setting: at 20:00 New York on a trading day, holders of American
- * options
- * that are worth more exercised than kept are assumed to exercise them. The counterparties are not simulated; nine in ten of the short
- * contracts are assigned.
+ * options that are worth more exercised than kept are assumed to exercise them. The counterparties are not simulated; nine in ten of
+ * the short contracts are assigned.
  */
 
 const HOUR = 20;

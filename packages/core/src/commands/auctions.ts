@@ -61,8 +61,7 @@ export function takenUpByAuction(
 
 /**
  * Sends an order to its auction: at the open it executes or waits for the first price of the session, before the close it becomes active
- * and
- * waits for the bell. If the session ends without a price, the order ends.
+ * and waits for the bell. If the session ends without a price, the order ends.
  */
 export function reachAuction(d: Decision, order: Order): void {
   const { terms, progress } = order;
@@ -121,8 +120,7 @@ const openingPriceOf = (quote: Quote): Price | undefined =>
 
 /**
  * The bell: an order executes in the closing auction, or ends. If the source will still report the official close, it waits for that; at
- * the
- * end of its wait it executes at the last known price.
+ * the end of its wait it executes at the last known price.
  */
 export function meetClosing(d: Decision, order: Order): void {
   const book = d.book(order.terms.symbol);

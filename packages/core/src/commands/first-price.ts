@@ -8,8 +8,7 @@ import { fundsProblem, orderRequirementOf, setAsideChanges, setAsideFor } from '
 
 /**
  * Reserves for orders that had no price when they were accepted (D133). At the first price, whether it fills them or not, at any hour and
- * quote age, they reserve their requirement as at acceptance; or they are rejected. The oldest
- * come first.
+ * quote age, they reserve their requirement as at acceptance; or they are rejected. The oldest come first.
  */
 export function reserveAtFirstPrice(d: Decision, book: Book): void {
   if (book.awaitingPrice.size === 0 || book.quote === undefined) return;

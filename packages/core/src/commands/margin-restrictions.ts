@@ -19,8 +19,7 @@ const MOST_DAY_TRADES = 3;
 
 /**
  * During a call an order must not open positions unless it lowers the maintenance requirement, and must not close positions if that raises
- * it,
- * such as the cover of a short option (D119). `effect`: margin impact of the order, if known; for a closing order only if it raises a
+ * it, such as the cover of a short option (D119). `effect`: margin impact of the order, if known; for a closing order only if it raises a
  * requirement.
  */
 export function marginCallProblem(

@@ -10,8 +10,7 @@ import { greatestCommonDivisor } from '../values/scaled.js';
 
 /**
  * Lists instruments in addition to those of the feed, or changes the description of a listed one (D35). Held or ordered ones keep their
- * class,
- * which their books depend on.
+ * class, which their books depend on.
  */
 export function listInstruments(
   d: Decision,

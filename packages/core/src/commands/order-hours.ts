@@ -13,9 +13,8 @@ const GTC_DAYS = 90;
 
 /**
  * Expiration of an order that becomes active at `from` (D58): DAY at the close of its session; GTC at the close of the
- * 90th
- * calendar day after its creation, GTD at the close of its date (or at its time, if earlier), on a day
- * without a session at the close of the one before. IOC and FOK never wait except for a stop's trigger: a day at most.
+ * 90th calendar day after its creation, GTD at the close of its date (or at its time, if earlier), on a day without a
+ * session at the close of the one before. IOC and FOK never wait except for a stop's trigger: a day at most.
  */
 export function expiryOf(
   d: Decision,

@@ -28,8 +28,7 @@ const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quan
 
 /**
  * Requirement of the rest of an opening order at its worst price (D30, D108). `undefined` for closing orders, which need shares and no
- * money,
- * and if there is no price yet (`first-price.ts`). `covering`: change of collateral by an order in options, if known.
+ * money, and if there is no price yet (`first-price.ts`). `covering`: change of collateral by an order in options, if known.
  */
 export function orderRequirementOf(
   d: Decision,

@@ -26,8 +26,7 @@ import { scriptedOrders } from './outcomes.js';
 
 /*
  * Scripts of orders at work (D175). Script time runs while the market of the order is open and not halted. A piece executes at its time, at
- * its
- * price or at the touch; displayed sizes are not used.
+ * its price or at the touch; displayed sizes are not used.
  */
 
 /** Ends an order whose script fails it on its way to the market. True if it did. */

@@ -14,8 +14,7 @@ import { cancelNow } from './cancel-order.js';
 
 /**
  * Adjusts open orders at constant value: more shares, or contracts, at lower prices; buys round down to the tick, sells up. An order
- * without a
- * remainder, or with a price of 0, is canceled. `renamed`: new symbols of an option order.
+ * without a remainder, or with a price of 0, is canceled. `renamed`: new symbols of an option order.
  */
 export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?: RenamedOrder): void {
   const { new: more, old } = ratio;

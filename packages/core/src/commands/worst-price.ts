@@ -8,9 +8,8 @@ type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 
 /**
  * The price at which an opening order requires the most: for a purchase its limit, or else the ask (a stop: its stop) plus the collar, for
- * a
- * short sale the higher of its price and the ask (a short option: or its mark, `contract-requirement.ts`). `undefined` if there is no price
- * yet.
+ * a short sale the higher of its price and the ask (a short option: or its mark, `contract-requirement.ts`). `undefined` if there is no
+ * price yet.
  */
 export function worstPrice(
   d: Decision,

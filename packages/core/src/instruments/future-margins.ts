@@ -50,8 +50,8 @@ const tenthMore = (maintenance: Money): Money => roundedUp((maintenance * 11) / 
 
 /**
  * Margin of a contract on a date (D94): that of its listing; else the recorded one of its root, with the initial margin 110 % of
- * maintenance,
- * up to the next dollar, if no list names it; else a part of its notional at `price`. `undefined` if none of these is known.
+ * maintenance, up to the next dollar, if no list names it; else a part of its notional at `price`. `undefined` if none of these
+ * is known.
  */
 export function marginOf(
   contract: FutureContract,

@@ -9,8 +9,7 @@ import { formatOsi, parseOsi } from './osi.js';
 
 /**
  * Instrument of a symbol without a description (D68): an option in OSI form, a month of a known future (with two digits of the
- * year), an index of the table of roots, otherwise a share.
- * `isIndex`: true for symbols listed as indices.
+ * year), an index of the table of roots, otherwise a share. `isIndex`: true for symbols listed as indices.
  */
 export function instrumentNamed(symbol: string, isIndex: (symbol: string) => boolean): Instrument {
   const option = parseOsi(symbol);

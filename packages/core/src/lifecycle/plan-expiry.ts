@@ -58,8 +58,7 @@ export interface PlannedOptionEvent {
 
 /**
  * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: direction of the shares, and the strike for them.
- * The
- * fractional share of an adjusted contract is paid in cash at the price.
+ * The fractional share of an adjusted contract is paid in cash at the price.
  */
 export function deliveryOf(
   contract: OptionContract,
@@ -133,8 +132,7 @@ function sorted(series: readonly EndingSeries[], price: Price | undefined): Sort
 
 /**
  * Plans the end of the contracts. With `means` (CASH portfolios) only affordable payments and deliveries happen; without, all do. Purchases
- * come
- * before sales, so that bought shares may be delivered. A portfolio that may not owe covers its shorts with its longs: those that end
+ * come before sales, so that bought shares may be delivered. A portfolio that may not owe covers its shorts with its longs: those that end
  * whatever was instructed, then those of `behind`, exercised or sold (D88).
  */
 export function planExpiry(
@@ -232,8 +230,7 @@ function purchasesFirst(events: readonly PlannedOptionEvent[]): PlannedOptionEve
 
 /**
  * Plans the end of contracts that are assigned before expiration: with `means` longs are exercised only for otherwise impossible payments
- * or deliveries,
- * and the rest is sold or bought in at the mark.
+ * or deliveries, and the rest is sold or bought in at the mark.
  */
 export function planAssignment(
   assigned: EndingSeries,

@@ -18,9 +18,9 @@ export interface MarginTrade {
 }
 
 /**
- * Margin impact of a trade on its offset group, with its instrument marked at the trade's price before and after
- * (D107, D108): a purchase requires half of its value and its charges, however the market has moved since. Other offset groups do not
- * change, so an order does not value the whole portfolio. Futures have no Reg T requirement.
+ * Margin impact of a trade on its offset group, with its instrument marked at the trade's price before and after (D107, D108): a
+ * purchase requires half of its value and its charges, however the market has moved since. Other offset groups do not change, so an
+ * order does not value the whole portfolio. Futures have no Reg T requirement.
  */
 export const effectOf = (
   terms: MarginTerms,

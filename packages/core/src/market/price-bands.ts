@@ -87,8 +87,7 @@ const CENT = Price.of('0.01');
 
 /**
  * The band around a reference price, in whole cents, rounded half up. `isLate`: in the last 25 minutes of the session. The percentage
- * depends on the
- * previous close all day.
+ * depends on the previous close all day.
  */
 export function bandAround(
   reference: Price,

@@ -14,8 +14,8 @@ import type { FillModel } from './fill-model.js';
  * The orders at work in one instrument, and the quote they meet.
  *
  * It has no orders of other market participants: it is an index that finds the orders a new quote affects, without
- * visiting the others. Orders wait in lanes, one per session and fill
- * model; each lane has queues by price, so that a quote that reaches no orders costs a handful of comparisons.
+ * visiting the others. Orders wait in lanes, one per session and fill model; each lane has queues by price, so that a
+ * quote that reaches no orders costs a handful of comparisons.
  */
 
 /** An entry of an order in one queue. `price` is its key there; ties are ordered by `turn` (D62, D153). */

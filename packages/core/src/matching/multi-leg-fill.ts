@@ -95,8 +95,7 @@ export function legWaitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] 
 
 /**
  * Distributes the amount that a resting order pays beyond the touches: to the first bought leg of the smallest ratio; if all are sold, from
- * the
- * most expensive down, none below a cent.
+ * the most expensive down, none below a cent.
  */
 function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Price[]): Price[] {
   const prices = [...touches];
@@ -123,8 +122,7 @@ function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Pr
 
 /**
  * The prices of the legs of a unit that executes at a net: their touches, with the difference on one leg. `undefined` if a leg has no
- * touch.
- * Absent `net` = that of the touches; no worse than `limit`.
+ * touch. Absent `net` = that of the touches; no worse than `limit`.
  */
 export function pricesForNet(
   legs: readonly LegMarket[],

@@ -25,8 +25,7 @@ const MODELLED_STEP_BPS = 5;
 
 /**
  * Plans the executable part of an order against the book's quote (D46, D47). The order is ready to trade and its limit,
- * if
- * it has one, is at or beyond the touch. Empty = none; FOK: all or nothing.
+ * if it has one, is at or beyond the touch. Empty = none; FOK: all or nothing.
  */
 export function planFills(order: Order, model: FillModel, book: Book, instrument: Tradable): PlannedFill[] {
   const quote = book.quote;
@@ -64,9 +63,9 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 }
 
 /**
- * The modelled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes
- * `ADV × (x / σ)²` shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick
- * or 0.05 % apart, whichever is more; whole shares; the size that one order used is not available until the next quote.
+ * The modelled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes `ADV × (x / σ)²`
+ * shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick or 0.05 % apart,
+ * whichever is more; whole shares; the size that one order used is not available until the next quote.
  */
 function modelledFills(
   order: Order,

@@ -6,9 +6,8 @@ import type { Fee, OrderTerms, PositionIntent } from './order.js';
 
 /**
  * One execution of an order, or of one leg of it, as the journal keeps it. Usual values are left out. Portfolio, instrument, side and
- * instant
- * are those of the order and of the record. Every field is present, so that all executions have one hidden class;
- * fields without a value are not written.
+ * instant are those of the order and of the record. Every field is present, so that all executions have one hidden class; fields
+ * without a value are not written.
  */
 export interface Execution {
   /** Running number in the simulation; its id follows from it. */

@@ -2,8 +2,7 @@ import type { Order } from './order.js';
 
 /**
  * Open orders of a portfolio, or of a book: adding and removing cost the same for any number of orders, without hashing. The caller
- * remembers the
- * place of an order that it adds.
+ * remembers the place of an order that it adds.
  */
 export class OpenOrders {
   private readonly orders: Order[] = [];

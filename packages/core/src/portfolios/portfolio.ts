@@ -49,8 +49,7 @@ export interface CloseMark {
 
 /**
  * Excess that limits LEGACY_PDT day trades: that of the previous close, less withdrawals since. Cash deposited since does not count for day
- * trades;
- * it offsets withdrawals of the day (D110, D220).
+ * trades; it offsets withdrawals of the day (D110, D220).
  */
 export const dayTradingExcess = (close: CloseMark | undefined): Money =>
   Money.add(close?.maintenanceExcess ?? Money.zero, Money.min(close?.transferred ?? Money.zero, Money.zero));
@@ -111,8 +110,7 @@ export interface CashBooks {
 
 /**
  * Splits cash for reports. The loan is the cost of buying back short positions that the cash of the books, settled or pending, does not
- * cover
- * (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. The loan is shown as
+ * cover (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. The loan is shown as
  * settled cash; a debit whose funds have not settled is taken from pending cash.
  */
 export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView {
@@ -140,8 +138,7 @@ export function noteRiskSide({ owing }: Portfolio, position: Position): void {
 
 /**
  * Amount that a CASH portfolio will pay on later settlement dates, for options settled in cash against it. It is not available to spend,
- * because
- * a CASH portfolio cannot owe.
+ * because a CASH portfolio cannot owe.
  */
 export function owedCash({ settings, obligations }: Pick<CashBooks, 'settings' | 'obligations'>): Money {
   let owed = 0;

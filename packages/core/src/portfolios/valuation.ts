@@ -210,8 +210,8 @@ export function availableMarginOf(
 
 /**
  * Lower bound of a MARGIN portfolio's available margin at any prices. Without short positions and futures, the requirement never exceeds
- * the
- * equity contribution of the positions, so the excess is at least the cash. Needs no valuation. `undefined` if there is no such bound.
+ * the equity contribution of the positions, so the excess is at least the cash. Needs no valuation. `undefined` if there is no such
+ * bound.
  */
 export function minimumAvailableMargin(
   portfolio: Portfolio,

@@ -3,10 +3,8 @@ import type { TradingDate } from '../values/trading-date.js';
 
 /*
  * The amounts of D100–D103, written from the rule text (12 CFR 220.12; FINRA Rule 4210(c), (f)(2)(D), (E) and (H)) and independent of the
- * product's:
- * a reference must not call the code that it checks. Equity options on stock without a leverage factor, at FINRA's rates. Amounts are of
- * one
- * contract, or of the shares that one contract delivers.
+ * product's: a reference must not call the code that it checks. Equity options on stock without a leverage factor, at FINRA's rates.
+ * Amounts are of one contract, or of the shares that one contract delivers.
  */
 
 /** Maintenance less the equity contribution of long-dated longs, and the initial requirement. */

@@ -1,7 +1,6 @@
 /**
  * Random numbers from a seed: pure functions of (seed, stream, counter), so that a simulation needs to remember only
- * its
- * counters and a re-run gives the same draws.
+ * its counters and a re-run gives the same draws.
  */
 
 function mix(value: number): number {

@@ -16,8 +16,7 @@ import { Price } from '../../../src/values/price.js';
 
 /**
  * Any mixture of orders, updates, cancels, quotes and time, over portfolios of every kind. The test market itself
- * checks
- * the invariants of the books after every command; these are the invariants of orders.
+ * checks the invariants of the books after every command; these are the invariants of orders.
  */
 
 const cents = (value: number): string => (value / 100).toFixed(2);

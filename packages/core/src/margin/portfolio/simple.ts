@@ -9,8 +9,7 @@ const VOLATILITY_INDICES: ReadonlySet<string> = new Set(['VIX', 'VIXW']);
 
 /**
  * Portfolio margin by SIMPLE (D116): each underlying alone, its positions revalued at seven moves in thirds of the range. The requirement
- * is
- * its worst loss, at least $37.50 per option contract.
+ * is its worst loss, at least $37.50 per option contract.
  */
 export function simpleRequirementOf(
   legs: readonly RiskLeg[],

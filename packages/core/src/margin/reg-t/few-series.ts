@@ -7,8 +7,7 @@ const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], isApproxi
 
 /**
  * The least partition for at most one series with stock, or two without, which needs no search: there is one kind of group, and as many of
- * them
- * as possible are optimal if one requires less than its parts. Undefined for other positions.
+ * them as possible are optimal if one requires less than its parts. Undefined for other positions.
  */
 export function partitionOfFew(positions: UnderlyingPositions, terms: RegTTerms): Partition | undefined {
   const { contracts, shares } = positions;

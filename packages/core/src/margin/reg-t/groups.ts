@@ -74,8 +74,7 @@ export const coveredPut = ({ stock, inTheMoney, shares }: Contract): UnitAmounts
 
 /**
  * PROTECTIVE_PUT: 10 % of the strike plus the out-of-the-money amount of the put, at most the requirement of the stock
- * alone (D103;
- * 4210(f)(2)(H)(iv)). The stock counts at no less than the strike.
+ * alone (D103; 4210(f)(2)(H)(iv)). The stock counts at no less than the strike.
  */
 export function protectivePut(put: Contract, terms: RegTTerms): UnitAmounts {
   const hedged = tenPercent(put.strike, terms) + put.outOfTheMoney;

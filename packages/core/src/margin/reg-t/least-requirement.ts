@@ -50,8 +50,8 @@ export interface RegTRequirement extends Omit<Amounts, 'opening'> {
 
 /**
  * Reg T requirement of a book: the least of all its partitions into groups (D99–D105), with a line for each group. It depends neither on
- * the order of the legs nor on the division of positions; repeated symbols are added up. Returns all problems of an
- * invalid book instead (D106).
+ * the order of the legs nor on the division of positions; repeated symbols are added up. Returns all problems of an invalid book instead
+ * (D106).
  */
 export function regTRequirementOf(
   book: RegTBook,

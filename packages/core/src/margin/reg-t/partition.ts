@@ -25,11 +25,11 @@ const WORK_OF_IMPROVEMENT = 100_000;
 const LEAST_WORK = 4000;
 
 /**
- * The partition of an offset group with the least maintenance, less the equity contribution of long-dated longs; in a tie the
- * least initial requirement (D104). Found by branch and bound over linear programs: contracts are counted, not listed, so that their
- * number does not matter, and the maximum loss of a group is the least number that is no less than its loss at any strike.
- * A search that reaches its limit is cut short. Then the better of its incumbent and of an improved partition counts, which starts from the
- * rounded linear relaxation or from the greedy partition: feasible, and no less than the optimum.
+ * The partition of an offset group with the least maintenance, less the equity contribution of long-dated longs; in a tie the least initial
+ * requirement (D104). Found by branch and bound over linear programs: contracts are counted, not listed, so that their number does not
+ * matter, and the maximum loss of a group is the least number that is no less than its loss at any strike. A search that reaches its limit
+ * is cut short. Then the better of its incumbent and of an improved partition counts, which starts from the rounded linear relaxation or
+ * from the greedy partition: feasible, and no less than the optimum.
  *
  * Groups whose shorts settle at different instants are left out at first. Without integrality they save nothing: the
  * longs of such a group can be distributed among its shorts, each short with its own longs, so that the parts lose no more than the
@@ -83,8 +83,7 @@ const MOST_KNOWN = 32;
 
 /**
  * The latest partitions of large offset groups. An order requires the same book several times: for its value, before the trade and after. A
- * cached
- * partition is the one that would be found again, so it changes no figure.
+ * cached partition is the one that would be found again, so it changes no figure.
  */
 export class Partitions {
   /** By positions and terms as text, oldest first. */

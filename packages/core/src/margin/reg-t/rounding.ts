@@ -3,8 +3,7 @@ import type { PartitionProgram } from './partition-program.js';
 
 /**
  * Whole column values near a solution of the linear relaxation. Each series keeps its total, distributed among its groups by the largest
- * remainder; shorts
- * that lose their long leave their group, the smallest requirement first.
+ * remainder; shorts that lose their long leave their group, the smallest requirement first.
  */
 export function roundedValues(program: PartitionProgram, relaxed: Float64Array): Float64Array {
   const { contracts, columns } = program;

@@ -232,8 +232,7 @@ export class Tableau {
 
   /**
    * Removes columns that are 0 in every integral solution whose first objective is less than `most` above the current one: those whose
-   * reduced
-   * cost exceeds it, in an optimal tableau.
+   * reduced cost exceeds it, in an optimal tableau.
    */
   fixByReducedCost(most: number): void {
     const n = this.columns;
