@@ -120,7 +120,7 @@ export interface Outcome<T extends Command['type'] = Command['type']> {
  */
 export class Brokerage {
   readonly state: State;
-  /** Told of every symbol whose market a decision reads: tests compare it with `symbolsRead`. */
+  /** Called with every symbol whose market a decision reads: tests compare them with `symbolsRead`. */
   onRead: ((symbol: string) => void) | undefined;
   /** Numbers that orders of the house had when they were first placed: for comparisons. */
   houseNumbers: HouseNumbers | undefined;
@@ -141,7 +141,7 @@ export class Brokerage {
     return brokerage;
   }
 
-  /** A simulation as it was saved. Apply the records after it, then call `resume`. */
+  /** Restores a saved simulation. Apply the records after it, then call `resume`. */
   static restore(rules: Rules, saved: PassingState): Brokerage {
     return new Brokerage(restoreState(saved, rules.calendar), rules);
   }
@@ -161,7 +161,7 @@ export class Brokerage {
     return { result, events, orders, quotes: quotesRead };
   }
 
-  /** Recovery: applies what was decided before. */
+  /** Recovery: applies recorded events. */
   apply(events: readonly Event[], at: Instant): void {
     this.state.now = Instant.max(this.state.now, at);
     for (const event of events) evolve(this.state, event, this.rules.calendar);

@@ -134,7 +134,7 @@ export class Decision {
     return instrumentOf(this.state, this.rules, symbol, this.at);
   }
 
-  /** The instrument of what is held or at work. */
+  /** The instrument of a position or order. */
   tradable(symbol: string): Tradable {
     return tradableOf(symbol, this.instrument(symbol));
   }
@@ -159,7 +159,7 @@ export class Decision {
     return brokerOf(this.rules, portfolio.settings.brokerId);
   }
 
-  /** The open order of a public id, where it is the tenant's. */
+  /** The open order of a public id, if it is the tenant's. */
   order(orderId: string, tenantId: string): Order | undefined {
     const number = this.state.ids.numberOf('ORDER', orderId);
     const order = number === undefined ? undefined : this.state.orders.get(number);

@@ -51,7 +51,7 @@ export interface ClosePoint extends CloseMark {
   readonly sma?: { readonly amount: Money; readonly balance: Money };
 }
 
-/** A quote after a split, with the remaining sizes and the used sizes of the modelled book. Absent sizes are unlimited. */
+/** A quote after a split, with the remaining sizes and the used sizes of the modeled book. Absent sizes are unlimited. */
 export interface SplitMarket {
   readonly quote: Quote;
   readonly bidLeft?: Quantity;

@@ -805,7 +805,7 @@ function bookExecution(
   if (portfolio.terms.fillModel !== 'ideal') takeFromMarket(bookOf(state, symbol), buy, execution);
 }
 
-/** Removes the executed quantity from the displayed size of the quote, or from the modelled book behind it. */
+/** Removes the executed quantity from the displayed size of the quote, or from the modeled book behind it. */
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
   // An auction has a size of its own, and a script needs none.
   if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION' || rule === 'SCRIPTED') return;

@@ -5,7 +5,7 @@ import type { Rules } from './rules.js';
 import type { State } from './state.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** Inputs of option valuation from state and rules. The caller provides quotes and instruments, so that it can note what was read. */
+/** Inputs of option valuation from state and rules. The caller provides quotes and instruments, so that it can note its reads. */
 export function optionMarketOf(
   state: State,
   rules: Rules,

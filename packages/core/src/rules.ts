@@ -30,7 +30,7 @@ export interface Rules {
 /** For dividends alone: calls; or wherever the model would exercise: puts as well (D89). */
 export type EarlyAssignment = 'DIVIDENDS' | 'MODEL';
 
-/** Rules as the journal tells them: plain data, long lists by the digest under which they are kept beside it. */
+/** Rules in the journal: plain data, with long lists named by the digest under which they are stored. */
 export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'instruments' | 'quoteMaxAgeMs'> {
   readonly calendar: Calendar['id'];
   readonly quoteMaxAgeMs?: number;

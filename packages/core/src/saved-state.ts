@@ -136,7 +136,7 @@ export interface SavedState {
  */
 export type PassingState = Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> };
 
-/** Shares used of a quote until the next one: of the displayed sizes, and of the modelled book behind them. */
+/** Shares used of a quote until the next one: of the displayed sizes, and of the modeled book behind them. */
 interface TakenSizes {
   readonly symbol: string;
   readonly bid: number;

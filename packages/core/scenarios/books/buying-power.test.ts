@@ -356,7 +356,7 @@ describe('below 2,000 of equity (D109)', () => {
 
   const LOW = 'AAPL260116C00150000';
   const HIGH = 'AAPL260116C00160000';
-  /** A debit vertical of 3.10, or a credit vertical of 3.00, of so many units. */
+  /** A debit vertical of 3.10, or a credit vertical of 3.00. */
   const vertical = (way: 'BUY' | 'SELL', quantity: number) => ({
     symbol: 'AAPL',
     intent: `${way}_TO_OPEN` as const,

@@ -23,7 +23,7 @@ function around(calendar: Calendar, at: Instant): TradingDay[] {
 
 describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
   const calendar = calendarById(id);
-  /** Midnights and their neighbours are rare among all instants. */
+  /** Midnights and their neighbors are rare among all instants. */
   const midnight = fc
     .tuple(anyInstant, fc.integer({ min: -1, max: 1 }))
     .map(([at, ms]) => Instant.plusMs(calendar.instantOf(calendar.dateOf(at), 0, 0), ms));

@@ -60,7 +60,7 @@ describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendar
       fc.integer({ min: Instant.last - 20 * 86_400_000, max: Instant.last }),
     )
     .map((ms) => Instant.ofMs(ms));
-  /** The instants at which something changes, and their neighbours, are rare among all others. */
+  /** The instants at which something changes, and their neighbors, are rare among all others. */
   const edge = fc
     .tuple(
       anyInstant,

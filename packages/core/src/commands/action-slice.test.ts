@@ -10,7 +10,7 @@ import { TradingDate } from '../values/trading-date.js';
 
 const by = { tenantId: 'tenant-1', tier: 'PRO' as const };
 
-/** So many portfolios, a brokerage without the checks of the test market, and their ids. */
+/** A brokerage with many portfolios, without the checks of the test market, and their ids. */
 function manyPortfolios(count: number) {
   const { now, brokerage } = new TestMarket();
   const { rules } = brokerage;

@@ -146,7 +146,7 @@ function splitIn(
   adjustOptionOrders(d, portfolio, action, series);
 }
 
-/** `new` for each `old`, towards zero. */
+/** `new` for each `old`, toward zero. */
 const times = (quantity: number, { ratio }: Split): Quantity =>
   Quantity.ofUnits(multiplyDivide(quantity, ratio.new, ratio.old, 'down'));
 

@@ -26,7 +26,7 @@ import { changeSma } from './sma.js';
 /** Largest balance of the books, in dollars. */
 const MOST_DOLLARS = 100e9;
 
-/** A lot as it was imported. */
+/** An imported lot. */
 interface EnteredLot extends Required<LotToImport> {
   readonly basis: 'GIVEN' | 'MARK';
 }

@@ -68,7 +68,7 @@ export function sizedRequest(d: Decision, request: OrderRequest): OrderRequest |
 }
 
 /**
- * Plans the executable part of an order for an amount, and resizes the order to it. At the prices of a modelled book behind the touch a
+ * Plans the executable part of an order for an amount, and resizes the order to it. At the prices of a modeled book behind the touch a
  * purchase ends when the amount is used up.
  */
 export function planFillsWorth(d: Decision, order: Order, notional: Money, book: Book): PlannedFill[] {

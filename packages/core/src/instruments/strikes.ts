@@ -23,7 +23,7 @@ export interface StrikeLadder {
 
 /*
  * Intervals of the exchanges' rules, simplified (docs/rules/option-series.md): 2.50, 5.00 and 10.00 in the standard, 0.50 and 1.00
- * by the dollar and short-term programmes, 1.00 for funds.
+ * by the dollar and short-term programs, 1.00 for funds.
  */
 const STOCK_MONTHLY = steps(['5', '0.5'], ['50', '1'], ['100', '2.5'], ['200', '5'], [HIGHEST, '10']);
 const STOCK: StrikeLadder = {

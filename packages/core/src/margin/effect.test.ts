@@ -20,7 +20,7 @@ const regT: MarginTerms = {
 
 const instrument = testEquity('KO');
 
-/** [initial, maintenance] in dollars of trading so many shares of KO where some are held. */
+/** [initial, maintenance] in dollars of a trade in KO, with a position in it. */
 function effect(
   shares: number,
   price: string,

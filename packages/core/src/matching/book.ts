@@ -97,7 +97,7 @@ export class Book {
   /** Remaining displayed sizes until the next quote; Infinity without a given size. */
   bidLeft = 0;
   askLeft = 0;
-  /** Shares used of the modelled book behind the touch since the last quote. */
+  /** Shares used of the modeled book behind the touch since the last quote. */
   modelledBidTaken = 0;
   modelledAskTaken = 0;
   readonly lanes: Lane[] = [];

@@ -19,7 +19,7 @@ export interface PlannedFill {
   readonly sizeAvailable?: Quantity;
 }
 
-/** Levels of the modelled book per quote, and their smallest distance as a part of the touch. */
+/** Levels of the modeled book per quote, and their smallest distance as a part of the touch. */
 const MODELLED_LEVELS = 40;
 const MODELLED_STEP_BPS = 5;
 
@@ -63,7 +63,7 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 }
 
 /**
- * The modelled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes `ADV × (x / σ)²`
+ * The modeled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes `ADV × (x / σ)²`
  * shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick or 0.05 % apart,
  * whichever is more; whole shares; the size that one order used is not available until the next quote.
  */
@@ -92,7 +92,7 @@ function modelledFills(
     if (price <= 0) break;
     if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;
     const x = (level * step) / touch / equity.dailyVolatility;
-    // A stock of unknown volatility has no modelled book.
+    // A stock of unknown volatility has no modeled book.
     if (!(x < Infinity)) break;
     const cumulative = Math.min(Math.floor(equity.averageDailyVolume * x * x) * 1e6, Number.MAX_SAFE_INTEGER);
     const free = cumulative - Math.max(taken, 0) - passed;

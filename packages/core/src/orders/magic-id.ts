@@ -17,7 +17,7 @@ const LONGEST_MS = 10 * 366 * 86_400_000;
 export const isMagicId = (clientOrderId: string | undefined): clientOrderId is string =>
   clientOrderId?.startsWith('~') === true;
 
-/** The script of a magic client order id; undefined where it is none. */
+/** The script of a magic client order id; undefined if it is not one. */
 export function scriptOfId(clientOrderId: string): Script | undefined {
   const [spell = ''] = clientOrderId.slice(1).split('#', 1);
   const colon = spell.indexOf(':');

@@ -135,7 +135,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
   };
 }
 
-/** The status that a transition leads to, where it changes it. */
+/** The new status of each transition that changes it. */
 const LEADS_TO: Readonly<Partial<Record<OrderTransition, OrderStatus>>> = {
   QUEUED: 'PENDING_MARKET_OPEN',
   RESERVING: 'RESERVING',

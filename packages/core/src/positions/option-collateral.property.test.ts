@@ -9,7 +9,7 @@ import type { CollateralLeg } from './option-collateral.js';
 
 const DATES = ['260116', '260220', '260320'];
 
-/** Each series once: calls and puts at 80 … 130 that end on one of so many days. */
+/** Each series once: calls and puts at 80 … 130 that end on one of `days` days. */
 const books = (days: number) =>
   fc
     .uniqueArray(fc.tuple(fc.nat(days - 1), fc.constantFrom('C', 'P'), fc.integer({ min: 8, max: 13 })), {

@@ -41,7 +41,7 @@ const NO_COVER: OptionCollateral = {
 };
 
 /**
- * Collateral of the shorts among these legs, each series once, with so many free shares of the underlying. The order of legs does not
+ * Collateral of the shorts among these legs, each series once, with `freeShares` of the underlying. The order of legs does not
  * matter.
  */
 export function collateralOf(

@@ -185,7 +185,7 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
   };
 }
 
-/** Weighted towards the first two portfolios, and the first symbol. */
+/** Weighted toward the first two portfolios, and the first symbol. */
 const index = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 1 }) },
   { weight: 1, arbitrary: fc.nat({ max: 30 }) },
@@ -906,7 +906,7 @@ const RATIOS = new Set(['leverageFactor', 'borrowRateAnnual', 'dailyVolatility']
 
 /** Asserts that a value survives the journal's JSON unchanged. */
 export function assertPlain(value: unknown, path: string): void {
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined values.
   if (value === undefined || value === null) return;
   if (typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number') {

@@ -98,7 +98,7 @@ export class AuditedMarket {
     return mark === undefined ? undefined : halfUp(mark * count, 10_000n) * 100n;
   }
 
-  /** The last trade where it lies within bid and ask, else the nearer of the two; without one the middle, rounded down. */
+  /** The last trade if it lies within bid and ask, else the nearer of the two; without one the midpoint, rounded down. */
   #markOf(symbol: string): bigint | undefined {
     const { bid, ask, last, close } = this.#quotes.get(symbol) ?? {};
     if (close !== undefined) return BigInt(close);

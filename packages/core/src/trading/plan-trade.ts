@@ -270,7 +270,7 @@ class Plan {
     );
   }
 
-  /** The execution as the journal keeps it: what is usual is left out. */
+  /** The execution for the journal: usual values are left out. */
   private executionOf(fill: PlannedFill, value: Money, { cash, charges }: Payment): BookedExecution {
     const { progress, ground, count } = this;
     const { price, quantity, rule, sizeAvailable } = fill;

@@ -91,7 +91,7 @@ export const Money = {
     (divideRounded(money, UNITS_PER_CENT, 'half-up') * UNITS_PER_CENT) as Money,
   /** Rounded up (away from zero) to whole cents: how regulatory fees are charged. */
   upToCents: (money: Money): Money => (divideRounded(money, UNITS_PER_CENT, 'up') * UNITS_PER_CENT) as Money,
-  /** Rounded down (towards zero) to whole cents. */
+  /** Rounded down (toward zero) to whole cents. */
   downToCents: (money: Money): Money =>
     (divideRounded(money, UNITS_PER_CENT, 'down') * UNITS_PER_CENT) as Money,
 

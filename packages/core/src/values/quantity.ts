@@ -28,6 +28,6 @@ export const Quantity = {
   /** True when a quantity may be held or ordered: sums and the products of a split's bookkeeping stay exact integers. */
   isHoldable: (quantity: Quantity): boolean => quantity <= MOST_HELD && quantity >= -MOST_HELD,
   isWhole: (quantity: Quantity): boolean => quantity % UNITS === 0,
-  /** The part in whole shares, towards zero. */
+  /** The part in whole shares, toward zero. */
   wholePart: (quantity: Quantity): Quantity => (quantity - (quantity % UNITS)) as Quantity,
 } as const;

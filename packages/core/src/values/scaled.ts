@@ -10,7 +10,7 @@
 /** Rounding of a quotient to a whole number. `half-up` rounds halves away from zero. */
 export type Rounding = 'half-up' | 'up' | 'down';
 
-/** `value / divisor` for integers, rounded as named; `up` and `down` are away from and towards zero. */
+/** `value / divisor` for integers, rounded as named; `up` and `down` are away from and toward zero. */
 export function divideRounded(value: number, divisor: number, rounding: Rounding): number {
   const remainder = value % divisor;
   const quotient = (value - remainder) / divisor;

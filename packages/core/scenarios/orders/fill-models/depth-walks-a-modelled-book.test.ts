@@ -3,7 +3,7 @@ import { KnownInstruments } from '../../../src/instruments/known-instruments.js'
 import { testEquity, TestMarket } from '../../../src/testing/market.js';
 
 /**
- * At 100.00 a level of the modelled book is 0.05 % = 0.05. With 1,000,000 shares a day and a day's deviation of 2 %, level n holds
+ * At 100.00 a level of the modeled book is 0.05 % = 0.05. With 1,000,000 shares a day and a day's deviation of 2 %, level n holds
  * 1,000,000 × (0.0005 n / 0.02)² = 625 n² shares in all: 625 at 100.05, 1,875 more at 100.10, 3,125 more at 100.15.
  */
 function modelled(): { market: TestMarket; open: () => string } {

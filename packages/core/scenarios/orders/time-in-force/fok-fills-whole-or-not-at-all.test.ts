@@ -52,7 +52,7 @@ describe('fill or kill', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const portfolio = market.openPortfolio({ fillModel: 'depth' });
-    // Levels of 0.05: within 0.0005 of the touch 50,000,000 × (0.0005 / 0.02)² = 31,250 shares are modelled.
+    // Levels of 0.05: within 0.0005 of the touch 50,000,000 × (0.0005 / 0.02)² = 31,250 shares are modeled.
     const within = market.place(portfolio, { limit: '100.05', tif: 'FOK', quantity: 200 });
     expect(market.fills(within)).toEqual(['100 @ 100', '100 @ 100.05']);
     const beyond = market.place(portfolio, { limit: '100.04', tif: 'FOK', quantity: 200 });

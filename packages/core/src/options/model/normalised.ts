@@ -7,7 +7,7 @@ import { exp } from './exponential.js';
  *
  *   b(x, s) = e^(x/2) Φ(h + t) − e^(−x/2) Φ(h − t) = e^(−(h² + t²)/2) · (r(h + t) − r(h − t)),   r(z) = Φ(z) e^(z²/2),
  *
- * a difference of numbers that can agree in nearly all their digits. Each of the ways to work it out here keeps them where it is used.
+ * a difference of numbers that can agree in nearly all their digits. Each of the methods here keeps them in the range where it is used.
  */
 
 const SQRT_TWO_PI = 2.5066282746310002;
