@@ -47,7 +47,7 @@ export function cancelAccountOrders(
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {
     const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
-    // Excludes exits of a bracket, which end with their entry, orders with a pending cancel, and those past their auction's cutoff.
+    // Excludes inactive exits (they end with their entry), pending cancels, orders past their auction's cutoff, and scripted refusals.
     const isCancelable = (order: Order): boolean =>
       isUpdatable(order.progress.status) &&
       takenUpByAuction(d, order, 'canceled') === undefined &&

@@ -78,7 +78,7 @@ export interface BrokerConfiguration {
   readonly houseMaintenanceLongBps: number;
   /** House maintenance on short stock, basis points of market value; never below FINRA's 3000. */
   readonly houseMaintenanceShortBps: number;
-  /** Share of the cost to close that a short box of European cash-settled options requires (D105); absent = its width. */
+  /** Share of the cost to close that a short box of European cash-settled options requires if that exceeds its width (D105); absent = its width. */
   readonly shortBoxCostBps?: number;
   /** Multiplier of portfolio margin requirements (D114); absent = 10,000, the engine's own figure. */
   readonly portfolioMarginFactorBps?: number;

@@ -177,7 +177,7 @@ function planEnd(
 const cashShortfallAfter = (events: readonly PlannedOptionEvent[], means: Means): number =>
   Math.max(0, 0 - means.cash - events.reduce((sum, { cash }) => sum + cash, 0));
 
-/** Contracts that would cost more than the cash that remains are closed for that: nothing more can be lost (D88). */
+/** Waives the cost of shorts beyond the available cash, from the last event back: nothing more can be lost (D88). */
 function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
   const affordable: PlannedOptionEvent[] = [];
   let left: number = cashShortfallAfter(events, { cash: Money.max(cash, Money.zero), shares });
