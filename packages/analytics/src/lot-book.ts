@@ -125,8 +125,8 @@ export class LotBook {
   }
 
   /**
-   * Changes the open lots of a symbol, such as marking them anew at the end of a tax year. What comes back takes their place; an empty
-   * list removes them.
+   * Changes the open lots of a symbol, such as marking them to market at the end of a tax year. The result replaces them; an empty list
+   * removes them.
    */
   replace(symbol: string, change: (lots: readonly OpenLot[]) => readonly OpenLot[]): void {
     const lots = change(this.#lots.get(symbol) ?? []);

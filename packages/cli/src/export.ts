@@ -56,7 +56,7 @@ export function addExport(
 
 const isList = (what: string): what is keyof typeof LISTS => Object.hasOwn(LISTS, what);
 
-/** As RFC 4180 has it, with every field that any row has. */
+/** CSV by RFC 4180, with every field that any row has. */
 function csvOf(rows: readonly Row[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]

@@ -17,7 +17,7 @@ const POSITION_COLUMNS = [
   'unrealizedPnl',
 ];
 
-/** `openTradePnl` stands beside `entryPrice`; `unrealizedPnl` of a future counts from its last settlement. */
+/** `openTradePnl` follows `entryPrice`; `unrealizedPnl` of a future counts from its last settlement. */
 export const FUTURE_COLUMNS = [
   'symbol',
   'quantity',

@@ -47,7 +47,7 @@ export class ValidationError extends AnswerError {
 export class UnauthorizedError extends AnswerError {
   override readonly name = 'UnauthorizedError';
 }
-/** 404: it is not there, or somebody else's. */
+/** 404: the object does not exist, or belongs to another tenant. */
 export class NotFoundError extends AnswerError {
   override readonly name = 'NotFoundError';
 }

@@ -22,8 +22,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 
 /**
- * The events of a stream, for as long as somebody wants them: a connection that is lost is opened again from the last event on, so that
- * none is missed and none comes twice. Ends with the signal; throws where the server will never give the stream.
+ * The events of a stream, until the caller stops: a lost connection is reopened after the last event, so that no event is missed or
+ * repeated. Ends with the signal; throws when the server refuses the stream.
  */
 export async function* follow(
   transport: Transport,

@@ -13,7 +13,7 @@ interface OrderWaiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** Waits for orders on one stream, which is open while somebody waits. */
+/** Waits for orders on one stream, which is open while there are waiting callers. */
 export class OrderWatch {
   readonly #client: Sandpit;
   readonly #waiting = new Map<string, Set<OrderWaiter>>();

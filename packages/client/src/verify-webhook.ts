@@ -21,7 +21,7 @@ export interface ReceivedWebhook {
   readonly secret: string;
   /** Headers of the request, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As it came, before it is parsed. */
+  /** Body as received, before parsing. */
   readonly body: string;
   /** Maximum difference between the time of the try and now, seconds; default 300. */
   readonly toleranceSeconds?: number;

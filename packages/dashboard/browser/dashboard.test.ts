@@ -1,4 +1,4 @@
-/** The dashboard as somebody uses it: one server, one browser, from the login to ten thousand orders. */
+/** The dashboard as a user sees it: one server, one browser, from the login to ten thousand orders. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

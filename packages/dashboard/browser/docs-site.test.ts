@@ -1,4 +1,4 @@
-/** The documentation site in a browser: its links, its search, and the API reference beside it. */
+/** The documentation site in a browser: its links, its search, and the API reference. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

@@ -71,7 +71,7 @@ export class Station {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The link that the server left beside the demo tenant's credentials. */
+  /** The link that the server stored with the demo tenant's credentials. */
   get loginLink(): string {
     return there(credentialsIn(this.#dataDir).loginLink);
   }

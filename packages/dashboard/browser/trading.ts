@@ -1,4 +1,4 @@
-/** The trade page as somebody uses it: slips that must not cost money, the keyboard, the chart, and options. */
+/** The trade page as a user sees it: slips that must not cost money, the keyboard, the chart, and options. */
 import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 
@@ -53,7 +53,7 @@ export function trading(visit: Visit): void {
     await form.getByLabel('Shares').fill('1,000');
     await form.getByRole('button', { name: 'Place order: Buy 1,000 MSFT, market' }).waitFor();
     await page.getByText(/^It needs \$[\d,.]+ of buying power; /).waitFor(SOON);
-    // The rule stands beside the refusal, in the page.
+    // The rule appears next to the refusal, in the page.
     await page.getByRole('region', { name: 'Preview' }).getByRole('button', { name: 'Why' }).click();
     const rule = page.getByRole('complementary', { name: 'Rule', exact: true });
     await rule

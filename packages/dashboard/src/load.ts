@@ -8,8 +8,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Reads when the page opens, when `inputs` change, and when it is told. What was read before stays, with what is wrong beside it, until
- * there is something newer. One at a time: however slow the server is, what it says is shown before it is asked again.
+ * Reads when the page opens, when `inputs` change, and on demand. The last value stays, with the error of a later read, until there is a
+ * newer one. Reads do not overlap: however slow the server is, its answer is shown before the next request.
  */
 export function useLoad<T>(read: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: Error; of?: string }>({});
@@ -67,10 +67,10 @@ export function useEvery(ms: number, act: () => void): void {
   }, [ms]);
 }
 
-/** Between two drawings of what comes in: nobody reads faster, and frames in between have time for scrolling. */
+/** Minimum interval between two drawings of incoming data: readers are no faster, and frames in between have time for scrolling. */
 const LEAST_MS = 50;
 
-/** Does something in a frame, at most twenty times a second, however often it is asked for; not at all while nobody sees the page. */
+/** Runs an action in a frame, at most twenty times a second, however often it is requested; never while the page is hidden. */
 export class PerFrame {
   readonly #act: () => void;
   #isAsked = false;

@@ -4,7 +4,7 @@ export interface RequestNote {
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
-  /** 0 = nobody answered. */
+  /** 0 = no answer. */
   readonly status: number;
   readonly durationMs: number;
   readonly limit: number | undefined;

@@ -11,7 +11,7 @@ export type Check = (value: unknown, prefix: string, name: string, out: Messages
 
 export type Messages = string[];
 
-/** More tell nobody anything, and an answer must not be much larger than its question. */
+/** Maximum number of messages: more do not help a reader, and an answer must not be much larger than its request. */
 export const maxMessages = 1000;
 
 /** The name of a value in a message; the whole has none of its own. */

@@ -1,4 +1,4 @@
-/** Comparisons: what a journal would have come to under other rules (D173). */
+/** Comparisons: results of a journal under other rules (D173). */
 import { type Static, Type } from 'typebox';
 import { comparisonStatuses, dayTradeRegimes, differenceKinds, fillModels, rowStatuses } from './enums.js';
 import {

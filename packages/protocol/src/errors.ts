@@ -24,7 +24,7 @@ export interface ErrorCodeEntry {
   readonly status: HttpErrorStatus;
   /** One line for people. */
   readonly meaning: string;
-  /** The fields beside `code`. */
+  /** The fields in addition to `code`. */
   readonly details: TProperties;
 }
 

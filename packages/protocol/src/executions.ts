@@ -72,7 +72,7 @@ export type ExecutionPage = Static<typeof ExecutionPage>;
 const amount = (name: string, description: string) =>
   closed(name, { before: number(), after: number() }, { description });
 
-/** Why a previewed order would be refused: a code, a sentence, and the details of the code beside them. */
+/** Reason why a previewed order would be refused: a code, a sentence, and the details of the code. */
 export interface PreviewRejection {
   /** INVALID where the order itself is wrong, which a create answers with a list of messages. */
   readonly code: ErrorCode | 'INVALID';

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
- * Rules across the fields of one object, declared beside its schema. Fields that passed their own check
- * come converted, the others as they were sent: a rule must expect any field to be missing or of any type.
+ * Rules across the fields of one object, declared with its schema. Fields that passed their own check are converted, the others are as
+ * sent: a rule must expect any field to be missing or of any type.
  */
 export type Rule<T> = (body: { readonly [K in keyof T]?: unknown }, report: Report<keyof T & string>) => void;
 

@@ -98,7 +98,7 @@ const secret = anyText({
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
 });
 
-/** The answer of a create: the only one, beside that of a rotation, with the secret. */
+/** Answer to a creation: only this one and that of a rotation contain the secret. */
 export const CreatedWebhook = closed('CreatedWebhook', { ...webhookFields, secret });
 export type CreatedWebhook = Static<typeof CreatedWebhook>;
 

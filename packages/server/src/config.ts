@@ -57,7 +57,7 @@ export interface Settings {
   /** Simulations that a tenant of the tier may have at once. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
-  /** Simulations that nobody has asked for this long leave memory. */
+  /** Minutes without a request after which a simulation leaves memory. */
   readonly simulationIdleMinutes: number;
   /** Bytes of a file that is imported (D170). */
   readonly importMaxBytes: number;
@@ -126,7 +126,7 @@ const originsIn = (list: string): readonly string[] =>
     .map((origin) => origin.trim())
     .filter((origin) => origin !== '');
 
-/** As browsers send it: scheme, host and port, and nothing behind them. */
+/** True for the form that browsers send: scheme, host and port, with nothing after them. */
 const isOrigin = (given: string): boolean =>
   /^https?:\/\//.test(given) && URL.canParse(given) && new URL(given).origin === given;
 
@@ -308,7 +308,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
 /** The name by which others reach a server that listens on a host. */
 const reachableHost = (host: string): string => (/^(0\.0\.0\.0|::)$/.test(host) ? hostname() : host);
 
-/** Shorter names than this are too often somebody else's. */
+/** Shorter names than this belong too often to other programs. */
 const SHORTEST_SLIP = 6;
 const MOST_SLIPS = 2;
 

@@ -42,7 +42,7 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
     return undefined;
   }
   const drawn = drawApiKey();
-  // Before the key is good: whoever is killed in between starts over, and nobody is left with a key that nobody knows.
+  // Written before the key becomes valid: a process killed in between starts over, and no valid key is left unknown.
   await writeUnseen(path, deps, drawn.apiKey, idOfApiKey(drawn.hash));
   await access.createKey(DEMO, drawn);
   renameSync(unseen(path), path);
@@ -60,7 +60,7 @@ function keptKey(path: string): string | undefined {
     const kept = JSON.parse(readFileSync(path, 'utf8')) as { readonly apiKey?: unknown };
     return typeof kept.apiKey === 'string' ? kept.apiKey : undefined;
   } catch {
-    // A file that somebody edited by hand is written anew, without the key it no longer tells.
+    // A file that was edited by hand is rewritten, without the key that it no longer contains.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@
 export const EXIT = {
   /** Stopped by a signal. */
   STOPPED: 0,
-  /** An error that nobody foresaw, a broken invariant, a store that failed while the server ran. */
+  /** An unforeseen error, a broken invariant, a store that failed while the server ran. */
   FAILED: 1,
   /** The journal is damaged. */
   DAMAGED: 65,

@@ -12,7 +12,7 @@ const USAGE = `usage: npm run -s keys -- list [--tenant NAME]
        npm run -s keys -- revoke KEY_ID
        npm run -s keys -- revoke --token TOKEN_OR_JTI`;
 
-/** As long as any token lives that this server issues, ms: for one of which nothing but its `jti` is known. */
+/** Longest life of any token that this server issues, ms: for a token of which only the `jti` is known. */
 const LONGEST_LIFE_MS = 366 * 86_400_000;
 
 /**

@@ -22,7 +22,7 @@ export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage
   readonly onStruckOut?: () => void;
 }
 
-/** The store that these settings name. `onFatal` is called once, when it has failed for good. */
+/** The store that these settings name. `onFatal` is called once, when it has failed permanently. */
 export async function openStore(
   settings: Settings,
   onFatal?: (error: Error) => void,
@@ -74,9 +74,9 @@ export async function openAnyStore(
   });
 }
 
-/** A store on its way: its threads start while whoever wants it does other things. */
+/** A store that is opening: its threads start while the caller does other work. */
 export interface OpeningStore {
-  /** Rejects with `StoreInUse`, `UnusableDatabase` or `DamagedJournal`; whoever waits for it hears of that. */
+  /** Rejects with `StoreInUse`, `UnusableDatabase` or `DamagedJournal`; a rejection without a listener does not end the process. */
   readonly store: Promise<Store>;
   /** Hears of damage that is found behind the server's back. */
   onDamage: NonNullable<StoreEvents['onDamage']>;
@@ -86,7 +86,7 @@ export interface OpeningStore {
   isStruckOut: boolean;
 }
 
-/** Like `openStore`, for whoever knows later what damage is to lead to. */
+/** Like `openStore`, for callers that set the handling of damage later. */
 export function beginOpening(
   settings: Settings,
   onFatal: (error: Error) => void,

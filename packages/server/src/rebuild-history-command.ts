@@ -9,8 +9,8 @@ import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 const LOOK_MS = 50;
 
 /**
- * `npm run rebuild-history -- --data DIR`: throws the history of a data directory away and derives it anew from the journal. The server
- * must be stopped. Exits 0 when it is complete, 1 when it cannot be written.
+ * `npm run rebuild-history -- --data DIR`: discards the history of a data directory and derives it again from the journal. The server must
+ * be stopped. Exits 0 when it is complete, 1 when it cannot be written.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { data: { type: 'string' } } });

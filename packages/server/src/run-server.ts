@@ -33,7 +33,7 @@ export async function runServer(settings: Settings): Promise<void> {
     ? pino({ level: settings.logLevel }, { write: (json) => say(lineOfLog(json)) })
     : pino({ level: settings.logLevel });
   const isTold = isTerminal && log.isLevelEnabled('info');
-  // A store that failed for good, a broken invariant, a bug: acknowledge nothing more and let the supervisor start anew.
+  // A permanently failed store, a broken invariant, a bug: acknowledge nothing more and let the supervisor restart the server.
   const onFatal = (error: Error): void => {
     log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
     process.exit(EXIT.FAILED);

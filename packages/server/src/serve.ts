@@ -30,7 +30,7 @@ interface Beginnings {
   readonly opening: OpeningStore;
   readonly log: pino.Logger;
   readonly onFatal: (error: Error) => void;
-  /** Tells whoever sits at the terminal, in lines; absent = nobody does. */
+  /** Writes lines to the terminal; absent = there is none. */
   readonly say?: (line: string) => void;
 }
 
@@ -84,7 +84,7 @@ export async function serve(
     dashboard,
     loginLinks,
     docsSite: new DocsSite(join(import.meta.dirname, '../../site/dist')),
-    // To whoever is on this machine: what one does in a reference, and no keys of others.
+    // Issued on this machine only: scopes for trying the reference, and no keys of others.
     ...(isLoopback(settings.host) && { issueDemoToken: () => demoToken('trade read simulate') }),
     isAccessLogged: say === undefined && log.isLevelEnabled('info'),
     ...(say !== undefined && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
@@ -129,7 +129,7 @@ export async function serve(
     await cluster
       ?.handOver()
       .catch((error: unknown) => log.warn({ err: error }, 'tenants were not handed over'));
-    // Balancers read 503 for a while, before there is nobody to ask.
+    // Load balancers read 503 for a while before the server stops listening.
     app.beginDrain();
     await sleep(settings.drainMs);
     endConnections(app.server, connections);

@@ -22,7 +22,7 @@ it.each([0o640, 0o604, 0o620, 0o666])('refuses one that is not its owner’s alo
     signingSecret(settings(directory));
     chmodSync(join(directory, 'jwt-secret'), mode);
     expect(() => signingSecret(settings(directory))).toThrow(/jwt-secret is open to others than its owner/);
-    // A secret of its own is nobody's file.
+    // With a secret in the settings the file is not read.
     expect(signingSecret({ ...settings(directory), jwtSecret: 'x'.repeat(32) })).toBe('x'.repeat(32));
     return Promise.resolve();
   }),

@@ -22,7 +22,7 @@ export function signingSecret(
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  // Written whole beside its place and linked there: whoever comes second finds the first one's secret.
+  // Written as a complete draft and linked into place: a second process finds the first one's secret.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, randomBytes(48).toString('base64url'), { mode: 0o600 });
   chmodSync(draft, 0o600);

@@ -198,7 +198,7 @@ export const LAYOUTS: Readonly<Record<string, Layout>> = {
     adjusted: 'none',
     absent: ['', '0', '0.00', '0.0', '0.0000'],
   },
-  // Without a header: only whoever names them gets them.
+  // Has no header: used only when the user names it.
   firstrate: {
     kind: 'bars',
     columns: { time: 0, open: 1, high: 2, low: 3, close: 4, volume: 5 },

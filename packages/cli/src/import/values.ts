@@ -25,7 +25,7 @@ const NS_PER = { s: 1_000_000_000n, ms: 1_000_000n, us: 1000n, ns: 1n } as const
 const NS_PER_MS = 1_000_000n;
 const EARLIEST = Date.UTC(1980);
 
-/** A count since 1970 as ms, rounded up: what came after a full minute stays after it. Its unit is checked by where it comes to. */
+/** Converts a count since 1970 to ms, rounded up: an instant after a full minute stays after it. The resulting date verifies the unit. */
 export function epochOf(text: string, unit: keyof typeof NS_PER): number {
   if (!/^\d{1,19}$/.test(text)) throw new BadValue(`"${text}" is no count of ${unit}`);
   const ms = Number((BigInt(text) * NS_PER[unit] + NS_PER_MS - 1n) / NS_PER_MS);

@@ -128,7 +128,7 @@ class LiveOrders {
     }
   }
 
-  /** A list that begins anew goes on from its own end. */
+  /** A list that restarts continues from its own end. */
   #forgetOlderThan(last: Order | undefined): void {
     if (last === undefined) return;
     for (const [id, { createdAt }] of this.#byId) if (createdAt < last.createdAt) this.#byId.delete(id);

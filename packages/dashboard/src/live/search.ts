@@ -8,7 +8,7 @@ import { hrefOf } from '../route.ts';
 export interface Hit {
   readonly id: string;
   readonly title: string;
-  /** `Symbol`, `Portfolio`, `Page`: shown beside the title. */
+  /** `Symbol`, `Portfolio`, `Page`: shown next to the title. */
   readonly kind: string;
   readonly href?: string;
   readonly act?: () => void;

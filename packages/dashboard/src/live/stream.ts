@@ -45,7 +45,7 @@ export const streamTail = (): readonly StreamEventNote[] => tail;
 
 export interface StreamHandlers<Event> {
   readonly onEvent: (event: Event) => void;
-  /** The stream begins, or begins anew because what was missed is no longer kept: read the present state. */
+  /** The stream begins, or restarts because missed events are no longer retained: read the current state. */
   readonly onBegin?: () => void;
   /** `over` = it will not come back, for this reason. */
   readonly onState?: (state: StreamState, reason?: Error) => void;
@@ -93,7 +93,7 @@ export function followStream<Event extends { readonly eventId: string }>(
       try {
         await follow();
       } catch (error) {
-        // Only what the server refuses is final; a stream whose past is gone begins anew.
+        // Only what the server refuses is final; a stream whose past is no longer retained restarts.
         if (!(error instanceof AnswerError)) continue;
         set({ state: 'over' });
         onState?.('over', error instanceof Error ? error : new Error(String(error)));

@@ -1,4 +1,4 @@
-/** Portfolios beside each other and a benchmark: returns since a day, and the figures behind them. */
+/** Portfolios side by side with a benchmark: returns since a day, and the figures behind them. */
 import type { Performance } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';

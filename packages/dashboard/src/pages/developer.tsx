@@ -1,4 +1,4 @@
-/** For whoever writes programs against it: the token, the requests of this page, the streams. */
+/** For developers: the token, the requests of this page, the streams. */
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, quantity } from '../format.ts';

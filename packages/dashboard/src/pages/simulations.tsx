@@ -1,4 +1,4 @@
-/** Simulations of one's own: a list, another one, and their curves beside each other. */
+/** The tenant's simulations: a list, a form for another one, and their curves side by side. */
 import { calendars, clockModes, type CreateSimulationBody, feeds, type Simulation } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { Broker, useBroker } from '../broker.ts';

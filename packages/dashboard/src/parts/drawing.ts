@@ -20,7 +20,7 @@ type Kind = 'Line' | 'Baseline';
 
 /** Fraction of the drawing that stays free at each end. */
 const MARGIN = 0.015;
-/** Half the width of a label beside a dot, as a fraction of the drawing. A label is shown only where it fits. */
+/** Half the width of a label next to a dot, as a fraction of the drawing. A label is shown only where it fits. */
 const LABEL = 0.09;
 /** Height of the lower pane. */
 const PANE_PX = 90;
@@ -124,7 +124,7 @@ export class Drawing {
       this.#showAll(new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size);
   }
 
-  /** All of it, and room for the dots at both ends; once the scale beside it has its width. */
+  /** Shows the whole range, with room for the dots at both ends, once the scale has its width. */
   #showAll(count: number): void {
     requestAnimationFrame(() => {
       if (this.#isRemoved) return;

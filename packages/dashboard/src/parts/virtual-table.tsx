@@ -17,7 +17,7 @@ export function VirtualTable<Row>({
   total,
 }: {
   readonly label: string;
-  /** Others than before draw every row anew. */
+  /** A change of the columns redraws every row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;

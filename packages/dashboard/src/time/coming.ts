@@ -164,7 +164,7 @@ export async function comingOf(
   return [...actionMarkers(actions), ...own.flat()].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** A simulation beside the one that is shown: a line of its own on the timeline. */
+/** A simulation other than the one shown: a line of its own on the timeline. */
 export interface Branch {
   readonly simulationId: string;
   readonly name: string;

@@ -4,7 +4,7 @@ import { type OptionName, optionNamed, textOfLegs } from '../option-legs.ts';
 
 export interface NamedStrategy {
   readonly title: string;
-  /** As the API names it; undefined of a single leg, and of legs that are no strategy it knows. */
+  /** Name in the API; undefined for a single leg, and for legs that form no known strategy. */
   readonly strategy?: Strategy;
 }
 

@@ -1,4 +1,4 @@
-/** A number chosen by sliding, with its value in words beside its name. */
+/** A number chosen by sliding, with its value in words next to its name. */
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as slider from '@zag-js/slider';
 import { useId } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** Panels beside each other whose borders are dragged, or moved with the arrow keys. Their sizes are kept in this browser. */
+/** Panels side by side whose borders are dragged, or moved with the arrow keys. Their sizes are kept in this browser. */
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as splitter from '@zag-js/splitter';
 import { type ComponentChildren, Fragment } from 'preact';

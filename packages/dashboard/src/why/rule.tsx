@@ -1,4 +1,4 @@
-/** The page of a rule, beside what it explains. */
+/** The page of a rule, next to the content it explains. */
 import { CircleHelp } from 'lucide-preact';
 import { type RuleName, ruleNamed, type RulePage } from './rule-pages.ts';
 import './rule.css';
@@ -8,12 +8,12 @@ const openPage = (page: RulePage): void => {
   dispatchEvent(new CustomEvent('rule', { detail: page }));
 };
 
-/** A button that opens the page of a rule beside the page. */
+/** A button that opens the page of a rule next to the current page. */
 export const Rule = ({ name, children }: { readonly name: RuleName; readonly children?: string }) => (
   <PageButton page={ruleNamed(name)}>{children}</PageButton>
 );
 
-/** A button that opens a page of the documentation beside the page. */
+/** A button that opens a page of the documentation next to the current page. */
 export const PageButton = ({
   page,
   children,

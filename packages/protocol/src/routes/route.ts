@@ -26,7 +26,7 @@ export interface Route {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** `ticket`: a bearer, or a ticket in the query. `optional`: the same, or nobody. */
+  /** `ticket`: a bearer, or a ticket in the query. `optional`: a bearer, a ticket, or no credentials. */
   readonly auth: 'none' | 'bearer' | 'ticket' | 'optional';
   readonly scope?: Scope;
   readonly params?: TObject;
@@ -55,7 +55,7 @@ export interface Route {
   readonly html?: true;
   /** The events of a stream; its 200 is `text/event-stream`. */
   readonly events?: readonly StreamEvent[];
-  /** Statuses of plain errors, beside those that follow from the rest: see `errorStatusesOf`. */
+  /** Statuses of plain errors, in addition to those that follow from the rest: see `errorStatusesOf`. */
   readonly errors?: readonly HttpErrorStatus[];
   readonly codes?: readonly ErrorCode[];
 }

@@ -182,7 +182,7 @@ export class Access {
     );
   }
 
-  /** Calls whenever something was taken back: whoever holds on to tokens looks at them again. */
+  /** Calls the listener after each revocation, so that holders of tokens check them again. */
   onRevocation(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -22,7 +22,7 @@ const FRIDAY_CLOSE = Instant.ofMs(Date.parse('2026-01-09T16:00:00-05:00'));
 const MONDAY_AFTER = Instant.ofMs(Date.parse('2026-01-12T10:00:00-05:00'));
 const CALL = 'AAPL260109C00100000';
 
-/** The server is gone without a word: what was durable is there, and nobody closed anything. */
+/** Restarts after the server disappeared: durable records remain, and nothing was closed. */
 const startAgain = (store: Store): ReturnType<typeof startSimulations> => startSimulations({}, store);
 
 const positionIn = ({ brokerage }: Simulation, portfolioId: string, symbol: string): number | undefined =>

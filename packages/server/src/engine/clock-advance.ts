@@ -19,7 +19,7 @@ export interface WalkOptions {
   readonly pace?: Pace;
   /** Asked after each thing that was done: whether to stop there. */
   readonly isEnough?: () => boolean;
-  /** Symbols whose quotes are followed beside those of open orders. */
+  /** Symbols whose quotes are followed in addition to those of open orders. */
   readonly quotesOf?: Iterable<string>;
   /** Makes the walk one to the first quote that this accepts; where there is none, no time passes behind the last quote. */
   readonly isWanted?: (quote: Quote) => boolean;
@@ -53,7 +53,7 @@ export class ClockAdvance {
     return this.#marketAt;
   }
 
-  /** Set while a walk is under way. Whoever waited for one looks again: there may be another. */
+  /** Set while a walk is under way. A caller that has waited for one checks again: there may be another. */
   get underWay(): Promise<void> | undefined {
     return this.#underWay;
   }
@@ -164,7 +164,7 @@ export class ClockAdvance {
     this.#marketAt = at;
   }
 
-  /** One of a symbol that is not listed concerns nobody, and is refused. */
+  /** Halts or resumes trading as the feed reports. The brokerage refuses a halt of a symbol that is not listed. */
   #tellHalt(halt: HaltNews, at: Instant): void {
     const { symbol } = halt;
     const inForce = this.#brokerage.state.halts.inForce.get(symbol);

@@ -24,9 +24,9 @@ export interface ClockLine {
 }
 
 /**
- * Remembers where scaled clocks stand, so that they stand still while their server is down (D130). A note says where a clock was and how
- * fast it runs from there; it is written when that changes. How far it has come since, in case of a crash, follows from
- * one heartbeat of the whole server: clocks that nobody looks at cost nothing, and no record of a journal.
+ * Saves the positions of scaled clocks, so that they stand still while their server is down (D130). A note has the position and speed of a
+ * clock; it is written when those change. After a crash, the progress since then follows from one heartbeat of the whole server: idle
+ * clocks cost nothing, and no journal record.
  */
 export class ClockKeeper {
   private readonly registry: Registry;

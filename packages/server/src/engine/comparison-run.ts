@@ -188,7 +188,7 @@ export class ComparisonRun {
   #isConsequence({ command }: Payload, at: Instant): boolean {
     if (command.type === 'AdvanceClock' || command.type === 'LookAtMargin') return true;
     if (command.type !== 'UpdateMarket' || command.pushed || this.#isPush) return false;
-    // On a clock that stands somebody has asked for the quote; one that moves brings it.
+    // On a clock that stands still a request has caused the quote; a moving clock brings it by itself.
     return !this.#stretch.isManual || at > (this.#rows[0]?.row?.clock ?? 0);
   }
 

@@ -25,7 +25,7 @@ export class Followers<F extends Follower> {
     this.#followers.delete(follower);
   }
 
-  /** Hands a change to everybody, in the turn in which the market recorded it, and lets them deal with it. */
+  /** Hands a change to all followers, in the turn in which the market recorded it, and lets them process it. */
   hand(change: MarketChange): void {
     if (this.#followers.size === 0) return;
     const followers = [...this.#followers];
@@ -38,7 +38,7 @@ export class Followers<F extends Follower> {
     for (const follower of this.#followers) follower.clockChanged();
   }
 
-  /** Resolves when everybody has dealt with everything handed to them so far. Rejects with `StoreUnavailable`. */
+  /** Resolves when all followers have processed all changes so far. Rejects with `StoreUnavailable`. */
   dealt(): Promise<void> {
     return this.#dealt;
   }

@@ -12,10 +12,7 @@ interface Lifetime {
   askedAt: number;
 }
 
-/**
- * Simulations that end when nobody has asked for them in a while (D172), in real time. After a start of the server all of them have been asked
- * for just now.
- */
+/** Ends simulations without requests for their time to live (D172), in real time. A start of the server counts as a request for each. */
 export class Lifetimes {
   readonly #registry: Registry;
   readonly #isInUse: (simulationId: string) => Promise<boolean>;

@@ -2,8 +2,8 @@ import { Instant } from '@sandpit/core';
 import type { Registry } from '../store/registry.js';
 
 /**
- * A server may have been down for so long, or its machine asleep: a month's holiday, and some days. A clock that is farther ahead of
- * everything known is taken for a wrong one: following it would let orders expire for good, and the market could never come back.
+ * Maximum plausible time that a server was down, or its machine asleep: a month and some days. A clock farther ahead of all known times is
+ * considered wrong: following it would let orders expire permanently, and the market could never come back.
  */
 const LONGEST_PAUSE_MS = 35 * 86_400_000;
 /** A clock is set back by less when it is set right. */

@@ -44,7 +44,7 @@ async function nearlyTooMuch(main: Simulation, symbol: string): Promise<string> 
   return portfolioId;
 }
 
-/** The first second at which the excess is negative by the feed's own quotes; nobody has looked at them yet. */
+/** The first second at which the excess is negative by the feed's own quotes; they have not been requested yet. */
 function firstBreach(
   main: Simulation,
   portfolioId: string,

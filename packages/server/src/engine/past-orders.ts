@@ -29,8 +29,8 @@ export interface KnownOrders {
 }
 
 /**
- * Orders as past events left them, for whoever has waited for the past. Events say only what they changed: an order is followed from its acceptance on. Each is followed
- * once, so that one of these is for a request and not for longer.
+ * Orders as past events left them; use it after waiting for the past. Events contain only their changes, so an order is followed from its
+ * acceptance on. Each order is followed once: use an instance for one request only.
  */
 export class PastOrders {
   readonly #simulation: PastOfSimulation;
@@ -125,8 +125,8 @@ export async function withRows<T>(look: () => ValueOrPromise<T>): Promise<T> {
 }
 
 /**
- * An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`PendingProjection.certain` waits for that), and
- * `RowAwaited` where the history has to ask for its row.
+ * The current state of an order, open or closed. Throws `StoreUnavailable` while that is uncertain (`PendingProjection.certain` waits for
+ * certainty), and `RowAwaited` when the history has to ask for its row.
  */
 export function orderNow(
   { brokerage, underWay, history, id }: Simulation,

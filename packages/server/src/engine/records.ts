@@ -37,7 +37,7 @@ export class Records {
   #published: number;
   /** Before it there is nothing that this start of the server knows the concerns of. */
   readonly #began: number;
-  /** The last record that concerned a tenant, and everybody. */
+  /** The last record that concerned a tenant, and the last that concerned all tenants. */
   readonly #lastOf = new Map<string, number>();
   #lastOfEverybody: number;
   /** Settles when everything appended so far is durable. */
@@ -186,7 +186,7 @@ export class Records {
     return () => {
       this.#isHolding = false;
       this.#onHeld = undefined;
-      // A store that has failed meanwhile gets them, in their place, when it takes something again; nobody waits for that.
+      // A store that has failed in between receives them, in order, when it accepts records again; no caller waits for that.
       if (!this.#isCommitting()) for (const { reject } of this.#held) reject(notAccepting());
     };
   }
@@ -214,7 +214,7 @@ export class Records {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Like `subscribe`, for whoever keeps nothing awake by it. */
+  /** Like `subscribe`, but an observer does not keep the simulation in memory. */
   observe(observer: (record: DurableRecord) => void): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);
@@ -230,7 +230,7 @@ export class Records {
     return this.#isInDoubt ? this.#resolveDoubt() : (this.#lastAppend ?? Promise.resolve());
   }
 
-  /** Resolves when everything that concerns these tenants, or everybody, is durable. */
+  /** Resolves when all records that concern these tenants, or all tenants, are durable. */
   durableFor(tenants: Iterable<{ readonly tenantId: string }>): Promise<void> {
     let last = this.#lastOfEverybody;
     for (const { tenantId } of tenants) last = Math.max(last, this.lastOf(tenantId));

@@ -4,7 +4,7 @@ import type { HypotheticalBook, Requirement } from '@sandpit/core';
 import type { RequirementAnswer, RequirementQuestion } from './requirement-thread.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
-/** Books with more options than this are worked out beside the event loop: few take more than a millisecond or two. */
+/** Books with more options than this are computed on a worker thread. Few books take more than a millisecond or two. */
 const MOST_OPTIONS_HERE = 8;
 
 interface PendingRequirement {
@@ -12,7 +12,7 @@ interface PendingRequirement {
   readonly reject: (error: Error) => void;
 }
 
-/** Works out what imagined books take: small ones at once, large ones on a thread that is started with the first of them. */
+/** Computes the requirements of hypothetical books: small ones at once, large ones on a thread that is started with the first of them. */
 export class RequirementWorkers {
   readonly #waiting = new Map<number, PendingRequirement>();
   #worker: Worker | undefined;

@@ -5,8 +5,8 @@ import { DamagedJournal } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 
 /**
- * The rules of a simulation as its journal names them. Their lists are kept once for all simulations, under their digests:
- * an idle simulation costs a line, and whoever verifies finds the brokers and instruments that a decision knew.
+ * The rules of a simulation as its journal names them. Their lists are stored once for all simulations, by digest: an idle simulation costs
+ * a line, and a verification finds the brokers and instruments of each decision.
  */
 export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
   const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = rules;

@@ -46,7 +46,7 @@ export interface SimulationConfig {
   readonly shortSaleRestriction?: true;
   /** Real time without a request after which it is removed (D172), as it was given and in ms; absent = it stays. */
   readonly ttl?: { readonly text: string; readonly ms: number };
-  /** 128 bits, hexadecimal, that the synthetic path is drawn from beside the seed: of competitions. Never shown before their end. */
+  /** 128 bits, hexadecimal, from which the synthetic path of a competition is drawn in addition to the seed. Never shown before its end. */
   readonly draw?: string;
   /** Seed of the synthetic path when it differs from `seed`: for forks. */
   readonly pathSeed?: number;
@@ -97,7 +97,7 @@ export interface StreamTag {
   readonly tag: string;
 }
 
-/** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
+/** Configuration of a new simulation. Without a seed, its random draws and its ids are unpredictable. */
 export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { readonly seed?: number };
 
 /** Configuration in the registry: includes the rules that the simulation began under. */

@@ -215,7 +215,7 @@ export class Simulation implements Follower {
     return { mode: this.#clock.mode, speed: this.#clock.speed, now: this.now() };
   }
 
-  /** Catches up with what happened while nobody looked, announces the feed's dividends and splits, sets the timers going. */
+  /** Catches up with events of the time in which it was not in memory, announces the feed's dividends and splits, and starts the timers. */
   async start(): Promise<void> {
     const { brokerage, feed } = this;
     if (this.isReplica) {
@@ -353,7 +353,7 @@ export class Simulation implements Follower {
     }
   }
 
-  /** Everybody who follows this market has dealt with it so far, on this node and on the others. */
+  /** Resolves when all followers of this market have processed its changes so far, on this node and on the others. */
   async #dealt(): Promise<void> {
     await this.#followers.dealt();
     await this.#onRecorded?.();
@@ -523,9 +523,9 @@ export class Simulation implements Follower {
   }
 
   /**
-   * A look at the state. Quotes of `symbols` are brought up to now first; the result is given out only when everything is durable that
-   * concerns `whose` things it shows, and what concerns everybody (the market). On a live feed a question about the market itself rejects with
-   * `MarketDataLimit` where the plan has no room for a symbol.
+   * Reads the state. Quotes of `symbols` are brought up to now first. The result is returned only when all records are durable that concern
+   * the tenants in `whose`, or all tenants (the market). On a live feed a question about the market itself rejects with `MarketDataLimit`
+   * where the plan has no room for a symbol.
    */
   async read<T>(
     whose: Iterable<{ readonly tenantId: string }>,
@@ -641,7 +641,7 @@ export class Simulation implements Follower {
     await this.durable();
   }
 
-  /** Resolves when everybody who follows this market has dealt with it so far. */
+  /** Resolves when all followers of this market have processed its changes so far. */
   followersDealt(): Promise<void> {
     return this.#followers.dealt();
   }

@@ -83,10 +83,10 @@ export interface SharedDependencies {
   readonly onError: (error: unknown) => void;
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
-  /** Hears of every record of every simulation once it is durable; absent = nobody does. */
+  /** Receives every record of every simulation once it is durable; absent = no receiver. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
   readonly time: MachineTime;
-  /** Simulations that nobody has asked for this long leave memory. */
+  /** Idle time after which a simulation leaves memory, ms. */
   readonly idleMs: number;
   /** Directory of the recordings, where settings name one. */
   readonly recordings?: string;
@@ -107,7 +107,7 @@ export { MAIN, mainOf, MARKET } from './cell-names.js';
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 3_600_000;
 
-/** Forks in memory that nobody has asked for yet. */
+/** Maximum number of unused forks in memory. */
 const MOST_UNUSED = 16;
 
 /** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
@@ -208,7 +208,7 @@ export class Simulations {
   readonly snapshots: Snapshots;
   private readonly lifetimes: Lifetimes;
   private readonly points = new RecentPoints();
-  /** Forks in the order in which they were made, some of which nobody has asked for. */
+  /** Forks in the order of creation, some of them unused. */
   private readonly unused: string[] = [];
   /** Hears that a simulation is about to be gone. */
   onRemoved: (id: string) => Promise<void> = () => Promise.resolve();
@@ -914,7 +914,7 @@ export class Simulations {
       .catch(this.ground.onError);
   }
 
-  /** Lets those leave memory that nobody has asked for in a while. */
+  /** Closes simulations that have been idle for too long. */
   private async restIdle(): Promise<void> {
     const before = performance.now() - this.ground.idleMs;
     for (const [id, { simulation, usedAt }] of this.open) {
@@ -1132,7 +1132,7 @@ interface OpenSimulation {
   opened?: Simulation;
   /** On the monotonic clock. */
   usedAt: number;
-  /** A fork that nobody has asked for since it was made. */
+  /** True for a fork without requests since its creation. */
   isUnused?: boolean;
 }
 

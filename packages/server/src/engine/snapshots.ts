@@ -6,7 +6,7 @@ import { brokerageAt } from './recovery.js';
 import type { Origin } from './recovery.js';
 import type { Simulation } from './simulation.js';
 
-/** A point in the journal of a simulation that somebody wants to come back to (D171). */
+/** A named point in the journal of a simulation, to return to later (D171). */
 export interface Snapshot {
   readonly snapshotId: string;
   readonly name?: string;

@@ -36,7 +36,7 @@ export interface TenantsParts {
   readonly marketNow: () => ValueOrPromise<number | undefined>;
   /** Removes everything of a tenant. */
   readonly erase: (tenantId: string) => Promise<void>;
-  /** Hears of a tenant that was imported; absent = nobody does. */
+  /** Receives each imported tenant; absent = no receiver. */
   readonly entered?: (tenantId: string) => Promise<void>;
 }
 

@@ -110,7 +110,7 @@ function executeAgain(
   const { quotes, events } = payload;
   const command = commandOf(payload, brokerage.state);
   const at = Instant.ofMs(record.at);
-  // Things that were due and came to nothing left no record: they come to nothing again.
+  // Timers without effect left no record; they have none again.
   const advance = (limit: number): string | undefined => {
     for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
       // A timer that was already due when it was set runs at that moment.

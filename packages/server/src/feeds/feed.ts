@@ -23,9 +23,9 @@ export type HaltNews =
   | { readonly symbol: string; readonly resumes: true };
 
 /**
- * The inside of a recorded bar: per symbol its open, its low, its high, in that order (the true order of low and
- * high is not recorded). Only orders that were at work at `since` may be tested against these; whoever ignores
- * them sees the market at the end of each minute alone, which is correct but misses touches between.
+ * The inside of a recorded bar: per symbol its open, its low, its high, in that order (the true order of low and high is not recorded).
+ * Only orders that were working at `since` may be tested against these. A reader that ignores them sees the market only at the end of each
+ * minute, which is correct but misses touches in between.
  */
 interface PassedQuotes {
   readonly since: Instant;
@@ -69,9 +69,9 @@ export interface Feed {
   /** The instant of that quote, without working the quote out. */
   quotedAt(symbol: string, at: Instant): Instant | undefined;
   /**
-   * The events in (after, until], in time order. `symbols` is what somebody is interested in (orders at work, open streams): a feed that
-   * computes its quotes need not yield others; a recorded feed yields everything. Memory use does not depend on
-   * how much lies between the two instants. Calls for one simulation never overlap and move forward. Read with `for await`.
+   * The events in (after, until], in time order. `symbols` are those of interest (working orders, open streams): a feed that computes its
+   * quotes need not yield others; a recorded feed yields everything. Memory use does not depend on the number of events. Calls for one
+   * simulation never overlap and move forward. Read with `for await`.
    */
   events(
     after: Instant,

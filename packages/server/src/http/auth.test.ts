@@ -201,7 +201,7 @@ describe('tokens of an identity provider', () => {
     });
     expect((await unnamed.principalOf(agent))?.agent).toBeUndefined();
     expect((await named.principalOf(`Bearer ${await signed(OURS)}`))?.agent).toBeUndefined();
-    // A restriction that is not understood lets nobody in.
+    // A restriction that cannot be parsed denies access.
     for (const said of [
       'read',
       {},

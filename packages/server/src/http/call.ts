@@ -13,7 +13,7 @@ interface PublicCall<Id extends OperationId = OperationId> {
   readonly body: BodyOf<Id>;
 }
 
-/** A request of somebody. */
+/** A request of an authenticated caller. */
 export interface Call<Id extends OperationId = OperationId> extends PublicCall<Id> {
   readonly principal: Principal;
   readonly simulation: Simulation;
@@ -35,7 +35,7 @@ type OptionalId = {
   [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'optional' ? Id : never;
 }[OperationId];
 
-/** A request of somebody, or of a visitor. */
+/** A request of an authenticated caller, or of a visitor. */
 interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<Id> {
   readonly principal: Principal | undefined;
   readonly request: FastifyRequest;
@@ -51,8 +51,8 @@ type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 type DownloadId = 'exportSimulation' | 'exportCompetition';
 
 /**
- * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
- * too, and never stored: whoever reads the store, or replays a request, gets what their own token allows and nothing else.
+ * The fields of an answer that grant access. They are issued for every answer, including one repeated for an `Idempotency-Key`, and never
+ * stored: reading the store or replaying a request gives no rights beyond the caller's own token.
  */
 interface IssuedFields {
   readonly createSimulation: 'token';

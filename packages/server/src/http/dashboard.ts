@@ -17,7 +17,7 @@ const PAGE_POLICY = [
   "img-src 'self' data:",
   "connect-src 'self'",
   "font-src 'self'",
-  // Pages of the documentation, beside what they explain.
+  // Pages of the documentation, next to the content they explain.
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -130,7 +130,7 @@ async function redeem(
 ): Promise<Answer> {
   const { code } = (typeof body === 'object' && body !== null ? body : {}) as { readonly code?: unknown };
   if (typeof code !== 'string') return refuse(400, ['code must be a string']);
-  // A link is for whoever sits at the machine that printed it.
+  // A link is only for a user of the machine that printed it.
   const token = isLoopback(ip) ? await links?.redeem(code) : undefined;
   return token === undefined
     ? UNAUTHORIZED

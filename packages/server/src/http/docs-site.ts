@@ -16,7 +16,7 @@ const PAGE_POLICY = [
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
-  // The dashboard shows pages of rules beside what they explain.
+  // The dashboard shows pages of rules next to the content they explain.
   "frame-ancestors 'self'",
 ].join('; ');
 

@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key` (D24): the first answer to a key is kept for a day and given again to whoever repeats the request. It is stored in
- * the commit of the effect where there is one, so that a crash leaves both or neither.
+ * `Idempotency-Key` (D24): the first answer to a key is kept for a day and repeated when the request is. It is stored in the commit of the
+ * effect if there is one, so that a crash leaves both or neither.
  */
 import { createHash } from 'node:crypto';
 import type { Journal, StoredAnswer } from '../store/journal.js';

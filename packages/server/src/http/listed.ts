@@ -133,10 +133,7 @@ function listedOptions({ rules, state }: Brokerage, underlying: string, at: Inst
   return found.filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
-/**
- * The quote of a symbol, for somebody who only looks. A contract that can be computed is not kept: there are more of them than anybody
- * trades.
- */
+/** The quote of a symbol for display. The quote of a computed contract is not kept: there are far more contracts than are traded. */
 export function quoteIn(
   { feed }: Simulation,
   brokerage: Brokerage,

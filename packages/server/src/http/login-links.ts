@@ -8,7 +8,7 @@ export class LoginLinks {
   readonly #issueToken: () => Promise<string | undefined>;
   readonly #open = new Map<string, number>();
 
-  /** `issueToken` makes the token that a link is exchanged for; undefined where whoever it is for may no longer come in. */
+  /** `issueToken` makes the token that a link is exchanged for; undefined when its owner has lost access. */
   constructor(monotonicMs: () => number, issueToken: () => Promise<string | undefined>) {
     this.#monotonicMs = monotonicMs;
     this.#issueToken = issueToken;

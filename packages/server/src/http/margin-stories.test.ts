@@ -1,4 +1,4 @@
-/** Margin as somebody sees it who trades over the API for some days (D103–D120). */
+/** Margin over several days of trading through the API (D103–D120). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
 

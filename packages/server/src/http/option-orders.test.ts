@@ -1,4 +1,4 @@
-/** Options over the API: orders, positions, what is set aside (contract 2.3, D61, D74, D80, D81). */
+/** Options over the API: orders, positions, reservations (contract 2.3, D61, D74, D80, D81). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
 

@@ -27,7 +27,7 @@ export interface Refused {
 }
 export type OnRefusal = (refused: Refused) => void;
 
-/** On every answer. An answer is somebody's own: no cache keeps it, no page embeds it. */
+/** Headers of every answer. An answer belongs to one caller: no cache keeps it, no page embeds it. */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -216,7 +216,7 @@ export function reply(request: FastifyRequest, to: FastifyReply, answer: Answer)
   send(request, to, answer.status, answer.text, answer.headers);
 }
 
-/** Answers for an error. What is not the client's doing is logged, and told to nobody. */
+/** Answers an error. Errors that the client did not cause are logged, without details in the answer. */
 export function failed(request: FastifyRequest, to: FastifyReply, error: unknown): void {
   reply(request, to, answerForError(request, error));
 }
@@ -234,7 +234,7 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined) return known;
-  // A client that broke off: the answer reaches nobody.
+  // The client has disconnected: the answer has no reader.
   if (request.raw.destroyed && !request.raw.complete) return MALFORMED;
   // An error that the framework attributes to the client.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return refusalOf(statusCode);

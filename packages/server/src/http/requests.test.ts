@@ -194,7 +194,7 @@ describe('health', () => {
     expect(status).toBe(503);
     const timestamp = new Date(test.time.nowMs).toISOString();
     expect(body).toEqual({ status: 'error', timestamp });
-    // The reason is for whoever asks for it (D158).
+    // The reason is in the answer of `/v1/ready` alone (D158).
     expect((await stranger.get('/v1/ready')).body).toEqual({
       status: 'error',
       timestamp,

@@ -44,7 +44,7 @@ const bodies: Readonly<Record<string, object>> = {
   doNotExerciseOption: { quantity: 1 },
 };
 
-/** Parameters of paths beside the ids of `OWNED`, where any text would be malformed. */
+/** Path parameters other than the ids of `OWNED`, for which any text would be malformed. */
 const OTHERS: Readonly<Record<string, string>> = { optionSymbol: 'AAPL260116C00150000', snapshotId: NOWHERE };
 const OWNED = ['accountId', 'portfolioId', 'orderId', 'simulationId'];
 const idNames = (route: Route): string[] =>

@@ -233,7 +233,7 @@ describe('sandpit tenant', () => {
     expect((await from.ask(bob, 'GET', '/v1/webhooks')).data).toHaveLength(1);
     expect((await run(from.settings, 'delete', 'alice')).err.join()).toBe('There is no tenant alice');
     while (rowsOf('from', [main, other, 'alice']).length > 0) await from.ask(bob, 'GET', '/v1/health');
-    // A tenant of that name begins anew.
+    // A tenant of that name starts again without data.
     const anew = await from.login(await newKey(from.settings, 'alice'));
     expect((await from.ask(anew, 'GET', '/v1/simulations')).data).toEqual([]);
     expect((await from.ask(anew, 'GET', '/v1/orders')).data).toEqual([]);

@@ -17,7 +17,7 @@ const SUBJECT_ALT_NAME = '2.5.29.17';
 
 let serial = 0;
 
-/** A certificate authority of a test, trusted by nobody. */
+/** A certificate authority of a test, which no client trusts by default. */
 export class TestAuthority {
   readonly #key: KeyObject;
   readonly #name: string;

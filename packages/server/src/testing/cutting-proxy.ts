@@ -33,7 +33,7 @@ export class CuttingProxy {
     client.on('data', (data) => server.write(data));
     server.on('data', (data) => {
       if (!this.#isCutting) return void client.write(data);
-      // The server has done what it was asked; nobody hears of it.
+      // The server has executed the request; the client receives no answer.
       this.#isCutting = false;
       client.destroy();
       this.#cut?.();

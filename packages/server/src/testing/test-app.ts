@@ -65,7 +65,7 @@ export class TestApp {
   readonly store: Store;
   readonly access: Access;
   readonly settings: HttpSettings;
-  /** Real time, as the service sees it: the clock of the machine, and one that nobody sets. */
+  /** Real time as the service sees it: the machine's clock, and a monotonic one. */
   readonly time: { nowMs: number; monotonicMs: number };
 
   private constructor(

@@ -11,7 +11,7 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 const PRICE_UNITS = 1e8;
 /** Dollars: no US listing has traded beyond a million. */
 const HIGHEST_PRICE = 10_000_000;
-/** A listing whose halts nobody tells is taken for halted where its quote has not changed for so long (D183). */
+/** A listing without halt messages counts as halted when its quote has not changed for this time (D183). */
 const SILENT_MS = 15 * 60_000;
 /** After so long into a session the official open is not expected any more. */
 const OPEN_EXPECTED_MS = 600_000;

@@ -159,7 +159,7 @@ it('a recorder repairs a file truncated by a crash and appends to it', async () 
     `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`,
   );
   await appendFile(path, whole.slice(0, 20));
-  // As the crash left it, it can be read already.
+  // The recording can be read in the state in which the crash left it.
   const archive = await ReplayArchive.open({ path: directory, calendar: calendarById('XNYS') });
   const events = [];
   for await (const event of new ReplayFeed({ archive }).events(at(-1), at(10))) events.push(event);

@@ -88,7 +88,7 @@ export class TickTape {
     return undefined;
   }
 
-  /** The latest quote, whoever has asked for it. */
+  /** The latest quote, without regard to interest. */
   latest(symbol: string): Quote | undefined {
     return this.#ofSymbol.get(symbol)?.at(-1)?.quote;
   }

@@ -2,7 +2,7 @@ import { Instant } from '@sandpit/core';
 import { compareItems } from './recorded-items.js';
 import type { RecordedItem } from './recorded-items.js';
 
-/** A recording that is opened when the merge comes to its first item, and not before. */
+/** A recording that is opened only when the merge reaches its first item. */
 export interface Source {
   /** No item is earlier. */
   readonly firstAt: Instant;

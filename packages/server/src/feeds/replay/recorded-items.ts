@@ -135,10 +135,10 @@ async function* dailyItems(
 }
 
 /**
- * A daily bar as four trades: the open at the opening bell, the low a third through the session, the high at two
- * thirds, the close one second before the closing bell. Low always comes before high: an order chosen by whether
- * the day rose would tell its end in the morning. For whoever holds a long position it is the pessimistic one. Where minutes
- * say how the day went, the bar tells its open and its close alone, when the bells ring.
+ * A daily bar as four trades: the open at the opening bell, the low a third through the session, the high at two thirds, the close one
+ * second before the closing bell. Low always comes before high: a sequence that depends on whether the day rose would reveal its end in the
+ * morning. For a long position this sequence is the pessimistic one. When there are minute bars, the daily bar gives only the open and the
+ * close, at the bells.
  */
 function itemsOfDay(
   archive: ReplayArchive,

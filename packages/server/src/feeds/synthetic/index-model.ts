@@ -10,7 +10,7 @@ const UNITS_PER_POINT = 1e8;
 /** Indices are told in hundredths. */
 const UNITS_PER_STEP = 1e6;
 
-/** An index as a multiple of what a path stands at: a last value without bid and ask, for nobody trades it. */
+/** An index as a multiple of a path: a last value without bid and ask, because it is not traded. */
 export class IndexModel implements Quoted, TradedPath {
   readonly symbol: string;
   readonly hours: MarketHours;

@@ -89,8 +89,8 @@ export class SeriesModel {
 }
 
 /**
- * The market of one contract: bid and ask on the tick on both sides of the model's value. Both rise with the value, and nothing else moves
- * them, so that no spread of options costs less than nothing to whoever buys at the ask and sells at the bid.
+ * The market of one contract: bid and ask on the tick on both sides of the model's value. Both depend on the value alone, and rise with it,
+ * so that no spread has a negative cost when bought at the ask and sold at the bid.
  */
 export class OptionModel implements Quoted {
   readonly symbol: string;

@@ -8,7 +8,7 @@ import { SECOND_MS } from '../open-hours.js';
 import type { PricePath } from './reseeded-path.js';
 import type { VolumeProfile } from './volume-profile.js';
 
-/** No bar is older: a query without a start must come to an end. */
+/** Start of the earliest bar: a query without a start must terminate. */
 const EARLIEST = Instant.ofMs(TradingDate.dayOf(TradingDate.of('1998-01-01')) * 86_400_000);
 /** Seconds covered between two turns of the event loop: a few milliseconds of work. */
 const SECONDS_PER_TURN = 50_000;

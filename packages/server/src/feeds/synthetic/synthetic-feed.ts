@@ -30,8 +30,8 @@ const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
 const QUOTES_PER_TURN = 512;
 
 /**
- * Made-up quotes: a pure function of (seed, symbol, second). Nothing has to be stored or walked through, so any
- * instant can be asked at any time, and a simulation nobody looks at costs nothing.
+ * Synthetic quotes: a pure function of (seed, symbol, second). There is no state to store or to iterate, so any instant can be computed at
+ * any time, and an idle simulation costs nothing.
  */
 export class SyntheticFeed implements Feed {
   readonly kind = 'synthetic';

@@ -8,7 +8,7 @@ const ORDERS_AT_ONCE = 500;
 const MOST_ORDERS = 20_000;
 const MOST_CHANGES = 500;
 
-/** An order, as far as it says when somebody had a hand in it. */
+/** The fields of an order that show when it was placed and changed. */
 interface Placed {
   readonly number: number;
   readonly terms: Pick<OrderTerms, 'agent' | 'createdAt'>;

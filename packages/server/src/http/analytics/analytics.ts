@@ -1,4 +1,4 @@
-/** Asks for studies: of the thread that reads the store by itself, or here where the store can be read by nobody else. */
+/** Runs studies: on a thread that reads the store itself, or here when only this thread can read the store. */
 import { Worker } from 'node:worker_threads';
 import { Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';

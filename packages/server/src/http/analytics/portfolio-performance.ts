@@ -84,7 +84,7 @@ function periodOf(
   return { from, to, isToNow: to === end && epoch.endedAt === undefined && closedAt === undefined };
 }
 
-/** The valuations of a period beside its session closes. */
+/** The valuations of a period in addition to its session closes. */
 async function valuedIn(
   call: PerformanceRequest,
   outline: Outline,

@@ -7,7 +7,7 @@ export interface StudyContext extends StudyReading {
   /** Books that were read before; absent = none is kept. */
   readonly books: BookCache | undefined;
   readonly openFeed: () => Promise<PastFeed>;
-  /** Sends some of the answer; resolves when more can be taken, with false where nobody wants it. */
+  /** Sends a part of the answer. Resolves when the reader accepts more; with false when it has left. */
   readonly emit: (text: string) => Promise<boolean>;
 }
 

@@ -50,7 +50,7 @@ export interface Outline {
   readonly yearEnds: readonly Pick<Close, 'at' | 'date' | 'section1256'>[];
 }
 
-/** A period with its valuations beside those of session closes. Instants in ms. */
+/** A period with its valuations in addition to those at session closes. Instants in ms. */
 export interface PeriodInput {
   readonly portfolioId: string;
   readonly epoch: number;

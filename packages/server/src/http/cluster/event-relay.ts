@@ -22,9 +22,7 @@ export class EventRelay {
     return this.#lastId;
   }
 
-  /**
-   * Passes one source on. Resolves with `over` where the stream has ended for good, with `broken` where another node may go on with it.
-   */
+  /** Passes one source on. Resolves with `over` when the stream has ended permanently, with `broken` when another node may continue it. */
   async pass(source: IncomingMessage): Promise<'over' | 'broken'> {
     const response = this.#response;
     const gone = (): void => void source.destroy();

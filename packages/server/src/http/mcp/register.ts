@@ -10,7 +10,7 @@ const MCP_PATH = '/mcp';
 
 const POST_ONLY = refuse(405, 'Only POST is answered here', { allow: 'POST' });
 
-/** A page of another site must not use the tools of whoever looks at it, by whatever name it reaches this server. */
+/** A page of another site must not use its visitor's tools, by whatever name it reaches this server. */
 const FOREIGN_ORIGIN = refuse(403, 'Pages of this origin may not use the tools: see CORS_ORIGINS');
 
 export function registerTools(

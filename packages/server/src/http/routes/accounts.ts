@@ -98,7 +98,10 @@ function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts
   );
 }
 
-/** An id that the service chooses: from the secret of all ids, so that the same calls give the same ids and nobody else can tell them. */
+/**
+ * An id that the service chooses. It derives from the secret of all ids, so that the same calls give the same ids and others cannot predict
+ * them.
+ */
 function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promise<string> {
   const { tenantId } = principal;
   return simulation.read([principal], (brokerage) => {

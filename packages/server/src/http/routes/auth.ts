@@ -62,7 +62,7 @@ export const ticketIssuer = (tickets: Tickets): Pick<Issuers, 'createStreamTicke
   },
 });
 
-/** Tokens for agents: never more than whoever asks may do, and no longer. */
+/** Tokens for agents: never with more rights or a longer life than the requesting token. */
 export const agentTokenIssuer = ({
   settings,
   clockMs,

@@ -75,7 +75,7 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
   },
 };
 
-/** The brokerage counts lots; whoever asked knows rows. */
+/** Messages of the brokerage count lots; the user counts rows. */
 const inRows = (message: string, lots: Brought['lots']): string =>
   message.replace(/^positions\[(\d+)\]/, (all, index: string) => lots[Number(index)]?.row ?? all);
 

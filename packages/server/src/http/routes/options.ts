@@ -82,7 +82,7 @@ async function expirationsTold(
 
 interface ListedContract {
   readonly contract: OptionContract;
-  /** As it was when the chain was asked for, where the market is not computed. */
+  /** Quote at the time of the request, for a market that is not computed. */
   readonly quote: Quote | undefined;
   /** Market conditions of its series; undefined when the price of the underlying is unknown. */
   readonly conditions: Conditions | undefined;

@@ -88,8 +88,8 @@ export async function ownOrder(
 }
 
 /**
- * The symbols that portfolios hold: what a read has to bring up to date before it values them. Names only, which show nobody
- * anything; so they may be looked up before the read.
+ * The symbols that portfolios hold: a read brings them up to date before it values them. They reveal nothing to the caller, so they may be
+ * collected before the read.
  */
 export function holdingsOf(portfolios: Iterable<Portfolio | undefined>): Set<string> {
   const symbols = new Set<string>();

@@ -284,7 +284,7 @@ function noSuchPoint({ reason }: NoSuchPoint, { from }: ForkBody): Answer {
     : refuse(400, ['from.at must not be after now']);
 }
 
-/** An agent forks what it made, and what its token lives in: what it does to a fork nobody else sees. */
+/** An agent may fork simulations that it created, and the one that its token lives in: others do not see the fork. */
 function forkedBy(principal: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
   return info?.id === principal.simulationId ? info : seenBy(principal, info);
 }

@@ -162,7 +162,7 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
   };
 }
 
-/** The scopes that a step takes beside that of its route: it tells of orders, and may place some. */
+/** Scopes that a step requires in addition to that of its route: it shows orders, and may place some. */
 function missingScope({ scopes }: Pick<Principal, 'scopes'>, body: StepBody): Answer | undefined {
   const trades = (body.orders ?? []).length > 0 || (body.cancels ?? []).length > 0;
   const needed: readonly Scope[] = trades ? ['read', 'trade'] : ['read'];

@@ -33,7 +33,7 @@ export class CatchUpScheduler {
 
   async #work(): Promise<void> {
     this.#isWorking = true;
-    // Never in the turn of whoever asks: a stream that comes back at once must not get around its slice.
+    // Never in the turn of the caller: a stream that reconnects at once must not bypass its slice.
     await nextTurn();
     let beganMs = performance.now();
     for (let step = this.#next(); step !== undefined; step = this.#next()) {

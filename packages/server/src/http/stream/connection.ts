@@ -91,7 +91,7 @@ export class Connection {
     }
   }
 
-  /** Resolves when there is room for more, or nobody to send it to. */
+  /** Resolves when the reader accepts more, or has left. */
   async drained(): Promise<void> {
     if (!this.isOpen || !this.#response.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
@@ -117,7 +117,7 @@ export class Connection {
     this.onClose(() => clearTimeout(stalled));
   }
 
-  /** Says why, and ends the stream. Whoever does not take that in time loses the connection. */
+  /** Sends the reason, and ends the stream. A reader that does not read it in time loses the connection. */
   end(id: string, statusCode: number, message: string): void {
     if (!this.isOpen) return;
     this.#state = 'ending';
@@ -128,7 +128,7 @@ export class Connection {
     this.onClose(() => clearTimeout(stalled));
   }
 
-  /** Closing in good order would leave what nobody reads in the kernel's buffers; a reset frees it. */
+  /** A regular close would leave unread data in the kernel's buffers; a reset frees it. */
   #reset(): void {
     const { socket } = this.#response;
     if (socket !== null && !socket.destroyed) socket.resetAndDestroy();

@@ -28,12 +28,12 @@ const MOST_HELD = 500;
 const LATE_MS = 1000;
 
 /**
- * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
- * tenant, however many read it.
+ * The order events of one simulation, as they become durable, for all readers. Each event is written once per tenant, however many readers
+ * there are.
  *
- * Without gap or duplicate: whoever resumes is told from history until that has come to where the reader came and has nothing more,
- * then what was published since, and from that turn on from the tail of the journal; what was told already is recognised by its
- * position. Records are published with the orders as their events left them; what was missed is followed from event to event
+ * There are no gaps and no duplicates. A reader that resumes receives history until history has reached the point at which the reader
+ * joined and has no more, then the events published since, and from that turn on the tail of the journal. Events already sent are
+ * recognized by their position. Records are published with the orders as their events left them; missed events are followed one by one
  * (`MissedEvents`).
  */
 export class OrderFeed {

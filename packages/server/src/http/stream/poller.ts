@@ -20,8 +20,8 @@ interface Terms<Reader> {
 }
 
 /**
- * Readers of what changes without telling anybody: it is looked at for all of them together, when something happened and again and
- * again. Nobody looks while nobody reads.
+ * Polls data that changes without notice, for all of its readers together: after an event, and at intervals. It rests while there are no
+ * readers.
  */
 export class Poller<Reader extends { readonly connection: Pick<Connection, 'onClose'> }> {
   readonly #simulation: Simulation;

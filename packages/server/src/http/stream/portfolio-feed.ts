@@ -23,8 +23,8 @@ const INTERVAL_MS = 1000;
 const GATHER_MS = 20;
 
 /**
- * The portfolios of one simulation to everybody who follows them: looked at when something happened to them, and once a second, because
- * the market moves without telling anybody; told when they differ from what was told before.
+ * The portfolios of one simulation for all of their readers. Each is read when an event changed it, and once a second, because the market
+ * moves without notice. It is sent when it differs from the last message.
  */
 export class PortfolioFeed {
   readonly #simulation: Simulation;

@@ -20,7 +20,7 @@ const INTERVAL_MS = 100;
 /** Looking takes at most this share of the time: with very many symbols it is done less often. */
 const MOST_LOOKING = 1 / 4;
 
-/** The quotes of one simulation to everybody who follows them (D150): looked at ten times a second, told when they differ. */
+/** The quotes of one simulation for all of their readers (D150): read ten times a second, sent when they differ. */
 export class QuoteFeed {
   readonly #simulation: Simulation;
   readonly #looks: Poller<QuoteReader>;

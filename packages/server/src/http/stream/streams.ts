@@ -122,7 +122,7 @@ export class Streams {
       if ((simulation.tenantId ?? principal.tenantId) === tenantId) end(503, 'Service unavailable');
   }
 
-  /** Ends all streams: their readers come back to whoever serves next. */
+  /** Ends all streams: their readers reconnect to the next server. */
   close(): void {
     for (const { end } of this.#open) end(503, 'Service unavailable');
   }

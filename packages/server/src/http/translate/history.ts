@@ -467,7 +467,7 @@ export const callOf = (
   callId: ids.idOf('CALL', number),
   type,
   amount: moneyNumber(Money.toCents(amount)),
-  // Rounded up: whoever pays it is out of the call.
+  // Rounded up: a deposit of this amount meets the call.
   ...(due !== undefined && { amountDue: moneyNumber(Money.upToCents(due)) }),
   issuedAt: isoOf(issuedAt),
   dueAt: isoOf(dueAt),

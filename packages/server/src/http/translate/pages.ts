@@ -7,7 +7,7 @@ export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 /** The items behind a page, where the whole list is at hand. Copies of a page do not have it. */
 export const REST = Symbol('rest of the list');
 
-/** Emits the whole list as lines of CSV, where they are made elsewhere; false = nobody takes them any more. */
+/** Emits the whole list as lines of CSV, when they are made elsewhere; false = the reader has left. */
 export const ALL_LINES = Symbol('lines of the whole list');
 
 /** Says in a query that the total is not wanted. */

@@ -38,7 +38,7 @@ export interface HypotheticalSource {
   readonly today: TradingDate;
 }
 
-/** The book of a body, or why there is none (D106): first what nobody knows, then all that is wrong with the figures. */
+/** The book of a body, or the reason why there is none (D106): first unknown names, then all problems of the figures. */
 export function hypotheticalBook(
   { brokerage, now, today }: HypotheticalSource,
   body: RequirementsBody,

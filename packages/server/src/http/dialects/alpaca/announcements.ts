@@ -8,7 +8,7 @@ import type { AlpacaCall, AlpacaHandler } from './request.js';
 
 const KINDS = ['dividend', 'merger', 'spinoff', 'split'];
 const DATES = ['declaration_date', 'ex_date', 'record_date', 'payable_date'] as const;
-/** The dates that are known of an action; nobody says when it was declared, or who is on record when. */
+/** The known dates of an action; there are no declaration and record dates. */
 type KnownDate = 'ex_date' | 'payable_date';
 const isKnown = (date: (typeof DATES)[number]): date is KnownDate =>
   date === 'ex_date' || date === 'payable_date';

@@ -127,7 +127,7 @@ function parseAnyTypeAsJson(scope: FastifyInstance): void {
   });
 }
 
-/** Answers for an error in the dialect's shape. What is not the client's doing is logged, and told to nobody. */
+/** Answers an error in the dialect's shape. Errors that the client did not cause are logged, without details in the answer. */
 function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const refusal = error instanceof Refused ? translated(error) : refusalOfError(error);
   if (refusal === undefined) {

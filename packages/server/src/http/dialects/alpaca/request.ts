@@ -36,7 +36,7 @@ const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
     ? (value as Readonly<Record<string, unknown>>)
     : {};
 
-/** Fields of a query or a body. Null is absent; names that nobody knows are ignored. */
+/** Fields of a query or a body. Null is absent; unknown names are ignored. */
 export class Fields {
   readonly #fields: Readonly<Record<string, unknown>>;
 
