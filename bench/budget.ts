@@ -1,6 +1,6 @@
 /**
- * CPU time of an order over HTTP by thread, beside two floors: a bare server, and one that is durable, which writes each request in a group commit before
- * it answers (`http-bare.ts`). CPU time is steadier than wall time on a machine that others use.
+ * CPU time of an order over HTTP by thread, compared with two baselines: a bare server, and a durable one that writes each request in a
+ * group commit before it answers (`http-bare.ts`). CPU time is steadier than wall time on a machine that others use.
  *
  * Leaves out: rate limits, streams and readers, TLS, the network. Linux only.
  *

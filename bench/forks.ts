@@ -1,6 +1,6 @@
 /**
- * Forks and comparisons of long journals (D172, D173), over HTTP: how long a fork of a simulation with many records takes, its space on disk, the
- * memory of many forks of one parent, and the comparison of many orders under all brokers beside another tenant's reads.
+ * Forks and comparisons of long journals (D172, D173), over HTTP: time and disk space of a fork of a simulation with many records, the
+ * memory of many forks of one parent, and the comparison of many orders under all brokers during another tenant's reads.
  *
  * Leaves out: TLS, the network; forks that trade (each then costs what it changes).
  *

@@ -63,7 +63,7 @@ export async function measureMarginWatch(): Promise<readonly Row[]> {
     tick(at);
     look(brokerage, at);
   };
-  // Everybody is looked at once, and the compiler is done.
+  // Warm-up: every portfolio is checked once, and the code is compiled.
   pass();
   const elapsed = stopwatch();
   const looksBefore = looks;

@@ -113,7 +113,7 @@ function strategies(draw: Draw, underlying: string, series: number): RegTLeg[] {
   return [...held.values()];
 }
 
-/** Any series, any quantity: what nobody holds, and what takes the longest to divide. */
+/** Any series, any quantity: unrealistic books, and the slowest to divide. */
 function scattered(draw: Draw, underlying: string, series: number, expirations = 2): RegTLeg[] {
   const held = new Map<string, OptionLeg>();
   while (held.size < series) {
@@ -243,7 +243,7 @@ function sums(measure: string, aim: number, draw: (draw: Draw) => RegTLeg[], boo
   };
 }
 
-/** Whole books, each valued anew: implied volatilities, ten points, and all. */
+/** Whole books, each valued from scratch: implied volatilities, ten points, and all. */
 function wholeBooks(
   measure: string,
   aim: number,

@@ -41,7 +41,7 @@ interface Pauses {
 
 export async function measureRecovery(): Promise<readonly Row[]> {
   const kept = process.env['BENCH_KEEP'];
-  // The mark is beside it: a data directory is for nothing else.
+  // The mark is a sibling of the data directory, which may contain nothing else.
   if (kept !== undefined) return measureIn(kept, `${kept}.filled`);
   return withDirectory((directory) => measureIn(directory));
 }

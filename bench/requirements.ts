@@ -1,7 +1,7 @@
 /**
- * `POST /v1/margin/requirements` with a thousand positions, on the real server process: what a client waits, from sending the body to
- * having read the answer. Books are drawn from a seed, and no book is sent twice: options at random strikes, bought and sold, on underlyings with
- * shares beside them. One request at a time.
+ * `POST /v1/margin/requirements` with a thousand positions, on the real server process: the time from sending the body to having read the
+ * answer. Books are drawn from a seed, and no book is sent twice: options at random strikes, bought and sold, on underlyings with shares.
+ * One request at a time.
  *
  * Leaves out: rate limits (raised out of the way), other requests, new connections, TLS, the network.
  *

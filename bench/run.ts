@@ -1,7 +1,7 @@
 /**
- * All measurements, one after the other, each in a process of its own: `npm run bench`. Writes bench/results/<date>-<commit>.md and,
- * beside it, the same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose
- * among them (`npx tsx bench/run.ts core quotes`).
+ * All measurements, one after the other, each in a process of its own: `npm run bench`. Writes bench/results/<date>-<commit>.md and the
+ * same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose among them (`npx tsx
+ * bench/run.ts core quotes`).
  */
 import { execFileSync, fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

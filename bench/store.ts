@@ -94,7 +94,7 @@ async function measure(
     details:
       `${records} records; writer ${writerUs.toFixed(1)} µs each, main thread ${((active * 1000) / records).toFixed(1)} µs each; p50 ${quantile(waits, 0.5).toFixed(2)} ms, ` +
       `p99 ${quantile(waits, 0.99).toFixed(2)} ms; payload ${Math.round(payload)} B, stored ${Math.round(size / records)} B` +
-      // Only one that is never begun anew tells of every commit.
+      // Only a log that is never restarted contains every commit.
       (inFlight === 1 ? `, log ${Math.round(logged)} B each` : ''),
     leavesOut: 'the command and its JSON, history, streams, HTTP',
   };

@@ -1,10 +1,10 @@
 /**
- * Webhooks: how fast a backlog goes to one receiver, and what a dead receiver costs 19 live ones. The server and the receivers are
- * processes of their own, on the same machine.
+ * Webhooks: the rate at which a backlog is delivered to one receiver, and the effect of a dead receiver on 19 live ones. The server and the
+ * receivers are processes of their own, on the same machine.
  *
  * Leaves out: TLS, receivers on other machines, events of thousands of simulations.
  *
- *   npx tsc -b && npx tsx bench/webhooks.ts      BENCH_ORDERS (of the backlog), BENCH_PACED (orders beside a dead receiver)
+ *   npx tsc -b && npx tsx bench/webhooks.ts      BENCH_ORDERS (of the backlog), BENCH_PACED (orders with a dead receiver)
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

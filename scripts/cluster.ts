@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: three nodes on one PostgreSQL, on this machine, in a temporary directory. A node that ends, killed by whoever tries that,
- * is started again after a while; its tenants are served by the others meanwhile.
+ * `npm run cluster`: three nodes on one PostgreSQL, on this machine, in a temporary directory. A node that ends, for example because the
+ * user kills it, is restarted after a while; the others serve its tenants in the meantime.
  */
 import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';

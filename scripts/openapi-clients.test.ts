@@ -53,7 +53,7 @@ describe('linters', () => {
   it('of Redocly find nothing', async () => {
     const config = await createConfig({
       extends: ['recommended'],
-      // Paths of the contract: `/accounts/portfolios/{id}` beside `/accounts/{id}/freeze`. A router tells them apart.
+      // Paths of the contract: `/accounts/portfolios/{id}` and `/accounts/{id}/freeze`. A router tells them apart.
       rules: { 'no-ambiguous-paths': 'off' },
     });
     const found = await lintFromString({ source: text, absoluteRef: join(ROOT, 'openapi.json'), config });

@@ -16,8 +16,8 @@ interface Transfer {
 }
 
 /**
- * A client that moves money in and out and opens, renames and deletes accounts until its server dies; afterwards every transfer that was
- * acknowledged is in the ledger once, and every account is as it was said to be. Nobody else uses its portfolio.
+ * A client that moves money in and out and opens, renames and deletes accounts until its server dies; afterwards every acknowledged
+ * transfer must be in the ledger once, and every account in its acknowledged state. No other client uses its portfolio.
  */
 export class Banker {
   readonly problems: string[] = [];

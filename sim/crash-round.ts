@@ -166,7 +166,7 @@ export class CrashRound {
       try {
         await participant.trade(() => isDead);
       } catch (error) {
-        // `fetch` says TypeError where the connection broke: then nobody knows what became of the request.
+        // `fetch` throws TypeError for a broken connection: the outcome of the request is then unknown.
         if (!(error instanceof TypeError)) throw error;
         this.report.unanswered++;
       }

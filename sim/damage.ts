@@ -4,14 +4,14 @@
  *
  *   npm run damage -- --copies 2000 [--seed 1] [--from 0] [--starts 0.03] [--verifies 0.03]
  *
- * Whatever was done: either all that was acknowledged is there, and every answer is what it was; or it is refused, at the start or with
- * a 503, in one sentence. Never less, never something else. Most copies are opened in this process; for a share of them the real server
- * is started, and its last words are looked at; of another share it is looked at what `verify` says.
+ * Whatever the damage: either all acknowledged data is present, and every answer is unchanged; or it is refused, at the start or with a
+ * 503, in one sentence. No other result is allowed. Most copies are opened in this process. For a share of them the real server is started,
+ * and its last output is checked; for another share the output of `verify` is checked.
  *
- * One exception: the rows of a history that was not closed, because its server was killed. Where a damage of that file gives another
- * answer, `verify` has to find it, and `rebuild-history` has to mend it.
+ * One exception: the rows of a history that was not closed, because its server was killed. When damage to that file changes an answer,
+ * `verify` has to find it, and `rebuild-history` has to repair it.
  *
- * Leaves out: damage that somebody makes with care, who computes checksums and digests anew.
+ * Leaves out: deliberate damage with recomputed checksums and digests.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

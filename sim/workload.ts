@@ -52,7 +52,7 @@ export class Workload {
     }
   }
 
-  /** One thing that somebody does. */
+  /** Performs one random action of a user. */
   async act(): Promise<void> {
     const draw = this.chance.next();
     if (draw < 0.62) await this.submitOrder();
@@ -224,7 +224,7 @@ export class Workload {
     const open = [...orders.values()];
     if (open.length === 0) return undefined;
     const { terms, progress } = this.chance.pick(open);
-    // Now and then somebody else's: it does not exist for them.
+    // Now and then a stranger's request: for strangers the order does not exist.
     const by = this.chance.hits(0.03)
       ? { tenantId: 'a-stranger', tier: 'PRO' as const }
       : { tenantId: terms.tenantId, tier: 'PRO' as const };

@@ -26,7 +26,7 @@ export interface ArenaOptions {
   readonly speed: number;
   /** Directory of the reports. */
   readonly reports: string;
-  /** Programs to run beside the built-in strategies: name and command. */
+  /** Programs to run in addition to the built-in strategies: name and command. */
   readonly agents?: readonly { readonly name: string; readonly command: string }[];
 }
 

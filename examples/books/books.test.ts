@@ -6,7 +6,7 @@ import { withServer } from '../with-server.js';
  * Two ways to begin with more than cash: a named book that fills a simulation in one request, and the positions file of another broker.
  */
 
-/** As Fidelity writes it: cash is a money market fund, other rows are positions. */
+/** A file in Fidelity's format: cash is a money market fund, other rows are positions. */
 const POSITIONS = `Account Number,Account Name,Symbol,Description,Quantity,Last Price,Last Price Change,Current Value,Today's Gain/Loss Dollar,Today's Gain/Loss Percent,Total Gain/Loss Dollar,Total Gain/Loss Percent,Percent Of Account,Cost Basis Total,Average Cost Basis,Type
 Z12345678,Individual,SPAXX**,HELD IN MONEY MARKET,,,,$2500.00,,,,,10.00%,,,Cash,
 Z12345678,Individual,AAPL,APPLE INC,10,$187.50,+$1.20,$1875.00,+$12.00,+0.64%,+$670.00,+55.60%,43.00%,$1205.00,$120.50,Cash,

@@ -68,7 +68,7 @@ export async function replayApple(
   token: string,
   tell: (line: string) => void = () => undefined,
 ): Promise<Result> {
-  // A simulation of its own: a market, a clock and accounts that nobody else sees.
+  // A simulation of its own: a market, a clock and accounts that others do not see.
   const owner = client(baseUrl, token);
   const simulation = await owner<{ readonly simulationId: string; readonly token: string }>(
     'POST',

@@ -60,7 +60,7 @@ it('The follower sees every event once, over a restart of the server that it did
       await server.end('SIGKILL');
       server = ServerProcess.launch(settings);
       baseUrl = await server.listening;
-      // While nobody listens: the follower is told of it when it is back.
+      // While there is no connection: the follower receives these events when it is back.
       await place('AAPL');
       await until(() => seen.filter((event) => event === 'AAPL FILLED').length === 2);
       const order = ['AAPL PENDING', 'AAPL RESERVING', 'AAPL ACTIVE', 'AAPL FILLED'];

@@ -1,6 +1,6 @@
 /**
- * Prints what happens to a tenant's orders, as it happens, and misses nothing: when the connection breaks, or the server
- * is started anew, it goes on after the last event it has seen.
+ * Prints what happens to a tenant's orders, as it happens, without a gap: when the connection breaks, or the server restarts, it continues
+ * after the last event it has seen.
  *
  *   npx tsx examples/stream-orders/follow.ts --base-url http://127.0.0.1:3000 --token "$TOKEN"
  */
@@ -20,7 +20,7 @@ export interface OrderUpdate {
 }
 
 export interface FollowOptions {
-  /** Asked for before each connection: a server that is started anew may have another address. */
+  /** Read before each connection: a restarted server may have another address. */
   readonly baseUrl: () => string;
   readonly token: string;
   readonly onOrder: (order: OrderUpdate, id: string) => void;
@@ -38,7 +38,7 @@ export async function followOrders(options: FollowOptions): Promise<void> {
   const parser = createParser({
     onEvent: ({ id, event, data }) => {
       if (event === 'order-update') onOrder(JSON.parse(data) as OrderUpdate, id ?? '');
-      // Too long away: the server no longer has what was missed. Read the orders anew, then go on.
+      // Away for too long: the server no longer retains the missed events. Read the orders again, then continue.
       if (event === 'reset') console.error('some events are gone; read GET /v1/orders/portfolio/:id');
       if (id !== undefined) lastEventId = id;
     },

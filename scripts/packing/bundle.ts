@@ -44,8 +44,8 @@ function programsIn(root: string): readonly string[] {
 type Change = (path: string, code: string) => string;
 
 /**
- * Modules find threads, pages and native libraries beside themselves: each is told the place that it would have by itself, whatever file it
- * has been joined into.
+ * Modules find threads, pages and native libraries relative to themselves: each keeps its own original location, whatever file it has been
+ * joined into.
  */
 const keepPlaces = (root: string, change: Change): Plugin => ({
   name: 'keep-places',

@@ -118,7 +118,7 @@ function shapes(writer: Writer): string {
   ].join('');
 }
 
-/** Writes them beside the client's code. */
+/** Writes them to the directory of the client's code. */
 export function declare(root: string, into: string): void {
   const writer = new Writer();
   const written = shapes(writer);

@@ -249,7 +249,7 @@ export class ClusterRun {
     }
   }
 
-  /** Ends the load, lets the streams come to their end, stops the nodes, and checks everything. */
+  /** Ends the load, lets the streams finish, stops the nodes, and checks everything. */
   async finish(): Promise<ClusterFaultReport> {
     const { chance } = this.#parts;
     this.#isOver = true;

@@ -158,7 +158,7 @@ function exchange(directory: string, _: Others, chance: Chance): Damage | undefi
 type Value = string | number | bigint | null | Uint8Array;
 type Row = Record<string, Value>;
 
-/** Does something to one row of one table of one database, as somebody with a shell would. */
+/** Changes one row of one table of one database, as a user with a shell could. */
 function withRow(
   directory: string,
   chance: Chance,

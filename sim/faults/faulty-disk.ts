@@ -82,7 +82,7 @@ export class FaultyDisk {
     };
   }
 
-  /** Counting begins anew. */
+  /** Restarts the counting. */
   arm({ at, action, forever = false, operations = CHANGES, match = '' }: Fault): void {
     this.number(AT, 0);
     this.text(HIT, '', HIT_SIZE);

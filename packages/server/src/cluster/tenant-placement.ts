@@ -21,8 +21,8 @@ export interface Residents {
 }
 
 /**
- * Which node serves which tenant, as far as this node knows, and what it does about that (D201): it takes tenants that it should have and
- * nobody has, serves those that it owns, and hands over those that another node should have.
+ * Placement of tenants on nodes, as far as this node knows it (D201). The node takes free tenants that it should have, serves those that it
+ * owns, and hands over those that another node should have.
  *
  *     free ──take──► entering ──► served ──leave──► leaving ──give──► another's
  */
@@ -98,7 +98,7 @@ export class TenantPlacement {
     return preferredNode(tenantId, this.#candidates());
   }
 
-  /** A node was not the owner, or did not answer: the database is asked anew. */
+  /** A node was not the owner, or did not answer: asks the database again next time. */
   forget(tenantId: string): void {
     this.#known.delete(tenantId);
   }

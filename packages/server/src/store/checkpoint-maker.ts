@@ -31,7 +31,7 @@ export interface CheckpointThread {
   readonly data: object;
 }
 
-/** A thread that nobody needs for so long ends: it holds the whole state of a simulation. */
+/** Idle time after which the thread ends: it holds the whole state of a simulation. */
 const IDLE_MS = 60_000;
 
 /** The main thread's side of checkpoints: one is made at a time, by a thread of their own. */

@@ -45,7 +45,7 @@ export interface Standby {
   stateHash(): string;
 }
 
-/** Recovery, as whoever makes checkpoints needs it. */
+/** Recovery, as far as a maker of checkpoints needs it. */
 export interface CheckpointMaking {
   /** As of a checkpoint, or of the beginning. `config`: of the simulation, as the registry has it. */
   standbyFrom(config: string, before: Checkpoint | undefined): Standby;

@@ -2,10 +2,10 @@ import type { OrderProgress, OrderTerms, Price, PortfolioSnapshot } from '@sandp
 import type { ValueOrPromise } from './journal.js';
 
 /**
- * Questions about the past, answered from tables that are derived from the journal behind it: a cache, which can be thrown away and
- * is then derived anew. `projection.ts` says how events become changes.
+ * Questions about the past, answered from tables that are derived from the journal: a cache, which can be discarded and derived again.
+ * `projection.ts` turns events into changes.
  *
- * What the tables cannot answer now (they are being rebuilt, or cannot be read) is a `StoreUnavailable`.
+ * Questions that the tables cannot answer now (they are being rebuilt, or cannot be read) reject with `StoreUnavailable`.
  */
 
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
@@ -170,7 +170,9 @@ export interface Page<T> {
 }
 
 export interface HistoryHealth {
-  /** `rebuilding`: derived anew, nothing can be asked. `failing`: the tables stay behind for now; it is tried again. */
+  /**
+   * `rebuilding`: the tables are derived again, and no question can be answered. `failing`: the tables stay behind for now and are retried.
+   */
   readonly status: 'ok' | 'rebuilding' | 'failing';
   readonly reason?: string;
   /** Durable records that the tables do not tell of yet. */

@@ -41,9 +41,9 @@ export type JournalRecords = Iterable<JournalRecord> | AsyncIterable<JournalReco
 
 export interface Journal {
   /**
-   * Resolves when the record is durable. Rejects with `StoreUnavailable` when it was not taken (the store is failing)
-   * or nobody knows when it will be (a full disk, after a second): it may then still become durable. Memory that is
-   * ahead of the store after that has one way back: to recover from the journal.
+   * Resolves when the record is durable. Rejects with `StoreUnavailable` when it was not accepted (the store is failing) or when that is
+   * uncertain (a full disk, after a second): it may then still become durable. The only way back for memory that is then ahead of the store
+   * is recovery from the journal.
    */
   append(record: JournalRecord, answer?: StoredAnswer): Promise<void>;
   /** Stores an answer without a record (a POST that changed nothing). */
@@ -92,7 +92,7 @@ export class DamagedJournal extends Error {
   }
 }
 
-/** The data directory cannot be used as it is: somebody else's, read-only, not a directory. */
+/** The data directory cannot be used: another owner's, read-only, not a directory. */
 export class UnusableDirectory extends Error {
   override readonly name = 'UnusableDirectory';
 }

@@ -55,7 +55,7 @@ export interface Registry {
   tenants(): readonly Tenant[];
 
   createApiKey(key: ApiKey): Promise<void>;
-  /** Revoked keys are found too: whoever asks decides by `revokedAt`. */
+  /** Finds revoked keys too: the caller decides by `revokedAt`. */
   apiKey(hash: string): ApiKey | undefined;
   /** Oldest first. */
   apiKeys(tenantId: string): readonly ApiKey[];

@@ -4,7 +4,7 @@ import type { StoredAnswer } from '../journal.js';
 import type { NewAnswer } from './commit-statement.js';
 import type { QuestionConnection } from './question-connection.js';
 
-/** Parts of a SHA-256: nobody finds two of the same. */
+/** Lengths of the parts of a SHA-256: long enough that no two collide. */
 const TENANT_BYTES = 6;
 const NAME_BYTES = 12;
 /** Rows removed by one statement at most. */

@@ -95,7 +95,7 @@ export interface CommitQueueParts {
 }
 
 interface CommitEvents {
-  /** The store has failed for good. Called once. */
+  /** The store has failed permanently. Called once. */
   readonly onFatal: (error: Error) => void;
   /** The database lacks acknowledged changes of the registry: everything has to be read again. Called once. */
   readonly onBehind: (error: Error) => void;
@@ -239,7 +239,7 @@ export class CommitQueue {
     return batch;
   }
 
-  /** Resolves when everything of a batch is decided: durable, or refused for good. */
+  /** Resolves when every entry of a batch is decided: durable, or permanently refused. */
   async #commit(batch: Batch): Promise<void> {
     let left = batch;
     for (;;) {

@@ -7,7 +7,7 @@ const CONNECT_MS = 2_000;
 const KEEPALIVE_MS = 5_000;
 const OLDEST_VERSION = 140_000;
 
-/** Tables are in a schema of their own, beside whatever else the database has. */
+/** Schema of the store's tables, separate from other contents of the database. */
 export const SCHEMA = 'sandpit';
 
 /** Settings of a session: a lost node leaves no lock behind (D199), and an answered commit survives a crash of the database (D203). */

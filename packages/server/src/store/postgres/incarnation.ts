@@ -185,8 +185,8 @@ export class Incarnation {
   }
 
   /**
-   * Resolves when none of the incarnations that `isConcerned` accepts is left beside this one: those that are silent are struck out. Rejects with
-   * `StoreInUse` once the counter of one has moved: it is alive.
+   * Resolves when no other incarnation that `isConcerned` accepts remains: silent ones are struck out. Rejects with `StoreInUse` once the
+   * counter of one has moved: it is alive.
    */
   async alone(isConcerned: (other: LiveIncarnation) => boolean = () => true): Promise<void> {
     const others = async (): Promise<readonly LiveIncarnation[]> =>

@@ -51,7 +51,7 @@ export interface PostgresStoreOptions {
   readonly cluster?: ClusterMember;
   /** Other nodes own everything that this one did: what is in memory is worth nothing. Only in a cluster. */
   readonly onStruckOut?: () => void;
-  /** Called once, when the store has failed for good: the process should end. */
+  /** Called once, when the store has failed permanently: the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** One line for the operator. */
   readonly note?: (text: string) => void;

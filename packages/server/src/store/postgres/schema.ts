@@ -208,7 +208,7 @@ const TABLES = `
   CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
 `;
 
-/** Tables of clusters, made beside those of an installation that has run alone. */
+/** Tables of clusters, added to those of an installation that has run alone. */
 const CLUSTER_TABLES = `
   ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS facts text;
   ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS unfit text NOT NULL DEFAULT '["starting"]';
@@ -292,7 +292,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
   }
 }
 
-/** Columns that are not there: tables of the same names that somebody else has made. */
+/** Missing columns: tables of the same names that another program has made. */
 function foreignOr(error: unknown, shown: string): unknown {
   const { code } = error as { readonly code?: string };
   if (code !== '42703' && code !== '42P01') return error;

@@ -12,7 +12,7 @@ import { tailHash } from './journal/row-sums.js';
 /** Everything that a data directory's journal says, as text that can be compared. */
 export type Image = readonly string[];
 
-/** Answers that somebody was given, by which they ask again. */
+/** Lookups of stored answers, by which clients ask again. */
 export type Lookups = readonly string[];
 
 export type Examined = { readonly image: Image } | { readonly refused: string };

@@ -28,7 +28,7 @@ import { WriteQueue } from './journal/write-queue.js';
 export interface SqliteStoreOptions {
   /** Created when it is not there. */
   readonly directory: string;
-  /** Called once, when the store has failed for good: the process should end. */
+  /** Called once, when the store has failed permanently: the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** Receives notes for the operator, one line each. */
   readonly note?: (text: string) => void;
@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
   readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
   /** For tests: how soon and how fast the journal is read again. */
   readonly scrub?: ScrubOptions;
-  /** Derives history anew, whatever state it is in. */
+  /** Derives history again, whatever state it is in. */
   readonly isHistoryFresh?: boolean;
   /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
   readonly recovery?: string;
@@ -123,7 +123,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await webhooks.close();
     await scrub.close();
     await history.close();
-    // Before the writer, which empties the write-ahead log when nobody reads it any more.
+    // Closed before the writer, which empties the write-ahead log when it has no other readers.
     database.close();
     await queue.close();
     lock.release();

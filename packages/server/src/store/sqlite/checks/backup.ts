@@ -34,9 +34,9 @@ export interface BackedUp {
 }
 
 /**
- * Copies a data directory, also while a server uses it: the journal as of one instant, with a mark of its own, and what can be derived
- * from it as of a moment before, so that it need not be derived anew. The copy is checked: throws `DamagedJournal` when it is not
- * what was written, `UnusableDirectory` when there is something at `to` already.
+ * Copies a data directory, also while a server uses it: the journal as of one instant, with a mark of its own, and the data derived from it
+ * as of a moment before, so that it need not be derived again. The copy is verified: throws `DamagedJournal` when it differs from the
+ * written data, `UnusableDirectory` when `to` exists already.
  */
 export function backUp(directory: string, to: string): BackedUp {
   if (!existsSync(join(directory, JOURNAL_FILE)))

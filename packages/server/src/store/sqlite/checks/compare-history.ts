@@ -187,7 +187,7 @@ function compareWith(path: string, database: Database, counted: Counted): readon
     database.prepare('ATTACH ? AS served').run(path);
     return [...KINDS.flatMap((kind) => differences(database, kind)), ...miscounted(database, counted)];
   } catch (error) {
-    // Pages that nobody has asked for since they were damaged.
+    // Pages that were not read since they were damaged.
     if (!isDamageOfTables(error)) throw error;
     return [`history is damaged, and is to be derived anew: ${(error as Error).message}`];
   }

@@ -1,6 +1,6 @@
 /**
- * The thread that reads the whole journal again and again, slowly: what nobody asks for can be damaged, too, and is better known while
- * there is a backup of it. Ends with what it has found.
+ * The thread that reads the whole journal again and again, slowly: data that is rarely read can be damaged, too, and should be found while
+ * there is a backup of it. Ends with its findings.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { join } from 'node:path';

@@ -13,8 +13,8 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
- * A connection. Once closed it stays open behind the scenes until its statements are garbage or its thread has ended: the binding does not
- * let go of them before. A writing one removes its log by name then, so nobody may have put another file in its place.
+ * Opens a connection. Once closed it stays open internally until its statements are garbage-collected or its thread has ended: the binding
+ * does not release them before. A writing connection removes its log by name at that time, so no other file may have taken its place.
  */
 export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
   const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });

@@ -36,7 +36,7 @@ function refusal(directory: string, path: string, error: unknown): unknown {
     return new StoreInUse(`Another process uses the data directory ${directory}`, { cause: error });
   const forbidden = unusable(directory, error);
   if (forbidden !== error) return forbidden;
-  // It never holds anything, so nothing is lost with it; but while it is damaged nobody can tell who else is there.
+  // It never contains data, so none is lost with it. But while it is damaged, other users of the directory cannot be detected.
   return new UnusableDirectory(
     `${path} is damaged (${(error as Error).message}): make sure that no other process uses the directory, and remove this file`,
     { cause: error },

@@ -16,7 +16,7 @@ export function makePrivateDirectory(directory: string): void {
   }
 }
 
-/** Makes an empty file that only its owner reads, or one that is there so. What SQLite puts beside it is like it. */
+/** Creates an empty file that only its owner can read, or makes an existing one so. SQLite's files next to it get the same permissions. */
 export function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   if ((statSync(path).mode & OTHERS) !== 0) chmodSync(path, 0o600);

@@ -4,7 +4,7 @@ import { DamagedHistory } from './history-rows.js';
 
 /** Why a question to history has no answer, in a form that can be sent from one thread to another. */
 export interface HistoryFailure {
-  /** `unreadable`: the disk or the file system; nobody says that the tables are wrong. */
+  /** `unreadable`: the disk or the file system failed; the tables themselves may be sound. */
   readonly kind: 'history-damaged' | 'journal-damaged' | 'unreadable' | 'unexpected';
   readonly message: string;
 }

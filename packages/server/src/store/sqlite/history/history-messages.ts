@@ -4,7 +4,7 @@ export interface ProjectorData {
   /** URL of the module that exports `projectRecord`. */
   readonly projection: string;
   readonly signal: Int32Array;
-  /** Remove the tables first, whatever state they are in: nobody has them open. Says why. */
+  /** Reason to remove the tables first, whatever state they are in. They are open nowhere. */
   readonly fresh: string | undefined;
   /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
   readonly pageLimit?: Int32Array | undefined;

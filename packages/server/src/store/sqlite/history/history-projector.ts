@@ -24,10 +24,11 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 /** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
 const BYTES_AT_ONCE = 2_000_000;
 /**
- * Commits of this long become one transaction: one costs more than the records of a few commits. Whoever reads history ends the pause.
+ * Commits within this time become one transaction: a transaction costs more than the records of a few commits. A reader of history ends the
+ * pause.
  */
 const SHORTEST_PAUSE_MS = 20;
-/** Under load transactions are larger, and cost less for each record. Whoever waits ends the pause. */
+/** Under load transactions are larger, and cost less for each record. A waiting reader ends the pause. */
 const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
 /** Time that the end of the server gives to the rows of deleted simulations. */
@@ -45,7 +46,7 @@ class Projector {
   readonly #registry: Statements;
   readonly #journal: JournalBlocks;
   #open: OpenHistory | undefined;
-  /** Set while everything is derived anew. */
+  /** Set while everything is derived again. */
   #rebuilding: string | undefined;
   #isClosing = false;
   #isFailing = false;

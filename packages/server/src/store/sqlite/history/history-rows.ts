@@ -3,7 +3,7 @@ import type { ListName, OrderRow } from '../../history.js';
 
 /** The rows of the history tables. */
 
-/** The tables are not as they were written: they are thrown away and derived anew. */
+/** The tables differ from the written ones: they are discarded and derived again. */
 export class DamagedHistory extends Error {
   override readonly name = 'DamagedHistory';
 }

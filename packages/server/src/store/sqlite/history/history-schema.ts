@@ -13,7 +13,7 @@ export const HISTORY_FILE = 'history.db';
 /** "SPIH": says that a SQLite file is ours. */
 const APPLICATION_ID = 0x53504948;
 
-/** Grows with each change of the tables or of the projection: a history of any other format is derived anew. */
+/** Grows with each change of the tables or of the projection: a history of any other format is derived again. */
 const FORMAT = 6;
 
 /** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
@@ -169,7 +169,7 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Removes the tables, whatever state they are in. Nobody may have them open. */
+/** Removes the tables, whatever state they are in. No connection may have them open. */
 export function removeHistory(path: string): void {
   for (const ending of ['', '.seal', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
 }

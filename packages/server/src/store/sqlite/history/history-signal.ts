@@ -45,7 +45,7 @@ export class HistorySignal {
     Atomics.wait(this.numbers, NEWS, news, ms);
   }
 
-  /** Sleeps so long, unless somebody is in a hurry. */
+  /** Sleeps for this time, unless `hurry` is called. */
   pause(ms: number): void {
     Atomics.wait(this.numbers, URGENT, 0, ms);
   }

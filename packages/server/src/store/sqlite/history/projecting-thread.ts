@@ -68,7 +68,7 @@ export class ProjectingThread {
     this.signal.hurry();
   }
 
-  /** Another thread removes the tables and derives them anew; the one before has nothing open any more by then. */
+  /** Starts another thread that removes the tables and derives them again. The previous one has closed them by then. */
   async rebuild(reason: string): Promise<void> {
     await this.close();
     this.#startAgain(reason);

@@ -242,7 +242,7 @@ interface KnownSnapshot {
   readonly until: number;
 }
 
-/** Events that mark symbols by quotes that nobody has again. */
+/** Events that mark symbols by quotes that cannot be read again. */
 const MARKING: ReadonlySet<Event['type']> = new Set([
   'QuotesPushed',
   'SplitBegun',

@@ -46,8 +46,8 @@ export interface SqliteHistoryParts {
 }
 
 /**
- * History in a database of its own. The calling thread looks single rows up, the reader answers paged queries, the projector writes. Where
- * tables turn out to be wrong, everybody lets go of them and the projector derives them anew.
+ * History in a database of its own. The calling thread looks single rows up, the reader answers paged queries, the projector writes. When
+ * tables turn out to be damaged, all of them close the tables and the projector derives them again.
  */
 export class SqliteHistory implements History {
   readonly answersAtOnce = true;
@@ -336,7 +336,7 @@ export class SqliteHistory implements History {
     };
   }
 
-  /** The tables are wrong: nobody reads them any more, then they are made anew. */
+  /** The tables are damaged: all readers stop, then the tables are rebuilt. */
   #rebuild(reason: string): void {
     if (this.#isLettingGo || this.#isClosed) return;
     this.#isLettingGo = true;

@@ -13,7 +13,9 @@ const EXPIRY_INTERVAL_MS = 1_000;
 /** Answers of a tenant that a commit removes at most. */
 const REMOVED_PER_COMMIT = 256;
 
-/** Parts of a SHA-256: nobody finds two of the same, and the index has twice as many to a page. */
+/**
+ * Lengths of the parts of a SHA-256: long enough that no two collide, and short enough that twice as many index entries fit into a page.
+ */
 const TENANT_BYTES = 6;
 const NAME_BYTES = 12;
 

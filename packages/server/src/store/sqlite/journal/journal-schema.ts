@@ -163,7 +163,9 @@ function schemaOf(database: Database): string {
   );
 }
 
-/** A flipped bit in the names of tables and columns would be an error at the first statement, and nobody would know why. */
+/**
+ * Refuses altered table definitions: a flipped bit in the name of a table or column would be an unexplained error at the first statement.
+ */
 export function refuseOtherTables(database: Database): void {
   const expected = new DatabaseSync(':memory:');
   try {

@@ -50,8 +50,8 @@ export function digestOf(meta: Omit<Meta, 'digest'>): string {
 const PAGES_OF_A_START = 64 * 1024;
 
 /**
- * Refuses a journal whose registry or whose ends are not those of its last commit, before anything is served of it. Of a large
- * journal it reads no block but the last of each simulation: whoever reads another one checks it.
+ * Refuses a journal whose registry or whose ends differ from those of its last commit, before any of it is served. Of a large journal it
+ * reads only the last block of each simulation: other blocks are checked when they are read.
  */
 export function refuseAltered(database: Database, meta: Meta): void {
   refuseOtherTables(database);

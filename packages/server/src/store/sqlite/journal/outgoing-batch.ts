@@ -54,7 +54,7 @@ export class OutgoingBatch {
     return this.#operations.push(operation) - 1;
   }
 
-  /** For the writer; the buffer of `data` belongs to nobody else. */
+  /** Encodes the batch for the writer, which becomes the only owner of the buffer of `data`. */
   encode(): Batch & { readonly data: Uint8Array<ArrayBuffer> } {
     const pieces: Piece[] = [];
     let size = 0;

@@ -7,8 +7,8 @@ import type { Tail } from './journal-blocks.js';
 const SIZE = 32;
 
 /**
- * A sum over the hashes of a set of rows, the same in whatever order they were added: exclusive or. Kept up row by row, and
- * computed anew from the tables to tell whether a row has changed, is gone, or is too many.
+ * A sum over the hashes of a set of rows, independent of their order: exclusive or. It is updated row by row, and computed again from the
+ * tables to detect a changed, missing or additional row.
  */
 export class RowSum {
   readonly bytes: Buffer;

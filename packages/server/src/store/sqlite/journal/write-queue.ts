@@ -13,7 +13,7 @@ const PATIENCE_MS = 1_000;
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
 export interface WriteQueueEvents {
-  /** The store has failed for good. Called once. */
+  /** The store has failed permanently. Called once. */
   readonly onFatal: (error: Error) => void;
   /** So many more records are durable; before those who wait hear of it. */
   readonly onCommitted: (records: number) => void;

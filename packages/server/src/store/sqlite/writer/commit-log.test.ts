@@ -70,7 +70,7 @@ describe('The write-ahead log of the journal', () => {
     commit('small', 1);
     expect(pages()).toBeGreaterThan(before);
     expect(walBytes()).toBe(written + 512 * KB);
-    // As after a crash: the log with its room, and nobody who has closed it.
+    // The state after a crash: the log with its allocated space, and never closed.
     const copy = newDirectory();
     for (const file of readdirSync(directory)) copyFileSync(join(directory, file), join(copy, file));
     const again = new CommitLog(copy);

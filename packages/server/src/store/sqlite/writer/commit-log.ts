@@ -82,7 +82,7 @@ export class CommitLog {
       const pageBytes = pragmaNumber(database, 'page_size');
       this.#frameBytes = pageBytes + FRAME_HEAD_BYTES;
       this.#copyAfterPages = copyAfterBytes / pageBytes;
-      // Frames go back to the database between commits, not inside one that somebody waits for.
+      // Frames return to the database between commits, not inside a commit that callers wait for.
       database.exec(
         'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 268435456',
       );
@@ -201,8 +201,8 @@ export class CommitLog {
   }
 
   /**
-   * Syncs the mark, and keeps the write-ahead log from growing without end. Between commits. Another thread copies what there is; the
-   * writer what has come meanwhile, which is little, and its next commit begins the log anew.
+   * Syncs the mark, and limits the growth of the write-ahead log. Called between commits. Another thread copies the existing frames; the
+   * writer copies those added since, which are few, and its next commit restarts the log.
    */
   tidy(): void {
     this.#settleIfRoom();

@@ -148,7 +148,7 @@ class JournalWriter {
       }
     }
     for (const block of blocksOf(this.#group)) {
-      // Appended before it was deleted; nobody will read it.
+      // Appended before the deletion; it will not be read.
       if (!deleted.has(block.simulation)) this.#write(block, draft);
     }
     this.#answers.removeExpired(Date.now(), draft.answers);

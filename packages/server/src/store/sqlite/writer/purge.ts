@@ -4,13 +4,13 @@ import { forkSetting, hasForks, heldByForks } from '../journal/fork-origin.js';
 import type { RegistryTables } from '../registry/registry-tables.js';
 import type { RowSum } from '../journal/row-sums.js';
 
-/** Blocks that a step removes at most: when nobody waits for the commit, and when somebody does. */
+/** Maximum number of blocks that a step removes: without callers that wait for the commit, and with them. */
 const BLOCKS_WHEN_IDLE = 64;
 const BLOCKS_WHEN_BUSY = 4;
 
 /**
- * Removes the blocks of deleted simulations, a few in each commit, so that nobody waits for it; those that forks rest on stay until the
- * last of these is gone. Where it has got to is in the tables themselves: it goes on after a restart.
+ * Removes the blocks of deleted simulations, a few in each commit, so that callers do not wait for it. Blocks that forks rest on stay until
+ * the last of these forks is removed. The progress is in the tables themselves, so that it continues after a restart.
  */
 export class Purge {
   readonly #statements: Statements;
