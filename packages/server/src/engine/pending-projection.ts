@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { duplicateClientOrderId, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
 import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Records } from './records.js';
+import { boundedCache } from './bounded-cache.js';
 
 /** Maximum number of items that left the brokerage and wait for history. Commands that may add to them wait, too. */
 const MOST_WAITING = 200_000;
@@ -42,10 +42,9 @@ export class PendingProjection {
   /** Portfolios of which history has nothing yet. */
   readonly #opened = new Set<string>();
   /**
-   * Answers of a remote history, by client order id or portfolio; null = no row. Changes noted since
-   * replaces it, so that it stays right.
+   * Answers of a remote history, by client order id or portfolio; null = no row. A change that is noted later replaces the answer.
    */
-  readonly #answers = new LRUCache<string, { readonly found: number | string | null }>({ max: ANSWERS_KEPT });
+  readonly #answers = boundedCache<{ readonly found: number | string | null }>(ANSWERS_KEPT);
   /** Oldest first, from `#first` on. */
   #left: PendingItem[] = [];
   #first = 0;

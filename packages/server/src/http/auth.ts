@@ -8,7 +8,7 @@ import { randomUUID, webcrypto } from 'node:crypto';
 import type { Requester } from '@sandpit/core';
 import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../engine/bounded-cache.js';
 import type { Access, Origin } from '../access/access.js';
 import { MAIN } from '../engine/simulations.js';
 import { type Agent, agentIn, claimsOf } from './agents/levels.js';
@@ -124,7 +124,7 @@ export class Authenticator {
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
   /** By the whole header, so that a request that was seen before costs one look-up. */
-  readonly #known = new LRUCache<string, Principal>({ max: TOKENS_KEPT });
+  readonly #known = boundedCache<Principal>(TOKENS_KEPT);
   readonly #verify: (token: string, currentDate: Date) => Promise<JWTPayload>;
 
   constructor(

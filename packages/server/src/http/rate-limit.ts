@@ -2,7 +2,8 @@
  * Rate limits (D38, D64): so many requests in any minute. The minute slides, in quarter seconds, so that there is no moment at which
  * a client may send twice the limit at once. A refused request does not count. Time is that of a monotonic clock.
  */
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../engine/bounded-cache.js';
 
 const WINDOW_MS = 60_000;
 const BUCKET_MS = 250;
@@ -79,9 +80,9 @@ const WINDOWS_KEPT = 10_000;
 
 /** All windows of a server, by tenant or by address. */
 export class RateLimits {
-  readonly #byTenant = new LRUCache<string, SlidingWindow>({ max: WINDOWS_KEPT });
+  readonly #byTenant = boundedCache<SlidingWindow>(WINDOWS_KEPT);
   /** Apart from those of tenants: addresses are cheap to have many of. */
-  readonly #byAddress = new LRUCache<string, SlidingWindow>({ max: WINDOWS_KEPT });
+  readonly #byAddress = boundedCache<SlidingWindow>(WINDOWS_KEPT);
 
   ofTenant(route: string, tenantId: string, limit: number): SlidingWindow {
     return windowIn(this.#byTenant, `${route} ${tenantId}`, limit);

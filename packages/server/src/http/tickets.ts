@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../engine/bounded-cache.js';
 import type { Access } from '../access/access.js';
 import type { Principal } from './auth.js';
 
@@ -33,7 +33,7 @@ export class Tickets {
   readonly #clockMs: () => number;
   readonly #isForNodes: boolean;
   /** Used and expired tickets: new ones displace the oldest. */
-  readonly #waiting = new LRUCache<string, Ticket>({ max: TICKETS_KEPT });
+  readonly #waiting = boundedCache<Ticket>(TICKETS_KEPT);
   /** Tickets of open streams, one each. */
   readonly #streaming = new Map<string, Ticket>();
 
