@@ -10,7 +10,7 @@ export const VERSION = '0.1.0';
 /** Stands for a secret that is drawn once and kept in the database. */
 export const DRAWN_SECRET = 'drawn';
 
-/** Digests of what has to be the same on all nodes of a cluster, by the name under which a difference is told. */
+/** Digests of settings that must be the same on all nodes of a cluster, by the name under which a difference is reported. */
 export async function factsOf(settings: Settings): Promise<Readonly<Record<string, string>>> {
   const { feed, clock, clockSpeed, calendar, replayPath, cluster, jwtSecret, jwksUrl } = settings;
   const { marketCollarBps, portfolioMarginEquity, riskFreeRate, quoteMaxAgeMs } = settings;

@@ -61,7 +61,7 @@ export interface Settings {
   readonly simulationIdleMinutes: number;
   /** Bytes of a file that is imported (D170). */
   readonly importMaxBytes: number;
-  /** The machine's clock is right, however far it is from what is known. */
+  /** Accepts the machine's clock, however far it is from the last known time. */
   readonly allowClockJump: boolean;
   readonly portfolioMarginEquity: Money;
   readonly marketCollarBps: number;

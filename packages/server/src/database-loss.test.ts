@@ -35,7 +35,7 @@ async function ask(url: string, path: string, body?: object): Promise<{ status: 
   return { status: response.status, text: await response.text() };
 }
 
-/** Reads a stream up to an event that a pattern matches. Returns what came. */
+/** Reads a stream up to an event that a pattern matches. Returns the text received. */
 async function streamed(url: string, until: RegExp, lastEventId?: string): Promise<string> {
   const gone = new AbortController();
   const response = await fetch(`${url}/v1/stream/orders`, {

@@ -78,7 +78,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
           expect(await tokenFor(baseUrl, created.out[0])).toBeUndefined();
         };
         await refused();
-        // Neither a crash nor what it leaves behind changes that.
+        // A crash and its remains do not change that.
         await server.end('SIGKILL');
         expect((await keys(directory, 'list --tenant alice')).out[0]).toMatch(/revoked/);
         server = ServerProcess.launch(settings);

@@ -16,8 +16,8 @@ const USAGE = `usage: npm run -s keys -- list [--tenant NAME]
 const LONGEST_LIFE_MS = 366 * 86_400_000;
 
 /**
- * `npm run -s keys`: lists, creates and revokes API keys, and revokes single tokens, of the data directory that the settings name. A
- * server that uses it does what is asked, and goes by it at once; without one the command does it by itself.
+ * `npm run -s keys`: lists, creates and revokes API keys, and revokes single tokens, of the data directory that the settings name. A server
+ * that uses the directory executes the request, and applies it at once; without one the command changes the directory itself.
  */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

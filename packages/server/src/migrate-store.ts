@@ -246,7 +246,7 @@ async function copyWebhooks(
   return { webhooks: webhooks.length, deliveries: copied };
 }
 
-/** Over the registry as its port tells of it, and over the journals. */
+/** Digest over the registry as seen through its port, and over the journals. */
 function digestOf({ registry, contents }: MigratedStore, journals: ReadonlyMap<string, string>): string {
   const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] =>
     [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -277,7 +277,7 @@ function digestOf({ registry, contents }: MigratedStore, journals: ReadonlyMap<s
   return createHash('sha256').update(JSON.stringify(rows)).digest('hex');
 }
 
-/** Resolves once the history of the destination tells of every record. */
+/** Resolves once the history of the destination contains every record. */
 async function historyDerived({ history }: Store, note: (text: string) => void): Promise<void> {
   let isNoted = false;
   for (;;) {

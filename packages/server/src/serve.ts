@@ -125,7 +125,7 @@ export async function serve(
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
   if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);
   const disregardSignals = stopOnSignal(log, settings.drainMs, async () => {
-    // Other nodes serve the tenants of this one before it stops; until then it forwards what it is asked.
+    // Other nodes serve the tenants of this one before it stops; until then it forwards requests.
     await cluster
       ?.handOver()
       .catch((error: unknown) => log.warn({ err: error }, 'tenants were not handed over'));

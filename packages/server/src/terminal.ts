@@ -23,7 +23,7 @@ function printable(text: string): string {
   );
 }
 
-/** The lines for what a record tells of orders: new ones, executions, ends without one. By the clock of the simulation, UTC. */
+/** Lines for the orders of a record: new ones, executions, and ends without one. In UTC, by the clock of the simulation. */
 export function linesOf({ at, events, orders }: DurableRecord): string[] {
   const time = new Date(at).toISOString().slice(11, 19);
   const lines = events.flatMap((event, index) => {

@@ -24,8 +24,8 @@ Quotes of live simulations are in their records; with a recording (default: RECO
 const LOOK_MS = 20;
 
 /**
- * `npm run verify -- --data DIR`: reads every journal of a data directory, executes its commands again, compares events and state,
- * checks every invariant, and compares history row by row with what the journal says. Exits 0 when all is well, 1 with what is not.
+ * `npm run verify -- --data DIR`: reads every journal of a data directory, executes its commands again, compares events and state, checks
+ * every invariant, and compares history row by row with the journal. Exits 0 when all is sound, 1 with a list of problems.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { data: { type: 'string' }, recording: { type: 'string' } } });
@@ -76,7 +76,7 @@ async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<r
   return compareTables(databaseUrl, projectRecord);
 }
 
-/** Compares the quotes of a live simulation's records with the recording of its feed, where there is one; says what it finds. */
+/** Compares the quotes of a live simulation's records with the recording of its feed, if there is one, and reports the result. */
 async function isAsRecorded(store: Store, id: string, path: string | undefined): Promise<boolean> {
   if (path === undefined) {
     console.log(`${id}: no recording (--recording DIR): the quotes of its records are compared with nothing`);

@@ -38,7 +38,7 @@ const problemsIn = async (store: Store, ...ids: readonly string[]): Promise<read
   return problems;
 };
 
-/** The market's records are written, and none of what a cell makes of them: the process ends in between. */
+/** Ends the process after the market's records are written, and before those of its cells. */
 async function losingWhatFollows(store: Store, cell: Simulation, act: () => Promise<unknown>): Promise<void> {
   const { journal } = store;
   const append = journal.append.bind(journal);

@@ -29,8 +29,8 @@ export interface WalkOptions {
 export type WalkEnd = 'THERE' | 'ENOUGH' | 'QUOTE' | 'NO_QUOTE';
 
 /**
- * Goes through time: market events and what is due, in order; at the same instant the market first. Lets others have the event loop now
- * and then, but not this simulation.
+ * Walks through time: market events and due timers, in order; at the same instant the market first. Yields the event loop now and then, but
+ * not to this simulation.
  */
 export class ClockAdvance {
   readonly #brokerage: Brokerage;
@@ -83,7 +83,7 @@ export class ClockAdvance {
     const { pace = new Slice(), isEnough = () => false, quotesOf, isWanted } = options;
     const brokerage = this.#brokerage;
     const from = this.#marketAt;
-    // A long way is told by the minute: what lies between is no quote that passes.
+    // A long walk has quotes by the minute, so margin is checked by the minute.
     const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
     const next = (): Instant | undefined => this.#executor.nextDue(stepMs);
     /** True when it has had enough before everything due by then was done. */
@@ -131,9 +131,7 @@ export class ClockAdvance {
     return 'THERE';
   }
 
-  /**
-   * The same for a live feed, in one go: what it has told by now comes before what is decided now. No walk may be under way.
-   */
+  /** The same for a live feed, in one go: data received so far comes before any decision now. No walk may be under way. */
   throughLive(until: Instant): void {
     for (const event of this.#liveEvents(until)) {
       for (
@@ -174,7 +172,7 @@ export class ClockAdvance {
       return;
     }
     const { reason, lastsMs } = halt;
-    // A circuit breaker is told of every symbol.
+    // A circuit breaker is reported for every symbol.
     if (symbol === WHOLE_MARKET && inForce?.reason === reason) return;
     this.#executor.execute<'HaltTrading'>(
       {

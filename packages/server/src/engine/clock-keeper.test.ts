@@ -16,7 +16,7 @@ afterEach(() => {
 const start = (store?: Store, speed = 60) =>
   startSimulations({ clock: 'scaled', speed, calendar: 'always-open' }, store);
 
-/** The server is gone without a word: its timers are, too. What it wrote is there. */
+/** Simulates the sudden end of a server: its timers are removed, its written data remains. */
 const crash = async (store: Store): Promise<void> => {
   vi.clearAllTimers();
   await store.probe();

@@ -75,7 +75,7 @@ export class ScaledClock implements Clock {
   }
 }
 
-/** The clock of this simulation does not do what was asked. */
+/** The clock of this simulation does not support the request. */
 export class ClockRefused extends Error {
   override readonly name = 'ClockRefused';
 }

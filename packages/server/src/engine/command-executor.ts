@@ -5,7 +5,7 @@ import { isLive } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
 
-/** Portfolios whose margin is looked at before others have a turn. */
+/** Portfolios whose margin is checked before other work has a turn. */
 const LOOKS_AT_ONCE = 32;
 
 /** Commands that are accepted while the disk is full. */
@@ -24,8 +24,8 @@ export interface Recorder {
 }
 
 /**
- * Executes commands, each in one go and without waiting for anything: what the decision reads of the market is brought up to date, it is
- * decided, and what it did is appended.
+ * Executes commands, each in one go and without waiting: it brings the market data of the decision up to date, decides, and appends the
+ * result.
  */
 export class CommandExecutor {
   readonly #brokerage: Brokerage;
@@ -74,8 +74,9 @@ export class CommandExecutor {
   }
 
   /**
-   * Everything that is due at this moment. Returns the moment: what comes next is done then, for a millisecond later something
-   * else may be due before it. Where the store takes only what ends a risk, time stands still before the next thing that is due.
+   * Runs everything due at this moment. Returns the moment at which the next command is to be executed, because a millisecond later
+   * something else may be due before it. While the store accepts only commands that reduce risk, time stands still before the next due
+   * timer.
    */
   catchUp(now: Instant): Instant {
     if (this.#recorder.isInReserve()) {
@@ -87,8 +88,8 @@ export class CommandExecutor {
   }
 
   /**
-   * The earliest instant at which something is due, or margin is to be looked at; that no sooner than at a multiple of `lookStepMs`: how far
-   * apart the quotes are that time passes.
+   * The earliest instant at which a timer is due or margin is to be checked; margin no sooner than at a multiple of `lookStepMs`, the
+   * distance of the quotes that time passes.
    */
   nextDue(lookStepMs = 1): Instant | undefined {
     const due = this.#brokerage.nextDue();

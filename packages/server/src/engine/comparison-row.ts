@@ -34,7 +34,7 @@ const PIECE_MS = 3_600_000;
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 
-/** Numbers of the orders that the house has placed in the base, by what they are. */
+/** Numbers of the orders that the house has placed in the base, by name. */
 export class HouseOrders {
   readonly #numbers = new Map<string, number[]>();
 
@@ -228,7 +228,7 @@ export class ComparisonRow implements Recorder {
     if (newer.length > 0) this.meet({ type: 'UpdateMarket', quotes: newer, pushed: false });
   }
 
-  /** Repeats what a client asked for. `base`: what its record says happened then. */
+  /** Repeats a client's command. `base`: the events that its record has. */
   repeat(command: Command, base: readonly Event[]): void {
     const own = this.#own(command, base);
     if (own === undefined) return;
@@ -253,7 +253,7 @@ export class ComparisonRow implements Recorder {
     if (had === undefined || ends === undefined) return;
     this.#carried = added(this.#carried, had.accounts);
     const after = this.#brokerage.state.portfolios.get(ends);
-    // A reset ends what was made so far; the equity begins again.
+    // A reset discards the gains so far; the equity begins again.
     if (after !== undefined) this.#invested += this.#equityOf(after) - had.equity;
   }
 
@@ -401,7 +401,7 @@ export class ComparisonRow implements Recorder {
     }
   }
 
-  /** Deposits and withdrawals are no gains and no losses: what is compared is the equity less what was put in. */
+  /** Deposits and withdrawals are neither gains nor losses: the comparison uses the equity less the deposits. */
   #noteDrawdown(equity: number): void {
     const made = equity - this.#invested;
     this.#peak = Math.max(this.#peak, made);

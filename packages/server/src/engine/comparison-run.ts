@@ -201,7 +201,7 @@ export class ComparisonRun {
       const { quotes, commands, clock } = change;
       const began = originOf(this.#task.config).start;
       if (change.at < began) {
-        // Before the cell began: what is in force is known, and the rest it met when it joined.
+        // Before the cell began: it knew the quotes in force, and met the rest when it joined.
         await this.#each((row) => row.know(quotes.filter(({ at }) => at <= began)));
         continue;
       }

@@ -4,7 +4,7 @@ import { Slice } from './slice.js';
 /** A cell, as the market that it follows knows it. */
 export interface Follower {
   readonly isOutOfService: boolean;
-  /** Puts a change in the queue of what it has to deal with before it decides or shows anything else. */
+  /** Queues a change that the follower processes before it decides or shows anything else. */
   offer(change: MarketChange): void;
   /** Resolves when it has dealt with everything in the queue, durably. */
   deal(): Promise<void>;

@@ -30,7 +30,7 @@ function reportProgress(): void {
   parentPort?.postMessage({ kind: 'alive' } satisfies FromImportThread);
 }
 
-/** Verifies every simulation of a file. Returns what is wrong with the first one that is not sound. */
+/** Verifies every simulation of a file. Returns the problem of the first one that is not sound. */
 async function problemOf(path: string): Promise<string | undefined> {
   const lines = linesOfFile(path);
   for (let next = lines.next(); next.done !== true; next = lines.next()) {

@@ -331,7 +331,7 @@ export class Imports {
     await appended;
   }
 
-  /** Tries again, a while later, what a store that does not commit now has not taken. */
+  /** Retries work, a while later, that the store has not accepted because it does not commit now. */
   async #untilCommitted(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
     for (;;) {
       try {
@@ -368,7 +368,7 @@ export class Imports {
     this.discard(id);
   }
 
-  /** Stops what is under way; the next process goes on with it. */
+  /** Stops the imports under way; the next process continues them. */
   close(): void {
     for (const controller of this.#underWay.values()) controller.abort();
     this.#underWay.clear();

@@ -7,7 +7,7 @@ import type { PendingProjection } from './pending-projection.js';
 import { recordText } from './record-text.js';
 import type { Records } from './records.js';
 
-/** Writes what a simulation decides into its journal. */
+/** Writes the decisions of a simulation into its journal. */
 export class JournalRecorder implements Recorder {
   readonly #brokerage: Brokerage;
   readonly #records: Records;
@@ -65,8 +65,8 @@ export class JournalRecorder implements Recorder {
   }
 
   /**
-   * Quotes of what an order begins to depend on. Those that are pushed from here on are in the journal; this one was of no interest when it
-   * was, and may be the one that the position meets while it catches up after a crash.
+   * Quotes that an order begins to depend on. Quotes pushed from here on are in the journal. This one was pushed while there was no
+   * interest in it, and the position may need it while it catches up after a crash.
    */
   #quotesOfNewInterest({ events, orders }: Pick<Outcome, 'events' | 'orders'>): readonly Quote[] {
     const terms = events[0]?.type === 'OrderAccepted' ? orders[0]?.terms : undefined;

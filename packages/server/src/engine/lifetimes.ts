@@ -64,7 +64,7 @@ export class Lifetimes {
     if (lifetime !== undefined) lifetime.askedAt = performance.now();
   }
 
-  /** A simulation is gone. */
+  /** Forgets a simulation that has been removed. */
   async ended(simulationId: string): Promise<void> {
     if (!this.#lifetimes.delete(simulationId)) return;
     await this.#registry.deleteSetting(`${PREFIX}${simulationId}`);

@@ -9,7 +9,7 @@ import { mainOf, Simulations } from './simulations.js';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** A machine whose clock and monotonic time are what a test says. */
+/** A machine with a clock and a monotonic time that a test sets. */
 class Machine {
   readonly notes: string[] = [];
   readonly store: Store;

@@ -70,7 +70,7 @@ export class MachineTime {
     );
   }
 
-  /** Throws `ImplausibleClock` where the clock cannot be right, by what is known: `lastMs` is the time of a last record. */
+  /** Throws `ImplausibleClock` when the clock is far ahead of all known times: `lastMs` is the time of the last record. */
   check(lastMs: number | undefined): void {
     if (this.#parts.isJumpAllowed) return;
     const remembered = Number(this.#parts.registry.setting(SETTING) ?? Number.NEGATIVE_INFINITY);

@@ -17,8 +17,8 @@ import { verifyJournal } from './verify.js';
 const SYMBOL = 'TQQQ';
 
 /**
- * Shares of a fund with factor 3, which take 75 %: first a few, which are looked at a second later without a word, then as many as leave an
- * excess of 0.
+ * Shares of a fund with factor 3, with a requirement of 75 %: first a few, which are checked a second later without a request, then as many
+ * as leave an excess of 0.
  */
 async function nearlyTooMuch(simulation: Simulation): Promise<void> {
   await pushTestQuote(simulation, SYMBOL, '100', '100');

@@ -50,8 +50,8 @@ export function marketChangeOf({
 }
 
 /**
- * The command by which a cell does what an event did to the market. What follows from time (sessions, dividends and splits that take effect)
- * each cell does by itself.
+ * The command by which a cell repeats the effect of an event on the market. Effects of time (sessions, dividends and splits) each cell
+ * produces by itself.
  */
 function commandFollowing(event: Event): Command | undefined {
   switch (event.type) {

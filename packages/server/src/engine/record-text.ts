@@ -7,7 +7,7 @@ type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }
 export type RecordedCommand =
   | Exclude<Command, Of<'SubmitOrder'> | Of<'UpdateMarket'>>
   | Pick<Of<'SubmitOrder'>, 'type' | 'agent'>
-  /** Refused by the caps of an agent: no event says what was asked for. */
+  /** Refused by the caps of an agent: no event contains the order. */
   | Of<'SubmitOrder'>
   | (Of<'UpdateMarket'> & { readonly pushed: false })
   | (Pick<Of<'UpdateMarket'>, 'type'> & { readonly pushed: true });
@@ -21,7 +21,7 @@ export interface Payload {
   readonly events: readonly Event[];
 }
 
-/** The text of a record: a command with the quotes that its decision read, and what it did. */
+/** The text of a record: a command, the quotes that its decision read, and its events. */
 export function recordText(
   command: Command,
   quotes: readonly Quote[],
@@ -55,7 +55,7 @@ function recordedAs(command: Command, [first]: readonly Event[]): RecordedComman
 export const payloadOf = (record: Pick<JournalRecord, 'payload'>): Payload =>
   JSON.parse(record.payload) as Payload;
 
-/** The command of a record as it was given; `state` is what it met. */
+/** The original command of a record; `state` is the state before it. */
 export function commandOf({ command, events }: Payload, state: State): Command {
   switch (command.type) {
     case 'SubmitOrder':
@@ -74,7 +74,7 @@ function submitOrderOf(
 ): Of<'SubmitOrder'> {
   if (accepted?.type !== 'OrderAccepted') throw new Error('The record of an order does not begin with it');
   const { tier, request } = accepted;
-  // Without its portfolio the order is refused this time, which is then a difference that can be told.
+  // Without its portfolio the order is refused this time, which is then a difference to report.
   const tenantId = portfolios.get(request.portfolioId)?.terms.tenantId ?? '';
   const by = { tenantId, tier };
   return { type: 'SubmitOrder', by, order: request, ...(agent !== undefined && { agent }) };

@@ -8,7 +8,7 @@ import { payloadOf } from './record-text.js';
 export interface RecordingComparison {
   /** Quotes that the recording has as the decisions read them. */
   readonly matching: number;
-  /** Quotes from before or after what is recorded of their symbols. */
+  /** Quotes outside of the recorded period of their symbols. */
   readonly outside: number;
   readonly differences: readonly string[];
 }

@@ -179,7 +179,7 @@ export class Records {
     }
   }
 
-  /** Holds back what is appended until the returned function is called, which appends it in one turn. `onHeld` hears of each record. */
+  /** Holds back records until the returned function is called, which appends them in one turn. `onHeld` receives each record. */
   hold(onHeld?: (record: DurableRecord) => void): () => void {
     this.#isHolding = true;
     this.#onHeld = onHeld;

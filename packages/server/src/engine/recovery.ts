@@ -34,7 +34,7 @@ export interface KnownStart {
   readonly saved: SavedState;
 }
 
-/** The brokerage as of its last durable record: the latest checkpoint, or what is `known`, then the records behind it. */
+/** The brokerage as of its last durable record: the latest checkpoint, or `known`, and then the records after it. */
 export async function recover(
   {
     journal,

@@ -74,7 +74,7 @@ describe('a simulation', () => {
 
   it('has a journal that verifies when time passes while commands are executed', async () => {
     let nowMs = MONDAY_TEN;
-    // Every look at the clock is a millisecond later than the one before.
+    // Every reading of the clock is a millisecond later than the one before.
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs++);
     try {
       const { main, store, simulations } = await startSimulations({

@@ -201,7 +201,7 @@ export class Simulation implements Follower {
     return this.#market ?? this;
   }
 
-  /** Simulated time: that of the clock, but never before what has already happened. */
+  /** Simulated time: that of the clock, but never before the last event. */
   now(): Instant {
     return Instant.max(this.#clock.now(), this.brokerage.state.now);
   }
@@ -250,8 +250,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Follows the market from where the journal says that it stood: with something at stake record by record, so that what was due in
-   * between meets the quotes of its time; without, by what is different now.
+   * Follows the market from the position in the journal. With orders or positions it does so record by record, so that timers due in
+   * between meet the quotes of their time; otherwise it applies the current differences.
    */
   async #join(market: Simulation): Promise<void> {
     const { brokerage } = this;
@@ -405,8 +405,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Does what the market did. Quotes of what it has no interest in are known, and leave no record; the others do, so that the journal tells
-   * every quote that something here depends on.
+   * Repeats a change of the market. Quotes of symbols without interest are known, and leave no record; others do, so that the journal
+   * contains every quote that this simulation depends on.
    */
   #follow({ seq, quotes, listsSymbols, commands }: MarketChange, at: Instant): void {
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
@@ -452,8 +452,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Executes a command, after whatever is due, and resolves once what it did is durable. `answerFor` is called at once
-   * with the outcome; the answer it gives is stored in the same commit. Rejects with `StoreUnavailable`.
+   * Executes a command, after everything due, and resolves once its effects are durable. `answerFor` is called at once with the outcome;
+   * its answer is stored in the same commit. Rejects with `StoreUnavailable`.
    */
   async submit<T extends Command['type']>(
     command: Extract<Command, { type: T }>,
@@ -562,8 +562,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * The history, once it tells of everything that this tenant may have been shown: no list lacks what an answer or a stream has told
-   * of. Rejects with `StoreUnavailable` where that takes too long.
+   * The history, once it contains everything that this tenant may have seen: no list lacks an item that an answer or a stream has shown.
+   * Rejects with `StoreUnavailable` when that takes too long.
    */
   async past(whose: { readonly tenantId: string }): Promise<History> {
     const seq = this.#records.lastOf(whose.tenantId);
@@ -630,7 +630,7 @@ export class Simulation implements Follower {
     });
   }
 
-  /** Everything up to now has happened, durably, when it resolves: what the market recorded, its quotes, and what was due. */
+  /** Resolves when everything up to now has happened, durably: the market's records, its quotes, and due timers. */
   async catchUp(): Promise<void> {
     await this.#alone(async () => {
       if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
@@ -699,7 +699,7 @@ export class Simulation implements Follower {
     return this.#isOutOfService || (this.#market?.isOutOfService ?? false);
   }
 
-  /** A decision failed half-way: what is in memory is worth nothing. The journal is sound, but for what made it fail. */
+  /** A decision failed half-way: the state in memory is unusable. The journal is sound, except for the cause of the failure. */
   #broken(error: unknown): StoreUnavailable {
     if (this.tenantId === null) this.#onError(error);
     this.takeOutOfService(

@@ -90,7 +90,7 @@ export interface SharedDependencies {
   readonly idleMs: number;
   /** Directory of the recordings, where settings name one. */
   readonly recordings?: string;
-  /** Directory of what it records of a live source. */
+  /** Directory of the server's recordings of a live source. */
   readonly liveRecordings?: string;
   /** Directory of incoming files. */
   readonly importFolder: string;
@@ -210,7 +210,7 @@ export class Simulations {
   private readonly points = new RecentPoints();
   /** Forks in the order of creation, some of them unused. */
   private readonly unused: string[] = [];
-  /** Hears that a simulation is about to be gone. */
+  /** Receives the id of a simulation that is about to be removed. */
   onRemoved: (id: string) => Promise<void> = () => Promise.resolve();
 
   private constructor(
@@ -238,8 +238,8 @@ export class Simulations {
   }
 
   /**
-   * Opens the market, creating it at the first start, and every `main` that has something at stake. The seed, the ids and the beginning of
-   * the market stay what they were then; feed, clock and calendar are today's settings.
+   * Opens the market, creating it at the first start, and every `main` with orders or positions. The seed, the ids and the start of the
+   * market never change; feed, clock and calendar are those of the current settings.
    */
   static async start(ground: SharedDependencies, wanted: WantedSimulation): Promise<Simulations> {
     const { registry, ownership } = ground.store;
@@ -297,7 +297,7 @@ export class Simulations {
     this.market.follow();
   }
 
-  /** This node has taken a tenant: what has something at stake is opened, what was on its way goes on. */
+  /** This node has taken a tenant: opens its `main` with orders or positions, and continues its imports. */
   async enterTenant(tenantId: string): Promise<void> {
     this.lifetimes.enter(tenantId);
     await this.imports.enterTenant(tenantId);
@@ -410,7 +410,7 @@ export class Simulations {
     return this.opened({ id, tenantId, config: configOf(entry) });
   }
 
-  /** A simulation that the tenant created, where it is open already: found at once, without a look at the registry. */
+  /** A simulation that the tenant created, if it is open already: found at once, without reading the registry. */
   inMemory(id: string, tenantId: string): Simulation | undefined {
     const open = this.open.get(id);
     if (open?.opened?.tenantId !== tenantId || id.startsWith(MAINS) || this.broken.has(id)) return undefined;
@@ -853,7 +853,7 @@ export class Simulations {
     return true;
   }
 
-  /** Deletes everything of a tenant, `main` too; what it has under way gets 503. Can be done again where it did not get to its end. */
+  /** Deletes all data of a tenant, including `main`; its requests under way get 503. Can be repeated when it did not finish. */
   async eraseTenant(tenantId: string): Promise<void> {
     this.watcher?.erasing(tenantId);
     await this.keeping.get(tenantId)?.catch(() => undefined);

@@ -41,7 +41,7 @@ export class Step {
     return this.#recordCount;
   }
 
-  /** Simulated time: that of the clock, but never before what has already happened. */
+  /** Simulated time: that of the clock, but never before the last event. */
   now(): Instant {
     return Instant.max(this.#parts.clock.now(), this.#parts.brokerage.state.now);
   }

@@ -124,7 +124,7 @@ describe('turns of cells', () => {
 });
 
 describe('a command that waits for its turn', () => {
-  /** Keeps the process's event loop for a slice, so that what is submitted next waits. */
+  /** Holds the process's event loop for a slice, so that the next submission waits. */
   function keepBusy(): void {
     const end = performance.now() + 6;
     while (performance.now() < end);

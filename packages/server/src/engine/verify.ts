@@ -21,7 +21,7 @@ export interface Verification {
 
 /** Problems after which looking further tells nothing new. */
 const ENOUGH = 10;
-/** Records between two full looks at the invariants; the last record is always followed by one. */
+/** Records between two full checks of the invariants; the last record is always followed by one. */
 const LOOK_EVERY = 1000;
 
 /**
@@ -101,7 +101,7 @@ type RecordSource =
 const iteratorOf = (records: RecordSource) =>
   Symbol.asyncIterator in records ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
 
-/** Executes a record's command again, after what was due before it; says where it differs. */
+/** Executes a record's command again, after the timers due before it. Returns the difference, if any. */
 function executeAgain(
   brokerage: Brokerage,
   record: Pick<JournalRecord, 'at' | 'payload'>,

@@ -3,7 +3,7 @@ import type { Brokerage } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { Clock } from './clock.js';
 
-/** Real time between two looks at the market while orders are open. */
+/** Real time between two readings of the market while orders are open. */
 const TICK_MS = 250;
 /** The same on a live feed, and while nothing is ordered or held: halts alone concern it then. */
 const LIVE_TICK_MS = 50;

@@ -27,7 +27,7 @@ declare module 'fastify' {
     operation: OperationId | undefined;
     /** Sliding window of the rate limit that counts the request, once admitted. */
     window: SlidingWindow | undefined;
-    /** Headers that tell of it: name and value in turn. */
+    /** Headers of the rate limit: name and value in turn. */
     limits: readonly string[] | undefined;
   }
 }
@@ -218,7 +218,7 @@ export class Admission {
         : simulations.find(simulationId, tenantId);
       found.then(
         (simulation) => {
-          // The token of a simulation that is gone is good for nothing.
+          // The token of a removed simulation has no rights.
           if (simulation === undefined) return send(request, reply, UNAUTHORIZED);
           enter(simulation);
         },
@@ -232,7 +232,7 @@ export class Admission {
     return { principalOf: (header) => this.#authenticator.principalOf(header) };
   }
 
-  /** The check in front of tools: what each may do is looked at when it is called. */
+  /** Admission in front of the tools; the rights of each tool are checked when it is called. */
   forTools(): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
     const admit = this.#admit(MCP, undefined, this.#deps.settings.rateLimitDefault);
     return (request, reply, next) => {
@@ -316,7 +316,7 @@ const mainOf = async (
   isNeeded
     ? simulations.keepMain(tenantId)
     : ((await simulations.find(MAIN, tenantId)) ??
-      // Another node decides for the market: what is shown of it here is shown by a cell that follows it.
+      // Another node decides for the market: here a cell that follows it shows it.
       (simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market));
 
 function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {

@@ -360,7 +360,7 @@ describe('taxes', () => {
     await quote('ESH26', 6010);
     await order('ESH26', 'SELL_TO_CLOSE', 1, 'FUTURE');
     await advance('2025-12-31T20:00:00Z');
-    // 15:00 New York: what is settled at 16:00. Crude oil was settled at 14:30, at 60.
+    // 15:00 New York: before the settlement at 16:00. Crude oil was settled at 14:30, at 60.
     await quote('ESH26', 6050);
     await quote('CLH26', 70);
     await advance('2025-12-31T21:30:00Z');

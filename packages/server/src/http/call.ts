@@ -21,7 +21,7 @@ export interface Call<Id extends OperationId = OperationId> extends PublicCall<I
   readonly status: number;
   /** The entry that stores the answer under its `Idempotency-Key`. */
   readonly pending: PendingAnswer | undefined;
-  /** For the few handlers that need more of the connection than what is checked of it. */
+  /** For the few handlers that need more of the connection than the validated request. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -44,7 +44,7 @@ interface OptionalCall<Id extends OperationId = OperationId> extends PublicCall<
 
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes' | 'streamLeaderboard';
 
-/** Operations that send what is not JSON by themselves: a report, a CSV that is not their list. */
+/** Operations that write an answer other than JSON by themselves: a report, a CSV other than their list. */
 type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
@@ -76,7 +76,7 @@ type StoredReply<Id extends OperationId> = Id extends IssuingId
   ? Omit<ReplyOf<Id>, IssuedFields[Id]>
   : ReplyOf<Id>;
 
-/** Makes the whole answer out of what is kept of it; or a refusal, where nothing can be issued. */
+/** Completes the stored part of an answer; or returns a refusal when nothing can be issued. */
 export type Issuers = {
   readonly [Id in IssuingId]: (
     call: Pick<Call<Id>, 'principal' | 'simulation' | 'body'>,
@@ -124,7 +124,7 @@ export async function execute<T extends Command['type']>(
       const rendered = render(outcome);
       answer = rendered instanceof Answer ? rendered : Answer.json(call.status, rendered);
     } catch (error) {
-      // Thrown here it would keep what has been decided out of the journal.
+      // An error thrown here would keep the decision out of the journal.
       failure = error;
       return undefined;
     }

@@ -47,7 +47,7 @@ export function allowOrigin(
   if (origins.size === 0) return false;
   const { origin } = request.headers;
   if (origin === undefined || !origins.has(origin)) {
-    // A cache must not give one origin what was said to another.
+    // A cache must not give one origin the answer for another.
     request.cors = ['vary', 'Origin'];
     return false;
   }

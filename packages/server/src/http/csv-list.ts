@@ -1,4 +1,4 @@
-/** Answers lists as CSV, page after page of what they answer as JSON (D190). */
+/** Answers lists as CSV, one page of the JSON list after another (D190). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '@sandpit/protocol';
 import { Answer } from './answer.js';

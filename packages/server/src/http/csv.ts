@@ -48,12 +48,12 @@ export class CsvStream {
     this.#text = csvLine(headings);
   }
 
-  /** True when the client has gone. */
+  /** True when the client has disconnected. */
   get isClosed(): boolean {
     return this.#raw.destroyed;
   }
 
-  /** Takes lines; waits for the client, and lets others have the event loop. False where the client has gone. */
+  /** Writes lines; waits for the client, and yields the event loop. False when the client has disconnected. */
   async write(lines: string): Promise<boolean> {
     this.#text += lines;
     if (this.#text.length >= CHUNK_LENGTH) await this.#send();
@@ -78,7 +78,7 @@ export class CsvStream {
     this.#raw.end(this.#text);
   }
 
-  /** Breaks off, so that a client cannot take what it has for the whole list. */
+  /** Breaks off, so that a client cannot mistake the received part for the whole list. */
   abort(): void {
     this.#raw.destroy();
   }

@@ -63,7 +63,7 @@ export class DashboardFiles {
     });
   }
 
-  /** Files are named after what is in them. */
+  /** File names contain a hash of the contents. */
   sendAsset(request: FastifyRequest, reply: FastifyReply, name: string): boolean {
     const text = this.#assets.get(name);
     if (text === undefined) return false;
@@ -111,7 +111,7 @@ export interface DashboardDeps {
   readonly loginLinks?: LoginLinks;
 }
 
-/** Takes back the token that asks for it, with what came from it. One without an id can only be forgotten. */
+/** Revokes the token of the request, with all tokens that derive from it. A token without an id can only be forgotten. */
 async function logOut(
   { headers }: FastifyRequest,
   { access, principalOf }: Omit<DashboardDeps, 'loginLinks'>,

@@ -1,4 +1,4 @@
-/** Floating-point dust in what is sent (D151): 97.03999999999999 is 97.04 wherever numbers come in. */
+/** Floating-point noise in requests (D151): 97.03999999999999 is 97.04 in every number. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   openPortfolio,

@@ -92,7 +92,7 @@ export class Faults {
     return settings.splice(at, faultId === undefined ? settings.length : 1).length;
   }
 
-  /** Forgets a simulation that is gone. */
+  /** Forgets a removed simulation. */
   endSimulation(simulationId: string): void {
     this.#held.delete(simulationId);
   }

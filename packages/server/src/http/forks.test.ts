@@ -36,7 +36,7 @@ interface Fork {
   readonly body: Body;
 }
 
-/** Between two looks at what a thread does: requests are counted by the rate limit. */
+/** Interval between polls of a thread's progress: the rate limit counts requests. */
 const POLL_MS = 25;
 
 describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => {

@@ -111,7 +111,7 @@ it.each([
     const type = 'Content-Type: application/json\r\n';
     await answerTo(`POST ${path} HTTP/1.1\r\nHost: x\r\n${head}${type}${rest}`, true);
   }
-  // The server has dealt with what came before once it answers what comes after.
+  // The server has processed the earlier bytes once it answers a later request.
   expect(statusIn(await get('/v1/health'))).toBe(200);
 });
 

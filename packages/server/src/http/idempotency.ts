@@ -15,7 +15,7 @@ const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 429, 500, 503]);
 
 /** One request with a key, under way. */
 export class PendingAnswer {
-  /** True when the answer has gone to the journal already. */
+  /** True when the answer has been written to the journal already. */
   isKept = false;
   readonly #answer: Omit<StoredAnswer, 'statusCode' | 'body'>;
 

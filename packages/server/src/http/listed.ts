@@ -94,7 +94,7 @@ export async function optionsOn(
   const listed = new Map(
     listedOptions(brokerage, underlying, at).map((contract) => [contract.symbol, contract]),
   );
-  // Symbols begin with what a series has in common, then say CALL or PUT: each of these is put in order by itself.
+  // Symbols begin with the part that a series has in common, followed by CALL or PUT: each of these is sorted by itself.
   const parts = new Map<string, OptionContract[]>();
   const add = (contract: OptionContract): void => {
     const key = seriesNameOf(contract.symbol) + contract.optionType;

@@ -1,4 +1,4 @@
-/** Expirations and chains (D73), of what is listed by rule (D126). */
+/** Expirations and chains (D73) of contracts listed by rule (D126). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MONDAY_TEN } from '../testing/simulations.js';
 import { type Body, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
@@ -64,7 +64,7 @@ describe('in a synthetic market', () => {
       expect(optionType === 'CALL' ? delta : -delta).toBeGreaterThanOrEqual(0);
       expect(Math.abs(delta)).toBeLessThanOrEqual(1);
       if (Math.abs(strike - underlyingPrice) > 15) continue;
-      // At the money: what an option of a month costs of a share of 220, roughly.
+      // At the money: plausible values for a one-month option on a share of 220.
       expect(impliedVolatility).toBeGreaterThan(0.15);
       expect(impliedVolatility).toBeLessThan(0.6);
       expect(gamma).toBeGreaterThan(0.001);

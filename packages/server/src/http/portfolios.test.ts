@@ -193,7 +193,7 @@ describe('positions of a portfolio', () => {
     const settlements = async () => (await client.get(url(portfolioId as string, '/settlements'))).body;
     await pushQuote(client);
     expect(await settlements()).toEqual([]);
-    // Bought on Monday: shares come on Tuesday, the cash is gone at once.
+    // Bought on Monday: shares are delivered on Tuesday, the cash is debited at once.
     await placeOrder(client, portfolioId as string);
     const bought = { symbol: 'AAPL', quantity: 10 };
     expect(await settlements()).toEqual([{ date: '2026-01-06', cash: 0, deliveries: [bought] }]);

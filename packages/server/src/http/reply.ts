@@ -44,8 +44,9 @@ const SECURITY = flat(SECURITY_HEADERS);
 const OF_JSON = [...SECURITY, 'content-type', JSON_TYPE];
 
 /**
- * Sends JSON text, or text of the content type that `headers` names, and counts the request. Straight to the socket: what the framework would do with an answer (hooks, serializers,
- * a look at each header) is done already or not wanted, and costs a quarter of a small request.
+ * Sends JSON text, or text of the content type that `headers` names, and counts the request. Writes directly to the socket: the framework's
+ * processing of an answer (hooks, serializers, checks of each header) is done already or not wanted, and costs a quarter of a small
+ * request.
  */
 export function send(
   request: FastifyRequest,
@@ -55,7 +56,7 @@ export function send(
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (reply.sent) return;
-  // Others may own what was decided or read.
+  // Another node may own the tenant whose data was decided or read.
   if (status !== SERVICE_UNAVAILABLE.status && request.server.mayAnswer?.() === false)
     return send(
       request,

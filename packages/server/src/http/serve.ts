@@ -119,7 +119,7 @@ const widenedAnswer = ({ status, text, headers }: Answer, widen: Widen): Answer 
 
 type Issue = (call: unknown, kept: unknown) => object | Promise<object>;
 
-/** The whole answer, with what is issued for it. A refusal has nothing issued. */
+/** The whole answer, with its issued fields. A refusal has none. */
 async function issued(
   issue: Issue,
   call: { readonly status: number },

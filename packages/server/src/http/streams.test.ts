@@ -190,7 +190,7 @@ describe('the order stream', () => {
       resumed.map(async (reader) => [...(await reader.until((told) => told.length === 240))]),
     );
     for (const events of others) expect(events).toEqual(first);
-    // Full pages once; what is left, and that there is nothing more, each for itself.
+    // Full pages are read once; the remainder, and the fact that there is no more, by each stream.
     expect(reads).toBeLessThan(20 * 3);
   });
 

@@ -244,7 +244,7 @@ describe('sandpit tenant', () => {
   }, 120_000);
 });
 
-/** Tables of a data directory in which one of these texts stands, and files named after simulations that are gone. */
+/** Tables of a data directory that contain one of these texts, and files named after removed simulations. */
 function rowsOf(data: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   const directory = join(folder, data);

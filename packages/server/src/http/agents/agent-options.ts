@@ -14,7 +14,7 @@ export const AGENT_OPTIONS = {
 
 type Values = { readonly [Option in keyof typeof AGENT_OPTIONS]?: string };
 
-/** The agent that those options say, and its scopes; undefined where they name none. Throws an `Error` that says what is wrong. */
+/** The agent that those options describe, and its scopes; undefined when they describe none. Throws an `Error` with the problem. */
 export function agentFrom(values: Values): { readonly agent: Agent; readonly scope: string } | undefined {
   const { level, symbols } = values;
   const numbers = {

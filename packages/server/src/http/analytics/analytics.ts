@@ -38,7 +38,7 @@ export class Analytics {
     store.past?.onReplace(() => this.#stop('The history is being derived anew'));
   }
 
-  /** Answers a study of everything that this tenant may have been shown. `emit` takes what is sent piece by piece. */
+  /** Answers a study of all data that this tenant may have seen. `emit` receives the answer piece by piece. */
   async study<Name extends StudyName>(
     name: Name,
     {

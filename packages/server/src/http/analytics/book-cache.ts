@@ -1,4 +1,4 @@
-/** Books that were read a while ago: the next question about a portfolio reads what came since. */
+/** Cache of books read recently: the next question about a portfolio reads only newer records. */
 import { PortfolioBook } from './portfolio-book.js';
 import type { StudyReading } from './study.js';
 
@@ -9,7 +9,7 @@ export class BookCache {
   /** The one that was asked last comes last. */
   readonly #books = new Map<string, PortfolioBook>();
 
-  /** The book of a portfolio, read up to what its simulation tells of. */
+  /** The book of a portfolio, read up to the last record that its simulation shows. */
   async find(reading: StudyReading, portfolioId: string): Promise<PortfolioBook> {
     const { source, simulation } = reading;
     const name = await source.nameOf(simulation.id);

@@ -8,7 +8,7 @@ import { PortfolioRecorder, type PortfolioRecord } from './portfolio-record.js';
 import type { StudyReading } from './study.js';
 
 const ITEMS_AT_ONCE = 2_000;
-/** Items between two looks at the time. */
+/** Items between two checks of the time. */
 const ITEMS_BETWEEN = 32;
 
 export class PortfolioBook {
@@ -53,7 +53,7 @@ export class PortfolioBook {
     return events.length + posted.length + closes.length;
   }
 
-  /** Reads on up to the record that the answer of a request tells of. One request after the other. */
+  /** Reads on up to the last record of a request's answer. Requests are processed one after the other. */
   readOn(reading: StudyReading): Promise<void> {
     const done = this.#last.then(async () => {
       if (this.#failure !== undefined) throw this.#failure;
@@ -97,7 +97,7 @@ export class PortfolioBook {
     this.#settle();
   }
 
-  /** Works out the round trips of what was taken in. */
+  /** Computes the round trips of the new events. */
   #settle(): void {
     const { events } = this.record;
     for (; this.#applied < events.length; this.#applied += 1) {

@@ -1,4 +1,4 @@
-/** Periods of a portfolio, valued at their beginning, end and flows (D186): what a study of its performance is given. */
+/** Periods of a portfolio, valued at their beginning, end and flows (D186): the input of a performance study. */
 import type { BenchmarkClose } from '@sandpit/analytics';
 import { type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';

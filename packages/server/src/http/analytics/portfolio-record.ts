@@ -47,7 +47,7 @@ export interface Flow {
   readonly before: number;
 }
 
-/** Accounts whose sums are reported: what was paid is positive, and of dividends what was received. */
+/** Accounts whose sums are reported: payments are positive; for dividends, receipts are. */
 export type ReportedAccount = 'COMMISSIONS' | 'FEES' | 'INTEREST' | 'BORROW_FEES' | 'DIVIDENDS';
 
 export interface Posted {
@@ -60,7 +60,7 @@ export interface Posted {
   readonly amount: number;
 }
 
-/** A session close, with what was held then. */
+/** A session close, with the holdings at that time. */
 export interface Close {
   readonly seq: number;
   readonly at: number;
@@ -456,7 +456,7 @@ export class PortfolioRecorder {
     else this.#held.set(symbol, held);
   }
 
-  /** The side that ends what is held. */
+  /** The side that closes the position. */
   #closingSide(symbol: string): 'BUY' | 'SELL' {
     return (this.#held.get(symbol) ?? 0) < 0 ? 'BUY' : 'SELL';
   }

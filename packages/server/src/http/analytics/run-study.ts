@@ -153,10 +153,10 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 };
 
-/** Records before its acceptance among which the quote of an order is looked for: more and more, then all. */
+/** Numbers of records before an order's acceptance in which its quote is looked for: more and more, then all. */
 const LOOK_BACKS = [0, 1_000, 30_000, Infinity];
 
-/** Orders whose slippage is told one by one. */
+/** Maximum number of orders whose slippage is listed individually. */
 const MOST_SLIPPAGES = 1_000;
 
 const NEW_YORK = calendarById('XNYS');

@@ -11,7 +11,7 @@ export interface StudyContext extends StudyReading {
   readonly emit: (text: string) => Promise<boolean>;
 }
 
-/** The book of a portfolio, read up to what its simulation tells of. */
+/** The book of a portfolio, read up to the last record that its simulation shows. */
 export async function bookOf(context: StudyContext, portfolioId: string): Promise<PortfolioBook> {
   if (context.books !== undefined) return context.books.find(context, portfolioId);
   const book = new PortfolioBook(portfolioId, context);

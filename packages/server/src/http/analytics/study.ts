@@ -25,7 +25,7 @@ export interface StudiedSimulation {
   readonly calendar: Calendar['id'];
   readonly idSecret: string;
   readonly now: number;
-  /** The last record that the answer tells of. */
+  /** The last record that the answer includes. */
   readonly upTo: number;
   readonly feed: Feed['kind'];
   /** Settings that open the feed again, where that is possible. */
@@ -72,7 +72,7 @@ export interface Valued {
   readonly equity: number;
 }
 
-/** The performance of a period, and what it was computed from. */
+/** The performance of a period, and its inputs. */
 export interface PortfolioPerformance {
   readonly performance: Performance;
   readonly from: number;

@@ -74,7 +74,7 @@ export function answerHeaders({ rawHeaders }: IncomingMessage): readonly string[
   return kept;
 }
 
-/** Sends a request to a node. `signal` ends the wait for an answer: the node is gone, or the client is. */
+/** Sends a request to a node. `signal` ends the wait for an answer when the node or the client is lost. */
 export function sendTo(
   node: Pick<ClusterNode, 'url'>,
   outgoing: Outgoing,

@@ -190,7 +190,7 @@ export class Gateway {
         break;
       } else if (outcome.became === 'lost') {
         if (!isRepeatable) break;
-        // It took until now to know that the node is gone; others take its tenants from here on.
+        // The loss of the node is known only now; others take its tenants from here on.
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
       placement.forget(tenantId);

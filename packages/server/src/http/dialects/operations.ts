@@ -1,4 +1,4 @@
-/** Operations of `/v1`, asked for from inside: what a dialect translates to. */
+/** Operations of `/v1`, called from inside the server: the targets of a dialect's translations. */
 import {
   type CodedProblem,
   type OperationId,

@@ -1,4 +1,4 @@
-/** Input schemas of tools, derived from the schemas of the routes and cut to what an agent needs to fill them in. */
+/** Input schemas of tools, derived from the schemas of the routes and reduced to the parts that an agent needs. */
 import { type Json, type OperationId, plainSchemaOf, type Route, routes } from '@sandpit/protocol';
 
 /** JSON Schemas of arguments by name. */

@@ -238,7 +238,7 @@ describe('an agent with caps', () => {
       asked: 1000,
     });
     expect((await again.post('/v1/orders', buy({ quantity: 7 }))).status).toBe(201);
-    // Refusals and what is used up are in the journal, and come out the same when it is executed again.
+    // Refusals and used budgets are in the journal, and are the same on re-execution.
     await test.main.durable();
     expect((await verifyJournal(test.store, test.main.id)).problems).toEqual([]);
   });

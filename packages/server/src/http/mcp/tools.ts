@@ -1,4 +1,4 @@
-/** The tools of agents: operations of `/v1` under names that say what they are for, merged where they belong together. */
+/** The tools of agents: operations of `/v1` under names that state their purpose, merged where they belong together. */
 import type { AgentLevel, Json, ReplyOf } from '@sandpit/protocol';
 import { refuse } from '../answer.js';
 import { type AnsweringId, Refused } from '../dialects/operations.js';

@@ -7,7 +7,7 @@ const LEFT = 64;
 const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 24;
-/** More points than this cannot be told apart. */
+/** More points than this cannot be distinguished. */
 const MOST_POINTS = 900;
 const TICKS = 4;
 
@@ -80,7 +80,7 @@ interface BarChart {
   readonly format: (value: number, digits: number) => string;
   /** Factor that turns values into displayed ones. */
   readonly scale?: number;
-  /** True when what is below 0 is a loss. */
+  /** True when values below 0 are losses. */
   readonly isSigned: boolean;
 }
 

@@ -143,7 +143,7 @@ interface Taxes {
   readonly isRetirement: boolean;
 }
 
-/** Tax books of the present epoch, and what was posted in a year. */
+/** Tax books of the present epoch, and the postings of a year. */
 async function taxesOf(
   analytics: Analytics,
   call: PortfolioRequest,

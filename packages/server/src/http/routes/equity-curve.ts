@@ -1,4 +1,4 @@
-/** The equity curve within the day (D149): made when it is asked for, from what was held minute by minute and the quotes of then. */
+/** The intraday equity curve (D149): computed on request, from the holdings minute by minute and the quotes of the time. */
 import { Instant, Money, newSnapshot, Quantity, type Quote, type PortfolioSnapshot } from '@sandpit/core';
 import type { EquityPoint } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
@@ -39,7 +39,7 @@ export async function curveWithinTheDay(
   const history = await simulation.past(principal);
   const window = windowOf(query);
   const asked = {
-    // Only what has ended, and no point twice.
+    // Only completed intervals, and no point twice.
     first: query.from === undefined ? 0 : Math.ceil(instantOf(query.from, calendar) / length) - 1,
     last: Math.min(
       Math.floor(simulation.now() / length) - 1,
@@ -184,7 +184,7 @@ export async function contractValueAt(
   return simulation.brokerage.worthThen(standing, then, (name) => quote(name, then)).longMarketValue;
 }
 
-/** A feed that works its quotes out is asked again; of the others it is known what was pushed, and what was traded. */
+/** A feed that computes its quotes is asked again; for others the pushed quotes and the trades are known. */
 async function quotesThen(
   { market, feed }: Simulation,
   history: History,

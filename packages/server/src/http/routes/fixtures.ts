@@ -22,7 +22,7 @@ export const fixtureHandlers: Pick<Handlers, 'fillFixture' | 'listFixtures'> = {
       if (!isEmpty(simulation)) return NOT_EMPTY;
       await step.open([]);
       const { fill, holds, symbols } = FIXTURES[body.name];
-      // Before the first command: what is refused leaves nothing.
+      // Checked before the first command, so that a refusal changes nothing.
       for (const symbol of symbols) run.price(symbol);
       await fill(run);
       const portfolios = [...simulation.brokerage.state.portfolios.values()].map(

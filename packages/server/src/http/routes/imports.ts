@@ -154,7 +154,7 @@ function instrumentOf(simulation: Simulation, symbol: string): Instrument | unde
 const instrumentNamed = ({ brokerage }: Simulation, symbol: string): Instrument | undefined =>
   brokerage.instrument(symbol) ?? optionOnListed(symbol, (name) => brokerage.instrument(name));
 
-/** The cost of a row per share: what it cost in all counts, where the file says it. Undefined = a number that is too large. */
+/** The cost of a row per share, from its total cost if the file has it. Undefined = the number is too large. */
 function priceIn(
   { cost, price }: { readonly cost?: string; readonly price?: string },
   instrument: Instrument,

@@ -195,7 +195,7 @@ export function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol:
   return quote && quoteOf(quote, instrument, halt, isRestricted);
 }
 
-/** A look at a listed symbol with its quote brought up to now. */
+/** Reads a listed symbol with its quote brought up to now. */
 function lookAt<T>(
   simulation: Simulation,
   given: string,

@@ -154,7 +154,7 @@ function isAskedFor(query: ChainQuery): (contract: OptionContract) => boolean {
     (query.optionType === undefined || query.optionType === optionType) && strike >= low && strike <= high;
 }
 
-/** Greeks and volatilities are told in so many parts of one. */
+/** Precision of Greeks and volatilities: parts of one. */
 const PARTS = 1e8;
 const rounded = (figure: number): number => Math.round(figure * PARTS) / PARTS;
 

@@ -149,7 +149,7 @@ async function ordersNamed(
   return { ...page, data: await ordersOf(call, page.data) };
 }
 
-/** Orders of history in full; those still open say what they wait for. */
+/** Orders of history in full; open ones with the condition that they wait for. */
 function ordersOf(
   { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
   rows: readonly OrderRow[],

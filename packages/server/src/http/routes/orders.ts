@@ -129,7 +129,7 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   return answer(await simulation.submit<'SubmitOrder'>(command));
 }
 
-/** An open order, with what it waits for. */
+/** An open order, with the condition that it waits for. */
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
   const waits = brokerage.waitingFor(order, simulation.now());
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);

@@ -1,4 +1,4 @@
-/** Finding what a request names among what its tenant owns. What belongs to others is not there (D1). */
+/** Finds the objects that a request names among those of its tenant. Objects of others do not exist for it (D1). */
 import type { Brokerage, Order, OrderSnapshot, Portfolio } from '@sandpit/core';
 import { orderNow, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -32,7 +32,7 @@ export async function ownClosedPortfolio(
   return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
 }
 
-/** A portfolio of a tenant: whose it is, and what is left of it. */
+/** A portfolio of a tenant: its ids, and the stored remainder of a closed one. */
 export interface OwnPortfolio {
   readonly portfolioId: string;
   readonly accountId: string;
@@ -74,7 +74,7 @@ export async function hasPortfolio({ simulation, principal, params }: PortfolioR
   return isOpen || (await ownClosedPortfolio(simulation, tenantId, portfolioId)) !== undefined;
 }
 
-/** An order, open or closed. Ask after a read, so that what it shows is durable. */
+/** An order, open or closed. Call it after a read, so that the result is durable. */
 export async function ownOrder(
   simulation: Simulation,
   tenantId: string,
@@ -105,7 +105,7 @@ export interface PortfolioRequest {
   readonly params: { readonly portfolioId: string };
 }
 
-/** A look at one portfolio, with the quotes of what it holds; or at what is left of it, where it is closed. */
+/** Reads one portfolio, with the quotes of its positions; or the stored remainder of a closed one. */
 export async function readPortfolio<T>(
   { simulation, principal, params }: PortfolioRequest,
   look: (brokerage: Brokerage, portfolio: Portfolio) => T,

@@ -110,7 +110,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
             : { portfolioId: call.params.portfolioId, message: 'Portfolio closed successfully' },
       ),
 
-    // Only what is empty can be closed.
+    // Only an empty portfolio can be closed.
     listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
     listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
     exerciseOption(call) {

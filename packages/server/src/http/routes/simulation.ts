@@ -207,7 +207,7 @@ const firstUnlisted = (
   actions: readonly { readonly symbol: string }[],
 ): string | undefined => actions.find(({ symbol }) => brokerage.instrument(symbol) === undefined)?.symbol;
 
-/** A clock that does not do what was asked is a conflict. */
+/** A request that the clock does not support is a conflict. */
 async function unlessRefused<T>(act: () => Promise<T>): Promise<T | Answer> {
   try {
     return await act();

@@ -186,7 +186,7 @@ async function found(
   return simulation.isOutOfService ? SERVICE_UNAVAILABLE : simulation;
 }
 
-/** A part: what it did, or the whole body of its error. */
+/** Result of a part: its effects, or the whole body of its error. */
 async function resultOf(
   part: () => Promise<StepResult | Answer>,
 ): Promise<StepResult | { readonly error: unknown }> {

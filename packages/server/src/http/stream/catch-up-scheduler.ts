@@ -6,8 +6,8 @@ const SLICE_MS = 2;
 type CatchUpStep = () => Promise<void>;
 
 /**
- * Whose turn it is among the streams of a server that are told what they missed: one step after the other, tenant by tenant, so that
- * one with a hundred streams gets no more than one with a single one, and a little of each turn of the event loop.
+ * Schedules the streams of a server that receive missed events: one step after the other, tenant by tenant, so that a tenant with a hundred
+ * streams gets no more time than one with a single stream, and all together get a small part of each turn of the event loop.
  */
 export class CatchUpScheduler {
   /** Steps that wait, by tenant; the tenant that is next comes first. */

@@ -36,7 +36,7 @@ describe('a reader that does not read', () => {
     while (connection.isOpen && written < 64 * 1024 * 1024) {
       connection.write(frame(10_000), () => '1-1');
       written += 10_000;
-      // The kernel takes what it can between the writes.
+      // The kernel accepts data between the writes.
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(connection.isOpen).toBe(false);

@@ -21,7 +21,7 @@ export function frameOf<Name extends StreamEvent>(
   return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** One reader of a stream: what is written to it never waits in memory without bound. */
+/** One reader of a stream, with a bounded backlog in memory. */
 export class Connection {
   readonly #response: ServerResponse;
   readonly #closed: (() => void)[] = [];
@@ -34,7 +34,7 @@ export class Connection {
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const response = beginStream(request, reply, {
       'content-type': 'text/event-stream; charset=utf-8',
-      // A proxy that collects what it passes on would hold events back.
+      // A buffering proxy would hold events back.
       'x-accel-buffering': 'no',
       connection: 'keep-alive',
     });
@@ -71,7 +71,7 @@ export class Connection {
   /** Sends an event, or several in one piece, or gives up on a reader that is too far behind. */
   write(frame: string | Buffer, positionId: () => string): void {
     if (!this.isOpen) return;
-    // Others may own what is told: the reader resumes.
+    // Another node may own the data: the reader has to resume.
     if (!this.#mayAnswer()) return this.#reset();
     if (this.#response.writableLength > MAX_QUEUED_BYTES || this.#queuedEvents >= MAX_QUEUED_EVENTS) {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');

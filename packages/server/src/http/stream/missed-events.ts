@@ -12,7 +12,7 @@ const PAGE = 50;
 const PAGES_KEPT = 64;
 const KEPT_MS = 5000;
 
-/** Some of what a tenant's streams missed, written out once for all who read it. */
+/** A page of the events that a tenant's streams missed, written once for all readers. */
 export class MissedPage {
   readonly end: StreamPosition;
   readonly #told: readonly OrderMessages[];
@@ -69,7 +69,7 @@ export class MissedEvents {
     this.#write = write;
   }
 
-  /** Whole events: one of which the reader was told a part comes again. Undefined, and at once, where there is nothing more. */
+  /** Whole events: an event that the reader received in part is sent again. Undefined, and at once, when there are no more. */
   after(
     tenantId: string,
     position: StreamPosition,

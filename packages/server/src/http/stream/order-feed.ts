@@ -18,11 +18,11 @@ interface OrderReader {
   readonly filter: OrderFilter;
   /** Last position that the reader has received, or does not need. */
   position: StreamPosition;
-  /** While it is being told what it missed: what has happened since, after this record. */
+  /** While it receives missed events: the events since then, after this record. */
   held: { readonly after: number; readonly told: OrderMessages[] } | undefined;
 }
 
-/** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
+/** Maximum number of events held for a reader that receives missed events; beyond that it reads them from history as well. */
 const MOST_HELD = 500;
 /** Delay of a trailing stop that the rate limit held back. */
 const LATE_MS = 1000;
@@ -119,13 +119,13 @@ export class OrderFeed {
     }
   }
 
-  /** A page of what a reader missed; where there is none it has caught up, in the turn in which that was seen. */
+  /** Sends a page of missed events. When there is none, the reader has caught up, in the turn in which that was found. */
   async #tellMissed(tenantId: string, reader: OrderReader): Promise<void> {
     const { connection, filter, held } = reader;
     if (!connection.isOpen || held === undefined) return;
     const { history, id } = this.#simulation;
     const missed = this.#missed.after(tenantId, reader.position);
-    // Only what has to be waited for is: nothing is published between the look and the end of catching up.
+    // Awaits only a promise: nothing may be published between this check and the end of catching up.
     const page = missed instanceof Promise ? await missed : missed;
     if (page === undefined) {
       // The held messages may have been dropped since because there were too many. History must then contain them first.
@@ -169,8 +169,8 @@ export class OrderFeed {
   }
 
   /**
-   * Tells where a trailing stop stands now, with the id of what was told last: it moves no cursor and is never told again (D215). Readers who
-   * are being told what they missed are left out.
+   * Sends the current level of a trailing stop, with the id of the last event: it moves no cursor and is never repeated (D215). Readers
+   * that receive missed events are skipped.
    */
   #tellTrailed(readers: ReadonlySet<OrderReader>, order: OrderSnapshot): void {
     if (!this.#trails.admit(order.terms, this.#clockMs())) {
@@ -220,7 +220,7 @@ export class OrderFeed {
     return { order, end: endOfEvent(seq, event), messages };
   }
 
-  /** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
+  /** Moves a reader on, and sends it the messages that it has not received, if its filter includes the order. */
   #tell(reader: OrderReader, told: OrderMessages): void {
     if (isAskedFor(reader.filter, told)) {
       for (const { position, text } of untold(told, reader.position)) {

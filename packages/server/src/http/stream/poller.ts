@@ -13,7 +13,7 @@ export interface NextPoll {
 interface Terms<Reader> {
   /** Delay after a record until the next poll, ms; undefined = no reader sees a difference. */
   readonly delayAfter: (record: DurableRecord) => number | undefined;
-  /** Looks, and tells readers what has changed for them. */
+  /** Reads the data, and sends readers the changes. */
   readonly look: (readers: readonly Reader[]) => Promise<NextPoll>;
   /** Until the next look after one that failed, ms. */
   readonly intervalMs: number;
@@ -41,7 +41,7 @@ export class Poller<Reader extends { readonly connection: Pick<Connection, 'onCl
     this.#terms = terms;
   }
 
-  /** Adds a reader, for whom it is looked at once. Returns the id that stands for the present. */
+  /** Adds a reader, with an immediate poll for it. Returns the id of the present position. */
   add(reader: Reader): () => string {
     this.#unsubscribe ??= this.#simulation.subscribe((record) => {
       const delayMs = this.#terms.delayAfter(record);

@@ -19,7 +19,7 @@ interface PortfolioReader {
 
 /** At most one event per portfolio in this time. */
 const INTERVAL_MS = 1000;
-/** Changes that come together are looked at together. */
+/** Changes within this time are read together. */
 const GATHER_MS = 20;
 
 /**
@@ -113,7 +113,7 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): r
 const isGone = ({ state }: Brokerage, { tenantId, followed }: PortfolioReader): boolean =>
   'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
 
-/** The text of every open portfolio that is followed, each made once; and who follows an account that is gone. */
+/** The text of every open portfolio that is followed, each made once; and the readers of accounts that no longer exist. */
 function snapshotsOf(brokerage: Brokerage, readers: readonly PortfolioReader[]) {
   const texts = new Map<string, string>();
   const idsOfReader = new Map<PortfolioReader, readonly string[]>();

@@ -34,7 +34,7 @@ export class EventIds {
     return tag === undefined ? `${seq}-${place}` : `${seq}-${place}-${tag}`;
   }
 
-  /** `undefined` for what is no id of this simulation. */
+  /** Parses an id; `undefined` for an id of another simulation or an invalid one. */
   positionOf(id: string): StreamPosition | undefined {
     const [, seq, place, tag] = /^(\d{1,15})-(\d{1,9})(?:-([0-9a-f]{1,32}))?$/.exec(id) ?? [];
     if (seq === undefined || place === undefined || tag !== this.#tagOf(Number(seq))) return undefined;

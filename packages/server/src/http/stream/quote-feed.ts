@@ -9,9 +9,9 @@ import { Poller, type NextPoll } from './poller.js';
 
 interface QuoteReader {
   readonly connection: Connection;
-  /** Each symbol with the text of the quote that it was told last. */
+  /** Text of the last quote sent, by symbol. */
   readonly told: Map<string, string | undefined>;
-  /** The same with the text of the halt that it was told last. */
+  /** Text of the last halt sent, by symbol. */
   readonly halted: Map<string, string>;
 }
 
@@ -28,7 +28,7 @@ export class QuoteFeed {
   constructor(simulation: Simulation, clockMs: () => number) {
     this.#simulation = simulation;
     this.#looks = new Poller(simulation, clockMs, {
-      // A quote that was pushed is told without waiting for the next look.
+      // A pushed quote is sent without waiting for the next poll.
       delayAfter: () => 0,
       look: (readers) => this.#look(readers),
       intervalMs: INTERVAL_MS,

@@ -110,7 +110,7 @@ export class Streams {
     return this.#open.size;
   }
 
-  /** Ends the streams of a simulation that is gone. */
+  /** Ends the streams of a removed simulation. */
   endSimulation(simulationId: string): void {
     for (const { simulation, end } of this.#open)
       if (simulation.id === simulationId) end(404, 'Simulation not found');

@@ -11,7 +11,7 @@ it('TrailRate: admits an order once a second, and 100 updates a second of a port
   const admitted = Array.from({ length: 150 }, (_, i) => admit(i + 2, 1500)).filter(Boolean);
   expect(admitted).toHaveLength(99);
   expect(admit(500, 1500, 'two')).toBe(true);
-  // The portfolio has room again, and an order that was told of in the second before has not.
+  // The portfolio is below its limit again; an order updated in the second before is not.
   expect(admit(200, 2000)).toBe(true);
   expect(admit(2, 2000)).toBe(false);
   expect(admit(2, 2500)).toBe(true);

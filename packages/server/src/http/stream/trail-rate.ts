@@ -4,7 +4,7 @@ const SECOND_MS = 1000;
 /** Updates of trailing stops in a second, of all orders of a portfolio. */
 const MOST_OF_PORTFOLIO = 100;
 
-/** Limits how often trailing stops are told of: once a second an order, 100 times a second a portfolio (D215). */
+/** Limits the rate of trailing-stop updates: once a second an order, 100 times a second a portfolio (D215). */
 export class TrailRate {
   #second = Number.NEGATIVE_INFINITY;
   /** Times of the latest updates, by order. */

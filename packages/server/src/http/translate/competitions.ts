@@ -21,7 +21,7 @@ const MOST_ENTRANTS = 10_000;
 /** Percentages of rules are in 1/10,000 of a percent. */
 const percentOf = (percent: number): number => Math.round(percent * 10_000);
 
-/** The competition that a body asks for, or what is wrong with it. */
+/** Settings of the competition that a body describes, or their problems. */
 export function settingsOf(
   body: CompetitionBody,
   nowMs: number,

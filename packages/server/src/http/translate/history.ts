@@ -451,7 +451,7 @@ export function toSmaEntry(item: ListItem): SmaEntry {
   return { at, event: 'CLOSE', amount: moneyNumber(sma.amount), balance: moneyNumber(sma.balance) };
 }
 
-/** A margin call as it is now (D119). `due`: what is missing of the open ones, by number (D217). */
+/** A margin call as it is now (D119). `due`: remaining amounts of the open calls, by number (D217). */
 export function toMarginCall(ids: Ids, item: ListItem, due: ReadonlyMap<number, Money>): MarginCall {
   const event = item.data as Event;
   if (event.type !== 'CallIssued' && event.type !== 'CallClosed') throw unexpected(event);

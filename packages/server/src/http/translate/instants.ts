@@ -4,7 +4,7 @@ import { type DateTime, parseDateTime } from '@sandpit/protocol';
 let lastInstant: Instant | undefined;
 let lastText = '';
 
-/** ISO 8601 in UTC. Most of what is shown together happened at the same moment. */
+/** ISO 8601 in UTC. The last text is cached, because items shown together often have the same instant. */
 export function isoOf(instant: Instant): string {
   if (instant !== lastInstant) {
     lastText = new Date(instant).toISOString();

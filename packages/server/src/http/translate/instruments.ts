@@ -24,10 +24,10 @@ import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 /** A symbol as it is known and answered (see `canonicalSymbol`). Without a date one digit of a future's year stays as it is. */
 export const plainSymbol = (symbol: string, today?: TradingDate): string => canonicalSymbol(symbol, today);
 
-/** Tells what is listed as an index. */
+/** True for a symbol that is listed as an index. */
 type IsIndex = (symbol: string) => boolean;
 
-/** The instruments of a body, or one message for each that cannot be listed. `isIndex` knows what was listed before. */
+/** The instruments of a body, or one message for each that cannot be listed. `isIndex` knows earlier listings. */
 export function instrumentsOf(
   listed: readonly ListInstrument[],
   isIndex: IsIndex,

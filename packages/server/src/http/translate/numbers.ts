@@ -7,7 +7,7 @@ const PRICE_UNITS = 1e8;
 const QUANTITY_UNITS = 1e6;
 
 export const moneyNumber = (money: Money): number => money / MONEY_UNITS;
-/** In whole cents, half up: requirements and what can be bought with them (D106). */
+/** In whole cents, half up: requirements and buying power (D106). */
 export const centsNumber = (money: Money): number => moneyNumber(Money.toCents(money));
 export const priceNumber = (price: Price): number => price / PRICE_UNITS;
 export const quantityNumber = (quantity: Quantity): number => quantity / QUANTITY_UNITS;
@@ -33,7 +33,7 @@ function exactly(
   unitsPerOne: number,
   parse: (text: string) => number | undefined,
 ): number {
-  // The count that gives the number back is the exact one; only where none does is its text looked at.
+  // A count that converts back to the number is exact; otherwise the number's text is parsed.
   const units = Math.round(value * unitsPerOne);
   if (units / unitsPerOne === value && Number.isSafeInteger(units)) return units + 0;
   const parsed = parse(String(value));

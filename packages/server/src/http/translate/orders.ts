@@ -144,12 +144,12 @@ export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): Order
   };
 }
 
-/** Finds what an order brought, as it stands; undefined = as it was asked for. */
+/** Finds the current state of an order's exit; undefined = as requested. */
 export type ExitOf = (order: number) => OrderSnapshot | undefined;
 
 const AS_ASKED_FOR: ExitOf = () => undefined;
 
-/** An order as a create answers it: what comes of it is told later (contract 2.5). */
+/** An order as the answer to its creation shows it, before any later event (contract 2.5). */
 export function createdOrder(
   ids: Ids,
   { terms, progress }: OrderSnapshot,
@@ -488,7 +488,7 @@ export function orderUpdatesOf(
   const [execution] = told;
   return transitions.map((transition) => ({
     ...shown,
-    // Told with what comes of it, where it is not all there is.
+    // The intermediate status of this message, when others follow.
     ...(transition === 'RESERVING' && { status: transition }),
     event: transition,
     ...(execution !== undefined && (order.terms.legs === undefined ? { execution } : { executions: told })),

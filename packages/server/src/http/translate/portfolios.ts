@@ -296,7 +296,7 @@ function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: Asse
     });
 }
 
-/** Negative for what is lost; the cost of a short position is what came in for it. */
+/** Negative for a loss; the cost of a short position is its proceeds. */
 const unrealized = ({ held, marketValue, costBasis }: ValuedPosition): Money =>
   held < 0 ? Money.add(marketValue, costBasis) : Money.subtract(marketValue, costBasis);
 

@@ -83,7 +83,7 @@ export const getAccount: AlpacaHandler = async (call) => {
 
 export const getConfiguration: AlpacaHandler = (call) => Promise.resolve(call.kept.configuration(call));
 
-/** Changes what is named and is not null; names of former times are ignored. */
+/** Changes the named fields that are not null; former names are ignored. */
 export const changeConfiguration: AlpacaHandler = async (call) => {
   const { kept, body, principal } = call;
   if (!principal.scopes.has('trade')) throw forbidden('the key pair may only read');

@@ -32,13 +32,13 @@ const TYPES: Readonly<Record<string, string>> = {
 function typeOf({ category, type, amount = 0 }: Activity): string | undefined {
   if (category === 'EXECUTION') return 'FILL';
   if (type === 'TRANSFER') return amount < 0 ? 'CSW' : 'CSD';
-  // A dividend is told when it is paid, not when it accrues.
+  // A dividend is listed when it is paid, not when it accrues.
   if (category === 'CORPORATE_ACTION' && type === 'DIVIDEND') return undefined;
   if (category === 'ORDER' || category === 'SETTLEMENT') return undefined;
   return Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
 }
 
-/** `YYYYMMDDhhmmssSSS::` and what it is told by. */
+/** `YYYYMMDDhhmmssSSS::` and the activity's own id. */
 const idOf = ({ at, activityId }: Activity): string => `${at.replace(/\D/g, '').slice(0, 17)}::${activityId}`;
 
 function fillShape({ simulation, portfolioId }: AlpacaCall, activity: Activity, order: OrderSnapshot) {
@@ -122,7 +122,7 @@ export const listActivities: AlpacaHandler = async (call) => {
       const shown = isTooOld ? undefined : await shownOf(call, past, item, wanted);
       if (shown === undefined) continue;
       if (shown.id === token) {
-        // In ascending order all that is older has been told.
+        // In ascending order all older entries have been listed.
         if (isAscending) return page(found, limit, isAscending);
         isBehind = true;
       } else if (isBehind) found.push(shown);

@@ -114,7 +114,7 @@ function actionShape(action: AnnouncedAction, kind: Kind): object {
   }
 }
 
-/** `/v1/corporate-actions`: what is asked for by kind, with a token where there is more. */
+/** `/v1/corporate-actions`: the requested actions by kind, with a token when there are more. */
 export const corporateActions: AlpacaHandler = async (call) => {
   const { query } = call;
   const types = query.list('types')?.map((type) => type.toLowerCase());

@@ -24,7 +24,7 @@ export interface Timeframe {
   readonly beginOf: (timestamp: number) => number;
 }
 
-/** A bar of `/v1` with what there is of its trades by estimate. */
+/** A bar of `/v1` with estimates of its trades. */
 export interface VolumeBar extends Bar {
   /** One for each round lot of 100, or part of one. */
   readonly trades: number;
@@ -83,7 +83,7 @@ const monthOf = (date: TradingDate, count: number): TradingDate => {
 
 /** Bars that `/v1` returns at once. */
 const BARS_AT_ONCE = 1000;
-/** Stretches of time that are looked through for one answer: a longer one is told in pages. */
+/** Maximum number of stretches of time searched for one answer: a longer range is answered in pages. */
 const MOST_STRETCHES = 40;
 
 export interface BarPage {
@@ -92,7 +92,7 @@ export interface BarPage {
   readonly next: number | undefined;
 }
 
-/** Bars that begin in [from, until], oldest first, at most so many; the day that is not over with what it has so far. */
+/** Bars that begin in [from, until], oldest first, up to a limit. The current day's bar contains the trades so far. */
 export async function barsBetween(
   call: AlpacaCall,
   symbol: string,

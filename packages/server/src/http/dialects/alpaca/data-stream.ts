@@ -20,7 +20,7 @@ const ENDS: Readonly<Record<End, readonly [code: number, message: string]>> = {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** One connection: it logs in, subscribes, and is told. */
+/** One connection: it logs in, subscribes, and receives messages. */
 export class DataStream {
   readonly #socket: WebSocket;
   readonly #login: Login;
@@ -33,7 +33,7 @@ export class DataStream {
     bars: new Set(),
     dailyBars: new Set(),
   };
-  /** Subscriptions to what a simulated market never has: they are acknowledged. */
+  /** Subscriptions to channels without messages in a simulated market: they are acknowledged. */
   readonly #idle: Readonly<Record<'updatedBars' | 'statuses' | 'lulds', Set<string>>> = {
     updatedBars: new Set(),
     statuses: new Set(),

@@ -143,7 +143,7 @@ const OPEN: ReadonlySet<string> = new Set([
   'pending_cancel',
 ]);
 
-/** An order as it stands and, for those who want what is over, as it was before its replacements; the newest first. */
+/** An order in its current state and, if closed orders are requested, in its states before replacements; the newest first. */
 async function generationsOf(
   call: Finding,
   order: OrderSnapshot,

@@ -1,4 +1,4 @@
-/** Market data of one simulation as it changes, looked at once for all sockets that follow it. */
+/** Market data of one simulation as it changes, read once for all sockets that follow it. */
 import { Instant, isLongAsOsi } from '@sandpit/core';
 import type { Simulation } from '../../../engine/simulation.js';
 import { keptOf, listedInstruments, quoteIn } from '../../listed.js';
@@ -25,7 +25,7 @@ export interface DataReader {
   readonly wanted: Readonly<Record<Channel, ReadonlySet<string>>>;
   /** Last message sent, by channel and symbol. */
   readonly told: Map<string, string>;
-  /** Bars of this minute and earlier ones have been told. */
+  /** Bars of this minute and earlier ones have been sent. */
   minute: number;
   readonly tell: (news: readonly MarketMessage[]) => void;
 }
@@ -136,7 +136,7 @@ function union(
   return [...new Set([...all, ...stocks])];
 }
 
-/** Tells each reader what it wants and has not been told. */
+/** Sends each reader the messages that it wants and has not received. */
 function tellAll(readers: readonly DataReader[], found: readonly MarketMessage[]): void {
   const texts = found.map((one) => JSON.stringify(one));
   for (const { wanted, told, tell } of readers) {

@@ -15,7 +15,7 @@ import type { AlpacaCall, AlpacaHandler } from './request.js';
 
 const at = (ms: number): string => new Date(ms).toISOString();
 
-/** There is one exchange; `V` is what a feed of one has there. */
+/** The only exchange; `V` is the code of a feed with one exchange there. */
 const EXCHANGE = 'V';
 const EXCHANGE_OF_OPTIONS = 'C';
 
@@ -70,7 +70,7 @@ export const optionQuoteShape = (quote: Quote) => {
   return { t, ax: EXCHANGE_OF_OPTIONS, ap, as, bx: EXCHANGE_OF_OPTIONS, bp, bs, c: 'A' };
 };
 
-/** The latest quotes by symbol; of what is not listed, or has none yet, nothing. */
+/** The latest quotes by symbol; unlisted symbols and those without a quote are omitted. */
 export async function quotesOf(
   call: AlpacaCall,
   symbols: readonly string[],

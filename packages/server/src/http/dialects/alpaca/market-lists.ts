@@ -96,7 +96,7 @@ interface Screen {
 }
 
 const MINUTE_MS = 60_000;
-/** The last look at each simulation: looking at every stock is work, so it is done once a minute. */
+/** The last screen of each simulation: reading every stock is expensive, so it is done once a minute. */
 const screens = new WeakMap<Simulation, Screen>();
 
 function screened(call: AlpacaCall): Promise<readonly Screened[]> {

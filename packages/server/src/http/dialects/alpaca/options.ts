@@ -17,7 +17,7 @@ import {
 import { invalid, notFound, translated, unprocessable } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler, Fields } from './request.js';
 
-/** A contract of a chain, with what it is on. */
+/** A contract of a chain, with its underlying. */
 interface ContractWithUnderlying {
   readonly underlying: string;
   readonly contract: OptionChainContract;
@@ -147,8 +147,8 @@ async function chainOf(
 }
 
 /**
- * A page of contracts: whole expirations until there are enough. The token names the underlying and the expiration that come next, and
- * how many of that are told already.
+ * A page of contracts: whole expirations until there are enough. The token names the next underlying and expiration, and how many of its
+ * contracts have been listed already.
  */
 async function page(
   call: AlpacaCall,

@@ -149,7 +149,7 @@ function required<T>(value: T | undefined, name: string): T {
 const given = (name: string, value: number | undefined): Readonly<Record<string, number>> =>
   value === undefined ? {} : { [name]: value };
 
-/** An OCO order closes what is held. */
+/** An OCO order closes a position. */
 const CLOSES = { buy: 'BUY_TO_CLOSE', sell: 'SELL_TO_CLOSE' } as const;
 
 /**

@@ -36,7 +36,7 @@ const NO_EXITS: Showing['exitOf'] = () => undefined;
 /** Number of times the order has been replaced. */
 export const replacementsOf = ({ progress }: OrderSnapshot): number => progress.replacements ?? 0;
 
-/** An order as it stands, with what it brought as legs: the exits of a bracket, the stop of an OCO order. */
+/** An order in its current state, with the orders that it created as legs: the exits of a bracket, the stop of an OCO order. */
 export function alpacaOrder(showing: Showing, order: OrderSnapshot): AlpacaOrder {
   return shape(showing, order, replacementsOf(order), statusOf(order));
 }
@@ -56,7 +56,7 @@ export function replacedOrder(
   };
 }
 
-/** An order as the answer to its creation shows it: what comes of it is told afterwards. */
+/** An order as the answer to its creation shows it, before any later event. */
 export function newOrderShape(showing: Showing, { terms, progress }: OrderSnapshot): AlpacaOrder {
   const asAccepted = (one: OrderSnapshot): OrderSnapshot => ({
     terms: one.terms,

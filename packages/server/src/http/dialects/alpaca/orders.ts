@@ -47,7 +47,7 @@ export async function placed(
   }
 }
 
-/** The refusal of an order, with what is held of its symbol where that is too little. */
+/** The refusal of an order, with the position in its symbol when that is too small. */
 function refusedOrder(
   { simulation, portfolioId, body: asked }: AlpacaCall,
   error: Refused,

@@ -53,7 +53,7 @@ export const tooMany = (retryAfter: number): AlpacaRefusal =>
 
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-/** A refusal of `/v1` in Alpaca's words. `symbol` is what it was about. */
+/** A refusal of `/v1` in Alpaca's words. `symbol` is its subject. */
 export function translated({ status, messages, message, details }: Refused, symbol = ''): AlpacaRefusal {
   const sentence = messages.join('; ');
   switch (details.code) {

@@ -5,7 +5,7 @@ import { instantOfText, numberOf } from './decimals.js';
 import { invalid } from './refusals.js';
 import type { AlpacaStore } from './alpaca-store.js';
 
-/** A request that was let in: whose it is, and what it says. */
+/** An admitted request: its owner and its fields. */
 export interface AlpacaCall extends Caller {
   readonly operations: Operations;
   readonly kept: AlpacaStore;

@@ -1,4 +1,4 @@
-/** Sockets end with what they were opened with, and there are only so many of them. */
+/** Sockets end with the key pair that opened them, and their number is limited. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -20,7 +20,7 @@ afterEach(async () => {
   await account.test.close();
 });
 
-/** A socket with what it has been told. */
+/** A socket with the messages received. */
 class Listener {
   readonly socket: WebSocket;
   readonly messages: Message[] = [];

@@ -25,14 +25,14 @@ import { alpacaOrder, isShown, replacedOrder, replacementsOf } from './order-sha
 
 const STREAM = 'trade_updates';
 
-/** An event of a stream, before what it is about. */
+/** An event of a stream, without its context. */
 interface Update {
   readonly event: string;
   readonly order: object;
   readonly [figure: string]: unknown;
 }
 
-/** One connection: it signs in, says what it listens to, and is told. */
+/** One connection: it signs in, subscribes, and receives messages. */
 export class TradeUpdates {
   readonly #socket: WebSocket;
   readonly #login: Login;
@@ -76,7 +76,7 @@ export class TradeUpdates {
   #end(why: End): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    // Clients take `unauthorized` for the last word: what may pass is told by the code of the closing alone.
+    // Clients treat `unauthorized` as final: temporary problems are shown by the closing code alone.
     if (why === 'too-many') this.#fail('connection limit exceeded');
     const mayPass = why === 'too-many' || why === 'unavailable';
     if (!mayPass) this.#send('authorization', { action: 'authenticate', status: 'unauthorized' });
@@ -185,7 +185,7 @@ function positionOf({ brokerage }: Simulation, portfolioId: string, symbol: stri
   return position === undefined ? '0' : Quantity.format(Position.held(position));
 }
 
-/** All legs of a fill are told at once, with the net. */
+/** All legs of a fill are sent at once, with the net price. */
 function filledLegs(
   simulation: Simulation,
   { executions }: Extract<OrderEvent, { type: 'OrderExecuted' }>,
