@@ -7,7 +7,7 @@
  *
  *   npx tsc -b && npx tsx bench/margin-watch.ts        BENCH_WATCHED, BENCH_TICKING, BENCH_SECONDS, BENCH_POSITIONS, BENCH_GATED
  */
-import { Brokerage, brokerOf, Instant, Money, Position, Price, Quantity, valuationOf } from '@sandpit/core';
+import { Brokerage, Instant, Money, Position, Price, Quantity, valuationOf } from '@sandpit/core';
 import type { Portfolio, Quote } from '@sandpit/core';
 import { runAlone, sizeOf, stopwatch } from './measure.js';
 import type { Row } from './measure.js';
@@ -186,7 +186,7 @@ function holding(brokerage: Brokerage, index: number, ticking: number, draw: () 
 }
 
 function isMissed(brokerage: Brokerage, portfolio: Portfolio): boolean {
-  const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
+  const broker = brokerage.broker(portfolio);
   const { maintenanceExcess } = valuationOf(portfolio, brokerage, broker);
   return maintenanceExcess < 0 && portfolio.margin.calls.length === 0;
 }

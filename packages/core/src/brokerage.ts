@@ -35,6 +35,7 @@ import { upgradeMargin } from './commands/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
 import type { HouseNumbers } from './decision.js';
 import type { Event } from './event.js';
+import type { BrokerConfiguration } from './fees/broker.js';
 import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
@@ -51,6 +52,7 @@ import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { OrderRequest } from './orders/order-request.js';
 import type { Rejection } from './rejection.js';
+import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { PassingState } from './saved-state.js';
@@ -247,6 +249,11 @@ export class Brokerage {
     const estimate = previewOrder(d, by, request);
     d.forgetReads();
     return estimate;
+  }
+
+  /** The configuration of a portfolio's broker, with the option level that a competition allows. */
+  broker({ settings }: Pick<Portfolio, 'settings'>): BrokerConfiguration {
+    return brokerOf(this.rules, settings.brokerId, this.state.competition?.terms.rules.optionLevel);
   }
 
   /** The earliest due time of all timers. */

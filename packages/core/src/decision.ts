@@ -156,7 +156,8 @@ export class Decision {
   }
 
   broker(portfolio: Portfolio): BrokerConfiguration {
-    return brokerOf(this.rules, portfolio.settings.brokerId);
+    const { competition } = this.state;
+    return brokerOf(this.rules, portfolio.settings.brokerId, competition?.terms.rules.optionLevel);
   }
 
   /** The open order of a public id, if it is the tenant's. */

@@ -174,7 +174,6 @@ export type { ResetSummary } from './commands/portfolios.js';
 export type { Exercised } from './commands/exercise-option.js';
 export type { OptionEventType, OptionEnded } from './lifecycle/option-event.js';
 export { actionId } from './commands/market-setup.js';
-export { brokerOf } from './rules.js';
 export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { HouseNumbers } from './decision.js';

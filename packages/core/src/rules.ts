@@ -1,5 +1,5 @@
 import type { Calendar } from './calendar/calendar.js';
-import type { BrokerConfiguration } from './fees/broker.js';
+import type { BrokerConfiguration, OptionLevel } from './fees/broker.js';
 import type { Instruments } from './instruments/listing.js';
 import type { Money } from './values/money.js';
 
@@ -38,9 +38,28 @@ export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'inst
   readonly instruments: string;
 }
 
-/** The configuration of a portfolio's broker, or the default where an operator has removed it. */
-export function brokerOf({ brokers }: Pick<Rules, 'brokers'>, brokerId: string): BrokerConfiguration {
+/**
+ * The configuration of a portfolio's broker, or the default where an operator has removed it. `highestLevel`: the option level that a
+ * competition allows (D194), where the broker offers a higher one.
+ */
+export function brokerOf(
+  { brokers }: Pick<Rules, 'brokers'>,
+  brokerId: string,
+  highestLevel?: number,
+): BrokerConfiguration {
   const broker = brokers.get(brokerId) ?? brokers.get('default');
   if (broker === undefined) throw new RangeError('no broker configuration');
-  return broker;
+  return highestLevel === undefined || highestLevel >= broker.optionLevel
+    ? broker
+    : atLevel(broker, highestLevel as OptionLevel);
+}
+
+const limited = new WeakMap<BrokerConfiguration, Map<OptionLevel, BrokerConfiguration>>();
+
+function atLevel(broker: BrokerConfiguration, optionLevel: OptionLevel): BrokerConfiguration {
+  const levels = limited.get(broker) ?? new Map<OptionLevel, BrokerConfiguration>();
+  limited.set(broker, levels);
+  const known = levels.get(optionLevel) ?? { ...broker, optionLevel };
+  levels.set(optionLevel, known);
+  return known;
 }

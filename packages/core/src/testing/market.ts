@@ -171,10 +171,13 @@ export class TestMarket {
     for (;;) {
       const { brokerage } = this;
       const due = brokerage.nextDue() ?? Infinity;
+      const judgement = brokerage.nextJudgement() ?? Infinity;
       const look = brokerage.nextLook() ?? Infinity;
-      if (Math.min(due, look) > until) return;
-      const at = Instant.max(Instant.ofMs(Math.min(due, look)), brokerage.state.now);
-      if (due <= look) this.run({ type: 'AdvanceClock' }, at);
+      const next = Math.min(due, judgement, look);
+      if (next > until) return;
+      const at = Instant.max(Instant.ofMs(next), brokerage.state.now);
+      if (due <= next) this.run({ type: 'AdvanceClock' }, at);
+      else if (judgement <= next) this.run({ type: 'JudgeEntry' }, at);
       else
         for (const portfolioId of brokerage.toLookAt(at, false, 64))
           this.run({ type: 'LookAtMargin', portfolioId }, at);

@@ -1,4 +1,7 @@
 /** Competitions under attack: other doors, other entries, crashes between two writes (D194, D195). */
+import type { AddressInfo } from 'node:net';
+import { Alpaca } from 'alpaca-v4';
+import { type OperationId, routeEntries } from '@sandpit/protocol';
 import { Simulations } from '../engine/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
@@ -108,6 +111,35 @@ describe('the Alpaca dialect of an entry', () => {
     ]);
   });
 
+  it("lets Alpaca's own client trade, unchanged, with a key pair of the entry", async () => {
+    const { client, portfolioId } = await started({ symbols: ['AAA'] });
+    await test.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = test.app.server.address() as AddressInfo;
+    const { keyId, secretKey } = await keyPairOf(client, portfolioId);
+    const { trading } = new Alpaca({
+      keyId,
+      secret: secretKey,
+      retry: false,
+      rateLimit: false,
+      fetchApi: (input, init) =>
+        fetch(
+          input.replace(/^https:\/\/(paper-api|data)\.alpaca\.markets/, `http://127.0.0.1:${port}/alpaca`),
+          init,
+        ),
+    });
+    expect((await trading.account.getAccount()).id).toBe(portfolioId);
+    const bought = await trading.orders.market({ symbol: 'AAA', qty: 10, side: 'buy' });
+    expect(await trading.orders.getOrderByOrderID({ orderId: bought.id ?? '' })).toMatchObject({
+      status: 'filled',
+      filledQty: '10',
+    });
+    await expect(trading.orders.market({ symbol: 'BBB', qty: 1, side: 'buy' })).rejects.toMatchObject({
+      status: 403,
+    });
+    const closed = await trading.closeAllPositions({ cancelOrders: true });
+    expect(closed.map(({ symbol, status }) => [symbol, status])).toEqual([['AAA', 200]]);
+  });
+
   it('its key pairs open nothing but the entry, are counted for it, and end with the entry’s token', async () => {
     const { client, portfolioId, alpaca } = await started();
     const { keyId, secretKey } = await keyPairOf(client, portfolioId);
@@ -121,6 +153,89 @@ describe('the Alpaca dialect of an entry', () => {
     await client.delete(`/v1/accounts/portfolios/${portfolioId}/key-pairs/${keyId}`);
     const revoked = alpacaSender(test, { keyId, secretKey });
     expect((await revoked('GET', '/v2/account')).status).toBe(401);
+  });
+});
+
+/** Rules that are held at the door, with the operations that would break them. */
+const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
+  'an entry has one portfolio and one account': [
+    ...(['createAccount', 'updateAccount', 'freezeAccount', 'unfreezeAccount', 'deleteAccount'] as const),
+    ...(['createPortfolio', 'closePortfolio', 'fillFixture', 'listFixtures'] as const),
+  ],
+  resets: ['resetPortfolio'],
+  'deposits, transfers and imported positions': ['transferCash', 'importPositions'],
+  'broker and margin terms': ['switchBroker', 'upgradeMargin'],
+  'the clock': ['getClock', 'setClock', 'advanceClock', 'stepSimulation', 'stepSimulations'],
+  'quotes, instruments, halts and corporate actions': [
+    ...(['pushQuotes', 'putInstruments', 'haltTrading', 'listHalts', 'liftHalt'] as const),
+    ...(['addCorporateActions', 'listCorporateActions', 'withdrawCorporateAction'] as const),
+  ],
+  'scripted outcomes and faults': [
+    ...(['createOutcome', 'listOutcomes', 'deleteOutcome', 'deleteOutcomes'] as const),
+    ...(['createFault', 'listFaults', 'deleteFault', 'deleteFaults'] as const),
+  ],
+  'simulations, forks, snapshots, exports and comparisons': [
+    ...(['createSimulation', 'listSimulations', 'getSimulation', 'deleteSimulation'] as const),
+    ...(['createSimulationToken', 'getSimulationMask', 'exportSimulation', 'importSimulation'] as const),
+    ...(['takeSnapshot', 'listSnapshots', 'deleteSnapshot', 'forkSimulation'] as const),
+    ...(['createComparison', 'getComparison', 'cancelComparison'] as const),
+  ],
+  'other entries and the competition itself': [
+    ...(['createCompetition', 'updateCompetition', 'cancelCompetition', 'startCompetition'] as const),
+    ...(['pauseCompetition', 'finishCompetition', 'exportCompetition', 'enterCompetition'] as const),
+    ...(['listEntries', 'createEntryToken', 'disqualifyEntry', 'withdrawEntry'] as const),
+  ],
+  'the server and other tokens': [
+    ...(['getCluster', 'createAgentToken', 'createWebhook', 'listWebhooks', 'getWebhook'] as const),
+    ...(['updateWebhook', 'deleteWebhook', 'rotateWebhookSecret', 'testWebhook'] as const),
+    ...(['listWebhookDeliveries', 'redeliverWebhook'] as const),
+  ],
+};
+
+describe('everything but trading and reading is 403 for the token of an entry (D195)', () => {
+  const SOME_ID = '00000000-0000-4000-8000-000000000000';
+  let entry: Awaited<ReturnType<typeof started>>;
+  let attempt: (id: OperationId) => Promise<Reply>;
+
+  beforeAll(async () => {
+    entry = await started();
+    const { accountId } = (await entry.client.get('/v1/accounts')).body.data[0] as { accountId: string };
+    const ids: Readonly<Record<string, string>> = {
+      accountId,
+      portfolioId: entry.portfolioId,
+      competitionId: entry.path.split('/').at(-1) ?? '',
+      entryId: entry.entryId,
+    };
+    const byId = new Map(routeEntries);
+    attempt = (id) => {
+      const { method, path, body } = byId.get(id)!;
+      const url = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? SOME_ID);
+      return entry.client.inject({ method, url, ...(body !== undefined && { payload: {} }) });
+    };
+  });
+
+  it.each(Object.entries(HELD_AT_THE_DOOR))('%s', async (_, operations) => {
+    for (const id of operations) {
+      const { status, body } = await attempt(id);
+      expect([status, (body as Body).error?.code], id).toEqual([403, 'ENTRY_TOKEN']);
+    }
+  });
+
+  it('leaves trading its portfolio, reading, and reading the market', () => {
+    const held = new Set(Object.values(HELD_AT_THE_DOOR).flat());
+    const left = routeEntries.filter(([id, { auth }]) => auth !== 'none' && !held.has(id));
+    const changing = left.filter(([, { scope }]) => scope !== 'read').map(([id]) => id);
+    expect(changing.toSorted()).toEqual([
+      'cancelAccountOrders',
+      'cancelOrder',
+      'createKeyPair',
+      'createOrder',
+      'createOrders',
+      'doNotExerciseOption',
+      'exerciseOption',
+      'revokeKeyPair',
+      'updateOrder',
+    ]);
   });
 });
 

@@ -2,7 +2,6 @@ import {
   type Account,
   type AssetClass,
   type Brokerage,
-  brokerOf,
   type DayTradeRegime,
   dayTradeRegimeOf,
   type Exercised,
@@ -83,7 +82,7 @@ interface View {
 
 function viewOf(brokerage: Brokerage, portfolio: CorePortfolio): View {
   const { terms, settings, updatedAt } = portfolio;
-  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage.rules, settings.brokerId));
+  const value = valuationOf(portfolio, brokerage, brokerage.broker({ settings }));
   return {
     terms,
     settings,
@@ -98,7 +97,7 @@ function closedView(brokerage: Brokerage, { terms, settings, value, at }: Closed
 }
 
 const regimeAt = (brokerage: Brokerage, settings: PortfolioSettings, at: Instant): DayTradeRegime =>
-  dayTradeRegimeOf(brokerOf(brokerage.rules, settings.brokerId), brokerage.rules.calendar.dateOf(at));
+  dayTradeRegimeOf(brokerage.broker({ settings }), brokerage.rules.calendar.dateOf(at));
 
 function identity({ terms, settings, dayTradeRegime }: View) {
   const { marginType, portfolioMarginEngineType } = settings;
@@ -241,7 +240,7 @@ export function closedUpdate(brokerage: Brokerage, closed: ClosedPortfolio): Por
 }
 
 export function eligibilityOf(brokerage: Brokerage, portfolio: CorePortfolio): MarginEligibility {
-  const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
+  const broker = brokerage.broker(portfolio);
   const eligibility = marginEligibility(portfolio, brokerage, broker, brokerage.rules.portfolioMarginEquity);
   return {
     eligible: eligibility.eligible,
@@ -347,7 +346,7 @@ export function optionPositions(brokerage: Brokerage, portfolio: CorePortfolio):
 /** D97: the margins are those of the whole position, as its broker takes them now. */
 export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio): FuturePosition[] {
   const { calendar } = brokerage.rules;
-  const house = brokerOf(brokerage.rules, portfolio.settings.brokerId);
+  const house = brokerage.broker(portfolio);
   return heldOf(brokerage, portfolio, 'FUTURE').flatMap((entry) => {
     const { instrument, position, held, mark, marketValue, entryPrice } = entry;
     if (instrument.assetClass !== 'FUTURE') return [];

@@ -2,7 +2,6 @@ import {
   amountDue,
   type Brokerage,
   type BrokerConfiguration,
-  brokerOf,
   canonicalSymbol,
   type Holding,
   type HouseRates,
@@ -220,7 +219,7 @@ const accrued = (units: number): number => Math.round(units / 1e6) / 100;
 
 /** Margin requirement of a portfolio's positions, and the equity available for it (D121). */
 export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): PortfolioMargin {
-  const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
+  const broker = brokerage.broker(portfolio);
   const value = valuationOf(portfolio, brokerage, broker);
   const requirement = requirementOfPortfolio(portfolio, brokerage, broker);
   const { calls, interest, borrowFees } = portfolio.margin;
@@ -243,7 +242,7 @@ export function amountsDue(
 ): ReadonlyMap<number, Money> {
   const calls = portfolio?.margin.calls ?? [];
   if (portfolio === undefined || calls.length === 0) return new Map();
-  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage.rules, portfolio.settings.brokerId));
+  const value = valuationOf(portfolio, brokerage, brokerage.broker(portfolio));
   return new Map(calls.map((call) => [call.number, amountDue(call, portfolio, value)]));
 }
 
