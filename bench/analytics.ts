@@ -211,7 +211,7 @@ async function csvRows(
 }
 
 const NEWLINE = 10;
-/** Bytes between two looks at the memory of the server. */
+/** Bytes between two readings of the server's memory. */
 const LOOK_EVERY = 10_000_000;
 
 /** Resident memory of a process (Linux). */

@@ -1,4 +1,4 @@
-/** A client of one connection that costs little itself: what is measured is the server, which shares the cores with it. */
+/** A cheap client with one connection: the measurement is of the server, which shares the cores with it. */
 import { connect, type Socket } from 'node:net';
 
 const HEAD_END = '\r\n\r\n';

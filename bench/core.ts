@@ -74,7 +74,7 @@ function trade(
   for (let index = 0; index < orders; index++) {
     const round = Math.floor(index / PORTFOLIOS);
     const portfolioId = portfolioIds[index % PORTFOLIOS] ?? '';
-    // A portfolio sells in the next round what it bought in this one.
+    // A portfolio sells in the next round the shares that it bought in this one.
     const symbol = symbolOf(((round >> 1) + index) % SYMBOLS);
     const at = Instant.plusMs(morning, index >> 3);
     doWhatIsDue(brokerage, at);

@@ -256,7 +256,7 @@ async function measureComparison(
   ];
 }
 
-/** The same of the first fork: what was filled has to come into the history. */
+/** The same for the first fork: its fills have to appear in the history. */
 async function untilListed(call: Caller, simulationId: string): Promise<void> {
   for (let tries = 60; tries > 0; tries--)
     try {

@@ -31,7 +31,7 @@ export interface LoadResult {
 
 /** Answers count from then on: connections are open, and what sends has been compiled. */
 const RAMP_MS = 1_000;
-/** Connections that are due are looked for so often where there is a rate. */
+/** Interval at which due connections are looked for when there is a rate. */
 const TICK_MS = 1;
 const HEAD_END = Buffer.from('\r\n\r\n');
 

@@ -129,7 +129,7 @@ function rowsOf(
   ];
 }
 
-/** At a rate that does not depend on the answers: what a request waited for a connection counts. */
+/** At a rate that does not depend on the answers: the wait of a request for a connection counts. */
 function halfLoadRow(rounds: readonly Round[], rate: number): Row {
   return {
     measure: 'durable placements over HTTP at half of that rate: p99',

@@ -178,7 +178,7 @@ function holding(brokerage: Brokerage, index: number, ticking: number, draw: () 
     state.holders.set(symbol, holders.add(result));
     worth += value;
   }
-  // Equity between 25.01 % and 75 % of what is held.
+  // Equity between 25.01 % and 75 % of the positions' value.
   const equity = draw() < 0.1 ? 0.2501 + 0.02 * draw() : 0.27 + 0.48 * draw();
   state.watch.portfolios.add(result);
   result.balances.SETTLED_CASH = Money.ofUnits(-Math.round(worth * (1 - equity)));

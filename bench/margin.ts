@@ -207,7 +207,7 @@ function sums(measure: string, aim: number, draw: (draw: Draw) => RegTLeg[], boo
     house,
     asOf,
     calendar,
-    // Some cents up and down: what is held stays what it is, and no price is the last one.
+    // Some cents up and down: holdings stay the same, and no price repeats.
     holdings: holdings.map((holding, i) => ({
       ...holding,
       mark: Price.ofUnits(holding.mark + (((round * 37 + i * 11) % 20) + 1) * 1_000_000),

@@ -50,7 +50,7 @@ export interface Elapsed {
   readonly cpuMs: number;
 }
 
-/** Started now; call it to know what has passed. */
+/** A stopwatch started now; call it for the elapsed time. */
 export function stopwatch(): () => Elapsed {
   const cpu = process.cpuUsage();
   const began = performance.now();
@@ -100,7 +100,7 @@ export async function keepFull(
   await Promise.all(Array.from({ length: Math.min(inFlight, tasks) }, client));
 }
 
-/** A directory that is gone afterwards. */
+/** A temporary directory, removed afterwards. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'sandpit-bench-'));
   try {
@@ -110,7 +110,7 @@ export async function withDirectory<T>(use: (directory: string) => Promise<T>): 
   }
 }
 
-/** The directory that BENCH_DIRECTORY names, which stays for the next run; else one that is gone afterwards. */
+/** The directory that BENCH_DIRECTORY names, which stays for the next run; else a temporary one. */
 export async function inKeptDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const kept = process.env['BENCH_DIRECTORY'];
   if (kept === undefined || kept === '') return withDirectory(use);

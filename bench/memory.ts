@@ -27,12 +27,12 @@ import { withServerParts } from './simulation.js';
 const MEGABYTE = 1024 * 1024;
 
 export async function measureMemory(): Promise<readonly Row[]> {
-  // Simulations first: what is measured there is the size of the whole process.
+  // Simulations first: their row measures the size of the whole process.
   const simulations = await measureSimulations();
   return [...(await measureState()), ...simulations];
 }
 
-/** Bytes of the heap that are in use, once everything that can go is gone. */
+/** Bytes of the heap in use after a full collection. */
 function heapBytes(): number {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error('start node with --expose-gc');

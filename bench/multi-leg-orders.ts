@@ -199,7 +199,7 @@ async function measureExpiry(): Promise<readonly Row[]> {
       MONDAY_TEN,
     );
   }
-  // Up to just before the close of the day it ends; what is due then is the expiry, and after it the marks of the close.
+  // Up to just before the close of the expiration day; the expiry is due then, and after it the closing marks.
   const { calendar } = brokerage.rules;
   const before = calendar.instantOf(calendar.dateOf(Instant.plusMs(MONDAY_TEN, 4 * 86_400_000)), 15, 59);
   const end = Instant.plusMs(before, 60_000);

@@ -29,7 +29,7 @@ export async function measurePlacements(): Promise<readonly Row[]> {
       const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
       await pushQuotes(main, symbols);
       const portfolioIds = await openPortfolios(main, PORTFOLIOS);
-      // Each portfolio has its own turns, so that it sells only what it has bought.
+      // Each portfolio has a rotation of its own, so that it sells only shares that it has bought.
       const turns = portfolioIds.map(() => 0);
       const place = async (index: number): Promise<void> => {
         const who = index % PORTFOLIOS;

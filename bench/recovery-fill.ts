@@ -12,7 +12,7 @@ export interface FillWish {
 }
 
 export type FillReport =
-  /** All that was wished for is there; what follows is told every second. */
+  /** All records are written; further messages report every second. */
   { readonly filled: true } | { readonly longestPauseMs: number; readonly records: number };
 
 const SYMBOLS = 50;

@@ -1,4 +1,4 @@
-/** The readers of `streams.ts`, in a process of their own: each reads until it has been told of the last order. */
+/** The readers of `streams.ts`, in a process of their own: each reads until it has received the last order. */
 import { Agent, get } from 'node:http';
 
 interface Wanted {

@@ -7,7 +7,7 @@ export type ToReceivers =
   /** Keeps answers back from here on, or gives them. */
   | { readonly kind: 'hold' }
   | { readonly kind: 'go' }
-  /** Asks for what came since the last time. */
+  /** Asks for the requests since the last report. */
   | { readonly kind: 'report' };
 
 export interface ReceiversReport {
@@ -15,7 +15,7 @@ export interface ReceiversReport {
   /** Wall-clock ms. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** When each order was told to be filled, at each live receiver: `[orderId, ms]`. */
+  /** Time at which each fill was received, at each live receiver: `[orderId, ms]`. */
   readonly fills: readonly (readonly [string, number])[];
 }
 

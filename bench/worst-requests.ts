@@ -111,7 +111,7 @@ function rowOf(name: string, times: readonly number[], took: readonly number[], 
   };
 }
 
-/** The worst single requests that a tenant can send, by what they are, on a tenant with many things. */
+/** The worst single requests that a tenant can send, by name, for a tenant with many objects. */
 async function worstRequests(url: string, busy: Caller): Promise<Record<string, () => Promise<unknown>>> {
   const ids = Array.from({ length: ACCOUNTS }, (_, index) => idOf(index));
   await keepFull(ACCOUNTS, 32, async (index) => {
@@ -210,7 +210,7 @@ async function tokenFor(env: NodeJS.ProcessEnv, tenantId: string): Promise<strin
   return String(issued?.token);
 }
 
-/** Refusals are answers, too, but they are told once: the worst request must be one that does something. */
+/** Refusals are answers, too, but each is reported once: the worst request must have an effect. */
 function callerWith(url: string, token: string): Caller {
   const told = new Set<string>();
   return async (method, path, body) => {

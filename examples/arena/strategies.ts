@@ -1,7 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { Call } from './arena.js';
 
-/** Trades a portfolio until it is told to stop. */
+/** Trades a portfolio until it is stopped. */
 export type Strategy = (
   call: Call,
   portfolioId: string,
@@ -71,7 +71,7 @@ const hold: Strategy = async (call, portfolioId, symbols, over) => {
 
 const LOOKBACK = 5;
 
-/** Holds what is above its average of the last days, a quarter of the cash each. */
+/** Holds symbols above their average of the last days, a quarter of the cash each. */
 const momentum: Strategy = async (call, portfolioId, symbols, over) => {
   const prices = new Map<string, number[]>();
   const held = new Map<string, number>();

@@ -24,7 +24,7 @@ describe('The dip buyer', () => {
     await sim.quote('AAPL', 189, 189.05);
     expect(await bot.look('AAPL', 181)).toBe('sold');
 
-    // Sold at 189.00 what it had bought at 180.00; the proceeds are there on the next business day.
+    // Sold at 189.00 after a purchase at 180.00; the proceeds settle on the next business day.
     await sim.advance('P1D');
     expect(await sim.portfolio.show()).toMatchObject({
       settledCash: 10_090,

@@ -10,7 +10,7 @@ export class DipBuyer {
     this.portfolio = portfolio;
   }
 
-  /** Looks at the market once, and acts on what it sees. */
+  /** Checks the market once, and trades accordingly. */
   async look(symbol: string, line: number): Promise<'bought' | 'sold' | 'waits'> {
     const { ask = Infinity } = await this.client.quote(symbol);
     const position = (await this.portfolio.positions()).find((candidate) => candidate.symbol === symbol);

@@ -2,9 +2,7 @@ import { TradingHaltedError } from '@sandpit/client';
 import { sandbox } from '@sandpit/client/testing';
 import { expect, it } from 'vitest';
 
-/*
- * Test of a bot that holds shares when trading stops: the simulation is told when the halt begins and ends.
- */
+/* Tests a bot that holds shares when trading stops: the test halts and resumes trading. */
 
 it('A halt in the middle of a position: the stop waits, and fills at the price of the reopening', async () => {
   await using sim = await sandbox({ start: '2026-01-05T10:00:00-05:00', cash: 20_000 });

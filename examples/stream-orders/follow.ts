@@ -30,7 +30,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Follows the order stream until it is told to stop. */
+/** Follows the order stream until it is stopped. */
 export async function followOrders(options: FollowOptions): Promise<void> {
   const { baseUrl, token, onOrder, onConnect, signal } = options;
   let lastEventId: string | undefined;

@@ -70,7 +70,7 @@ export interface Traded extends Happening, Contract, Charges {
 export interface Converted extends Happening, Contract, Charges {
   readonly type: 'CONVERTED';
   readonly by: 'EXERCISE' | 'ASSIGNMENT';
-  /** Contracts that are gone, positive. */
+  /** Contracts removed, positive. */
   readonly quantity: number;
   readonly shares: {
     readonly symbol: string;

@@ -15,7 +15,7 @@ export interface MeasuredExecution {
   readonly price: number;
   readonly quantity: number;
   readonly quote: Quoted;
-  /** True where it took what was displayed, so that the touch is a price it could have had. */
+  /** True when it took displayed liquidity, so that the touch is a price it could have had. */
   readonly tookLiquidity: boolean;
   /** Executions in an auction have slippage and shortfall only. */
   readonly isAuction?: boolean;
@@ -64,7 +64,7 @@ export interface ExecutionQuality {
   readonly arrivalMid?: number;
   /** Cost against the arrival mid, basis points of it; positive = worse. */
   readonly slippageBps?: number;
-  /** Perold's implementation shortfall, dollars: slippage, charges, and what was missed by not filling. */
+  /** Perold's implementation shortfall, dollars: slippage, charges, and the opportunity cost of the unfilled part. */
   readonly implementationShortfall?: number;
   readonly implementationShortfallBps?: number;
   readonly effectiveSpreadBps?: number;

@@ -104,12 +104,12 @@ export class LotBook {
     return this.#settled.get(symbol) ?? 0;
   }
 
-  /** Notes that a search among the lots of a symbol need not look at so many at the beginning again. */
+  /** Notes how many lots at the beginning of a symbol's list a search need not check again. */
   settle(symbol: string, count: number): void {
     this.#settled.set(symbol, count);
   }
 
-  /** Takes in an event and returns what it closed. */
+  /** Applies an event and returns the pieces that it closed. */
   apply(event: BookEvent): readonly ClosedPiece[] {
     switch (event.type) {
       case 'TRADED':
@@ -208,7 +208,8 @@ export class LotBook {
       0,
     );
     const cash = moneyUnits(shares.cash);
-    // A long's premium makes its shares dearer, or what they bring less; a short's the other way round. A price is never negative.
+    // The premium of a long option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round. A
+    // price is never negative.
     const value = Math.max(0, shares.side === 'BUY' ? cash + premium : cash - premium);
     const moved = this.#trade({
       type: 'TRADED',

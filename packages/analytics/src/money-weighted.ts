@@ -3,7 +3,7 @@ import type { EquityPoint } from './linked-index.js';
 const DAY_MS = 86_400_000;
 const DAYS_A_YEAR = 365;
 
-/** Bounds of the yearly rate that is looked for. */
+/** Bounds of the search for the yearly rate. */
 const LOWEST_RATE = -0.9999;
 const HIGHEST_RATE = 1000;
 

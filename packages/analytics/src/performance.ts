@@ -260,7 +260,8 @@ function usageOf(
 }
 
 export function tradeStatistics(trips: readonly RoundTrip[]): TradeStatistics {
-  // Contracts that became shares have neither won nor lost: their premium is in the price of the shares. Nor has what a reset took.
+  // Contracts that became shares have neither won nor lost: their premium is in the price of the shares. Positions that a reset removed
+  // have not either.
   const counted = trips.filter(({ exitPrice }) => exitPrice !== undefined);
   const wins = counted.filter(({ netPnl }) => netPnl > 0).map(({ netPnl }) => netPnl);
   const losses = counted.filter(({ netPnl }) => netPnl < 0).map(({ netPnl }) => netPnl);

@@ -1,14 +1,14 @@
 /**
  * Realized gains and open tax lots (D189), for individuals: holding periods, wash sales within a portfolio and symbol, and Section 1256
  * contracts marked at the end of each year. Sources: IRS Publication 550; 26 CFR 1.1091-1 and 1.1091-2; 26 U.S.C. 1222, 1233, 1256.
- * Straddles, other portfolios, and options as a replacement of stock are not looked at. Not tax advice.
+ * Straddles, other portfolios, and options as a replacement of stock are not considered. Not tax advice.
  */
 import type { BookEvent, Restated } from './book-event.js';
 import { addDays, daysBetween, nextYear } from './dates.js';
 import { type ClosedPiece, LotBook, type LotMethod, type OpenLot, partOf, without } from './lot-book.js';
 import { dollars, moneyUnits, quantityOf, shareOf } from './units.js';
 
-/** Days before and after a sale at a loss in which a purchase replaces what was sold. */
+/** Days before and after a sale at a loss in which a purchase replaces the shares sold. */
 const WASH_SALE_DAYS = 30;
 
 export type Term = 'SHORT' | 'LONG' | 'SECTION_1256';
@@ -101,7 +101,7 @@ interface OpenLoss {
 
 /** Open losses of one symbol and side, in order of sale. */
 interface OpenLosses {
-  /** Losses of the present event: no lot was looked at for them. */
+  /** Losses of the present event: no lot has been checked for them. */
   fresh: OpenLoss[];
   /** Losses that no lot of before their event can take over. */
   waiting: OpenLoss[];
@@ -245,8 +245,8 @@ class TaxLedger {
   }
 
   /**
-   * Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. An event brings
-   * losses or a lot: all other pairs were looked at before.
+   * Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. An event
+   * brings losses or a lot: all other pairs were checked before.
    */
   #replace(symbol: string, { key, date }: Pick<BookEvent, 'key' | 'date'>): void {
     for (const side of SIDES) {
@@ -298,7 +298,7 @@ class TaxLedger {
       for (const loss of losses.waiting) loss.quantity = shareOf(loss.quantity, numerator, denominator);
       if (to === symbol) continue;
       this.#losses.delete(lossName(symbol, side));
-      // Lots that had the new symbol before were not looked at.
+      // Lots that had the new symbol before have not been checked.
       const { fresh } = this.#lossesOf(to, side);
       for (const loss of losses.waiting.slice(losses.first)) fresh.push(loss);
     }
@@ -324,7 +324,7 @@ function hasMore(losses: OpenLosses, today: string): boolean {
   return losses.first < waiting.length;
 }
 
-/** Charges raise what a purchase costs and lower what a sale brings. */
+/** Adds charges to the cost of a purchase and deducts them from the proceeds of a sale. */
 function withChargesInValue(event: BookEvent): BookEvent {
   if (event.type === 'RESTATED' || event.type === 'DISCARDED') return event;
   const charges = event.commission + event.fees;
@@ -340,7 +340,7 @@ function withChargesInValue(event: BookEvent): BookEvent {
 const isNear = ({ sale }: OpenLoss, lot: OpenLot): boolean =>
   Math.abs(daysBetween(sale.piece.closedDate, lot.openedDate)) <= WASH_SALE_DAYS;
 
-/** Moves as much of a loss to a lot as it has units; what is left of the lot stays as it was. */
+/** Moves as much of a loss to a lot as the lot has units; the remainder of the lot is unchanged. */
 function takeOver(open: OpenLoss, lot: OpenLot): readonly [OpenLot, OpenLot?] {
   const quantity = Math.min(open.quantity, lot.quantity);
   const loss = shareOf(open.loss, quantity, open.quantity);
@@ -363,7 +363,7 @@ function gainOf({ piece, proceeds, basis, disallowed }: Sale): RealizedGain {
   const { lot, closedDate, settlementDate } = piece;
   const isShort = lot.side === 'SHORT';
   const isLoss = basis > proceeds;
-  // A short sale ends when it is covered at a gain, when what was bought is delivered at a loss (Rev. Rul. 2002-44).
+  // A short sale ends when it is covered at a gain, when the shares bought are delivered at a loss (Rev. Rul. 2002-44).
   const soldAt = isShort && isLoss && lot.assetClass === 'EQUITY' ? settlementDate : closedDate;
   return {
     symbol: lot.symbol,

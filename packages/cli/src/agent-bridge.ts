@@ -1,7 +1,7 @@
 import type { AgentTokenBody } from '@sandpit/protocol';
 import { LevelTooLowError, type Sandpit, SandpitError } from '@sandpit/client';
 
-/** A message of the protocol, as far as a bridge looks at it. */
+/** The fields of a protocol message that a bridge reads. */
 interface Message {
   readonly id?: string | number;
   readonly method?: string;
@@ -9,8 +9,8 @@ interface Message {
 }
 
 /**
- * The tools of a server on standard input and output: every message goes to its `/mcp` and back, and what an agent may do is the server's
- * to say. Resolves when the agent hangs up.
+ * The tools of a server on standard input and output: every message goes to its `/mcp` and back, and the server enforces the agent's
+ * rights. Resolves when the agent disconnects.
  */
 export async function bridge(client: Sandpit, wanted: AgentTokenBody): Promise<void> {
   const [{ StdioServerTransport }, { StreamableHTTPClientTransport }] = await Promise.all([

@@ -29,7 +29,7 @@ async function type(line: string, { isTerminal = false, as = access } = {}) {
   });
   return { code, out, complaint };
 }
-/** A command that goes on until it is told to stop. */
+/** A command that runs until it is stopped. */
 function follow(line: string) {
   let out = '';
   const waiting: { readonly text: string; readonly resolve: () => void }[] = [];

@@ -12,7 +12,7 @@ const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 
 /** Targets of a clock advance. */
 const UNTIL = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 
-/** Between two looks at an import, ms. */
+/** Interval between two polls of an import, ms. */
 const POLL_MS = 200;
 
 export function addSimulations(program: Command, client: Client, out: Output): void {
@@ -196,7 +196,7 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     });
 }
 
-/** One of the words for what comes next, or a time. */
+/** One of the goals of an advance by name, or a time. */
 function goalOf(when: string): AdvanceClockBody {
   const until = UNTIL.find((word) => word === when);
   return until === undefined ? { to: when } : { until };

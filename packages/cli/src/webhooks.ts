@@ -119,7 +119,7 @@ function addDeliveries(webhooks: Command, client: Client, out: Output): void {
     });
 }
 
-/** Makes a webhook that leads here, prints what comes, a line each, and deletes the webhook at the end. */
+/** Creates a webhook to this process, prints each event in a line, and deletes the webhook at the end. */
 async function listen(
   client: Awaited<ReturnType<Client>>,
   port: number,

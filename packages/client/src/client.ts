@@ -47,7 +47,7 @@ export class Sandpit {
     this.#watch = new OrderWatch(this);
   }
 
-  /** Any operation of the API by its name. POSTs carry an `Idempotency-Key`: what is tried again is not done twice. */
+  /** Calls any operation of the API by its name. POSTs carry an `Idempotency-Key`, so that a retry has no second effect. */
   async call<Id extends OperationId>(
     id: Id,
     ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]

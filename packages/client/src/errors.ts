@@ -39,7 +39,7 @@ export class AnswerError extends SandpitError {
   }
 }
 
-/** 400 without a code: what was sent breaks a rule of its form. */
+/** 400 without a code: the request breaks a rule of its form. */
 export class ValidationError extends AnswerError {
   override readonly name = 'ValidationError';
 }

@@ -12,7 +12,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** Last event that an earlier reader received. */
   readonly lastEventId?: string | undefined;
-  /** The stream is open: what happens from now on is told. Also each time it is open again. */
+  /** Called when the stream is open, and each time it is open again: events from now on are delivered. */
   readonly onOpen?: (() => void) | undefined;
 }
 

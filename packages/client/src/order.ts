@@ -16,7 +16,7 @@ export class NotFilledError extends SandpitError {
   }
 }
 
-/** An order of a portfolio. `data` is as it was told last. */
+/** An order of a portfolio. `data` is its latest known state. */
 export class Order {
   readonly #client: Sandpit;
   #data: OrderData;

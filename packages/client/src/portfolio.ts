@@ -67,17 +67,17 @@ export class Portfolio {
     return this.#place('BUY_TO_OPEN', symbol, size, options);
   }
 
-  /** Sells what is held. */
+  /** Sells a long position. */
   sell(symbol: string, size: Size, options?: OrderOptions): Promise<Order> {
     return this.#place('SELL_TO_CLOSE', symbol, size, options);
   }
 
-  /** Sells what is not held. */
+  /** Sells short. */
   short(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
     return this.#place('SELL_TO_OPEN', symbol, quantity, options);
   }
 
-  /** Buys back what was sold short. */
+  /** Buys back a short position. */
   cover(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
     return this.#place('BUY_TO_CLOSE', symbol, quantity, options);
   }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandpit } from './client.js';
 
-/** Whatever answers at an address that is no Sandpit's, by what it is asked with. */
+/** Answers at addresses that are not Sandpit's, by credentials of the request. */
 const STRANGERS: Readonly<Record<string, readonly [status: number, body: string]>> = {
   'Bearer page': [200, '<html>Welcome</html>'],
   'Bearer gone': [404, '<html>Not found</html>'],

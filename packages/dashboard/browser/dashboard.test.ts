@@ -18,7 +18,7 @@ const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</
 
 describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   const visit = new Visit();
-  /** The status of each order in the table, by what it says. */
+  /** The text of each order's row in the table. */
   const rows = (): Promise<string[]> =>
     visit.page.locator('[aria-label="Orders"] tbody tr:not(.gap)').allInnerTexts();
 

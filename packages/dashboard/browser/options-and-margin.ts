@@ -85,7 +85,7 @@ export function optionsAndMargin(visit: Visit): void {
     const calls = page.getByRole('region', { name: 'Calls', exact: true });
     await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+\$510\.00\s+\$510\.00\s+Open/);
 
-    // 27.50 of requirement a share: nineteen of them free what is missing.
+    // 27.50 of requirement a share: nineteen of them release the amount due.
     const notice = page.getByRole('status', { name: 'Margin call' });
     await notice.getByText('deposit $510.00 or sell 19 AAPL by Jan 8, 2026, 12:00:00 PM ET').waitFor(SOON);
     await notice.getByRole('button', { name: 'Why' }).click();
@@ -112,7 +112,7 @@ export function optionsAndMargin(visit: Visit): void {
       .poll(() => page.locator('[aria-label="Orders"] tbody').innerText(), SOON)
       .toMatch(/Sell \d+ AAPL[\s\S]*Filled[\s\S]*Buy 100 AAPL/);
 
-    // A call moves no cash, and is told in words.
+    // A call moves no cash, and is described in words.
     await visit.go(simulation.place(`activity/${portfolioId}?category=MARGIN`), page);
     const activities = page.getByRole('region', { name: 'Activities' });
     await expect
@@ -120,7 +120,7 @@ export function optionsAndMargin(visit: Visit): void {
       .toContain('Maintenance call of $510.00, due Jan 8, 2026, 12:00:00 PM ET');
     expect(await activities.innerText()).not.toMatch(/\+\$|MAINTENANCE|\d{4}-\d{2}-\d{2}/);
 
-    // A deposit says what it will do, and is done when it is confirmed.
+    // A deposit shows its effect, and is executed on confirmation.
     await visit.go(simulation.place(`portfolio/${portfolioId}?section=manage`), page);
     const deed = page.getByRole('form', { name: 'Deposit or withdraw' });
     await deed.getByLabel('Amount').fill('1,000');

@@ -1,4 +1,4 @@
-/** A real server, a real browser, and what a test does to both. */
+/** A real server, a real browser, and the actions of a test on both. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ const launchBrowser = (): Promise<Browser> =>
     ],
   });
 
-/** For what comes by itself, on a machine that has other things to do. */
+/** Timeout for changes that come by themselves, on a machine under load. */
 export const SOON = { timeout: 20_000 };
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';

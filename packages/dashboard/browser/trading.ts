@@ -80,7 +80,7 @@ export function trading(visit: Visit): void {
     await form.getByLabel('Stop loss in').selectOption('dollars');
     await form.getByText('Loss −$100.00 (−2.50%) at 390.00').waitFor();
 
-    // A sale of what is held closes it; the dock closes a position, and cancels an order.
+    // A sale closes a long position; the dock closes a position, and cancels an order.
     await form.getByRole('button', { name: 'Sell', exact: true }).click();
     expect(await form.getByLabel('Effect').inputValue()).toBe('CLOSE');
     await page.getByRole('link', { name: 'Close MSFT' }).click();

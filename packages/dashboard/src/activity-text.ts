@@ -7,7 +7,7 @@ import { contractText, optionNamed } from './option-legs.ts';
 const INSTANT = /\d{4}-\d{2}-\d{2}T[\d:.]+Z/g;
 const DATE = /\b\d{4}-\d{2}-\d{2}\b/g;
 const OPTION = /\b[A-Z.]{1,6}\d{6}[CP]\d{8}\b/g;
-/** Codes of one word, which cannot be told from a symbol, at the places where the texts have them. */
+/** Codes of one word, which look like symbols, at the places where the texts have them. */
 const LEADING = /^(MARKET|LIMIT|STOP|MAINTENANCE|FUTURES|INTRADAY|PORTFOLIO)\b/;
 const REASON = /\(([A-Z][A-Z_]+)\)/;
 const CODE = /\b[A-Z]+(?:_[A-Z]+)+\b/g;
@@ -31,8 +31,8 @@ export function activityText({ category, description }: Pick<Activity, 'category
 }
 
 /**
- * The cash that an activity brought or took; undefined of what moved none. A margin call names what is missing, a settlement moves cash
- * that its trade or dividend has brought already, and a reset names a balance.
+ * The cash that an activity moved; undefined when it moved none. A margin call names the amount due, a settlement moves cash that its trade
+ * or dividend has counted already, and a reset names a balance.
  */
 export function cashOf({
   category,

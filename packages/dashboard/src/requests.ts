@@ -62,7 +62,7 @@ function cuttable(given: AbortSignal | null | undefined): AbortSignal {
   return own.signal;
 }
 
-/** `fetch` that notes what came of it. */
+/** `fetch` that notes its result. */
 export async function notedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const url = new URL(input instanceof Request ? input.url : String(input), location.href);
   const began = performance.now();

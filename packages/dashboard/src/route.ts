@@ -45,7 +45,7 @@ export const go = (href: string): void => {
   location.hash = href;
 };
 
-/** Changes the query of the present place; what is undefined or empty is left out. Adds nothing to the history. */
+/** Changes the query of the present location; undefined and empty values are removed. Adds nothing to the history. */
 export function setQuery(changes: Query): void {
   const [path = '#/', queryText = ''] = location.hash.split('?');
   const query = new URLSearchParams(queryText);

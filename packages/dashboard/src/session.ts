@@ -15,7 +15,7 @@ export interface Claims {
 export const MAIN = 'main';
 const KEY = 'sandpit-tokens';
 
-/** Undefined for what is no token. */
+/** Undefined for a text that is not a token. */
 export function claimsOf(token: string): Claims | undefined {
   const [, payload = ''] = token.split('.');
   try {

@@ -89,7 +89,7 @@ export const strategyLegCounts = {
   STRANGLE: 2,
 } as const satisfies Record<Strategy, number>;
 
-/** The exits of a bracket rest until the entry is gone; an immediate time in force would make no sense. */
+/** The exits of a bracket rest until the entry has ended; an immediate time in force would make no sense. */
 export const bracketTimesInForce = ['DAY', 'GTC'] as const;
 export type BracketTimeInForce = (typeof bracketTimesInForce)[number];
 

@@ -134,7 +134,7 @@ export function numberCheck(keywords: Keywords): Check {
   const integer = keywords.type === 'integer';
   const decimals = keywords['x-decimals'];
   const expected = keywords['x-expected'] ?? (integer ? 'must be an integer' : 'must be a number');
-  // A sign is part of what is expected ("a positive number"), a lower bound of another size is a rule of its own.
+  // A sign is part of the expectation ("a positive number"), a lower bound of another size is a rule of its own.
   const lowerInExpected = keywords['x-range-in-expected'] === true || minimum >= 0;
   const upperInExpected = keywords['x-range-in-expected'] === true;
   const isKind = (value: unknown): value is number =>

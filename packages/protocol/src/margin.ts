@@ -131,7 +131,7 @@ export type SmaEntry = Static<typeof SmaEntry>;
 export const SmaPage = paged('SmaPage', SmaEntry, 'The special memorandum account, newest first.');
 export type SmaPage = Static<typeof SmaPage>;
 
-/** The requirement of what a portfolio holds, and what stands against it (D121). */
+/** The requirement of a portfolio's positions, and the equity available for it (D121). */
 export const PortfolioMargin = closed('PortfolioMargin', {
   ...Requirements.properties,
   marginEquity: number({ description: 'Equity that requirements are compared with.' }),

@@ -9,7 +9,7 @@ export interface Field {
   readonly preset?: unknown;
 }
 
-/** A closed object: its fields, each followed by what the rule across them says about it, then what is unknown. */
+/** A closed object: its fields, each followed by the messages of the rule about it, then unknown fields. */
 export function objectCheck(
   fields: readonly Field[],
   rule: Rule<Record<string, unknown>> | undefined,

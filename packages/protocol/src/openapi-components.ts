@@ -18,7 +18,7 @@ export class Components {
     const source = JSON.stringify(schema);
     const known = this.#schemas.get($id);
     if (known === undefined) {
-      // Entered before its content is looked at, so that its order does not depend on what is inside.
+      // Entered before its content is processed, so that its place does not depend on the content.
       this.#schemas.set($id, { source, schema: {} });
       this.#schemas.set($id, { source, schema: this.#inline(schema) });
     } else if (known.source !== source) {

@@ -1,4 +1,4 @@
-/** Scripted outcomes: what a test orders of the orders that come next (D175). */
+/** Scripted outcomes: instructions of a test for its next orders (D175). */
 import type { Static } from 'typebox';
 import { errorCodes } from './errors.js';
 import {

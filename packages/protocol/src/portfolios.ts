@@ -186,7 +186,7 @@ export type PortfolioSummary = Static<typeof PortfolioSummary>;
 export const PortfolioSummaries = listOf(PortfolioSummary);
 export type PortfolioSummaries = Static<typeof PortfolioSummaries>;
 
-/** Which of the portfolios: the closed ones are told apart by their `status`. */
+/** Selects portfolios: closed ones are marked by their `status`. */
 export const PortfolioQuery = parameters({
   ...pageFields,
   status: choice(['OPEN', 'CLOSED', 'ALL'], {

@@ -66,7 +66,7 @@ const contracts = (minimum: number) =>
 export const ExerciseBody = closed('ExerciseBody', { quantity: contracts(1) });
 export type ExerciseBody = Static<typeof ExerciseBody>;
 
-/** Says what is not to be exercised at expiry (D86). */
+/** Instruction not to exercise contracts at expiry (D86). */
 export const DoNotExerciseBody = closed('DoNotExerciseBody', { quantity: contracts(0) });
 export type DoNotExerciseBody = Static<typeof DoNotExerciseBody>;
 

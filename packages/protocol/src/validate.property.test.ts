@@ -25,7 +25,7 @@ const junk = fc.oneof(
   fc.constantFrom(null, '', '10', -1, 1e400, NaN, [], {}, true),
 );
 
-/** Some place in a value replaced, removed, or added. The place is drawn first, so that only its part of the value is gone through. */
+/** A value with one place replaced, removed, or added. The place is drawn first, so that only its part of the value is processed. */
 function damaged(value: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(value);
   return fc.nat({ max: places.length - 1 }).chain((n) => places[n]?.() ?? junk);

@@ -1,4 +1,4 @@
-/** Webhooks (D191–D193): endpoints of a tenant, and what was delivered to them. */
+/** Webhooks (D191–D193): endpoints of a tenant, and their deliveries. */
 import { type Static, Type } from 'typebox';
 import { webhookPatterns } from './enums.js';
 import {

@@ -22,7 +22,7 @@ export type Field =
   | 'right';
 
 export interface Layout {
-  /** `bars` are minutes of trades, `quotes` best bids and offers in any rhythm, `daily` days with what was paid and split. */
+  /** `bars` are minutes of trades, `quotes` best bids and offers in any rhythm, `daily` days with dividends and splits. */
   readonly kind: 'bars' | 'quotes' | 'daily';
   /** The column of each field, by its name in the header; by its place, from 0, where there is none. */
   readonly columns: Readonly<Partial<Record<Field, string | number>>>;

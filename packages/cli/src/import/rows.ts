@@ -79,7 +79,7 @@ export class Rows {
     if (this.examples.length < SHOWN) this.examples.push({ line, why });
   }
 
-  /** Takes a row, or throws what is wrong with it through `refuse`. */
+  /** Adds a row, or throws its problem through `refuse`. */
   add(row: Row, refuse: (why: string) => never): void {
     const key = `${row.at},${row.symbol}`;
     if (row.kind === 'quotes') {

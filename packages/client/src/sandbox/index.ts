@@ -48,7 +48,7 @@ export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   return new Sandbox(owner, simulationId, client, portfolio);
 }
 
-/** A market that does what it is told. */
+/** A market under the control of a test. */
 export class Sandbox implements AsyncDisposable {
   readonly simulationId: string;
   /** By a token for this simulation. */

@@ -43,7 +43,7 @@ const EMPTY = {
 };
 type Typed = typeof EMPTY;
 
-/** The request of what was typed. Fields that are empty are left out; the server checks the rest. */
+/** The request of a form. Empty fields are omitted; the server checks the rest. */
 function bodyOf(typed: Typed, allowed: readonly AssetClass[]): CompetitionBody {
   const number = (name: keyof Typed, field: string): object => {
     const value = numberTyped(typed[name]);

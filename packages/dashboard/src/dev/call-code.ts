@@ -25,7 +25,7 @@ const PATTERNS = (Object.entries(OPERATIONS) as [OperationId, string][])
   // When two patterns match, the one with fewer names wins.
   .sort((a, b) => a.names.length - b.names.length);
 
-/** The operation of a call, with what is in its path and its query; undefined of what is none of the API. */
+/** The operation of a call, with its path and query parameters; undefined for a call outside of the API. */
 export function operationOf({ method, path }: CallMade): Operation | undefined {
   const [route = '', queryText = ''] = path.split('?');
   for (const { id, method: wanted, names, pattern } of PATTERNS) {

@@ -11,7 +11,7 @@ const LIMIT = 1000;
 globalThis.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()));
 globalThis.cancelAnimationFrame = (frame) => clearTimeout(frame);
 
-/** A broker with portfolios that answers at once and counts what it is asked. */
+/** A broker with portfolios that answers at once and counts its requests. */
 function counting(ids: readonly string[]) {
   const asked: string[] = [];
   const streams: (readonly string[])[] = [];

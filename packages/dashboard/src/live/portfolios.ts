@@ -129,7 +129,7 @@ export class LivePortfolios {
 
 const shared = new WeakMap<Broker, Map<number, LivePortfolios>>();
 
-/** One for all who look at a page of a simulation. */
+/** Shared by all readers of a page of a simulation. */
 function livePortfolios(broker: Broker, page: number): LivePortfolios {
   const pages = shared.get(broker) ?? new Map<number, LivePortfolios>();
   shared.set(broker, pages);

@@ -1,4 +1,4 @@
-/** The streams that pages follow, and what is known of their connections. */
+/** The streams that pages follow, and the states of their connections. */
 import { AnswerError, type FollowOptions } from '@sandpit/client';
 
 export type StreamState = 'connecting' | 'live' | 'over';

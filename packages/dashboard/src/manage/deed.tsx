@@ -1,4 +1,4 @@
-/** Something that changes a portfolio: a form, what it will do in words, and a second click before it is done. */
+/** A change of a portfolio: a form, its effect in words, and a second click to confirm. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { errorFrom } from '../load.ts';
@@ -23,7 +23,7 @@ export function Deed({
   /** Results of the action, a sentence each. */
   readonly effects: readonly string[];
   readonly verb: string;
-  /** Resolves to what is said when it is done. */
+  /** Resolves to the confirmation text. */
   readonly act: () => Promise<string>;
   readonly isDanger?: boolean;
   /** Why it cannot be done now; absent = it can. */
@@ -34,7 +34,7 @@ export function Deed({
   const [said, setSaid] = useState('');
   const [error, setError] = useState<Error>();
   const key = effects.join('\n');
-  // Whatever is changed meanwhile is looked at again.
+  // A changed form has to be reviewed again.
   useEffect(() => setIsAsked(false), [key]);
   const submit = (event: Event): void => {
     event.preventDefault();

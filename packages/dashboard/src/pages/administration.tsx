@@ -80,7 +80,7 @@ function Health() {
 const toneOf = (status: string | undefined): string =>
   status === undefined ? '' : status === 'ok' ? 'up' : 'down';
 
-/** The tenant of the token: what it has, and what wants attention. */
+/** The tenant of the token: its objects, and problems that need attention. */
 function Tenant() {
   const broker = useBroker();
   const { tenantId, tier } = broker.claims;

@@ -16,7 +16,7 @@ import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { Rule } from '../why/rule.tsx';
 
-/** Curves that can be told apart. */
+/** Maximum number of distinguishable curves. */
 const MOST = 6;
 const BARS = 1000;
 

@@ -151,7 +151,7 @@ function useComparison(comparisonId: string): { readonly value?: Comparison; rea
         });
         setState({ value });
         if (value.status !== 'QUEUED' && value.status !== 'RUNNING') return;
-        // First what is known at once, then what is new.
+        // First the known state at once, then updates.
         wait = WAIT;
       }
     };

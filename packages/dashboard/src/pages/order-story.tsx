@@ -37,7 +37,7 @@ export function OrderStory({
 }) {
   const broker = useBroker();
   const story = useLoad(() => read(broker, orderId), [orderId]);
-  // Whatever the stream tells of the order adds to its story.
+  // Updates of the order from the stream reload its history.
   const version = `${current?.status ?? ''} ${current?.updatedAt ?? ''} ${current?.filledQuantity ?? 0}`;
   useEffect(() => {
     if (story.value !== undefined) story.reload();

@@ -1,4 +1,4 @@
-/** All portfolios at a glance: their sum and its curve, a card for each, recent fills, and what comes next. */
+/** All portfolios at a glance: their sum and its curve, a card for each, recent fills, and upcoming events. */
 import type { Order, PortfolioUpdate } from '@sandpit/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

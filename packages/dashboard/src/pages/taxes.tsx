@@ -1,4 +1,4 @@
-/** The tax year of a portfolio: its sales, their totals, what is still open. */
+/** The tax year of a portfolio: its sales, their totals, its open lots. */
 import type { RealizedGain, RealizedGainPage, TaxLot } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { change, money, quantity, tone, words } from '../format.ts';

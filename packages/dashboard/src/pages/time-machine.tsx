@@ -1,4 +1,4 @@
-/** The time of a simulation: its timeline, what comes next, snapshots and forks. */
+/** The time of a simulation: its timeline, upcoming events, snapshots and forks. */
 import type { Simulation, Snapshot } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

@@ -1,4 +1,4 @@
-/** Webhooks of the tenant: endpoints, what was delivered to them, test events and redelivery. */
+/** Webhooks of the tenant: endpoints, their deliveries, test events and redelivery. */
 import {
   type CreatedWebhook,
   type Webhook,

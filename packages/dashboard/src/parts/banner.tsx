@@ -141,7 +141,7 @@ export function Banner({
 function speedSince(before: ClockStatus | undefined, { now }: MarketHours, readAtMs: number): number {
   if (before === undefined || readAtMs === before.readAtMs) return 0;
   const speed = (Date.parse(now) - Date.parse(before.hours.now)) / (readAtMs - before.readAtMs);
-  // A second as long as one, give or take what an answer takes.
+  // A speed close to 1, within the error of an answer's delay.
   return Math.abs(speed - 1) < 0.2 ? 1 : Math.round(speed);
 }
 
@@ -172,7 +172,7 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
   );
 }
 
-/** The time of the simulation, going on between two looks at it. */
+/** The time of the simulation, extrapolated between two readings. */
 function Now({
   standing,
   movedToMs = 0,

@@ -92,7 +92,7 @@ export class Drawing {
     return canvas;
   }
 
-  /** Shows everything at the next drawing: what is drawn then is another stretch of time. */
+  /** Shows the whole range at the next drawing, which has another stretch of time. */
   refit(): void {
     this.#isMoved = false;
     this.#drawn = '';

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classOfCell, type Column } from './column.ts';
 
 const ROW_PX = 34;
-/** Rows kept above and below what is seen. */
+/** Rows kept above and below the visible ones. */
 const MARGIN = 12;
 
 export function VirtualTable<Row>({

@@ -129,7 +129,7 @@ export class ClockControl {
   }
 }
 
-/** Tells the pages that the clock was moved: what they show is old. */
+/** Notifies the pages that the clock was moved: their data is outdated. */
 export function tellClockMoved(): void {
   dispatchEvent(new Event('clock'));
 }

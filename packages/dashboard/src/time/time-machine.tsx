@@ -1,4 +1,4 @@
-/** The timeline with what it needs, and what can be done at a chosen instant: jump there, or fork from there. */
+/** The timeline with its data, and the actions at a chosen instant: jump there, or fork from there. */
 import type { Simulation, Snapshot } from '@sandpit/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

@@ -1,4 +1,4 @@
-/** The time of a simulation as a line: sessions, what is scheduled, what happened, snapshots and forks. */
+/** The time of a simulation as a line: sessions, scheduled and past events, snapshots and forks. */
 import type { Snapshot, TradingCalendar } from '@sandpit/protocol';
 import type { TargetedEvent, TargetedPointerEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';

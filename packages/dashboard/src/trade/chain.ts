@@ -1,4 +1,4 @@
-/** Chains of an underlying: the one that is looked at, and those of the legs in the tray. */
+/** Chains of an underlying: the displayed one, and those of the legs in the tray. */
 import type { Leg, OptionChain, OptionChainContract, Strategy } from '@sandpit/protocol';
 import { useRef } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -8,7 +8,7 @@ import { useClockMoves } from '../time/clock-moves.ts';
 
 export interface Chains {
   readonly expirations: readonly string[];
-  /** The expiration that is looked at. */
+  /** The displayed expiration. */
   readonly chosen: string;
   readonly chain: OptionChain | undefined;
   /** Contracts of all chains that were read, by symbol. */
@@ -16,7 +16,7 @@ export interface Chains {
   readonly error: Error | undefined;
 }
 
-/** Between two looks at the chain, ms. */
+/** Interval between two reads of the chain, ms. */
 const LOOK_MS = 5000;
 
 export function useChains(underlying: string, asked: string, legs: readonly Leg[]): Chains {
@@ -65,7 +65,7 @@ export interface ChainRow {
   readonly put: OptionChainContract | undefined;
 }
 
-/** Strikes one can look at: a chain is long, its middle is what matters. */
+/** Strikes shown on each side of the money: the middle of a long chain matters most. */
 const EACH_SIDE = 12;
 
 /** The strikes around the price of the underlying, ascending. */

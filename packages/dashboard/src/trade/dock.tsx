@@ -1,4 +1,4 @@
-/** Below the chart: what is held, what is open, what filled and what happened, of the portfolio of the ticket. */
+/** Below the chart: positions, open orders, fills and activities of the ticket's portfolio. */
 import type { Activity, Order, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

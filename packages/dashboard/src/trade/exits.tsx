@@ -25,7 +25,7 @@ export function Exits({ query, kind, type, intent, entry, problems }: ExitsProps
   const isPair = takesStop(kind, type, intent);
   if (!isOpening && !isPair) return null;
   const isUsed = query.has('target') || query.has('guard');
-  // The stop of a closing order protects what is held: it is on the other side of the market.
+  // The stop of a closing order protects the position: it is on the other side of the market.
   const own = isPair ? { ...entry, isBuy: !entry.isBuy } : entry;
   return (
     <details class="exits" open={isUsed}>

@@ -1,4 +1,4 @@
-/** The legs that were clicked together: their net, Greeks, margin, and what they make of each price and day. */
+/** The selected legs: their net, Greeks, margin, and their value at each price and day. */
 import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { X } from 'lucide-preact';
 import { useState } from 'preact/hooks';

@@ -52,7 +52,7 @@ export function impliedVolatility(
   return (low + high) / 2;
 }
 
-/** A leg with what is needed to value it. */
+/** A leg with the data needed to value it. */
 export interface ValuedLeg {
   /** Contracts in a unit; negative = sold. */
   readonly count: number;

@@ -64,7 +64,7 @@ function fundsRemedy(figure: (name: string) => number | undefined, order: Sized)
     : `${missing} It passes with ${quantity(fewer)} or with a deposit of the difference.`;
 }
 
-/** The whole quantity that what is available pays for, at the same cost for each; undefined of an order for an amount. */
+/** The largest whole quantity that the available amount pays for, at the same cost per unit; undefined for a notional order. */
 export function affordable(order: Sized, required: number, available: number): number | undefined {
   if (order.quantity === undefined || required <= 0) return undefined;
   return Math.max(0, Math.floor((order.quantity * available) / required));

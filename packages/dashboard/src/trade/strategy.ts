@@ -1,4 +1,4 @@
-/** Names of strategies, and the orders that close or roll what is held. */
+/** Names of strategies, and the orders that close or roll positions. */
 import type { Leg, PositionIntent, Strategy } from '@sandpit/protocol';
 import { type OptionName, optionNamed, textOfLegs } from '../option-legs.ts';
 

@@ -3,7 +3,7 @@ import { useBroker } from '../broker.ts';
 import { useLoad } from '../load.ts';
 import { openSymbol } from './open-symbol.ts';
 
-/** The symbol of the ticket, with what is listed to choose from. It counts when it is typed to its end: Enter or Tab. */
+/** The symbol of the ticket, with listed symbols to choose from. It takes effect on Enter or Tab. */
 export function SymbolField({ value }: { readonly value: string }) {
   const broker = useBroker();
   const id = useId();

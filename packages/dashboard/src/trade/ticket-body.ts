@@ -36,7 +36,7 @@ export function intentOfTicket(query: URLSearchParams): PositionIntent {
   return positionIntents.find((one) => one === asked) ?? 'BUY_TO_OPEN';
 }
 
-/** Several legs make a spread; otherwise the form of the symbol says what it is. */
+/** Several legs make a spread; otherwise the form of the symbol determines the asset class. */
 export const kindOfTicket = (query: URLSearchParams, symbol: string): TicketKind =>
   legsOf(query.get('legs') ?? '').length > 1 ? 'SPREAD' : kindOfSymbol(symbol);
 
@@ -138,7 +138,7 @@ export function missingOf(query: URLSearchParams, symbol: string): string | unde
   return undefined;
 }
 
-/** A ticket that asks for what an order asked for. */
+/** A ticket with the terms of an order. */
 export function ticketOf(order: Order): Record<string, string | number | undefined> {
   const body = bodyOf(order);
   const stopLoss = (body.bracketConfig ?? body.ocoConfig)?.stopLoss;

@@ -94,7 +94,7 @@ export function Ticket(props: TicketProps) {
       }),
     [],
   );
-  // A ticket that asks for something else has nothing to do with what was said of the last one.
+  // A changed ticket clears the messages about the previous one.
   useEffect(() => setError(undefined), [JSON.stringify(order)]);
 
   const submit = (event: Event): void => {
@@ -113,7 +113,7 @@ export function Ticket(props: TicketProps) {
       )
       .finally(() => setIsSending(false));
   };
-  /** Enter goes to the button, which says what it will do: nothing is sent from within a number. */
+  /** Enter moves to the button, which states its effect: a number field sends nothing. */
   const onKeyDown = (event: KeyboardEvent): void => {
     const { target } = event;
     if (event.key !== 'Enter' || !(target instanceof HTMLInputElement) || target.type === 'checkbox') return;

@@ -135,7 +135,7 @@ function Desk({
   const held = heldIn(portfolio, symbol);
   const side = query.get('side');
   useEffect(() => {
-    // `b` and `s` say a side; what that does depends on what is held.
+    // `b` and `s` select a side; its effect depends on the position.
     if (side === null || (portfolioId !== undefined && portfolio === undefined)) return;
     const closes = side === 'BUY' ? held < 0 : held > 0;
     setQuery({ side: undefined, intent: `${side}_TO_${closes ? 'CLOSE' : 'OPEN'}` });

@@ -12,8 +12,8 @@ export interface Sale {
 const RELEASED = { REG_T: 'initial', MAINTENANCE: 'maintenance' } as const;
 
 /**
- * The smallest closing of one position of shares that frees what is due, commissions and fees not counted; undefined where no single
- * position frees enough, and for calls that closing does not meet.
+ * The smallest closing of one position of shares that releases the amount due, before commissions and fees; undefined where no single
+ * position releases enough, and for calls that closing does not meet.
  */
 export function saleFor(
   { type, amount, amountDue = amount }: Pick<MarginCall, 'type' | 'amount' | 'amountDue'>,

@@ -34,7 +34,7 @@ interface StoredPair extends KeyPair {
   readonly secretHash: string;
 }
 
-/** Settings of the registry: one for each pair; what was taken back is `null`. */
+/** Settings of the registry: one for each pair; a revoked pair is `null`. */
 const SETTING = 'key-pair:';
 const MOST_PER_PORTFOLIO = 100;
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -129,7 +129,7 @@ export class KeyPairs {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A pair does not outlive the revocation of what it goes back to, though that is remembered no longer than a token lasts. */
+  /** A pair does not outlive the revocation of its origin, though that is remembered no longer than a token lives. */
   #followRevocation(): void {
     for (const { keyId, origin } of [...this.#pairs.values()]) {
       // A revocation that is not durable now is repeated at the next one; the pair is refused in the meantime.

@@ -12,7 +12,7 @@ export type KeyRequest =
 /** Result of a request: the keys, or the new key, shown this once. */
 export type KeyResult = readonly KeyInfo[] | { readonly id: string; readonly apiKey: string } | null;
 
-/** Does what an operator ordered, the same whether the server does it or the command by itself. */
+/** Executes an operator's request, in the server or in the command itself. */
 export async function executeKeyRequest(access: Access, order: KeyRequest): Promise<KeyResult> {
   switch (order.order) {
     case 'list':

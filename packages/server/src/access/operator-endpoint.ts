@@ -96,7 +96,7 @@ async function sendFile(response: ServerResponse, pieces: AsyncGenerator<string>
   await pipeline(pieces, response);
 }
 
-/** Has the server that uses the directory work on a tenant. Throws `AccessRefused` with what it, or its silence, says. */
+/** Asks the server that uses the directory to work on a tenant. Throws `AccessRefused` with its message, or when it does not answer. */
 export async function callTenantWork(
   dataDir: string,
   path: string,
@@ -116,7 +116,7 @@ export async function callTenantWork(
   throw new AccessRefused(error);
 }
 
-/** Has an order carried out by the server that uses the directory. Throws `AccessRefused` with what it, or its silence, says. */
+/** Asks the server that uses the directory to execute a request. Throws `AccessRefused` with its message, or when it does not answer. */
 export async function callOperatorEndpoint(dataDir: string, order: KeyRequest): Promise<unknown> {
   const { url, secret } = doorIn(dataDir);
   const response = await fetch(url, {

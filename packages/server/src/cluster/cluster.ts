@@ -40,7 +40,7 @@ export interface ClusterParts {
 export interface NodeStatus {
   readonly tenants: number;
   readonly cells: number;
-  /** Records that the history tables of its cells do not tell of yet. */
+  /** Records that the history tables of its cells do not contain yet. */
   readonly historyLag: number;
   /** Records of the market that it has not followed yet. */
   readonly marketLag: number;
@@ -54,7 +54,7 @@ export interface ClusterReport {
   readonly isReplicated: boolean;
 }
 
-/** This node among the others: what it does at intervals, what it tells them, and what it answers them. */
+/** This node among the others: its periodic work, its messages to them, and its answers. */
 export class Cluster {
   readonly placement: TenantPlacement;
   readonly #parts: ClusterParts;

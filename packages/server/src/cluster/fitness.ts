@@ -4,15 +4,15 @@ import type { ClusterNode } from '../store/ownership.js';
 /** A node whose wall clock differs from the database's by more takes no cells (D202). */
 const MOST_SKEW_MS = 500;
 
-/** The fact by which nodes tell what they sign tokens with. A node that differs does not start. */
+/** The fact that identifies the nodes' signing secret. A node that differs does not start. */
 export const JWT_FACT = 'JWT_SECRET';
 
-/** A digest of what has to be the same on all nodes. */
+/** A digest of data that must be the same on all nodes. */
 export const digestOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 16);
 
 /**
- * Why a node takes no cells: what differs from the oldest node of the cluster, and a clock that is wrong. Empty = it takes some. The oldest
- * decides, so that the nodes of a new version take over when the last one of the old version has gone.
+ * Reasons why a node takes no cells: differences from the oldest node of the cluster, and a wrong clock. Empty = it takes cells. The oldest
+ * node decides, so that the nodes of a new version take over when the last one of the old version has left.
  */
 export function reasonsAgainst(
   own: Pick<ClusterNode, 'incarnation' | 'facts'>,

@@ -206,7 +206,7 @@ export class TenantPlacement {
     await this.#handOver(misplaced.slice(0, most), tell);
   }
 
-  /** Hands over everything that this node owns, the market last: it is told to stop. */
+  /** Hands over everything that this node owns, the market last, because it stops. */
   async handOverAll(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
     this.#isStopping = true;
     await Promise.allSettled(this.#entering.values());

@@ -18,7 +18,7 @@ export interface FeedCase {
     readonly size: Exclude<BarSize, '1Day'>;
     readonly eventsLie: 'before its end' | 'up to its end';
   };
-  /** For a feed that is told its quotes: they, in (after, until]. Recorded before the bars are asked for. */
+  /** For a push feed: its quotes, in (after, until]. Recorded before the bars are requested. */
   readonly pushed?: readonly Quote[];
 }
 
@@ -66,7 +66,7 @@ export function feedContract(feedCase: FeedCase): void {
         expect(at).toBeGreaterThan(before);
         expect(quotes.length).toBeGreaterThan(0);
         for (const quote of quotes) {
-          // A minute is known at its end and tells of its last millisecond.
+          // A minute is known at its end and describes its last millisecond.
           expect(at - quote.at).toBeLessThanOrEqual(1);
           expect(quote.at).toBeLessThanOrEqual(at);
           expect(isUsable(quote)).toBe(true);

@@ -5,14 +5,14 @@ import type { Feed, MarketEvent } from './feed.js';
 export const INTEREST_RANKS = ['ORDER', 'POSITION', 'STREAM', 'QUESTION'] as const;
 export type InterestRank = (typeof INTEREST_RANKS)[number];
 
-/** Which halts a source tells of. */
+/** Coverage of halts by a source. */
 export type HaltCoverage = 'full' | 'nasdaq' | 'none';
 
 /** The state of a connection to a source, as readiness and metrics tell it (D183). */
 export interface FeedStatus {
   readonly source: string;
   readonly status: 'connected' | 'reconnecting' | 'refused';
-  /** Real time, ms: since when the status is what it is. */
+  /** Time of the last change of status, in real time, ms. */
   readonly sinceMs: number;
   /** Real time, ms. */
   readonly lastMessageAtMs?: number;
@@ -32,7 +32,7 @@ export interface FeedStatus {
 export interface FeedCounts {
   readonly quotes: number;
   readonly trades: number;
-  /** Older than what was in force. */
+  /** Messages older than the quote in force. */
   readonly late: number;
   readonly duplicate: number;
   readonly crossed: number;
@@ -81,17 +81,17 @@ export interface LiveFeed extends Feed {
   readonly delayMs: number;
   /** Connects, and goes on until the feed is closed. */
   start(host: LiveHost): void;
-  /** The events in (after, until] in symbols of interest, and all halts. After this nothing is told of these instants any more. */
+  /** The events in (after, until] in symbols of interest, and all halts. After this call there are no further events in that range. */
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[];
   /**
    * Subscribes symbols. Resolves when each has a quote, after two seconds at the latest. Rejects with `MarketDataLimit` where the plan has no
    * room for one of them and `isNeeded`.
    */
   want(symbols: Iterable<string>, rank: InterestRank, isNeeded: boolean): Promise<void>;
-  /** Asks the source for the contracts on an underlying that expire on a date, or for its expirations, and lists what it has. */
+  /** Asks the source for the contracts on an underlying that expire on a date, or for its expirations, and lists them. */
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined>;
   status(): FeedStatus;
-  /** Writes what was told by now to the recording, where one is made. */
+  /** Writes the ticks so far to the recording, if there is one. */
   saveRecording(): void;
   unsupportedActions(): readonly UnsupportedAction[];
 }

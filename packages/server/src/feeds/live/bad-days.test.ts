@@ -131,7 +131,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     const late = await day.place(portfolioId, MARKET);
     expect((await day.order(late)).waitingFor).toMatch(/^no data since/);
     expect(await day.order(orderId)).toMatchObject({ status: 'ACTIVE' });
-    // Readiness is looked at once a second.
+    // Readiness is probed once a second.
     day.app.time.nowMs += 2000;
     const { status, body, text } = await day.client.get('/v1/ready');
     expect(status).toBe(503);

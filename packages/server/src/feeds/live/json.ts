@@ -1,4 +1,4 @@
-/* Answers of sources are read field by field: what is not of the kind that was promised is not there. */
+/* Answers of sources are read field by field: a value of another kind than documented counts as absent. */
 
 export type Json = Readonly<Record<string, unknown>>;
 

@@ -104,7 +104,9 @@ export class LiveMarketFeed implements LiveFeed {
       source.options === undefined ? undefined : new Subscription({ ...parts, stream: source.options });
   }
 
-  /** Lists what the source lists: as it is remembered for a day, else asked for now. Never fails: what is not known is listed later. */
+  /**
+   * Lists the instruments of the source: as remembered for a day, else requested now. Never fails: unknown instruments are listed later.
+   */
   static async open(options: LiveFeedOptions): Promise<LiveMarketFeed> {
     const { assets, source } = options;
     let failure: unknown;

@@ -48,7 +48,7 @@ it('a live day with an official close and a split overnight is recorded, and its
   expect(await day.order(orderId)).toMatchObject({ status: 'FILLED', averagePrice: 100.5 });
   await day.advanceTo('2026-01-05T16:02:00-05:00');
   const { previousClose } = day.app.main.brokerage.state.portfolios.get(portfolioId)!;
-  // Marked at the official close: 7 shares bought at it are worth what they cost.
+  // Marked at the official close: 7 shares bought at it are worth their cost.
   expect(previousClose).toMatchObject({ date: '2026-01-05', totalEquity: Money.ofDollars(100_000) });
   await day.advanceTo('2026-01-06T10:00:00-05:00');
   await day.place(portfolioId, NEXT_DAY);

@@ -15,7 +15,7 @@ export interface OptionContractsParts {
   readonly book: QuoteBook;
   readonly host: LiveHost;
   readonly note: (text: string) => void;
-  /** Resolves when what has been told is in force. */
+  /** Resolves when all received data is in force. */
   readonly untilReceived: () => Promise<void>;
 }
 

@@ -17,7 +17,7 @@ const SILENT_MS = 15 * 60_000;
 const OPEN_EXPECTED_MS = 600_000;
 /** After so long after the bell the official close is not expected any more (D180). */
 const CLOSE_EXPECTED_MS = 60_000;
-/** A close is told so long after the bell: until the auctions and marks of the close are done. */
+/** Delay after the bell at which a close is reported: until the closing auctions and marks are done. */
 const CLOSE_SHOWN_MS = 120_000;
 /** A closing trade may come so long before the bell, by clocks that differ. */
 const CLOSE_EARLY_MS = 60_000;
@@ -48,7 +48,7 @@ interface SymbolMarket {
   changedAt: Instant;
   /** When it was heard of last, by the clock of the simulations. */
   heardAt: Instant;
-  /** Its subscription is confirmed and its snapshot is in: the source tells of every change. */
+  /** True when its subscription is confirmed and its snapshot is in: the source reports every change. */
   isLive: boolean;
   /** When the connection was lost. */
   lostAt?: Instant | undefined;
@@ -68,15 +68,15 @@ export interface QuoteTerms {
 }
 
 /**
- * Makes whole quotes of what a source tells, in its order: what is older than what is in force, repeated, crossed or impossible is counted
- * and passed over.
+ * Builds complete quotes from the messages of a source, in order. Messages that are older than the quote in force, repeated, crossed or
+ * impossible are counted and ignored.
  */
 export class QuoteBook implements StreamSink {
   readonly #tape: TickTape;
   readonly #terms: QuoteTerms;
   readonly #onTick: (tick: Tick) => void;
   readonly #markets = new Map<string, SymbolMarket>();
-  /** The session whose closes have all been told. */
+  /** The session whose closes have all been reported. */
   #closedSession: Instant | undefined;
   readonly counts: Mutable<FeedCounts> = {
     quotes: 0,
@@ -173,7 +173,7 @@ export class QuoteBook implements StreamSink {
     this.counts.malformed += 1;
   }
 
-  /** The subscription of a symbol is confirmed and its snapshot is in: from here on the source tells of every change. */
+  /** The subscription of a symbol is confirmed and its snapshot is in: from here on the source reports every change. */
   begins(symbol: string): void {
     const market = this.#markets.get(symbol);
     if (market === undefined || market.isLive) return;
@@ -182,7 +182,7 @@ export class QuoteBook implements StreamSink {
     this.#tell('E', symbol, market, this.#tape.nextInstant());
   }
 
-  /** The source may not tell of changes any more: the connection lived at `aliveAt` for the last time. */
+  /** The source may no longer report changes: the connection was alive at `aliveAt` for the last time. */
   ends(symbol: string, aliveAt: Instant): void {
     const market = this.#markets.get(symbol);
     if (market === undefined || !market.isLive) return;

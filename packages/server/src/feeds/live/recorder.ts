@@ -145,7 +145,7 @@ export class TickRecorder {
     else if (tick.quote !== undefined) this.#living.delete(tick.symbol);
   }
 
-  /** Writes what is left, and that quotes age from here on. */
+  /** Writes the remaining ticks, and a mark from which quotes age. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const { symbol, quote } of this.#living.values())
@@ -178,8 +178,8 @@ export class TickRecorder {
   }
 
   /**
-   * Writes the ticks received by now. A disk that is full does not stop the market: ticks that cannot be written are dropped, the operator is
-   * told, and quotes of the recording age from the last tick before the loss.
+   * Writes the ticks received by now. A disk that is full does not stop the market: ticks that cannot be written are dropped, the operator
+   * receives a note, and quotes of the recording age from the last tick before the loss.
    */
   save(): void {
     if (this.#lines.length === 0) return;
@@ -246,7 +246,7 @@ export class TickRecorder {
       .catch((error: unknown) => this.#note(`A recording could not be packed: ${(error as Error).message}`));
   }
 
-  /** A file that a crash left: its cut line is removed, and what it told last ages from there. */
+  /** Repairs a file that a crash left: removes its incomplete line, and lets its last quotes age from there. */
   #repair(): void {
     for (const name of readdirSync(this.#directory)) {
       if (!NAME.test(name)) continue;

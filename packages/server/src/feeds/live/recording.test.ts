@@ -221,7 +221,7 @@ it('a recorded session, compared or replayed with the same commands at the same 
     if (i === 60) fake.tell({ T: 's', S: 'AAPL', sc: 'H', rc: 'T1', z: 'C' });
     if (i === 90) fake.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' });
     if (i === 120) {
-      // A cut loses what is on its way: what was told before must be in.
+      // A cut loses data in flight: earlier messages must have been processed.
       await vi.waitFor(
         async () => expect((await client.get('/v1/market-data/quote/AAPL')).body.ask).toBe(ask),
         WAIT,

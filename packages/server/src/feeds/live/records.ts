@@ -38,7 +38,7 @@ export function barFrom(told: {
 
 /** A corporate action as a source tells it. */
 export interface SourceAction {
-  /** SPLIT, DIVIDEND, or in the words of the source what is not simulated. */
+  /** SPLIT, DIVIDEND, or the source's own word for a type that is not simulated. */
   readonly type: string;
   readonly symbol: string;
   readonly exDate: unknown;

@@ -42,7 +42,7 @@ export interface StreamSink {
  */
 export type FailureKind = 'REFUSED' | 'CONNECTION_LIMIT' | 'SYMBOL_LIMIT' | 'RETRY' | 'DEFECT';
 
-/** A source does not do what it was asked for. The message is one sentence for the operator, without keys. */
+/** Failure of a source. The message is one sentence for the operator, without keys. */
 export class SourceFailure extends Error {
   override readonly name = 'SourceFailure';
   readonly kind: FailureKind;

@@ -49,7 +49,7 @@ export class TickLines {
     this.#bytes[this.#length++] = NEWLINE;
   }
 
-  /** False where the tick is not a plain quote; what was written by then is to be dropped. */
+  /** False when the tick is not a plain quote; the caller discards the text written so far. */
   #addPlain({ seq, received, stamp, symbol, kind, quote }: Tick): boolean {
     if (kind !== 'Q' || quote === undefined || !isPlainQuote(quote)) return false;
     this.#reserve(PLAIN_BYTES + symbol.length);

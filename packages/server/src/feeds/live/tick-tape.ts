@@ -30,7 +30,7 @@ const DROPPED_AT_ONCE = 8192;
 export class TickTape {
   readonly #now: () => Instant;
   #ticks: Tick[] = [];
-  /** By symbol, oldest first: its latest, and one that is older than what is kept. */
+  /** By symbol, oldest first: its retained ticks, and one older one. */
   readonly #ofSymbol = new Map<string, Tick[]>();
   #seq: number;
   #askedUntil: Instant = Instant.earliest;
@@ -153,7 +153,7 @@ export class TickTape {
   }
 }
 
-/** Keeps what was received since, and the one before it. */
+/** Keeps the ticks received since an instant, and the one before them. */
 function trim(own: Tick[], since: Instant): void {
   const kept = own.findIndex(({ received }) => received > since);
   const from = kept < 0 ? own.length - 1 : Math.max(0, kept - 1);

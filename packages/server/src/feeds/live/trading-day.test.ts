@@ -90,7 +90,7 @@ async function recorded(): Promise<string> {
   return (await Promise.all(texts)).join('');
 }
 
-/** Halts AAPL and lets it trade again, where the vendor tells of that. */
+/** Halts AAPL and lets it trade again, if the vendor reports halts. */
 function halts(fake: FakeSource): { halt(): void; resume(): void } | undefined {
   const status = { T: 's', S: 'AAPL', z: 'C' };
   if (fake instanceof FakeAlpaca)
@@ -187,7 +187,7 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
     fake.vendor.cut();
     await bot.until(afterLoss, { status: 'FILLED', averagePrice: 95 });
 
-    // Whatever was told is on disk within a second.
+    // Received ticks are on disk within a second.
     await quote({ symbol: 'MSFT', bid: 90.5, ask: 90.52 });
     await vi.waitFor(async () => expect(await recorded()).toContain(',MSFT,Q,90.5,'), WAIT);
     const killedAt = await bot.now();

@@ -6,7 +6,7 @@ import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import { BarRing } from './bar-ring.js';
 
 export interface PushFeedOptions {
-  /** Says what a day is. */
+  /** Defines trading days. */
   readonly calendar: Calendar;
 }
 
@@ -17,7 +17,7 @@ const MINUTES_KEPT = 2880;
 const DAYS_KEPT = 504;
 const UNITS_PER_SHARE = 1e6;
 
-/** No quotes of its own: the market is what comes through the API. */
+/** A feed without quotes of its own: the market comes through the API. */
 export class PushFeed implements Feed {
   readonly kind = 'push';
   private readonly calendar: Calendar;

@@ -23,8 +23,8 @@ export interface ArchiveOptions {
 const MOST_OPEN_READERS = 32;
 
 /**
- * A directory of recorded market data, read through once to know what is in it. Holds no rows: what symbols there
- * are, when each file begins and ends, and where to start reading. Many simulations share one archive.
+ * A directory of recorded market data, scanned once. It holds no rows, only the symbols, the first and last key of each file, and positions
+ * to start reading. Many simulations share one archive.
  */
 export class ReplayArchive {
   readonly calendar: Calendar;

@@ -194,7 +194,7 @@ function keyOf(file: RecordedFile, row: Row): Instant {
     : startOf(file, row);
 }
 
-/** A row becomes known at the end of what it tells of. */
+/** A row becomes known at the end of its interval. */
 export function knownAt({ rowMs }: RecordedFile, start: Instant): Instant {
   return Instant.plusMs(start, rowMs);
 }

@@ -159,6 +159,6 @@ export class MaskedFeed implements Feed {
   }
 }
 
-/** By ticker: the order of the recorded symbols would tell of them. Quotes of one symbol stay in their order. */
+/** By ticker: the order of the recorded symbols would reveal them. Quotes of one symbol stay in their order. */
 const inOrder = (quotes: readonly Quote[]): readonly Quote[] =>
   quotes.toSorted((a, b) => (a.symbol === b.symbol ? 0 : a.symbol < b.symbol ? -1 : 1));

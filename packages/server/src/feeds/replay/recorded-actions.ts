@@ -5,7 +5,7 @@ import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { dateOf, symbolOf } from './rows.js';
 
-/** Every split and cash dividend of the file, by ex-date; what is neither is left out. */
+/** Every split and cash dividend of the file, by ex-date; other types are omitted. */
 export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
   const actions: CorporateAction[] = [];
   for await (const { rows } of rowBatches(file)) {
@@ -39,7 +39,7 @@ function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
   }
 }
 
-/** Days before its ex-date on which an action is told of where the recording does not say when it was declared (D209). */
+/** Days before its ex-date on which an action is announced when the recording has no declaration date (D209). */
 const TOLD_DAYS_BEFORE = 14;
 
 function knownFrom(file: RecordedFile, row: Row, exDate: TradingDate, declared: string): TradingDate {

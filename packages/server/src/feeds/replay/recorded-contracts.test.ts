@@ -1,4 +1,4 @@
-/** Options, futures and indices of a recording: what is listed and what is told. */
+/** Options, futures and indices of a recording: their listing and their quotes. */
 import { fileURLToPath } from 'node:url';
 import { calendarById, Instant, isUsable, Price, type Quote } from '@sandpit/core';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -91,7 +91,7 @@ describe('a recording of contracts', () => {
     expect(call).not.toHaveProperty('bid');
     const events = await told('2021-01-08T15:10:30Z', '2021-01-08T15:20:30Z');
     expect(events.flatMap(({ quotes }) => quotes).every(isUsable)).toBe(true);
-    // All six rows of it in these minutes are crossed: nothing is told.
+    // All six of its rows in these minutes are crossed: there are no events.
     expect(of(events, 'SPXW210108P03700000')).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ export class RecordedMarket {
       // A crossed quote is a flaw of the recording: the one before stays in force.
       if (isCrossed(sides)) return undefined;
       market.quote = { at, sides };
-      // Neither side quoted: there is no market, which must be told; the last trade is none.
+      // When neither side is quoted, the event must still show that there is no market; the last trade is not a quote.
       return { symbol, ...sides, ...lastOf(market, at), at };
     }
     // An index has no trades: it has a last value only.
@@ -180,7 +180,7 @@ function sidesOf({ bid, ask }: QuoteRow, point: keyof PriceBar): Sides {
   return sides;
 }
 
-/** Without recorded quotes both sides stand at the trade, for a share of what was traded. */
+/** Without recorded quotes both sides stand at the trade, for a share of its volume. */
 function sidesOfTrade(row: TradeRow, price: Price): Sides {
   const size = Quantity.of(Math.max(1, Math.floor(row.volume * SHARE_OF_VOLUME)));
   return { bid: price, ask: price, bidSize: size, askSize: size };

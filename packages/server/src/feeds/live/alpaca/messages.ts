@@ -66,7 +66,7 @@ function isListedThere({ x, z }: Json): boolean {
   return z === 'C' ? x === 'Q' : z === 'B' && (x === 'P' || x === 'A' || x === 'Z');
 }
 
-/** The correction of a trade: the number of what it corrects, and what it was. */
+/** The correction of a trade: the number of the corrected trade, and its new content. */
 export function correctionFrom(
   told: Json,
 ): { readonly id: string; readonly corrected: SourceTrade } | undefined {
@@ -99,7 +99,7 @@ export function haltFrom(told: Json): HaltNews | undefined {
   const code = textOf(told.rc)?.trim() ?? '';
   const given = isCta ? (CTA_REASONS[code] ?? code) : code === '01' ? 'O1' : code;
   const reason = /^[A-Z0-9]{1,8}$/.test(given) ? given : status === 'P' ? 'LUDP' : 'HALT';
-  // A circuit breaker is told of every symbol; it is one halt of the whole market (D178).
+  // A circuit breaker is reported for every symbol; it is one halt of the whole market (D178).
   if (/^MWC[123]$/.test(reason))
     return { symbol: '*', reason, ...(reason !== 'MWC3' && { lastsMs: BREAKER_MS }) };
   return { symbol, reason };

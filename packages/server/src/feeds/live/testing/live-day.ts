@@ -206,7 +206,7 @@ export const acceptancesOf = async (app: TestApp): Promise<readonly number[]> =>
     payloadOf(record).events[0]?.type === 'OrderAccepted' ? [record.at] : [],
   );
 
-/** A server on a recording, whose orders are placed again at the same instants, and which has gone to the end. */
+/** A server that replays a recording to its end, with the same orders placed at the same instants. */
 export async function replayed(
   directory: string,
   orders: readonly object[],
