@@ -93,7 +93,7 @@ export class PendingProjection {
     for (const { key, ask } of this.#questionsOf(command)) await this.#answer(key, ask);
   }
 
-  /** Why a command is refused for what is over, if it is. Throws `StoreUnavailable` where nobody can tell. */
+  /** Reason why a command about a closed order or portfolio is refused, if it is. Throws `StoreUnavailable` while that is uncertain. */
   refusal(command: Command): Rejection | undefined {
     if (!this.#asksHistory(command)) return undefined;
     if (!this.isCertain()) throw new StoreUnavailable('the history is not there yet');
@@ -239,7 +239,7 @@ interface Question {
 
 const keyOf = (portfolioId: string, clientOrderId: string): string => `${portfolioId}/${clientOrderId}`;
 
-/** The portfolio that somebody's command is about. */
+/** The portfolio that a tenant's command is about. */
 function portfolioOf(command: Command): string | undefined {
   if (!('by' in command)) return undefined;
   const named = command.type === 'SubmitOrder' ? command.order : command;

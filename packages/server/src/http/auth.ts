@@ -214,7 +214,7 @@ function agentClaimsIn(
   const said = name === undefined ? undefined : claims[name];
   if (said === undefined) return {};
   const isObject = typeof said === 'object' && said !== null;
-  // Without a level it would be nobody's restriction: it must not pass for none at all.
+  // A restriction without a level cannot be parsed: it must not pass as none at all.
   const { level = null, agent, caps } = isObject ? (said as Record<string, unknown>) : {};
   return { level, agent, caps };
 }

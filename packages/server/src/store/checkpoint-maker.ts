@@ -22,7 +22,7 @@ export interface StoredCheckpoints {
   remove(key: number): ValueOrPromise<void>;
 }
 
-/** The module of a store's thread that makes checkpoints, and what it is started with. */
+/** The module of a store's thread that makes checkpoints, and its start data. */
 export interface CheckpointThread {
   readonly url: URL;
   /** URL of a module that is a `CheckpointMaking`. */
@@ -165,7 +165,7 @@ export class CheckpointMaker implements Checkpoints {
     await ended;
   }
 
-  /** Gives up what is under way, unless its file is being written already. */
+  /** Gives up the checkpoint under way, unless its file is being written already. */
   async close(): Promise<void> {
     raise(this.#stop);
     clearTimeout(this.#idle);

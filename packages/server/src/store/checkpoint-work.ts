@@ -1,6 +1,6 @@
 /**
- * The work of a thread that makes checkpoints. It keeps the state that the last one was made of: the next, of the same simulation, costs the
- * records between the two. The main thread ends it when it is not needed for a while, and what it holds is free again.
+ * The work of a thread that makes checkpoints. It keeps the state of the last checkpoint: the next one of the same simulation costs only
+ * the records between the two. The main thread ends it when it is not needed for a while, which frees that state.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Checkpoint, CheckpointMaking, Standby } from './checkpoints.js';
@@ -12,11 +12,11 @@ import { isRaised } from './stop-flag.js';
 export interface CheckpointThreadData {
   /** URL of a module that is a `CheckpointMaking`. */
   readonly recovery: string;
-  /** Ends what is under way, without a checkpoint. */
+  /** Ends the work under way, without a checkpoint. */
   readonly stop: Int32Array;
 }
 
-/** A simulation as a thread is told of it. */
+/** A simulation as a thread receives it. */
 export interface CheckpointedSimulation {
   readonly key: number;
   readonly config: string;
@@ -71,7 +71,7 @@ class CheckpointWork {
   readonly #store: CheckpointStore;
   readonly #stop: Int32Array;
   #kept: { readonly key: number; readonly standby: Standby } | undefined;
-  /** The record that the newest checkpoint of what is kept is of. */
+  /** The record of the newest checkpoint of the kept state. */
   #saved = 0;
 
   constructor(store: CheckpointStore, { stop }: CheckpointThreadData, making: CheckpointMaking) {

@@ -3,11 +3,11 @@ import type { JournalRecord, ValueOrPromise } from './journal.js';
 /** The state of a simulation as of a record, so that recovery reads only the tail behind it. */
 export interface Checkpoint {
   readonly seq: number;
-  /** Parts of the state, as `CheckpointMaking` wrote them. Can be gone through once. */
+  /** Parts of the state, as `CheckpointMaking` wrote them. Can be iterated once. */
   readonly lines: Iterable<string>;
 }
 
-/** Grows with each change of what a state says: a checkpoint of any other format is not used. */
+/** Grows with each change of the format of a state: a checkpoint of any other format is not used. */
 export const CHECKPOINT_FORMAT = 4;
 
 /** The latest of a simulation, and the one before it in case the latest is damaged. */

@@ -12,7 +12,7 @@ export interface StoreUnderTest {
   readonly reopen?: (store: Store) => Promise<Store>;
 }
 
-/** Events of the suites say themselves what they change. */
+/** Events of the suites contain their own changes. */
 export const testProjection: Projection = (_, { events }) =>
   events.flatMap((event) => (event as { changes?: HistoryChange[] }).changes ?? []);
 
@@ -117,7 +117,7 @@ export async function withSimulation(store: Store, id = 'main'): Promise<Store> 
   return store;
 }
 
-/** The same store, with appends that resolve once history tells of them. */
+/** The same store, with appends that resolve once history contains them. */
 export function toldOf(store: Store): Store {
   const append: Journal['append'] = async (record, answer) => {
     await store.journal.append(record, answer);

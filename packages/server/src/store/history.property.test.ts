@@ -21,7 +21,7 @@ const portfolio = fc.constantFrom('portfolio-1', 'portfolio-2');
 const status = fc.constantFrom('PENDING', 'ACTIVE', 'FILLED');
 const day = fc.constantFrom('2026-01-02', '2026-01-05', undefined);
 
-/** Changes by what they do; ids are given when the sequence is made, since an order must be there before it moves. */
+/** Changes by kind; ids are assigned when the sequence is made, since an order must exist before it moves. */
 const step = fc.oneof(
   fc.record({
     do: fc.constant('add' as const),

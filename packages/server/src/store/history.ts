@@ -143,7 +143,7 @@ export interface ListItem {
   readonly data: unknown;
 }
 
-/** A minute in which what a portfolio has was changed. */
+/** A minute in which a portfolio's snapshot changed. */
 export interface SnapshotMinute {
   readonly minute: number;
   /** True when anything is held at its end. */
@@ -175,7 +175,7 @@ export interface HistoryHealth {
    */
   readonly status: 'ok' | 'rebuilding' | 'failing';
   readonly reason?: string;
-  /** Durable records that the tables do not tell of yet. */
+  /** Durable records that the tables do not contain yet. */
   readonly behind: number;
   /** For a rebuild: the completed share, 0 to 1. */
   readonly progress?: number;
@@ -188,12 +188,12 @@ export interface History {
   readonly answersAtOnce: boolean;
   /** State of the history as known, without a probe. */
   health(): HistoryHealth;
-  /** The last record of a simulation that the tables tell of. */
+  /** The last record of a simulation that the tables contain. */
   position(simulationId: string): number;
   /**
-   * Resolves once the tables tell of this record and of all before it: an answer or a stream that has told of it is then not
-   * contradicted by a list. Rejects with `StoreUnavailable` when that takes longer than a few seconds, and at once while the tables
-   * are being rebuilt or cannot be written.
+   * Resolves once the tables contain this record and all before it: a list then does not contradict an answer or a stream that has shown
+   * it. Rejects with `StoreUnavailable` when that takes longer than a few seconds, and at once while the tables are being rebuilt or cannot
+   * be written.
    */
   reached(simulationId: string, seq: number): Promise<void>;
   order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;
@@ -211,7 +211,7 @@ export interface History {
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
   list(query: ListQuery): Promise<Page<ListItem>>;
-  /** All minutes in which what a portfolio has was changed, oldest first. */
+  /** All minutes in which a portfolio's snapshot changed, oldest first. */
   standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]>;
   /** Snapshots of a portfolio in force from one minute until before another, oldest first: the first may be of an earlier minute. */
   standings(

@@ -80,7 +80,7 @@ export class RecordsMissing extends StoreUnavailable {
 export const missingRecordsText = (missing: number): string =>
   `the database lacks ${missing} ${missing === 1 ? 'record that was' : 'records that were'} acknowledged`;
 
-/** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of another version. */
+/** The journal on disk differs from the acknowledged one: damaged, shortened, foreign, or of another version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
   /** Key of the simulation whose records are concerned; undefined = it is not only one that is. */

@@ -9,7 +9,7 @@ export interface ClusterNode {
   /** `NODE_URL`. */
   readonly url: string;
   readonly version: string;
-  /** Digests of what has to be the same on all nodes, by name. */
+  /** Digests of settings that must be the same on all nodes, by name. */
   readonly facts: Readonly<Record<string, string>>;
   /** Why it takes no cells; empty = it does. */
   readonly unfit: readonly string[];

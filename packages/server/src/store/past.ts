@@ -17,7 +17,9 @@ export interface PastSource {
     last: number,
   ) => ReadonlyMap<number, readonly ListItem[]>;
   readonly journal: PastJournal;
-  /** A name that no other simulation has, had or will have, even where one is made again under the same id; undefined = it is gone. */
+  /**
+   * A name that no other simulation has, had or will have, even when one is created again under the same id; undefined = it was removed.
+   */
   nameOf(simulationId: string): ValueOrPromise<string | undefined>;
 }
 

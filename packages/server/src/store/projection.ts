@@ -25,7 +25,7 @@ import type {
 import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
 
-/** The parts of a payload that a projection looks at. */
+/** The parts of a payload that a projection reads. */
 export interface ParsedPayload {
   readonly command: unknown;
   readonly events: readonly unknown[];
@@ -59,7 +59,7 @@ export const projectRecord: Projection = (record, parsed, known) => {
     standings.follow(event, before);
     return listed;
   });
-  // Before what is listed: a list of an order belongs to one that is there.
+  // Before list items: a list of an order belongs to an existing order.
   return [
     ...orders.changes(),
     ...rows,
@@ -165,7 +165,7 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
   });
 }
 
-/** An order as a record leaves it, which is what its row keeps: what it was in between is in the journal. */
+/** An order as a record leaves it, which its row keeps: intermediate states are in the journal. */
 interface OrderRowDraft {
   snapshot: OrderSnapshot;
   readonly isNew: boolean;

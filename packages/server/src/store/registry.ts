@@ -72,14 +72,14 @@ export interface Registry {
   /** Simulations of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument, of all tenants. */
   simulations(tenantId?: string | null): readonly SimulationEntry[];
   /**
-   * Its journal, its history and its settings are gone for readers when this resolves; the rows of journal and history are removed
-   * little by little.
+   * Its journal, history and settings no longer exist for readers when this resolves; the rows of journal and history are removed
+   * gradually.
    */
   deleteSimulation(id: string, deletedAt: number): Promise<void>;
 
   /**
-   * Removes a tenant whose simulations are deleted: its row, its keys, and what the rows of its simulations say. Their keys stay taken; a
-   * tenant of this id may be created again. Does nothing where it is gone.
+   * Removes a tenant whose simulations are deleted: its row, its keys, and the contents of its simulations' rows. The keys of the
+   * simulations stay reserved; a tenant of this id may be created again. Does nothing when it does not exist.
    */
   deleteTenant(id: string): Promise<void>;
 

@@ -30,9 +30,9 @@ export interface Store {
   probe(): Promise<void>;
   /** State of the store as known, without a probe. */
   health(): StoreHealth;
-  /** Reads everything that is stored, and says what is not as it was written. Takes as long as that takes. */
+  /** Reads all stored data, and yields the differences from the written data. Takes as long as needed. */
   check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
-  /** Commits what was appended, and lets go of the data directory. */
+  /** Commits the appended records, and releases the data directory. */
   close(): Promise<void>;
 }
 

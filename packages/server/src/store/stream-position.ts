@@ -1,7 +1,7 @@
 /** A place in the journal of a simulation: after a message about an event of a record. */
 export interface StreamPosition {
   readonly seq: number;
-  /** Two to an event, for one can be told in two messages: the last one has the odd place. */
+  /** Two places per event, because an event may have two messages: the last one has the odd place. */
   readonly place: number;
 }
 

@@ -501,7 +501,7 @@ describe('damaged recordings', () => {
     ['a negative volume', '2024-03-05,X,1,1,1,1,-7'],
     ['a symbol twice in a day', '2024-03-05,X,1,1,1,1,7\n2024-03-05,Y,1,1,1,1,7\n2024-03-05,X,1,1,1,1,7'],
   ])('%s is named when it is reached, every time', async (_, damaged) => {
-    // Prices of the first days are looked at when opening; these come later.
+    // The opening scan reads the prices of the first days; these come later.
     const rows = Array.from(
       { length: 35 },
       (_row, i) => `${TradingDate.plusDays(TradingDate.of('2024-01-01'), i)},X,1,1,1,1,7`,

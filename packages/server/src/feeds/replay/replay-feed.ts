@@ -82,7 +82,7 @@ export class ReplayFeed implements Feed {
       isSound = false;
       throw error;
     } finally {
-      // Also where the caller stops early: what it has seen is where the reader stands.
+      // Also when the caller stops early: the reader continues after the last event read.
       await (isSound ? this.archive.keep(reader) : this.archive.drop(reader));
     }
   }

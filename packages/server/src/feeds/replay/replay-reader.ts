@@ -28,7 +28,7 @@ export class ReplayReader {
       (symbol) => archive.facts.get(symbol)?.hasTrades === true,
     );
     this.ticks = new TickMarkets(archive.calendar);
-    // A day earlier than asked for: what is carried from there belongs to the first events.
+    // A day earlier than requested: prices carried from there belong to the first events.
     const from = Instant.plusMs(after, -CARRIED_MS);
     const sources = archive.files
       .filter((file) => file.kind !== 'interest' && file.last >= from - 2 * CARRIED_MS)

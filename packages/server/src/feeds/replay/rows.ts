@@ -11,7 +11,7 @@ export interface PriceBar {
   readonly close: Price;
 }
 
-/** One side of the market during a minute; `size` is what was displayed at its end. */
+/** One side of the market during a minute; `size` is the displayed size at its end. */
 interface SideBar extends PriceBar {
   readonly size?: Quantity;
 }
@@ -72,7 +72,7 @@ export function startOf(file: RecordedFile, row: Row): Instant {
   );
 }
 
-/** A tick; throws `BadReplayFile` that says what is wrong with it. */
+/** Parses a tick; throws `BadReplayFile` with its problem. */
 export function tickOf(file: RecordedFile, row: Row): TickRow {
   const tick = tickRowOf(row.cells);
   if (typeof tick === 'string') throw new BadReplayFile(file.path, row.line, tick);

@@ -7,7 +7,7 @@ import type { Quoted } from './quoted.js';
 import type { TradedPath } from './synthetic-bars.js';
 
 const UNITS_PER_POINT = 1e8;
-/** Indices are told in hundredths. */
+/** Indices are quoted in hundredths. */
 const UNITS_PER_STEP = 1e6;
 
 /** An index as a multiple of a path: a last value without bid and ask, because it is not traded. */

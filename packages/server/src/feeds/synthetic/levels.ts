@@ -18,7 +18,7 @@ export interface Level {
   readonly factor: number;
 }
 
-/** Points of the indices: what the funds of the catalogue stand at, times what a share of them is a part of. */
+/** Points of the indices: prices of the catalogue's funds, times the index points that a share represents. */
 const INDICES: Readonly<Record<string, Level>> = {
   SPX: { entry: inCatalogue('SPY'), factor: 10 },
   XSP: { entry: inCatalogue('SPY'), factor: 1 },

@@ -3,7 +3,7 @@ import { BrownianPath } from './brownian-path.js';
 import type { Draws } from './brownian-path.js';
 import type { Seed } from './chance.js';
 
-/** A new seed for what is behind an instant. */
+/** A new seed for the path after an instant. */
 interface Reseeding {
   readonly after: Instant;
   /** A 32-bit integer. */

@@ -24,7 +24,7 @@ export interface SyntheticFeedOptions {
   readonly riskFreeRate: MarketTerms['riskFreeRate'];
 }
 
-/** Longer spans are told by the minute. */
+/** Longer spans have quotes by the minute. */
 const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
 /** Quotes between two turns of the event loop, so that a long walk does not keep requests waiting. */
 const QUOTES_PER_TURN = 512;

@@ -35,7 +35,7 @@ const INSTRUMENTS = new KnownInstruments(SYNTHETIC_LISTING);
 /** Whatever the synthetic feed quotes, found by its symbol. Models of paths are kept; contracts are computed for who asks. */
 export class SyntheticMarket {
   private readonly terms: MarketTerms;
-  /** By symbol of what has a path; a model remembers its place on it. */
+  /** Models by symbol, for symbols with a path; a model remembers its place on it. */
   private readonly paths = new Map<string, PriceModel>();
   private readonly equities = new Map<string, EquityModel>();
   private readonly series = new Map<string, SeriesModel>();
@@ -123,7 +123,7 @@ export class SyntheticMarket {
   }
 }
 
-/** Only what is listed has options. */
+/** Only listed underlyings have options. */
 function levelOfUnderlying(underlying: string): Level {
   const entry = catalogueEntry(underlying);
   const level = entry === undefined ? indexLevel(underlying) : { entry, factor: 1 };

@@ -14,8 +14,8 @@ const DECAY = log(2) / HALF_LIFE_YEARS;
 const LONG_TERM_PREMIUM = 0.08;
 
 /**
- * The volatility at the money until `years` from now, as a fraction of a year (D126): what is usual, times how nervous the market is
- * today (1 = as usual), which wears off.
+ * The volatility at the money until `years` from now, as a fraction of a year (D126): the usual volatility, times today's relative
+ * volatility of the market (1 = as usual), which decays.
  */
 export function termVolatility(usual: number, nervousness: number, years: number): number {
   const left = exp(-DECAY * years);

@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../journal.js';
 
 /**
- * Stands for the disk: what is added takes effect together, in order, after the current turn of the event loop.
- * So nothing that works with this store depends on its own writes being visible at once.
+ * Simulates the disk: additions take effect together, in order, after the current turn of the event loop. So users of this store cannot
+ * depend on their own writes being visible at once.
  */
 export class Commits {
   #work: (() => void)[] = [];

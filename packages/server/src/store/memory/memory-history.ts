@@ -114,7 +114,7 @@ export class MemoryHistory implements History {
   }
 
   #tables(simulationId: string): Tables {
-    // A simulation that is being deleted is gone before its tables are.
+    // A simulation that is being deleted disappears before its tables do.
     const tables = this.#registry.isOpen(simulationId) ? this.#simulations.get(simulationId) : undefined;
     return tables ?? new Tables();
   }

@@ -33,7 +33,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   };
   return {
     journal,
-    // It is gone with the process, and reads fast.
+    // The state ends with the process, and is fast to read.
     checkpoints: NO_CHECKPOINTS,
     history,
     registry,

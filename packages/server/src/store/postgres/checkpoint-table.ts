@@ -158,7 +158,7 @@ async function prune(client: pg.Client, key: number): Promise<void> {
   );
 }
 
-/** The digest covers what a checkpoint is of: rows cannot be moved from one to another. */
+/** The digest covers the checkpoint's identity: rows cannot be moved from one to another. */
 function beginSum(key: number, seq: number, block: Uint8Array): Hash {
   const head = `sandpit checkpoint ${CHECKPOINT_FORMAT} ${key} ${seq}\n`;
   return createHash('sha256').update(head).update(block);

@@ -99,7 +99,7 @@ interface CommitEvents {
   readonly onFatal: (error: Error) => void;
   /** The database lacks acknowledged changes of the registry: everything has to be read again. Called once. */
   readonly onBehind: (error: Error) => void;
-  /** Another incarnation owns the cell: what is in memory of it is worth nothing. */
+  /** Another incarnation owns the cell: its state in memory is invalid. */
   readonly onLost: (cell: Cell) => void;
   /** Blocks of a cell are durable; before those who wait hear of it. */
   readonly onCommitted: (cell: Cell, blocks: readonly NewBlock[]) => void;
@@ -400,7 +400,7 @@ export class CommitQueue {
 
   #registered({ entries, changes, version }: SentCommit): void {
     const { registry } = this.#parts;
-    // Else they have been read already, with what came after them.
+    // Otherwise they have been read already, with later changes.
     if (registry.version === version) {
       for (const entry of entries) registry.apply(entry);
       registry.version = version + 1;
@@ -422,7 +422,7 @@ export class CommitQueue {
     this.#parts.events.onLost(part.cell);
   }
 
-  /** Finds out what became of a commit whose answer was lost. Returns what is left of it. */
+  /** Determines the outcome of a commit whose answer was lost. Returns the remainder of it. */
   async #inDoubt(sent: SentCommit): Promise<Batch> {
     for (;;) {
       try {
@@ -533,7 +533,7 @@ export class CommitQueue {
       );
   }
 
-  /** No head may be behind what was acknowledged (D203). Those of a commit in doubt may be ahead. */
+  /** No head may be behind the acknowledged records (D203). Those of a commit in doubt may be ahead. */
   async #compareHeads({ client }: Connection): Promise<void> {
     const { memory, registry, events } = this.#parts;
     for (const { id } of await markLosses(client, memory, registry, events.note)) {

@@ -2,8 +2,8 @@
  * A group commit: one statement, sent as one message, so that no lock waits for a node (D199). It moves the heads whose epoch, sequence and
  * hash are the expected ones and inserts the blocks and answers of those cells, and of no others.
  *
- * Under READ COMMITTED an update that waits for a row looks at the row again once it has it: of two statements that want the same head, the later
- * one sees what the earlier one has made of it, and does not find the epoch or the sequence that it expects.
+ * Under READ COMMITTED an update that waits for a row reads the row again once it has it: of two statements that want the same head, the
+ * later one sees the result of the earlier one, and does not find the expected epoch or sequence.
  */
 
 const CELLS = `

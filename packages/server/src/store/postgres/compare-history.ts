@@ -80,7 +80,7 @@ interface Counted {
   executions: number;
 }
 
-/** Resolves once the temporary tables tell of every record of a cell. */
+/** Resolves once the temporary tables contain every record of a cell. */
 async function derive(
   cell: Cell,
   scratch: QuestionConnection,

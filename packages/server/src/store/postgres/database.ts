@@ -47,7 +47,7 @@ interface AboutServer extends ServerIdentity {
 export interface Connection {
   readonly client: pg.Client;
   readonly server: ServerIdentity;
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is lost, for whatever reason. */
   readonly lost: Promise<void>;
   close(): Promise<void>;
 }
@@ -90,8 +90,8 @@ export class DatabaseAddress {
   }
 
   /**
-   * A connection to the first of the hosts that takes writes. Rejects with `UnusableDatabase` for what an operator has to mend, with
-   * `StoreUnavailable` where it may be otherwise in a moment.
+   * A connection to the first of the hosts that takes writes. Rejects with `UnusableDatabase` for a problem that an operator has to fix,
+   * with `StoreUnavailable` for a temporary one.
    */
   async connect(): Promise<Connection> {
     let last: Error | undefined;

@@ -10,7 +10,7 @@ interface RegistryRow extends Entry {
   readonly digest: string;
 }
 
-/** Takes over what was changed in the registry since. Returns the digest that it should have. */
+/** Applies the changes of the registry since the last call. Returns the digest that it should have. */
 export async function followRegistry(
   database: QuestionConnection,
   state: RegistryState,

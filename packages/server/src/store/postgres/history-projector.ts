@@ -30,7 +30,7 @@ interface WaitingBlock {
 interface ProjectedCell {
   readonly cell: Cell;
   readonly key: number;
-  /** The last record that the tables tell of; undefined = to be asked. */
+  /** The last record that the tables contain; undefined = to be read. */
   position: number | undefined;
   readonly waiting: WaitingBlock[];
   readonly known: KnownRows;
@@ -87,7 +87,7 @@ class KnownRows implements ProjectionSource {
 }
 
 export interface ProjectorEvents {
-  /** The tables tell of a record and of all before it. */
+  /** The tables contain a record and all before it. */
   readonly onProjected: (cell: Cell, seq: number) => void;
   /** The tables stay behind for now; undefined = they are written again. */
   readonly onFailing: (reason: string | undefined) => void;
@@ -164,7 +164,7 @@ export class HistoryProjector {
     return this.#cells.get(key)?.position ?? 0;
   }
 
-  /** Durable records that the tables do not tell of yet. */
+  /** Durable records that the tables do not contain yet. */
   get behind(): number {
     let behind = 0;
     for (const { cell, position } of this.#dirty) behind += cell.head.seq - (position ?? 0);

@@ -8,7 +8,7 @@ const RENEW_MS = 1_000;
 const LEASE_MS = 4_000;
 /** An incarnation whose counter has not moved for so long may be struck out. */
 const SILENCE_MS = 5_000;
-/** After so long without a look at the others they are watched from the beginning again. */
+/** After this time without reading the other incarnations, watching them begins again. */
 const UNWATCHED_MS = 3_000;
 
 /** Identity of this node among the nodes that share the database. */
@@ -17,7 +17,7 @@ interface NodeIdentity {
   readonly node: string;
   readonly url?: string;
   readonly version: string;
-  /** Digests of what has to be the same on all nodes; absent = this one runs alone. */
+  /** Digests of settings that must be the same on all nodes; absent = this one runs alone. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -57,7 +57,7 @@ export class Incarnation {
   #isStruckOut = false;
   #isClosed = false;
   #skewMs = 0;
-  /** When the others were looked at last, on the monotonic clock. */
+  /** When the other incarnations were read last, on the monotonic clock. */
   #lookedAt = -Infinity;
 
   private constructor(id: number, database: QuestionConnection, sent: Moment, parts: IncarnationParts) {
@@ -103,7 +103,7 @@ export class Incarnation {
     const there = Number(renewed?.now_ms);
     if (!Number.isFinite(there)) return;
     const { wall } = momentOf(this.#clocks);
-    // The database looked at its clock between these two.
+    // The database read its clock between these two.
     this.#skewMs = there < sent.wall ? sent.wall - there : Math.min(0, wall - there);
   }
 
@@ -147,7 +147,7 @@ export class Incarnation {
       'SELECT id, counter, node, url, version, facts, unfit FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
     const now = this.#clocks.monotonicMs();
-    // A node that could not look does not know how long a counter has stood still: the database may have been gone for all.
+    // A node that could not read them does not know how long a counter has stood still: the database may have been unavailable to all.
     if (now - this.#lookedAt > UNWATCHED_MS) this.#watched.clear();
     this.#lookedAt = now;
     const alive: LiveIncarnation[] = [];

@@ -44,7 +44,7 @@ export class PostgresHistory extends HistoryQueries implements History {
     });
   }
 
-  /** The tables tell of a record and of all before it. */
+  /** The tables contain a record and all before it. */
   projected(cell: Cell, seq: number): void {
     if (cell.key !== undefined) this.#waits.reached(cell.key, seq);
   }

@@ -19,7 +19,7 @@ export class PostgresRegistry implements Registry {
   readonly #onDeleted: (key: number) => void;
   readonly #ownership: Pick<Ownership, 'owned'> | undefined;
 
-  /** `onDeleted` is told the key of a cell once its deletion is durable. */
+  /** `onDeleted` receives the key of a cell once its deletion is durable. */
   constructor(
     queue: CommitQueue,
     state: RegistryState,

@@ -49,13 +49,13 @@ export interface PostgresStoreOptions {
   readonly node?: string;
   /** Shares the database with other nodes; absent = this server has it to itself. */
   readonly cluster?: ClusterMember;
-  /** Other nodes own everything that this one did: what is in memory is worth nothing. Only in a cluster. */
+  /** Other nodes own everything that this one did: its state in memory is invalid. Only in a cluster. */
   readonly onStruckOut?: () => void;
   /** Called once, when the store has failed permanently: the process should end. */
   readonly onFatal?: (error: Error) => void;
   /** One line for the operator. */
   readonly note?: (text: string) => void;
-  /** Another node owns this simulation now, or it lacks what was acknowledged: what is in memory is worth nothing. */
+  /** Another node owns this simulation now, or the database lacks acknowledged records: the state in memory is invalid. */
   readonly onLost?: (simulationId: string) => void;
 }
 
@@ -64,7 +64,7 @@ interface ClusterMember {
   /** Address for other nodes. */
   readonly url: string;
   readonly version: string;
-  /** Digests of what has to be the same on all nodes, by name. */
+  /** Digests of settings that must be the same on all nodes, by name. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
@@ -225,7 +225,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** A cell as the thread that makes checkpoints is told of it; undefined = this node does not own it. */
+/** A cell as the thread that makes checkpoints receives it; undefined = this node does not own it. */
 function checkpointed(
   id: string,
   cells: ReadonlyMap<string, Cell>,

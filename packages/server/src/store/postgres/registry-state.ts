@@ -6,7 +6,7 @@ import type { Origin } from './cells.js';
 /** Name under which the key of a cell stays taken when its tenant has been erased. */
 export const erasedNameOf = (key: number): string => `erased/${key}`;
 
-/** Rows of the registry by what they are of. */
+/** Kinds of rows of the registry. */
 export type EntryKind = 'tenant' | 'api-key' | 'simulation' | 'setting';
 
 /** A row; without a value it is deleted. */
@@ -22,7 +22,7 @@ export interface RegisteredCell extends SimulationEntry {
   readonly origin?: Origin;
 }
 
-/** A simulation as the registry tells of it. */
+/** A simulation as the registry returns it. */
 export const entryOf = ({ id, tenantId, config, createdAt, deletedAt }: RegisteredCell): SimulationEntry => ({
   id,
   tenantId,

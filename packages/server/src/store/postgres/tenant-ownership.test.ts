@@ -61,7 +61,7 @@ describe('nodes that share a database', () => {
     await create(a);
     await a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
     await expect(create(b, 'cell-2')).rejects.toThrow(StoreUnavailable);
-    // Handed over with what is in it, under the next epoch.
+    // Handed over with its contents, under the next epoch.
     await a.ownership.give([TENANT], b.ownership.incarnation);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
     expect([...(await b.ownership.take([TENANT]))]).toEqual([TENANT]);
@@ -108,7 +108,7 @@ describe('nodes that share a database', () => {
     await a.ownership.take([TENANT]);
     await b.ownership.strikeOut(a.ownership.incarnation);
     await b.ownership.take([TENANT]);
-    // The old owner does not know yet: what it creates is there, and it is the new owner's.
+    // The old owner does not know yet: the cell that it creates exists, and belongs to the new owner.
     await create(a);
     expect(b.journal.lastSeq(CELL)).toBe(0);
     await b.ownership.takeCell(CELL);

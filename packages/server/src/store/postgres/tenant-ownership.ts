@@ -45,7 +45,7 @@ interface TakenRow {
   /** Acknowledged records that it lacks: it is out of service. */
   readonly missing: string | null;
   readonly losses: number | null;
-  /** As far as the history tables tell. */
+  /** Last record in the history tables. */
   readonly told: string | null;
 }
 

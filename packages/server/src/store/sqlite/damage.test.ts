@@ -30,7 +30,7 @@ afterEach(async () => {
 afterAll(removeDirectories);
 
 async function append(store: Store, from: number, to: number): Promise<void> {
-  // One commit each: that is what is to be missing or torn.
+  // One commit each: a single commit is to be missing or torn.
   for (let seq = from; seq <= to; seq += 1) await store.journal.append(recordOf('main', seq));
 }
 

@@ -18,10 +18,10 @@ export type Lookups = readonly string[];
 export type Examined = { readonly image: Image } | { readonly refused: string };
 
 /**
- * Opens a data directory as a server does, without its threads, and reads everything in it: the registry, the records of every
- * simulation, these answers. `refused` is what a server would have told its operator; any other error is thrown.
+ * Opens a data directory as a server does, without its threads, and reads everything in it: the registry, the records of every simulation,
+ * these answers. `refused` is the message for the operator of a server; any other error is thrown.
  *
- * With `goesOn` it also commits something of each kind, and reads everything once more: what is there must not suffer from that.
+ * With `goesOn` it also commits something of each kind, and reads everything once more: existing data must be unchanged.
  */
 export function examine(directory: string, lookups: Lookups = [], goesOn = false): Examined {
   try {

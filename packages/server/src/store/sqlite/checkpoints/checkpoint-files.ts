@@ -36,7 +36,7 @@ interface CheckpointFile {
   readonly isKept: boolean;
 }
 
-/** The first line of a file: what it is a checkpoint of. */
+/** The first line of a file: the identity of the checkpoint. */
 interface Head {
   readonly format: number;
   readonly journal: string;
@@ -96,7 +96,7 @@ export class CheckpointFiles {
     for (const file of this.#filesOf(simulation)) rmSync(this.#pathOf(simulation, file), { force: true });
   }
 
-  /** Removes what is of no use: half a file, checkpoints of simulations that are gone. */
+  /** Removes useless files: incomplete ones, and checkpoints of removed simulations. */
   tidy(isLive: (simulation: number) => boolean): void {
     for (const name of this.#names()) {
       const simulation = NAME.exec(name)?.[1];

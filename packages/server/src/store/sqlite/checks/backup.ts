@@ -78,7 +78,7 @@ function moveInto(draft: string, to: string): void {
     renameSync(draft, to);
   } catch (error) {
     if (!existsSync(to)) throw error;
-    // The mark last: without it nothing opens what is there.
+    // The mark is last: without it a server refuses the other files.
     const files = readdirSync(draft).sort((a, b) => Number(a === MARK_FILE) - Number(b === MARK_FILE));
     for (const file of files) renameSync(join(draft, file), join(to, file));
     rmSync(draft, { recursive: true });
@@ -89,7 +89,7 @@ function moveInto(draft: string, to: string): void {
 function copyAll(directory: string, to: string): BackedUp {
   makePrivateDirectory(to);
   const notes: string[] = [];
-  // First what is derived: ahead of the journal it would be of no use.
+  // Derived data first: ahead of the journal it would be useless.
   copyCheckpoints(join(directory, CHECKPOINT_FOLDER), join(to, CHECKPOINT_FOLDER));
   try {
     if (existsSync(join(directory, HISTORY_FILE))) copyDatabase(directory, to, HISTORY_FILE);

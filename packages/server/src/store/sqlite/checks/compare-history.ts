@@ -14,7 +14,7 @@ import { OpenHistory } from '../history/open-history.js';
 
 const BYTES_AT_ONCE = 2_000_000;
 
-/** Rows of one kind, by what they say: numbers that a file gives its owners are its own. */
+/** Rows of one kind, by content: numbers that a file gives its owners are its own. */
 interface RowKind {
   readonly name: string;
   /** `s` is the simulation; @ stands for the database. */

@@ -9,8 +9,8 @@ import { refuseOtherTables } from '../journal/journal-schema.js';
 const BYTES_AT_ONCE = 1_000_000;
 
 /**
- * Reads everything in a journal as it was at one instant, and says what is not as it was written: by the tables, not by what the
- * meta row says of them.
+ * Reads everything in a journal as of one instant, and yields every difference from the written data. Reads the tables themselves, not only
+ * the meta row.
  */
 export function* altered(database: Database, statements: Statements): Iterable<DamagedJournal> {
   database.exec('BEGIN');

@@ -17,7 +17,7 @@ interface Found {
   readonly message: string;
 }
 
-/** A store in use, and what is found in it after it was changed behind its back. */
+/** A store in use, and the damage found in it after it was changed behind its back. */
 async function foundAfter(sql: string): Promise<{ readonly store: Store; readonly found: readonly Found[] }> {
   const directory = newDirectory();
   const found: Found[] = [];

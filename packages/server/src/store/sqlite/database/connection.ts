@@ -130,7 +130,7 @@ export function isDiskFailure(error: unknown): boolean {
   );
 }
 
-/** Runs a read, and names what it finds broken. */
+/** Runs a read, and turns errors of damaged data into errors that say so. */
 export function readingIntact<Result>(read: () => Result): Result {
   try {
     return read();
@@ -145,7 +145,7 @@ export function asDamage(error: unknown): unknown {
   return new DamagedJournal(`The database is damaged: ${(error as Error).message}`, { cause: error });
 }
 
-/** Errors that tables give only when they are not as they were made: malformed pages, tables that are gone, rows that cannot be. */
+/** True for errors of tables that differ from their original form: malformed pages, missing tables, impossible rows. */
 export function isDamageOfTables(error: unknown): boolean {
   const code = sqliteCode(error);
   const signs = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_NOTADB];

@@ -33,7 +33,7 @@ const REFUSALS = new Set([
   'ENAMETOOLONG',
 ]);
 
-/** The same error, or one that says what is wrong with the directory. */
+/** The same error, or one that names the problem of the directory. */
 export function unusable(directory: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (!REFUSALS.has(code ?? '') && !isForbidden(error) && !isDiskFailure(error)) return error;

@@ -27,7 +27,7 @@ export type FromProjector =
       readonly kind: 'projected';
       /** Key of a simulation and its position, in turn. */
       readonly positions: readonly number[];
-      /** Negative at the beginning: what is to be done. */
+      /** Number of records; negative at the beginning: the number to be processed. */
       readonly records: number;
       /** Set when there was nothing more: what had been committed when it looked. */
       readonly upTo?: number;

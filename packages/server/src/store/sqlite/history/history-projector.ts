@@ -1,6 +1,6 @@
 /**
- * The thread that derives history from the journal, behind it: it reads the blocks after its watermark on a connection of its own, and
- * writes what they change, many records at a time, with the watermark in the same transaction. Falling behind costs nothing but time.
+ * The thread that derives history from the journal, with a delay: it reads the blocks after its watermark on a connection of its own, and
+ * writes their changes, many records at a time, with the watermark in the same transaction. Falling behind costs nothing but time.
  */
 import { join } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -143,7 +143,7 @@ class Projector {
     }
   }
 
-  /** Durable records that the tables do not tell of. */
+  /** Durable records that the tables do not contain. */
   #behind({ database }: OpenHistory): number {
     const position = database.prepare('SELECT seq FROM simulation WHERE key = ?');
     const live = this.#registry.of<{ key: number }>('SELECT key FROM simulation WHERE deleted_at IS NULL');

@@ -5,8 +5,8 @@ import type { Database, SqlValue } from '../database/connection.js';
 const ROWS_AT_ONCE = 512;
 
 /**
- * Removes the rows of deleted simulations, a little at a time, when there is nothing else to do. Those that forks rest on stay until the last of
- * these is gone.
+ * Removes the rows of deleted simulations, a little at a time, when there is no other work. Rows that forks rest on stay until the last of
+ * these forks is removed.
  */
 export class HistoryPurge {
   readonly #database: Database;

@@ -59,7 +59,7 @@ interface Range {
   readonly last: number;
 }
 
-/** Rows read at a time where a filter makes it necessary to look at all. */
+/** Rows read at a time when a filter requires reading all of them. */
 const SCAN_CHUNK = 1_000;
 /** Rows of events of orders that are read at once. */
 const MOST_EVENTS = 20_000;
@@ -430,7 +430,7 @@ export class HistoryQueries {
     let total = 0;
     let passed = 0;
     let following: number | undefined;
-    // Without a total nothing in front of the page is looked at: it begins in the row that holds its first place.
+    // Without a total no row in front of the page is read: it begins in the row that holds its first place.
     let next = isUncounted === true && before >= 1 && before < all ? (from(before, 1)[0]?.n ?? all) : all;
     while (next >= range.first && next > 0) {
       if (isUncounted === true && following !== undefined) break;

@@ -97,7 +97,7 @@ export interface PortfolioRow {
 
 export interface SimulationRow {
   readonly key: number;
-  /** The last record that the tables tell of. */
+  /** The last record that the tables contain. */
   readonly seq: number;
   /** Number inherited from a fork's ancestors. */
   readonly orders: number;
@@ -158,7 +158,7 @@ export interface MarkRow {
 export interface WatermarkRow {
   /** Id of the journal that the tables are derived from. */
   readonly journal: string;
-  /** The last block they tell of. */
+  /** The last block that the tables contain. */
   readonly k: number;
   readonly hash: Uint8Array;
   readonly sum: number;

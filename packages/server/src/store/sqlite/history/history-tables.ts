@@ -56,7 +56,7 @@ interface PortfolioDraft {
   readonly isNew: boolean;
 }
 
-/** One simulation: what is known of it, and what a transaction changes. */
+/** One simulation: its known state, and the changes of a transaction. */
 class SimulationDraft {
   readonly row: RowDraft<SimulationRow>;
   readonly owners: Readonly<Record<OwnerKind, Map<string, OwnerDraft>>> = {
@@ -260,7 +260,10 @@ export class HistoryTables {
     draft.row.seq = seq;
   }
 
-  /** A fork has nothing of its own yet: from here on its rows are those of its parent, as of a record, and what it adds. Not written yet. */
+  /**
+   * Begins a fork without rows of its own: from here on its rows are those of its parent, as of a record, and its own additions. Not
+   * written yet.
+   */
   beginFork(simulation: number, { parent, seq }: ForkOrigin): void {
     const { count, last } = this.#lineage.ordersBy(parent, seq);
     const ancestors = this.#lineage.generations(parent, seq);
@@ -485,7 +488,7 @@ export class HistoryTables {
     return undefined;
   }
 
-  /** A row has what a block has for a tenant. */
+  /** A row has the events of a block for a tenant. */
   #tenantEvent(draft: SimulationDraft, block: number, seq: number, change: Change<'tenant-event'>): void {
     const owner = this.#owner(draft, 'tenant', change.tenantId);
     const n = draft.count(owner, 'tenant-events');
@@ -501,7 +504,7 @@ export class HistoryTables {
     owner.events = { block, row };
   }
 
-  /** Writes what was collected: the last part of a transaction. */
+  /** Writes the collected changes: the last part of a transaction. */
   write(): void {
     for (const { changedOwners, portfolios, orders, row } of this.#changed) {
       this.#writeOwners(changedOwners);

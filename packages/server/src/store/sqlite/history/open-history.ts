@@ -28,7 +28,7 @@ export class OpenHistory {
     this.#k = k;
   }
 
-  /** The last block that the tables tell of. */
+  /** The last block that the tables contain. */
   get k(): number {
     return this.#k;
   }

@@ -19,8 +19,8 @@ const LARGE_KEPT = 4;
 const LARGE_KEPT_MS = 2000;
 
 /**
- * Large records that were read a moment ago: an order is followed through history by questions of its own, and all of them may be about one
- * record. For a short while only, so that what is altered on disk is seen.
+ * Large records that were read recently: an order is followed through history by several questions, and all of them may concern one record.
+ * Kept for a short while only, so that changes on disk are noticed.
  */
 export class LargeRecords {
   readonly #kept = new LRUCache<string, RecordLine>({ max: LARGE_KEPT, ttl: LARGE_KEPT_MS });

@@ -10,7 +10,7 @@ import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
 import type { PastRecords } from './past-records.js';
 
-/** A block stays checked for this long: one page follows the other, and what is altered on disk is seen soon. */
+/** Time for which a checked block counts as sound: pages follow each other quickly, and changes on disk are noticed soon. */
 const KEPT_MS = 1_000;
 
 const NOTHING: Page<ListItem> = { items: [], total: 0 };

@@ -56,7 +56,7 @@ export class ProjectingThread {
     if (this.#hasBegun) this.send({ kind: 'begin' });
   }
 
-  /** The journal is open. `receive` is told everything from now on. */
+  /** The journal is open. `receive` gets all messages from now on. */
   begin(receive: (message: FromProjector) => void): void {
     this.#receive = receive;
     this.#hasBegun = true;

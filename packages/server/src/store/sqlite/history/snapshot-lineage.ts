@@ -112,7 +112,7 @@ export class SnapshotLineage {
     return { standing, hasMoved: row.moved === 1, until: (older[1]?.upTo ?? 0) + 1 };
   }
 
-  /** Follows the records from `known.until` to `upTo`: some hundreds at most, for the tables keep what is between. */
+  /** Follows the records from `known.until` to `upTo`: some hundreds at most, because the tables keep the snapshots in between. */
   #replay(
     portfolioId: string,
     older: readonly Generation[],

@@ -24,7 +24,7 @@ interface MinuteDraft {
   isChanged: boolean;
 }
 
-/** Records within a minute after which what a portfolio had is kept as a version: forks may begin in between. */
+/** Records within a minute after which a portfolio's snapshot is kept as a version: forks may begin in between. */
 const VERSION_AFTER_RECORDS = 1000;
 
 /** A portfolio, and the last minute that it has from a fork's ancestors. */

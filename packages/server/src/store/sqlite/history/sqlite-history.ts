@@ -59,14 +59,14 @@ export class SqliteHistory implements History {
   readonly #projector: ProjectingThread;
   readonly #reader: ReadingThread;
   readonly #waits = new ProjectionWaiters();
-  /** By the keys of simulations; as far as anybody has asked or been told. */
+  /** Known positions, by the keys of simulations. */
   readonly #positions = new Map<number, number>();
   #database: Database | undefined;
   #queries: HistoryQueries | undefined;
   #status: HistoryHealth['status'] | 'starting' = 'starting';
   #reason: string | undefined;
   #progress = 0;
-  /** Since the start, modulo 2³²: set against what was committed since then. */
+  /** Count since the start, modulo 2³²: compared with the records committed since then. */
   #projectedRecords = 0;
   #notedAt = -Infinity;
   #isLettingGo = false;

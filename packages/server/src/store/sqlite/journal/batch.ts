@@ -47,7 +47,7 @@ export type Operation =
   | { readonly kind: 'delete-setting'; readonly name: string }
   | { readonly kind: 'probe' };
 
-/** An operation that was not done, because of what is in the registry. */
+/** An operation that was refused because of the state of the registry. */
 export interface WriteRefusal {
   readonly batch: number;
   /** Index among the operations of the batch. */

@@ -11,7 +11,7 @@ export interface ForkOrigin {
 
 const PREFIX = 'fork/';
 
-/** The setting that says where a fork begins: it stays until the last block of the fork is gone. */
+/** The setting with the origin of a fork: it stays until the last block of the fork is removed. */
 export const forkSetting = (simulation: number): string => `${PREFIX}${simulation}`;
 
 export const forkSettingValue = ({ parent, seq }: ForkOrigin): string => JSON.stringify({ parent, seq });

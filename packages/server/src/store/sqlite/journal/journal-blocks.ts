@@ -34,7 +34,7 @@ export interface Tail {
   readonly isBeginning?: boolean;
 }
 
-/** Blocks fetched at a time: with what they may hold at most some 2 MB, but for single records that are larger. */
+/** Blocks fetched at a time: at most some 2 MB together, except for single records that are larger. */
 const FETCHED_AT_A_TIME = 32;
 
 const COLUMNS = 'k, simulation, first, last, epoch, hash, data';

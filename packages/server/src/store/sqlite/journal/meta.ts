@@ -44,7 +44,7 @@ export function digestOf(meta: Omit<Meta, 'digest'>): string {
 }
 
 /**
- * Pages of a database that a start looks at as a whole: a fraction of a second. What is larger is looked at behind the start
+ * Pages of a database that a start checks completely: a fraction of a second. Larger databases are checked after the start
  * (journal-scrub.ts).
  */
 const PAGES_OF_A_START = 64 * 1024;

@@ -9,7 +9,7 @@ import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
 /** Maximum time that callers wait for a disk without space. */
 const PATIENCE_MS = 1_000;
 
-/** A stalled disk must not let memory grow without end; far above what a healthy one ever lets wait. */
+/** Limit on the waiting text: a stalled disk must not let memory grow without end; far above the needs of a healthy disk. */
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
 export interface WriteQueueEvents {
@@ -79,7 +79,7 @@ export class WriteQueue {
     return outgoing.promise;
   }
 
-  /** Like `append`, for what is not refused. */
+  /** Like `append`, for operations that are never refused. */
   add(operation: Operation): Promise<void> {
     const outgoing = this.#collect();
     outgoing.addOperation(operation);
@@ -106,8 +106,8 @@ export class WriteQueue {
   }
 
   /**
-   * After the I/O of this turn: requests that arrived together are committed together. One batch at a time is with the writer: what
-   * comes meanwhile, in however many turns, is one message and one commit, too.
+   * After the I/O of this turn: requests that arrived together are committed together. The writer has one batch at a time: later
+   * operations, of however many turns, form one message and one commit, too.
    */
   #sendSoon(): void {
     setImmediate(() => {

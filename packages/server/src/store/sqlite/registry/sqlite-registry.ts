@@ -14,7 +14,7 @@ export class SqliteRegistry implements Registry {
   readonly #blocks: JournalBlocks;
   readonly #onDeleted: (simulation: number) => void;
 
-  /** `onDeleted` is told the key of a simulation once its deletion is durable. */
+  /** `onDeleted` receives the key of a simulation once its deletion is durable. */
   constructor(
     queue: WriteQueue,
     queries: RegistryQueries,

@@ -10,7 +10,7 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 afterAll(removeDirectories);
 
 const KB = 1024;
-/** Between two looks at the length of the log. */
+/** Commits between two measurements of the log's length. */
 const COMMITS = 16;
 
 /** A log that is to be copied once it is so long. */

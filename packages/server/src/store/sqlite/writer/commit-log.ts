@@ -40,9 +40,9 @@ export interface CommitDraft {
 }
 
 /**
- * The numbered commits of a data directory. Each carries a digest over all before it and over what must be in the tables after it,
- * is refused once another writer has opened the directory, and has its number in the high-water mark before anybody hears of it. The mark
- * itself is synced after that, while those who wait are told, and before the next commit begins.
+ * The numbered commits of a data directory. Each carries a digest over all before it and over the required contents of the tables after it,
+ * is refused once another writer has opened the directory, and has its number in the high-water mark before it is acknowledged. The mark
+ * itself is synced after that, while waiting callers are notified, and before the next commit begins.
  */
 export class CommitLog {
   readonly database: Database;

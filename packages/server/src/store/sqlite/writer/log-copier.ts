@@ -26,7 +26,7 @@ export class LogCopier {
     this.#path = path;
   }
 
-  /** Has it copy what is in the log by now, unless it is at it. */
+  /** Starts to copy the current contents of the log, unless a copy is under way. */
   ask(): void {
     this.#worker ??= this.#start();
     Atomics.compareExchange(this.#state, 0, CopyState.resting, CopyState.asked);
