@@ -14,7 +14,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     const { PostgresServer: Server } = await import('../packages/server/src/testing/postgres-server.js');
     return Server.start();
   };
-  /** Each connection is told the URL of a new database. */
+  /** Each connection receives the URL of a new database. */
   const door = createServer((socket) => {
     socket.on('error', () => undefined);
     server ??= start();

@@ -11,7 +11,7 @@ const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => 
 
 const hasTools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
-/** The block that contains a text, followed by a line that ends each answer, so that answers can be told apart. */
+/** The block that contains a text, followed by a line that ends each answer, so that answers can be distinguished. */
 function block(containing: string): string {
   const found = blocks.find((one) => one.includes(containing));
   if (found === undefined) throw new Error(`the README has no commands with ${containing}`);

@@ -22,7 +22,7 @@ export const newLife = (): LifeRecord => ({
   keyed: [],
 });
 
-/** A few days of an installation: something of everything that a store keeps. Simulated time moves only when it is told to. */
+/** A few days of an installation: something of everything that a store keeps. Simulated time moves only on request. */
 export class Life {
   private readonly ask: Ask;
   private readonly chance: Chance;

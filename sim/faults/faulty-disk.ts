@@ -36,8 +36,8 @@ const HIT_SIZE = 256;
 const SIZE = HIT + HIT_SIZE;
 
 /**
- * A disk that fails when it is told to, for processes that are started with its environment: a library of C (shim.c) that is loaded before
- * the server's own. Linux, with a C compiler.
+ * A disk that fails on demand, for processes that are started with its environment: a library of C (shim.c) that is loaded before the
+ * server's own. Linux, with a C compiler.
  */
 export class FaultyDisk {
   private readonly folder: string;

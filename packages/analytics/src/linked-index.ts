@@ -51,7 +51,7 @@ export function linkReturns(points: readonly EquityPoint[]): LinkedIndex {
     if (equityAfterFlow === undefined || flow !== 0) {
       indexAtFlow = index;
       equityAfterFlow = previous;
-      // Paying everything out ends a portfolio that is closed as well as it was.
+      // A full withdrawal ends the returns, except at the last point, where it is the regular end of a closed portfolio.
       if (equityAfterFlow <= 0 && point !== last) return { points: linked, endedAt: point.at };
     }
   }

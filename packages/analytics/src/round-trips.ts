@@ -11,7 +11,7 @@ export interface RoundTrip {
   readonly side: 'LONG' | 'SHORT';
   /** In units of the closing: splits in between are counted. */
   readonly quantity: number;
-  /** Quantity as it was opened; absent when nothing changed it. */
+  /** Quantity at the opening; absent when nothing changed it. */
   readonly openedQuantity?: number;
   /** Milliseconds since 1970, of the first piece. */
   readonly openedAt: number;

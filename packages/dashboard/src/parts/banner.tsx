@@ -19,7 +19,7 @@ import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 interface ClockStatus {
   readonly hours: MarketHours;
   readonly readAtMs: number;
-  /** Simulated seconds in one; of a token that may not ask for it, as it was between two looks. */
+  /** Simulated seconds per second; for a token that may not read it, the speed between two readings. */
   readonly speed: number;
 }
 

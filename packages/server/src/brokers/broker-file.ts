@@ -1,8 +1,8 @@
 /**
- * The shape of a brokers file (`BROKERS_FILE`): what an operator writes, in dollars and fractions as decimal strings.
+ * The format of a brokers file (`BROKERS_FILE`), as an operator writes it: dollars and fractions are decimal strings.
  *
- * `{ "includeBuiltIn": true, "brokers": [ … ] }`: entries are added to the built-in 22; one with the id of a built-in
- * configuration takes its place. `"includeBuiltIn": false` leaves only what the file lists.
+ * `{ "includeBuiltIn": true, "brokers": [ … ] }`: entries are added to the built-in 22; one with the id of a built-in configuration
+ * replaces it. `"includeBuiltIn": false` leaves only what the file lists.
  */
 import {
   choice,
@@ -45,7 +45,7 @@ const fraction = (least = '0') =>
     'x-expected': mustBeFraction(least),
   });
 
-/** How many times as much, in whole basis points: `1.02`. */
+/** A factor of at least 1, in whole basis points: `1.02`. */
 const multiple = () =>
   text({
     pattern: '^[1-9](\\.\\d{1,4}0*)?$',
@@ -113,11 +113,11 @@ export const BrokerEntry = ruled(
     dayTradeRegime: optional(choice(dayTradeRegimes)),
     dayTradingLeverage: optional(flag()),
     liquidation: optional(choice(liquidations)),
-    /** Of the cost to close; 1.02 is 102 %. */
+    /** Factor on the cost to close; 1.02 is 102 %. */
     shortBoxCost: optional(multiple()),
     /** 1.15 is 15 % more than the engine asks for. */
     portfolioMarginFactor: optional(multiple()),
-    /** Of the margin of futures, from the opening of their trade day to its settlement; 0.25 is a quarter. */
+    /** Fraction of the margin of futures, from the opening of their trade day to its settlement; 0.25 is a quarter. */
     futuresIntradayFraction: optional(fraction('0.0001')),
   }),
   (entry, report) => {
@@ -137,7 +137,7 @@ export const BrokerEntry = ruled(
 );
 export type BrokerEntry = Static<typeof BrokerEntry>;
 
-/** Where the tiers begin; nothing where one of them does not say, which its schema complains about. */
+/** Starts of the tiers; empty when one of them has no valid start, which its schema reports. */
 function startsOf(tiers: unknown): number[] {
   if (!Array.isArray(tiers)) return [];
   const starts = (tiers as readonly unknown[]).map((tier) =>

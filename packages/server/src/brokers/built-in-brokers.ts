@@ -1,11 +1,11 @@
 import type { BrokerEntry } from './broker-file.js';
 
 /**
- * The 22 broker configurations of contract 2.6: ids and the equity and option columns are its table,
- * the rest is what a firm of the kind that `name` says might offer (docs/rules/brokers.md shows them side by side).
+ * The 22 broker configurations of contract 2.6: ids and the equity and option columns are its table, the rest is plausible for a firm of
+ * the kind in `name` (docs/rules/brokers.md shows them side by side).
  *
- * Data in the very shape of a brokers file, so that an entry can be copied into one. It is a module and not a JSON
- * file because the compiler then checks it and carries it into `dist` without a copying step.
+ * Data in the format of a brokers file, so that an entry can be copied into one. It is a module and not a JSON file because the compiler
+ * then checks it and carries it into `dist` without a copying step.
  */
 
 const EVERY_ORDER_TYPE: BrokerEntry['orderTypes'] = [

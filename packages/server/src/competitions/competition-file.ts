@@ -30,11 +30,11 @@ export interface CompetitionHeader {
   readonly type: 'competition';
   readonly format: typeof FORMAT;
   readonly competitionId: string;
-  /** As it was created. */
+  /** The settings, as the competition was created. */
   readonly competition: unknown;
   readonly scoring: Scoring;
   readonly minTrades: number;
-  /** 128 bits, hexadecimal, and what was mixed in: what the synthetic path, draws and ids come from. */
+  /** Secret of 128 bits, hexadecimal, and the seed: the source of the synthetic path, draws and ids. */
   readonly draw: string;
   readonly seed?: string | number;
   readonly marketId: string;

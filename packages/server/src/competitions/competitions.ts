@@ -30,11 +30,11 @@ import type { Board } from './running-competition.js';
 
 /** Oldest age of a leaderboard, in real time. */
 const BOARD_MS = 1000;
-/** A leaderboard is made again after this many times what it took: small ones are always of now. */
+/** A leaderboard is rebuilt after this multiple of its own cost: small ones are always current. */
 const COST_SHARE = 10;
 /** A reader waits this long for a new one rather than take the one before. */
 const PATIENCE_MS = 100;
-/** Followers that are told between two turns of the event loop: each costs the writing of a leaderboard. */
+/** Followers notified between two turns of the event loop: each costs the writing of a leaderboard. */
 const TOLD_PER_TURN = 4;
 /** Bytes of leaderboards that followers of a competition are sent in a second of real time; larger ones are sent less often. */
 const BYTES_A_SECOND = 16_000_000;
@@ -81,9 +81,9 @@ interface Kept {
   hasChanged: boolean;
   making: Promise<Board> | undefined;
   readonly followers: Set<Follower>;
-  /** While followers are told; `again` where there is news for them meanwhile. */
+  /** Set while followers are notified; `again` when there is another change in the meantime. */
   telling: { again: boolean } | undefined;
-  /** Followers are not told before, on the monotonic clock. */
+  /** Earliest time of the next notification, on the monotonic clock. */
   tellAfter: number;
   ticker: NodeJS.Timeout | undefined;
   starter: NodeJS.Timeout | undefined;
@@ -468,7 +468,7 @@ export class Competitions {
     await this.#finishing(kept);
   }
 
-  /** Cancels a competition, or deletes one that is over. Returns whether it is gone. */
+  /** Cancels a competition, or deletes one that is over. Returns true when it was deleted. */
   async cancel(kept: Kept): Promise<boolean> {
     const status = await this.statusOf(kept);
     if (status === 'OPEN' || status === 'RUNNING') {
@@ -523,7 +523,7 @@ export class Competitions {
       throw new CompetitionRefused('FULL', 'The competition is full', settings.capacity);
     if (kept.names.has(name))
       throw new CompetitionRefused('NAME_TAKEN', 'Another entry of the competition has this displayName');
-    // Held while its simulation is made, so that nobody else gets the place meanwhile.
+    // Reserved while its simulation is created, so that no one else takes the place.
     const number = 1 + Math.max(0, ...[...kept.entries.values()].map((entry) => entry.number));
     const id = randomUUID();
     const held: EntryNote = {
@@ -560,7 +560,7 @@ export class Competitions {
     } catch (error) {
       kept.entries.delete(id);
       kept.names.delete(name);
-      // Where the store does not answer, the next start does it.
+      // When the store does not answer, the next start does it.
       await this.#discard(cellId, note.organizer).catch(() => undefined);
       throw error;
     }
@@ -575,7 +575,7 @@ export class Competitions {
     const { simulations } = this.#deps;
     const { seed, secret } = drawnFrom(draw, 'entry', entryId);
     const simulation = await simulations.createEntry(market, { name, seed, idSecret: secret }, cellId);
-    // Nothing can be ordered before its rules are in force.
+    // Orders are refused until its rules are in force.
     await simulation.submit<'BeginCompetition'>({
       type: 'BeginCompetition',
       terms: { ...termsOf(settings, masked), settingsHash: settingsHash(shown) },
@@ -714,7 +714,7 @@ export class Competitions {
     };
   }
 
-  /** Tells all followers. While they are told, further calls wait and become one. */
+  /** Notifies all followers. Calls during a notification are merged into one. */
   #tell(kept: Kept): void {
     if (kept.followers.size === 0) return;
     if (kept.telling !== undefined) {
@@ -811,7 +811,7 @@ export class Competitions {
     return kept.finishing;
   }
 
-  /** Marks everything, ranks it for good, and hashes the journals. */
+  /** Marks all positions, ranks them permanently, and hashes the journals. */
   async #makeResult(kept: Kept): Promise<void> {
     const { store } = this.#deps;
     const running = await this.#run(kept);

@@ -6,7 +6,7 @@ export type Scoring = 'TOTAL_RETURN' | 'SHARPE' | 'SORTINO' | 'CALMAR';
 
 type EntryStatus = 'ACTIVE' | 'ELIMINATED' | 'DISQUALIFIED' | 'WITHDRAWN';
 
-/** An entry with what it is ranked by. */
+/** An entry with its ranking criteria. */
 export interface Standing {
   readonly entryId: string;
   readonly displayName: string;

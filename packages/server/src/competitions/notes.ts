@@ -61,9 +61,9 @@ export interface MaskedCompetition {
   /** Simulated, ms. */
   readonly startsAt: number;
   readonly endsAt: number;
-  /** Of the market's `replay`. */
+  /** Symbols of the market's `replay`. */
   readonly replay?: readonly string[];
-  /** Of the rules. */
+  /** Symbols of the rules. */
   readonly symbols?: readonly string[];
 }
 

@@ -48,7 +48,10 @@ export function termsOf(
   };
 }
 
-/** Market and rules of a competition behind the mask of its market. Throws `CompetitionRefused` where a rule names what is not recorded. */
+/**
+ * Market and rules of a competition behind the mask of its market. Throws `CompetitionRefused` when a rule names a symbol that is not
+ * recorded.
+ */
 export function maskedCompetition(
   { startsAt, endsAt, market, rules }: CompetitionSettings,
   parts: MaskParts,
@@ -85,7 +88,7 @@ function isShort(
 interface RunningEntry {
   readonly note: EntryNote;
   readonly simulation: Simulation;
-  /** As of so many points. */
+  /** Figures after a number of points. */
   figures?: { readonly points: number; readonly present: PresentFigures };
 }
 
@@ -142,7 +145,7 @@ export class RunningCompetition {
     await this.market.submit<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase });
   }
 
-  /** Resolves when the market and every entry have gone through everything up to now, durably. */
+  /** Resolves when the market and every entry have processed everything up to now, durably. */
   async catchUp(): Promise<void> {
     await this.market.catchUp();
     await this.market.followersDealt();
@@ -186,7 +189,7 @@ export class RunningCompetition {
   }
 }
 
-/** Marks of what is held, as the market stands at one instant. */
+/** Marks of holdings, by the market at one instant. */
 class Marks {
   readonly at: Instant;
   readonly #brokerage: Brokerage;

@@ -21,13 +21,13 @@ import { settledStanding, termsOf } from './running-competition.js';
 /** Fields of the first line that no journal has: they can be edited until trading starts, and decide nothing. */
 export const UNVERIFIED = ['name', 'entry', 'capacity', 'visibility'] as const;
 
-/** Reads the settings of a competition from its body; the texts say what is wrong with it. */
+/** Reads the settings of a competition from its body; the texts are its problems. */
 export type ReadSettings = (shown: unknown) => CompetitionSettings | readonly string[];
 
 /** A simulation of a file after its journal was executed again. */
 interface ExecutedSimulation extends FiledSimulation {
   readonly competition: Competition | undefined;
-  /** Of an entry. */
+  /** Present for an entry. */
   readonly portfolio: PortfolioTerms | undefined;
 }
 

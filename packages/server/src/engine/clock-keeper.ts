@@ -6,7 +6,7 @@ import type { ScaledClock } from './clock.js';
 /** Less than the real second that a crash may cost: a beat takes its time to become durable. */
 const BEAT_MS = 750;
 
-/** A clock as it was noted: standing, or running since a moment of a session. */
+/** A saved clock: standing, or running since a moment of a session. */
 interface Note {
   readonly now: Instant;
   readonly speed: number;

@@ -42,7 +42,7 @@ interface Running {
 }
 
 /**
- * Executes a journal again, once as it was and once for each variant, record by record side by side (D173). What followed from time and the
+ * Executes a journal again, once unchanged and once for each variant, record by record side by side (D173). What followed from time and the
  * market follows again, by each row's own rules: consequences in the journal are passed over.
  */
 export class ComparisonRun {

@@ -49,7 +49,7 @@ export const isPlainQuote = ({ delayed, indicative, openToCome, closeToCome, fre
   closeToCome !== true &&
   (freshUntil === undefined || freshUntil >= Instant.last);
 
-/** The line of a tick, without its end. A quote has its sides, a trade its price; the rest is as it was. */
+/** The line of a tick, without its end. A quote has its sides, a trade its price; the rest is unchanged. */
 export function tickLine(tick: {
   readonly seq: number;
   readonly received: Instant;

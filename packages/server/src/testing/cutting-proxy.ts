@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A TCP proxy between a client and a server on this machine that loses answers when it is told to. */
+/** A TCP proxy between a client and a server on this machine that loses answers on demand. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

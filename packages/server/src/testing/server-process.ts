@@ -75,7 +75,7 @@ export class ServerProcess {
 
   /** Lets a prepared server begin. */
   go(): void {
-    // One that has been killed meanwhile begins nothing; its end is told by `exited`.
+    // A process killed in between does not begin; `exited` reports its end.
     if (this.child.connected) this.child.send('go', () => undefined);
   }
 

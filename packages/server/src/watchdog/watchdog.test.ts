@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inDirectory, ServerProcess } from '../testing/server-process.js';
 
-/** A module that keeps the main thread of the server busy for good, once it is told to. */
+/** A module that blocks the main thread of the server permanently on a message. */
 const PLANTED = `data:text/javascript,${encodeURIComponent(
   'process.once("message", function plantedHang() { for (;;) { globalThis.rounds = 1; } });',
 )}`;

@@ -11,7 +11,7 @@ export interface WatchdogOptions {
   readonly exitCode: number;
 }
 
-/** What the thread is started with. */
+/** Start data of the thread. */
 export interface WatchdogData extends WatchdogOptions {
   /** One number that changes as long as the main thread comes round. */
   readonly beats: SharedArrayBuffer;

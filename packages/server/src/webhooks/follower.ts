@@ -114,7 +114,7 @@ export class CellFollower {
     if (this.#open.length >= MOST_OPEN) this.#isLive = false;
   }
 
-  /** A record could not be taken as it was published: it is read from the journal. */
+  /** A published record could not be accepted: it is read from the journal later. */
   #fallBehind(): void {
     this.#isLive = false;
     this.#catchUp();

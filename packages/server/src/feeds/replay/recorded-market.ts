@@ -31,7 +31,7 @@ interface SymbolMarket {
   open?: { readonly date: TradingDate; readonly price?: Price; readonly isTold: boolean };
 }
 
-/** Turns recorded rows into whole quotes: a row tells one part, the rest stays as it was. */
+/** Turns recorded rows into whole quotes: a row changes one part, the rest stays the same. */
 export class RecordedMarket {
   private readonly markets = new Map<string, SymbolMarket>();
   private readonly calendar: Calendar;
