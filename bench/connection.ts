@@ -26,7 +26,7 @@ export class Connection {
     return new Connection(socket, host);
   }
 
-  /** The body of the answer. Rejects with the whole answer where it is no success. */
+  /** The body of the answer. Rejects with the whole answer when it is no success. */
   send(token: string, method: string, path: string, body: object): Promise<string> {
     const text = JSON.stringify(body);
     return new Promise((resolve, reject) => {

@@ -6,12 +6,12 @@ const PATIENCE_MS = 15_000;
 /** An answer of the API. */
 export interface Answer {
   readonly status: number;
-  /** Parsed; undefined where there is none. */
+  /** Parsed; undefined when there is none. */
   readonly body: unknown;
   readonly replayed: boolean;
 }
 
-/** Asks the API of a server as one tenant. Throws `TypeError` where the connection breaks, as `fetch` does. */
+/** Asks the API of a server as one tenant. Throws `TypeError` when the connection breaks, as `fetch` does. */
 export class Client {
   baseUrl: string;
   private readonly token: string;

@@ -52,7 +52,7 @@ interface Trading {
 
 const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' };
 
-/** Undefined where the server is gone. */
+/** Undefined when the server is gone. */
 async function ask(
   url: string,
   method: string,
@@ -75,7 +75,7 @@ async function trade({ url, isOver, onPlaced }: Trading, portfolioId: string): P
   while (!isOver()) await placeAndCancel(url, portfolioId, onPlaced);
 }
 
-/** The id of the order; undefined where the server is gone. */
+/** The id of the order; undefined when the server is gone. */
 async function placeAndCancel(
   url: string,
   portfolioId: string,

@@ -19,7 +19,7 @@ Apache-2.0 (see LICENSE)
 Copyright 2020-2021 SmartBear Software Inc.
 `;
 
-/** The folder of the library that a file is of; undefined where it is of none. */
+/** The folder of the library that a file is of; undefined when it is of none. */
 function folderOf(path: string): string | undefined {
   const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
   return folder?.includes('/@sandpit/') === true ? undefined : folder;

@@ -59,7 +59,7 @@ export class StreamFollower {
     }
   }
 
-  /** Resolves when an event of this order has come; false where it does not come in time. */
+  /** Resolves when an event of this order has come; false when it does not come in time. */
   async hasSeen(orderId: string, ms: number): Promise<boolean> {
     const began = performance.now();
     while (!this.seen.some((one) => one.includes(orderId))) {

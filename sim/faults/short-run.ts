@@ -31,7 +31,7 @@ export class ShortRun {
     this.client = client;
   }
 
-  /** False where the connection broke. Where no portfolio can be opened that is all. */
+  /** False when the connection broke. Where no portfolio can be opened that is all. */
   async trade(): Promise<boolean> {
     try {
       await this.steps();

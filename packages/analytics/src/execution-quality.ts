@@ -82,7 +82,7 @@ export interface ExecutionQuality {
   readonly rejectRate?: number;
 }
 
-/** Mid of a quote; undefined where a side is missing, where it is crossed, or where it is 0. */
+/** Mid of a quote; undefined when a side is missing, when it is crossed, or when it is 0. */
 export function midOf({ bid, ask }: Quoted): number | undefined {
   if (bid === undefined || ask === undefined || bid > ask) return undefined;
   const mid = (bid + ask) / 2;
@@ -198,7 +198,7 @@ export class ExecutionQualityTally {
   readonly #firstFills: number[] = [];
   readonly #fills: number[] = [];
 
-  /** Returns the slippage of the order itself, basis points; undefined where it has none. */
+  /** Returns the slippage of the order itself, basis points; undefined when it has none. */
   add(order: MeasuredOrder): number | undefined {
     this.#orders += 1;
     if (order.isRejected) {

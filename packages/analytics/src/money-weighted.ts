@@ -12,13 +12,13 @@ const STEPS = 400;
 
 export interface MoneyWeightedReturn {
   readonly rate: number;
-  /** False where the period is shorter than 365 days: `rate` is then that of the period, not a yearly one. */
+  /** False when the period is shorter than 365 days: `rate` is then that of the period, not a yearly one. */
   readonly annualized: boolean;
 }
 
 /**
  * Internal rate of return: the yearly rate i at which the start equity and all flows grow to the end equity,
- * Σ flow (1 + i)^(−days/365) = 0. Of several roots the one nearest to `timeWeighted`; undefined where there is none between
+ * Σ flow (1 + i)^(−days/365) = 0. Of several roots the one nearest to `timeWeighted`; undefined when there is none between
  * −99.99 % and 100,000 % a year.
  */
 export function moneyWeightedReturn(

@@ -19,14 +19,14 @@ export interface RoundTrip {
   readonly closedAt: number;
   /** Average by quantity, dollars a unit. */
   readonly entryPrice: number;
-  /** Absent where contracts became shares, and where a reset took the position away. */
+  /** Absent when contracts became shares, and when a reset took the position away. */
   readonly exitPrice?: number;
   /** Dollars, before charges. */
   readonly grossPnl: number;
   readonly commissions: number;
   readonly fees: number;
   readonly netPnl: number;
-  /** Net profit over the value of the opening; absent where that is 0. */
+  /** Net profit over the value of the opening; absent when that is 0. */
   readonly return?: number;
   /** Seconds. */
   readonly holding: number;

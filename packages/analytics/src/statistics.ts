@@ -25,7 +25,7 @@ export function downsideDeviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => Math.min(value, 0) ** 2)));
 }
 
-/** `numerator / denominator`; undefined where the denominator is negligible or either is not a number. */
+/** `numerator / denominator`; undefined when the denominator is negligible or either is not a number. */
 export function ratio(numerator: number, denominator: number): number | undefined {
   const quotient = numerator / denominator;
   return Math.abs(denominator) < NEGLIGIBLE || !Number.isFinite(quotient) ? undefined : quotient;

@@ -51,7 +51,7 @@ export class Order {
     return this.#data;
   }
 
-  /** Waits until it is filled. Throws `NotFilledError` where it ends otherwise. */
+  /** Waits until it is filled. Throws `NotFilledError` when it ends otherwise. */
   async filled(options: { readonly signal?: AbortSignal } = {}): Promise<OrderData> {
     const order = await this.settled(options);
     if (order.status !== 'FILLED') throw new NotFilledError(order);

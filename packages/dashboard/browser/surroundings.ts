@@ -95,7 +95,7 @@ export class Station {
     await Promise.all([this.#server.end('SIGTERM'), this.#next?.end('SIGKILL')]);
   }
 
-  /** Throws with the answer where it is none of success. */
+  /** Throws with the answer when it is none of success. */
   async api<Answer>(
     method: string,
     path: string,

@@ -31,7 +31,7 @@ export const percentChange = (fraction: number): string =>
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(Math.abs(value) < 0.9995 ? 3 : 2));
 
-/** The number that a person typed: `1,000`, `$1,000.50`, ` 25 `; NaN where it is none, undefined where nothing is typed. */
+/** The number that a person typed: `1,000`, `$1,000.50`, ` 25 `; NaN when it is none, undefined when nothing is typed. */
 export function numberTyped(text: string): number | undefined {
   const bare = text.replace(/[\s$,]/g, '').replace('−', '-');
   if (bare === '') return undefined;

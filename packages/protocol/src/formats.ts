@@ -75,7 +75,7 @@ export function isUnreadable(value: string, hasLines = false): 'blank' | 'contro
 }
 
 /**
- * The number with at most this many decimal places that `value` is; undefined where it has more. A number that differs
+ * The number with at most this many decimal places that `value` is; undefined when it has more. A number that differs
  * from it by less than a billionth of itself is the dust of floating-point arithmetic (D151): 0.1 + 0.2 is 0.3.
  *
  * Exact while the value in units of its last place stays below 2^51, which the bounds of all fields ensure.

@@ -16,9 +16,9 @@ export interface DemoDeps {
   readonly access: Access;
   readonly dataDir: string;
   readonly baseUrl: string;
-  /** Opens the dashboard, once within ten minutes of this start; absent where there is no dashboard. */
+  /** Opens the dashboard, once within ten minutes of this start; absent when there is no dashboard. */
   readonly loginLink?: string;
-  /** A fresh token for the demo tenant that goes back to a key; undefined where this server issues none. */
+  /** A fresh token for the demo tenant that goes back to a key; undefined when this server issues none. */
   readonly issueToken: (keyId: string) => Promise<string | undefined>;
 }
 

@@ -33,7 +33,7 @@ type MigratedStore = Store & { readonly contents: StoreContents };
 
 /**
  * Copies everything that a store keeps into another one, and compares both by hashes. What an earlier attempt has copied is checked and stays.
- * Rejects with `UnusableDatabase` where the destination holds anything else, with `DamagedJournal` where the source is damaged.
+ * Rejects with `UnusableDatabase` when the destination holds anything else, with `DamagedJournal` when the source is damaged.
  */
 export async function migrateStore(
   source: Store,

@@ -14,7 +14,7 @@ const RETRY_MS = 100;
 
 /**
  * The secret that tokens are signed with where a database keeps the data: `JWT_SECRET`, or one that is drawn once and kept there (D200). A
- * secret that the data directory has from before is kept. Rejects with `BadSetting` where another node signs with another one.
+ * secret that the data directory has from before is kept. Rejects with `BadSetting` when another node signs with another one.
  */
 export async function sharedSecret(settings: Settings, store: Store): Promise<string | undefined> {
   const { registry, ownership } = store;

@@ -8,7 +8,7 @@ const FILE = 'jwt-secret';
 
 /**
  * The secret tokens are signed with: `JWT_SECRET`, else one that the installation drew for itself and keeps in its data
- * directory, readable by its owner only. Undefined where tokens come from elsewhere (`JWT_JWKS_URL`).
+ * directory, readable by its owner only. Undefined when tokens come from elsewhere (`JWT_JWKS_URL`).
  */
 export function signingSecret(
   settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' | 'dataDir'>,

@@ -7,7 +7,7 @@ import { isOpenOrder } from './orders.ts';
 import { followOrders } from './order-feed.ts';
 
 export interface OrderActivity {
-  /** Numbers of open orders; undefined where there are more than are counted here. */
+  /** Numbers of open orders; undefined when there are more than are counted here. */
   readonly openByPortfolio: ReadonlyMap<string, number> | undefined;
   /** Filled orders, latest first. */
   readonly fills: readonly Order[];

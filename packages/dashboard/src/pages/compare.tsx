@@ -143,7 +143,7 @@ async function read(
   };
 }
 
-/** The closes of a benchmark since an instant, as returns since the first of them; undefined where there are too few. */
+/** The closes of a benchmark since an instant, as returns since the first of them; undefined when there are too few. */
 async function closesOf(broker: Broker, symbol: string, sinceMs: number): Promise<Line | undefined> {
   if (symbol === '' || !Number.isFinite(sinceMs)) return undefined;
   const { bars } = await broker.call('getBars', {

@@ -32,7 +32,7 @@ export function optionValue(
   return isCall ? call : call - at + strike;
 }
 
-/** The volatility that a price implies; undefined where the price is not above the intrinsic value. */
+/** The volatility that a price implies; undefined when the price is not above the intrinsic value. */
 export function impliedVolatility(
   isCall: boolean,
   at: number,

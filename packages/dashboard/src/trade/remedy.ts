@@ -11,7 +11,7 @@ export interface Rejection {
 
 type Sized = Pick<CreateOrderBody, 'quantity'>;
 
-/** One sentence on what to do about a refusal; empty where its own message says it. */
+/** One sentence on what to do about a refusal; empty when its own message says it. */
 export function remedyOf(rejection: Rejection, order: Sized): string {
   const figure = (name: string): number | undefined => {
     const value = rejection[name];

@@ -110,7 +110,7 @@ type Ticket = Readonly<Record<string, string | number | undefined>>;
 /** The order that closes a holding: its intent, and as many as are held. */
 const closingIntent = (quantity: number): PositionIntent => (quantity > 0 ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE');
 
-/** The ticket that closes several contracts by one order; undefined where no strategy has these legs. */
+/** The ticket that closes several contracts by one order; undefined when no strategy has these legs. */
 export function closingTicket(portfolio: string, held: readonly Held[]): Ticket | undefined {
   const [first] = held;
   if (first === undefined) return undefined;

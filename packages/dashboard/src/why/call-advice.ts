@@ -12,7 +12,7 @@ export interface Sale {
 const RELEASED = { REG_T: 'initial', MAINTENANCE: 'maintenance' } as const;
 
 /**
- * The smallest closing of one position of shares that releases the amount due, before commissions and fees; undefined where no single
+ * The smallest closing of one position of shares that releases the amount due, before commissions and fees; undefined when no single
  * position releases enough, and for calls that closing does not meet.
  */
 export function saleFor(

@@ -73,7 +73,7 @@ export class KeyPairs {
     return true;
   }
 
-  /** Makes a pair that is good once it is durable. Throws `AccessRefused` where the portfolio has too many. */
+  /** Makes a pair that is good once it is durable. Throws `AccessRefused` when the portfolio has too many. */
   async create(grant: KeyPairGrant): Promise<{ readonly pair: KeyPair; readonly secretKey: string }> {
     const { simulationId, portfolioId } = grant;
     if (this.of(simulationId, portfolioId).length >= MOST_PER_PORTFOLIO)

@@ -3,7 +3,7 @@ import type { ClusterNode } from '../store/ownership.js';
 
 /**
  * The node that should have a tenant: the one whose hash with the tenant is the largest. A node that comes or goes moves only the tenants
- * that it gains or had. Undefined where no node takes cells.
+ * that it gains or had. Undefined when no node takes cells.
  */
 export function preferredNode(tenantId: string, nodes: readonly ClusterNode[]): ClusterNode | undefined {
   let best: ClusterNode | undefined;

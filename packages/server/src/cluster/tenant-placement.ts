@@ -79,7 +79,7 @@ export class TenantPlacement {
     };
   }
 
-  /** The node that serves a tenant, or should take it; undefined where no node can. */
+  /** The node that serves a tenant, or should take it; undefined when no node can. */
   async ownerOf(tenantId: string): Promise<ClusterNode | undefined> {
     if (this.servesNow(tenantId)) return this.#self();
     const known = this.#nodeOf(this.#known.get(tenantId));

@@ -254,7 +254,7 @@ export class Competitions {
     return kept;
   }
 
-  /** The tenant that organizes a competition; undefined where there is no such one. */
+  /** The tenant that organizes a competition; undefined when there is no such one. */
   organizerOf(id: string): string | undefined {
     return this.#kept.get(id)?.note.organizer;
   }
@@ -626,7 +626,7 @@ export class Competitions {
     });
   }
 
-  /** Why an entry is out, as its simulation or the result says; undefined where it is not. */
+  /** Why an entry is out, as its simulation or the result says; undefined when it is not. */
   async removalOf(
     kept: Kept,
     entry: EntryNote,

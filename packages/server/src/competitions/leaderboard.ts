@@ -78,7 +78,7 @@ function keyOf(standing: Standing, scoring: Scoring, minTrades: number): Key {
 /** Places of entries that are out, below those with a score (4) and without one (3). */
 const PLACES = { ELIMINATED: 2, WITHDRAWN: 1, DISQUALIFIED: 0 } as const;
 
-/** The score of an entry; absent where it cannot be computed or too little was traded. */
+/** The score of an entry; absent when it cannot be computed or too little was traded. */
 function scoreOf({ figures, trades }: Standing, scoring: Scoring, minTrades: number): number | undefined {
   if (trades < minTrades) return undefined;
   switch (scoring) {

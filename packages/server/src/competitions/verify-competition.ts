@@ -229,7 +229,7 @@ function settingsProblems(file: ExecutedFile, readSettings: ReadSettings): reado
   return [...problems];
 }
 
-/** Settings of the header; undefined where it cannot be read. */
+/** Settings of the header; undefined when it cannot be read. */
 function settingsIn(shown: unknown, readSettings: ReadSettings): CompetitionSettings | undefined {
   try {
     const settings = readSettings(shown);

@@ -264,7 +264,7 @@ export class ComparisonRow implements Recorder {
       this.ledger.refused(command.number, at, `${rejection.code}: ${rejectionText(rejection)}`);
   }
 
-  /** The command as this row executes it; undefined where the variant leaves it out. */
+  /** The command as this row executes it; undefined when the variant leaves it out. */
   #own(command: Command, base: readonly Event[]): Command | undefined {
     const { variant } = this;
     const first = base[0];

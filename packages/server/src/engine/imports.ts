@@ -134,7 +134,7 @@ export class Imports {
   }
 
   /**
-   * Receives the file of a simulation, which is on disk when this resolves. Rejects with `ImportRefused` where it is not whole,
+   * Receives the file of a simulation, which is on disk when this resolves. Rejects with `ImportRefused` when it is not whole,
    * `ImportTooLarge`, `TooManyImports` and `StoreUnavailable` (a full disk); nothing is left of it then.
    */
   async receive(

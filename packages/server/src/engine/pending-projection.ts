@@ -69,7 +69,7 @@ export class PendingProjection {
     return this.#history.position(this.#simulationId) >= this.#since;
   }
 
-  /** Resolves when `isCertain`. Rejects with `StoreUnavailable` where that takes too long. */
+  /** Resolves when `isCertain`. Rejects with `StoreUnavailable` when that takes too long. */
   async certain(): Promise<void> {
     while (!this.isCertain()) await this.#history.reached(this.#simulationId, this.#since);
   }
@@ -82,7 +82,7 @@ export class PendingProjection {
     );
   }
 
-  /** Resolves when it can. Rejects with `StoreUnavailable` where that takes too long. */
+  /** Resolves when it can. Rejects with `StoreUnavailable` when that takes too long. */
   async readyFor(command: Command): Promise<void> {
     while (this.#left.length - this.#first >= MOST_WAITING) {
       await this.#history.reached(this.#simulationId, this.#left[this.#first]?.seq ?? 0);

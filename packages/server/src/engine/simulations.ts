@@ -560,7 +560,7 @@ export class Simulations {
       .filter(({ config }) => config.competition === undefined);
   }
 
-  /** Throws `TooManySimulations` where the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
+  /** Throws `TooManySimulations` when the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
   create(tenantId: string, config: WantedSimulation, allowed = Infinity): Promise<Simulation> {
     return this.counted(tenantId, allowed, () => this.createNow(tenantId, config));
   }
@@ -599,7 +599,7 @@ export class Simulations {
   }
 
   /**
-   * The file of a simulation that the tenant created, up to its last durable record; undefined where there is none. Throws
+   * The file of a simulation that the tenant created, up to its last durable record; undefined when there is none. Throws
    * `StoreUnavailable` where it is not there yet.
    */
   async export(id: string, tenantId: string): Promise<AsyncGenerator<string> | undefined> {
@@ -694,7 +694,7 @@ export class Simulations {
     }
   }
 
-  /** Takes a snapshot (D171). Rejects as `Snapshots.take`; undefined where the tenant has no such simulation. */
+  /** Takes a snapshot (D171). Rejects as `Snapshots.take`; undefined when the tenant has no such simulation. */
   async takeSnapshot(id: string, tenantId: string, name?: string): Promise<Snapshot | undefined> {
     const simulation = await this.findOrKeep(id, tenantId);
     if (simulation === undefined) return undefined;
@@ -831,7 +831,7 @@ export class Simulations {
     return this.opened({ ...of, config: kept }, furnished);
   }
 
-  /** False where the tenant has no such simulation. `main` cannot be removed. */
+  /** False when the tenant has no such simulation. `main` cannot be removed. */
   async remove(id: string, tenantId: string): Promise<boolean> {
     if (id === MAIN || this.entryOf(id, tenantId) === undefined) return false;
     this.imports.cancel(id);
@@ -1102,7 +1102,7 @@ export class Simulations {
 /** Longest wait of a node of a new installation for the node that creates the market, ms. */
 const MARKET_MADE_MS = 10_000;
 
-/** A simulation that another node registers. Rejects with `StoreUnavailable` where it does not. */
+/** A simulation that another node registers. Rejects with `StoreUnavailable` when it does not. */
 async function registered({ registry }: Store, id: string): Promise<SimulationEntry> {
   for (let waited = 0; waited < MARKET_MADE_MS; waited += 100) {
     const entry = registry.simulation(id);

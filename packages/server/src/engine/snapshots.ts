@@ -106,7 +106,7 @@ export class Snapshots {
     else if (this.find(id, snapshotId) !== undefined) await this.#save(id, { ...snapshot, stateHash: hash });
   }
 
-  /** False where there is none. */
+  /** False when there is none. */
   async remove(simulationId: string, snapshotId: string): Promise<boolean> {
     const snapshot = this.find(simulationId, snapshotId);
     if (snapshot === undefined || this.#removed.has(snapshotId)) return false;

@@ -106,7 +106,7 @@ export class Tenants {
   }
 
   /**
-   * Imports the file of a tenant: all of it or nothing. Rejects with `ImportRefused` where the file is damaged or does not verify, with
+   * Imports the file of a tenant: all of it or nothing. Rejects with `ImportRefused` when the file is damaged or does not verify, with
    * `TenantRefused` where the tenant is there already.
    */
   async import(chunks: AsyncIterable<Uint8Array>): Promise<ImportedTenant> {
@@ -245,7 +245,7 @@ export class Tenants {
     if (changes.length > 0) await this.#parts.store.webhooks.apply(changes);
   }
 
-  /** Removes every row of a tenant. Throws `TenantRefused` where there is none. */
+  /** Removes every row of a tenant. Throws `TenantRefused` when there is none. */
   async delete(name: string): Promise<{ readonly tenantId: string; readonly simulations: number }> {
     const { id: tenantId } = this.find(name);
     const simulations = this.#parts.store.registry.simulations(tenantId).length;

@@ -84,7 +84,7 @@ export interface LiveFeed extends Feed {
   /** The events in (after, until] in symbols of interest, and all halts. After this call there are no further events in that range. */
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[];
   /**
-   * Subscribes symbols. Resolves when each has a quote, after two seconds at the latest. Rejects with `MarketDataLimit` where the plan has no
+   * Subscribes symbols. Resolves when each has a quote, after two seconds at the latest. Rejects with `MarketDataLimit` when the plan has no
    * room for one of them and `isNeeded`.
    */
   want(symbols: Iterable<string>, rank: InterestRank, isNeeded: boolean): Promise<void>;

@@ -83,7 +83,7 @@ export class Mask {
     return this.#masked.get(symbol) ?? symbol;
   }
 
-  /** The recorded symbol behind a ticker; undefined where there is none. */
+  /** The recorded symbol behind a ticker; undefined when there is none. */
   recorded(ticker: string): string | undefined {
     return this.#recorded.get(ticker);
   }

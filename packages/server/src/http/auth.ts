@@ -15,7 +15,7 @@ import { type Agent, agentIn, claimsOf } from './agents/levels.js';
 import { refuse } from './answer.js';
 
 export interface TokenSettings {
-  /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
+  /** Signs and verifies HS256; undefined when tokens come from elsewhere. */
   readonly jwtSecret: string | undefined;
   /** The keys of an identity provider; tokens are then signed with a private key, and must name issuer and audience. */
   readonly jwksUrl: string | undefined;
@@ -83,7 +83,7 @@ const DEFAULT_SCOPE = 'trade read';
 const LONGEST_TOKEN = 4096;
 const TOKENS_KEPT = 10_000;
 
-/** Signs a token; undefined where this server issues none. */
+/** Signs a token; undefined when this server issues none. */
 export async function issueToken(
   settings: TokenSettings,
   grant: Grant,

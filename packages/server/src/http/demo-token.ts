@@ -3,7 +3,7 @@ import { ROUTE_NOT_FOUND } from './answer.js';
 import type { KnownBrowsers } from './known-browsers.js';
 import { reply as sendAnswer, send } from './reply.js';
 
-/** Issues a token of the demo tenant for the API reference; undefined where the tenant has no key. */
+/** Issues a token of the demo tenant for the API reference; undefined when the tenant has no key. */
 export type IssueDemoToken = () => Promise<string | undefined>;
 
 export const isLoopback = (host: string): boolean =>

@@ -54,7 +54,7 @@ export class DocsSite {
     return builtAtMs !== undefined;
   }
 
-  /** The file at a path below `/docs/`: an asset, or the page that a path without extension names. Undefined where the build has none. */
+  /** The file at a path below `/docs/`: an asset, or the page that a path without extension names. Undefined when the build has none. */
   async read(path: string): Promise<SiteFile | undefined> {
     if (!this.isBuilt) return undefined;
     const name = [path, path === '' ? 'index.html' : `${path}.html`].find((one) => this.#names.has(one));

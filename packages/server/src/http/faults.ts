@@ -52,7 +52,7 @@ export class Faults {
   /** Requests that are held up, each by the function that refuses it. */
   readonly #delayed = new Set<() => void>();
 
-  /** Sets a fault; undefined where there are too many. */
+  /** Sets a fault; undefined when there are too many. */
   add(simulationId: string, tenantId: string, body: FaultBody, delayMs: number): Fault | undefined {
     const held = this.#of(simulationId, tenantId);
     if (held.settings.length >= MOST_FAULTS) {
@@ -216,7 +216,7 @@ const MESSAGES = { 500: 'Internal server error', 502: 'Bad gateway', 504: 'Gatew
 
 const LONGEST_DELAY_MS = 60_000;
 
-/** The milliseconds of a delay; undefined where it is too long. */
+/** The milliseconds of a delay; undefined when it is too long. */
 export function delayMsOf(after: (from: Instant) => Instant): number | undefined {
   const ms = after(Instant.first) - Instant.first;
   return ms > LONGEST_DELAY_MS ? undefined : ms;

@@ -21,7 +21,7 @@ export class LoginLinks {
     return code;
   }
 
-  /** Uses a code up. Resolves to a token; undefined where the code is unknown, used or too old. */
+  /** Uses a code up. Resolves to a token; undefined when the code is unknown, used or too old. */
   async redeem(code: string): Promise<string | undefined> {
     const expiresAtMs = this.#open.get(code);
     this.#open.delete(code);

@@ -21,11 +21,11 @@ export interface Checkpoints {
   load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   /**
    * Makes one of everything that is durable by now, without holding up anybody here: a recovery done ahead of time, by another thread.
-   * Resolves with the number of its record once it is durable; with 0 where none can be made.
+   * Resolves with the number of its record once it is durable; with 0 when none can be made.
    */
   make(simulationId: string): Promise<number>;
   /**
-   * Makes one of this very record, which is durable, and keeps it until it is let go. Resolves with the hash of the state; undefined where none
+   * Makes one of this very record, which is durable, and keeps it until it is let go. Resolves with the hash of the state; undefined when none
    * can be made.
    */
   keep(simulationId: string, seq: number): Promise<string | undefined>;

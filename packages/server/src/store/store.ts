@@ -18,7 +18,7 @@ export interface Store {
   /** Which tenants this node serves; absent = it serves all, for there is no other. */
   readonly ownership?: Ownership;
   /**
-   * Makes sure that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` where acknowledged records are
+   * Makes sure that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` when acknowledged records are
    * missing; absent = it may serve all.
    */
   takeCell?(simulationId: string): ValueOrPromise<void>;

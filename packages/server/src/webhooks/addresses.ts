@@ -138,7 +138,7 @@ export class Addresses {
     return found;
   }
 
-  /** Rejects with `AddressRefused` where a URL names an address that is not allowed. A name that cannot be resolved now may be later. */
+  /** Rejects with `AddressRefused` when a URL names an address that is not allowed. A name that cannot be resolved now may be later. */
   async check(url: URL): Promise<void> {
     try {
       await this.of(url);

@@ -84,7 +84,7 @@ export class WebhookWriter {
     if (isSaved) this.#onRoom();
   }
 
-  /** Saves everything that was added so far. False where the store did not take it: then it waits again, in its place. */
+  /** Saves everything that was added so far. False when the store did not take it: then it waits again, in its place. */
   async flush(): Promise<boolean> {
     const batch = this.#take();
     if (batch.length === 0) return true;

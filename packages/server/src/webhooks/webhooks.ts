@@ -140,7 +140,7 @@ export class Webhooks {
     return this.#endpointOf(tenantId, webhookId)?.webhook;
   }
 
-  /** Rejects with `AddressRefused` where the server does not send to the address of a URL. */
+  /** Rejects with `AddressRefused` when the server does not send to the address of a URL. */
   checkAddress(url: string): Promise<void> {
     return this.#addresses.check(new URL(url));
   }
@@ -172,7 +172,7 @@ export class Webhooks {
     }
   }
 
-  /** Undefined where the tenant has no such webhook. */
+  /** Undefined when the tenant has no such webhook. */
   async update(
     tenantId: string,
     webhookId: string,
@@ -209,7 +209,7 @@ export class Webhooks {
     return webhook;
   }
 
-  /** False where the tenant has no such webhook. */
+  /** False when the tenant has no such webhook. */
   async delete(tenantId: string, webhookId: string): Promise<boolean> {
     const endpoint = this.#endpointOf(tenantId, webhookId);
     if (endpoint === undefined) return false;
@@ -264,7 +264,7 @@ export class Webhooks {
     await this.#deps.store.webhooks.apply([{ change: 'delete-webhook', webhookId }]);
   }
 
-  /** A new secret; the one before signs along for a day. Undefined where the tenant has no such webhook. */
+  /** A new secret; the one before signs along for a day. Undefined when the tenant has no such webhook. */
   async rotate(tenantId: string, webhookId: string): Promise<{ readonly until: number } | undefined> {
     const endpoint = this.#endpointOf(tenantId, webhookId);
     if (endpoint === undefined) return undefined;
@@ -324,7 +324,7 @@ export class Webhooks {
     return this.#deps.store.webhooks.deliveries(query);
   }
 
-  /** Sends an event again now. Undefined where there is none; rejects with `WebhookConflict` where the webhook is disabled. */
+  /** Sends an event again now. Undefined when there is none; rejects with `WebhookConflict` when the webhook is disabled. */
   async redeliver(
     tenantId: string,
     webhookId: string,

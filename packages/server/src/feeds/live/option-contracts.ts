@@ -57,7 +57,7 @@ export class OptionContracts {
     if (this.#unknown.size < MOST_UNKNOWN) this.#unknown.set(symbol, nowMs);
   }
 
-  /** Reads the contracts on an underlying that expire on a date, or its expirations; undefined where the source has none or fails. */
+  /** Reads the contracts on an underlying that expire on a date, or its expirations; undefined when the source has none or fails. */
   chain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined> {
     const key = `${underlying} ${expiration ?? ''}`;
     const kept = this.#chains.get(key);

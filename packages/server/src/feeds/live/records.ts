@@ -15,7 +15,7 @@ const priceFrom = (value: unknown): Price | undefined => {
     : undefined;
 };
 
-/** A bar of a source; undefined where it cannot be one. A day begins with its regular session. */
+/** A bar of a source; undefined when it cannot be one. A day begins with its regular session. */
 export function barFrom(told: {
   readonly symbol: string;
   readonly size: BarSize;

@@ -104,7 +104,7 @@ export class Subscription {
     return Math.max(0, this.#connections - 1);
   }
 
-  /** False where the plan has no room for it. */
+  /** False when the plan has no room for it. */
   ask(symbol: string, rank: InterestRank): boolean {
     const isKnown = this.#interest.ask(symbol, rank, performance.now());
     if (isKnown && !this.#wanted.has(symbol)) this.#gather();

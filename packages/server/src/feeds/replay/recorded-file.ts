@@ -22,7 +22,7 @@ const COLUMNS = {
   ticks: TICK_COLUMNS,
 } as const satisfies Record<FileKind, readonly string[]>;
 
-/** Columns that it may have as well; a cell is empty where there is none. */
+/** Columns that it may have as well; a cell is empty when there is none. */
 const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
   actions: ['declared'],
   contracts: ['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],

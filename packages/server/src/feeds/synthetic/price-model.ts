@@ -73,7 +73,7 @@ export class PriceModel {
     return this.last;
   }
 
-  /** The path value at which the middle of the market is `price` units; ±Infinity where it never gets there. */
+  /** The path value at which the middle of the market is `price` units; ±Infinity when it never gets there. */
   pathValueOf(price: number): number {
     if (price <= 0) return Number.NEGATIVE_INFINITY;
     const log = Math.log(price / (this.entry.basePrice * UNITS_PER_DOLLAR)) / LARGEST_LOG;

@@ -55,7 +55,7 @@ const MOST_OTHERS = 4;
 const orderNumberOf = (event: OrderEvent): number =>
   event.type === 'OrderAccepted' ? event.number : event.order;
 
-/** The first and the last number of the orders in these items; undefined where there are none, or they are far from each other. */
+/** The first and the last number of the orders in these items; undefined when there are none, or they are far from each other. */
 function rangeOf(
   items: readonly ListItem[],
   numberOf: (event: Event) => number | undefined,

@@ -49,9 +49,9 @@ export interface MeterContext {
   readonly instrument: (symbol: string, at: Instant) => Instrument | undefined;
   /** Hour of an instant in New York, 0 to 23. */
   readonly hourOf: (at: number) => number;
-  /** End of the session in which something executed; Infinity where it never ends. */
+  /** End of the session in which something executed; Infinity when it never ends. */
   readonly sessionEnd: (terms: OrderTerms, at: Instant) => number;
-  /** Quote of a feed that computes it; undefined where the records alone tell. */
+  /** Quote of a feed that computes it; undefined when the records alone tell. */
   readonly quoteAt: (symbol: string, at: number) => Quote | undefined;
   /** True when records have every quote of a symbol while it has open orders. */
   readonly recordsTellAll: boolean;

@@ -67,7 +67,7 @@ interface Period {
   readonly isToNow: boolean;
 }
 
-/** The part of an epoch that is asked for; undefined where there is none. */
+/** The part of an epoch that is asked for; undefined when there is none. */
 function periodOf(
   { simulation, query }: PerformanceRequest,
   { closedAt }: Outline,

@@ -66,7 +66,7 @@ export class Operations {
     this.#competitions = competitions;
   }
 
-  /** Checks and carries out an operation as its route does. Throws `Refused` where that answers with an error. */
+  /** Checks and carries out an operation as its route does. Throws `Refused` when that answers with an error. */
   async run<Id extends AnsweringId>(
     caller: Caller,
     id: Id,

@@ -186,7 +186,7 @@ export const marketDataHandlers: MarketDataHandlers = {
   },
 };
 
-/** The quote of a symbol as it travels; undefined where it has no price at all. */
+/** The quote of a symbol as it travels; undefined when it has no price at all. */
 export function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol: string): Quote | undefined {
   const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
   const instrument = brokerage.instrument(symbol);

@@ -70,7 +70,7 @@ export const optionHandlers: OptionHandlers = {
   },
 };
 
-/** The expirations that a live source has of an underlying; undefined where it is none, or does not say. */
+/** The expirations that a live source has of an underlying; undefined when it is none, or does not say. */
 async function expirationsTold(
   { feed, brokerage }: Simulation,
   underlying: string,

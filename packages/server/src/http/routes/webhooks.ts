@@ -26,7 +26,7 @@ const DELIVERY_NOT_FOUND = refuse(404, 'Delivery not found');
 
 /** Webhooks of a tenant (D191). */
 export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): WebhookHandlers {
-  /** Why a webhook cannot have this URL or simulation; undefined where nothing speaks against it. */
+  /** Why a webhook cannot have this URL or simulation; undefined when nothing speaks against it. */
   const refusalOf = async (
     tenantId: string,
     { url, simulationId }: { readonly url?: string; readonly simulationId?: string },

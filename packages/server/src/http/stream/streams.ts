@@ -129,7 +129,7 @@ export class Streams {
 
   /**
    * Counts a follower among the streams of its tenant, and ends it with its credentials, its simulation or the server. Returns how to
-   * let it go; undefined where there are too many.
+   * let it go; undefined when there are too many.
    */
   hold(follower: Follower): (() => void) | undefined {
     const counted = countedAs(follower.principal);

@@ -19,7 +19,7 @@ import { plainSymbol } from './instruments.js';
 import { instantOf, isoOf } from './instants.js';
 import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
-/** A quote as it travels; undefined where it has no price at all. */
+/** A quote as it travels; undefined when it has no price at all. */
 export function quoteOf(
   quote: CoreQuote,
   instrument: Instrument | undefined,
@@ -56,7 +56,7 @@ export const haltedOf = (halt: Halt | undefined) =>
         ...(halt.until !== undefined && { haltedUntil: isoOf(halt.until) }),
       };
 
-/** The last print; undefined where none is known. */
+/** The last print; undefined when none is known. */
 export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | undefined {
   if (last === undefined) return undefined;
   return {

@@ -64,7 +64,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
   return parts === undefined ? config : maskedConfig(config, parts, randomBytes(16).toString('hex'));
 }
 
-/** The parts that a mask hides: all that are not named; undefined where it hides nothing. */
+/** The parts that a mask hides: all that are not named; undefined when it hides nothing. */
 export function maskPartsOf(mask: NonNullable<CreateSimulationBody['mask']>): MaskParts | undefined {
   const { symbols = true, dates = true, prices = true } = typeof mask === 'boolean' ? {} : mask;
   return mask === false || !(symbols || dates || prices) ? undefined : { symbols, dates, prices };

@@ -117,7 +117,7 @@ export class Incarnation {
     }, RENEW_MS).unref();
   }
 
-  /** Raises the counter. Rejects with `StoreUnavailable` where that is not known to have happened. */
+  /** Raises the counter. Rejects with `StoreUnavailable` when that is not known to have happened. */
   async renew(): Promise<void> {
     const sent = momentOf(this.#clocks);
     const rows = await this.#database.ask<Renewed>(

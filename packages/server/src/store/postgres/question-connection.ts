@@ -22,7 +22,7 @@ export class QuestionConnection {
     this.#prepare = prepare;
   }
 
-  /** Rejects with `StoreUnavailable` where there is no answer. `name`: of a statement that is prepared once. */
+  /** Rejects with `StoreUnavailable` when there is no answer. `name`: of a statement that is prepared once. */
   async ask<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[] = [],

@@ -84,7 +84,7 @@ export class SoleOwnership {
     for (const cell of cells.values()) projector.own(cell, positions.get(cell.key ?? 0) ?? 0);
   }
 
-  /** Takes a cell again that was lost. Rejects with `RecordsMissing` where it lacks acknowledged records. */
+  /** Takes a cell again that was lost. Rejects with `RecordsMissing` when it lacks acknowledged records. */
   takeCell(simulationId: string): void | Promise<void> {
     return this.#parts.cells.has(simulationId) ? undefined : this.#takeCell(simulationId);
   }

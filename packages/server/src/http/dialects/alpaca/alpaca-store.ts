@@ -122,7 +122,7 @@ function contractIdOf(symbol: string): string | undefined {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(12, 15)}-8${hex.slice(15, 18)}-${hex.slice(18)}`;
 }
 
-/** The symbol of the option that an id names; undefined where it is none. */
+/** The symbol of the option that an id names; undefined when it is none. */
 export function contractOfId(id: string): string | undefined {
   const plain = id.toLowerCase();
   const number = BigInt(`0x${plain.replace(/-/g, '').replace(/^(.{12})8(.{3})8/, '$1$2')}`);

@@ -18,7 +18,7 @@ export const iso = (instant: Instant): string => new Date(instant).toISOString()
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
-/** A number that came as text or as a number; undefined where it is none. */
+/** A number that came as text or as a number; undefined when it is none. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || value.length > 40 || !NUMBER.test(value.trim())) return undefined;
@@ -26,7 +26,7 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(parsed) ? parsed : undefined;
 }
 
-/** An RFC 3339 timestamp or a date (its midnight in UTC); undefined where it is neither. */
+/** An RFC 3339 timestamp or a date (its midnight in UTC); undefined when it is neither. */
 export function instantOfText(text: string): Instant | undefined {
   if (!/^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([zZ]|[+-]\d\d:?\d\d)?)?$/.test(text))
     return undefined;

@@ -53,7 +53,7 @@ export class Login {
     return this.#admitted?.portfolioId;
   }
 
-  /** True after a login that succeeded; one that failed has ended the connection. Undefined where another came before. */
+  /** True after a login that succeeded; one that failed has ended the connection. Undefined when another came before. */
   async attempt(keyId: unknown, secretKey: unknown): Promise<boolean | undefined> {
     if (this.#admitted !== undefined || this.#isEntering) return undefined;
     this.#isEntering = true;

@@ -33,7 +33,7 @@ export function barShape(bar: Bar) {
   };
 }
 
-/** Undefined where nothing was ever traded. */
+/** Undefined when nothing was ever traded. */
 export const tradeShape = ({ last, lastSize, timestamp }: Quote) =>
   last === undefined
     ? undefined

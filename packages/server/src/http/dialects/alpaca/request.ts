@@ -119,7 +119,7 @@ export class Fields {
       .filter((part) => part !== '');
   }
 
-  /** An object inside; undefined where there is none. */
+  /** An object inside; undefined when there is none. */
   object(name: string): Fields | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;

@@ -270,7 +270,7 @@ export class HistoryLineage {
     return [...found.values()].sort((a, b) => a.n - b.n);
   }
 
-  /** An item with a key, as of a record; undefined where there was none yet. */
+  /** An item with a key, as of a record; undefined when there was none yet. */
   itemAsOf(item: ItemRow, upTo: number): ItemRow | undefined {
     if (item.seq <= upTo) return item;
     const sql =

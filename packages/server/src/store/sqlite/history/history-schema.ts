@@ -232,7 +232,7 @@ function refuseOther(database: Database, journal: string): void {
     throw new DamagedHistory('The history is of another journal');
 }
 
-/** Throws `DamagedHistory` where SQLite finds a small history malformed; larger ones are left to the reads. */
+/** Throws `DamagedHistory` when SQLite finds a small history malformed; larger ones are left to the reads. */
 export function refuseMalformed(database: Database): void {
   if (pragmaNumber(database, 'page_count') * PAGE_SIZE > MOST_CHECKED_BYTES) return;
   const [problem] = malformed(database);

@@ -25,7 +25,7 @@ export function sealHistory(path: string): void {
 
 /**
  * Removes the seal of a history file before the file is opened for writing. Answers whether the file is the one that was sealed;
- * undefined where it has no seal, because it was not closed or is large.
+ * undefined when it has no seal, because it was not closed or is large.
  */
 export function breakSeal(path: string): boolean | undefined {
   const seal = sealOf(path);
