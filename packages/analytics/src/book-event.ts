@@ -46,8 +46,8 @@ interface Charges {
 }
 
 /**
- * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu.
- * What is held on the other side is closed first, the rest opens a lot.
+ * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu. A position on the other side
+ * is closed first; the rest opens a lot.
  */
 export interface Traded extends Happening, Contract, Charges {
   readonly type: 'TRADED';

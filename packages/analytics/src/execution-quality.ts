@@ -36,7 +36,7 @@ export interface MeasuredLeg {
   readonly executions: readonly MeasuredExecution[];
   /** Commission and fees, dollars. */
   readonly charges: number;
-  /** When the order ended, or now. */
+  /** Quote in force when the order ended, or now. */
   readonly finalQuote?: Quoted;
 }
 

@@ -15,7 +15,7 @@ export interface RoundTrip {
   readonly openedQuantity?: number;
   /** Milliseconds since 1970, of the first piece. */
   readonly openedAt: number;
-  /** When the last piece closed. */
+  /** Close of the last piece. */
   readonly closedAt: number;
   /** Average by quantity, dollars a unit. */
   readonly entryPrice: number;

@@ -9,7 +9,7 @@ export interface Access {
 }
 
 export interface TransportOptions {
-  /** How long a request is retried after network errors, 429 and 503; default 30,000 ms. */
+  /** Time for which a request is retried after network errors, 429 and 503; default 30,000 ms. */
   readonly retryForMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }

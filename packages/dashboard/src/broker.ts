@@ -6,7 +6,7 @@ import { notedFetch } from './requests.ts';
 import { Sandpit } from '@sandpit/client';
 import { type Claims, MAIN } from './session.ts';
 
-/** How long a page waits for an unresponsive server before it reports it: less than the interval between requests. */
+/** Time after which a page reports an unresponsive server: less than the interval between requests. */
 const RETRY_MS = 2000;
 
 /** One simulation, seen with one token. */

@@ -34,7 +34,7 @@ interface Beginnings {
   readonly say?: (line: string) => void;
 }
 
-/** How long requests under way may delay the restart of a node that was removed from the cluster. */
+/** Time for which requests under way may delay the restart of a node that was removed from the cluster. */
 const ABANDON_MS = 2_000;
 
 /**

@@ -57,7 +57,7 @@ export class Access {
   readonly #clockMs: () => number;
   /** Hashes of the keys that are good, by id. */
   readonly #good = new Map<string, string>();
-  /** When they expire anyway, by `jti`. */
+  /** Expiration of revoked tokens, by `jti`. */
   readonly #revokedTokens: Map<string, number>;
   readonly #listeners: (() => void)[] = [];
 

@@ -13,7 +13,7 @@ interface Note {
   /** The speed that settings gave it then. */
   readonly configured: number;
   readonly since?: { readonly session: string; readonly ms: number };
-  /** When it was noted, by the wall clock of the database, ms; only in a cluster. */
+  /** Time of the note, by the wall clock of the database, ms; only in a cluster. */
   readonly wallMs?: number;
 }
 

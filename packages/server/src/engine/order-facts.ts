@@ -14,7 +14,7 @@ interface Fill {
 interface OrderFacts {
   readonly fills: Fill[];
   status: string;
-  /** When it ended, or was seen last. */
+  /** Instant at which it ended, or was seen last. */
   at: number;
   isOver: boolean;
 }

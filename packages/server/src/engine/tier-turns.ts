@@ -43,7 +43,7 @@ export class TierTurns {
   readonly #surroundings: TurnSurroundings;
   /** By the id of the cell, in the order in which they began to wait for their next turn. */
   readonly #waiting = new Map<string, WaitingCell>();
-  /** When commands began to hold the event loop; undefined = they have not since connections had a turn. */
+  /** Time at which commands began to hold the event loop; undefined = they have not since connections had a turn. */
   #beganMs: number | undefined;
 
   constructor(surroundings: TurnSurroundings = ON_THIS_LOOP) {

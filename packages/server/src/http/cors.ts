@@ -35,7 +35,7 @@ const SHOWN = [
   'X-Request-Id',
   'X-Sandpit-Fault',
 ].join(', ');
-/** How long a browser may cache a preflight answer. */
+/** Time for which a browser may cache a preflight answer. */
 const MAX_AGE_SECONDS = 600;
 
 /** Marks a request of a page that may; answers itself, and says so, where the browser only asks whether it may. */

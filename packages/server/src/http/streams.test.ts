@@ -426,7 +426,7 @@ describe('every stream', () => {
     second.close();
     await second.ended();
     test.time.nowMs += 59_000;
-    // As a browser reconnects: from its last event.
+    // A browser reconnects from its last event.
     const third = await follow(path, { 'last-event-id': id }, null);
     expect(transitions(await third.until((told) => told.length === 3))).toEqual([
       'RESERVING',

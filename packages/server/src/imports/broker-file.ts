@@ -4,9 +4,9 @@ export type FileFormat = 'sandpit' | 'alpaca' | 'fidelity' | 'schwab' | 'ibkr';
 
 /** A lot or a position as a file has it. Numbers are decimal text without signs of currency. */
 export interface FileRow {
-  /** Where it stands: `row 7`. */
+  /** Position in the file: `row 7`. */
   readonly row: string;
-  /** As this brokerage writes it, as far as the text alone says. */
+  /** Symbol in this brokerage's form, as far as the text alone determines it. */
   readonly symbol: string;
   /** Negative = short. */
   readonly quantity: string;
@@ -25,7 +25,7 @@ export interface UnsupportedRow {
   readonly reason: string;
 }
 
-/** What a file has of one account. */
+/** Contents of a file for one account. */
 export interface FileAccount {
   /** Number or name by which `?account=` chooses it; the first one is shown. */
   readonly names: readonly string[];

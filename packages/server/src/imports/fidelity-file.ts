@@ -36,5 +36,5 @@ export function readFidelity(table: readonly (readonly string[])[]): readonly Fi
   return [...accounts.values()];
 }
 
-/** Files differ in the sign of what a short sale brought. */
+/** Files differ in the sign of a short sale's proceeds. */
 const sizeOf = (decimal: string | undefined): string | undefined => decimal?.replace('-', '');

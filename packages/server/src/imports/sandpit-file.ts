@@ -24,7 +24,7 @@ export function readSandpit(table: readonly (readonly string[])[]): readonly Fil
     }
     const isShort = cell('side') === 'SHORT' && quantity?.startsWith('-') === false;
     const price = decimalOf(cell('entryprice') ?? cell('averagecost'));
-    // A list of equities has the mark under `price`, and what was paid under `entryPrice`.
+    // A list of equities has the mark under `price`, and the entry price under `entryPrice`.
     const given = price ?? (cell('costbasis') === undefined ? decimalOf(cell('price')) : undefined);
     const cost = cell('entryprice') === undefined ? decimalOf(cell('costbasis')) : undefined;
     const acquiredAt = cell('acquiredat');

@@ -47,7 +47,7 @@ export interface Standby {
 
 /** Recovery, as far as a maker of checkpoints needs it. */
 export interface CheckpointMaking {
-  /** As of a checkpoint, or of the beginning. `config`: of the simulation, as the registry has it. */
+  /** A standby in the state of a checkpoint, or of the beginning. `config`: of the simulation, as the registry has it. */
   standbyFrom(config: string, before: Checkpoint | undefined): Standby;
 }
 

@@ -1,6 +1,6 @@
 import { INTEREST_RANKS, type InterestRank } from '../live-feed.js';
 
-/** How long a question keeps a symbol subscribed (D182). */
+/** Time for which a question keeps a symbol subscribed (D182). */
 const QUESTION_MS = 600_000;
 /** A stream that is open asks ten times a second, and an order is among what stands at the next look: after so long it is neither. */
 const HIGHER_MS = 5_000;

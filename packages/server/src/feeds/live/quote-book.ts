@@ -44,13 +44,13 @@ interface SymbolMarket {
   close?: OfficialPrice;
   /** The mark when the bell rang, for when no official close comes. */
   bell?: { readonly dayOpen: Instant; readonly price: Price | undefined };
-  /** When its sides changed last, by the clock of the simulations. */
+  /** Last change of its sides, by the clock of the simulations. */
   changedAt: Instant;
-  /** When it was heard of last, by the clock of the simulations. */
+  /** Last message about it, by the clock of the simulations. */
   heardAt: Instant;
   /** True when its subscription is confirmed and its snapshot is in: the source reports every change. */
   isLive: boolean;
-  /** When the connection was lost. */
+  /** Time at which the connection was lost. */
   lostAt?: Instant | undefined;
 }
 

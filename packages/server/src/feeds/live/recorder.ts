@@ -109,7 +109,9 @@ export class TickRecorder {
     return this.#seqAtStart;
   }
 
-  /** When it was received, where the recording goes on within a minute: a clock that resumes after a crash may be a little behind. */
+  /**
+   * Time of the last recorded tick when it is less than a minute ahead of `now`: a clock that resumes after a crash may be a little behind.
+   */
   lastReceived(now: Instant): Instant {
     const last = this.#receivedAtStart;
     return last > now && last - now < RESUMED_WITHIN_MS ? last : Instant.earliest;

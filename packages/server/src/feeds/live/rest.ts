@@ -27,7 +27,7 @@ export interface RestOptions {
 export class Rest {
   readonly #options: RestOptions;
   readonly #abort = new AbortController();
-  /** When the latest ones were sent, on the monotonic clock. */
+  /** Times of the latest requests, on the monotonic clock. */
   #sent: number[] = [];
   #pausedUntil = 0;
 

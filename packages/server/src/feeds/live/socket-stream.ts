@@ -52,7 +52,7 @@ export class SocketStream {
   #timer: NodeJS.Timeout | undefined;
   #heart: NodeJS.Timeout | undefined;
   #aliveAt = 0;
-  /** When symbols could be subscribed, on the monotonic clock. */
+  /** Time at which symbols could be subscribed, on the monotonic clock. */
   #readyAt = 0;
   /** On the real clock, ms. */
   lastMessageAtMs: number | undefined;

@@ -66,7 +66,7 @@ export class TickTape {
     return tick;
   }
 
-  /** When the latest tick was received. */
+  /** Time at which the latest tick was received. */
   get latestReceived(): Instant {
     return this.#latest;
   }

@@ -77,7 +77,7 @@ async function* latest(
   } while (before !== undefined && told < MOST_ORDERS);
 }
 
-/** When an order was changed by a request, the latest first. */
+/** Instants at which requests changed an order, the latest first. */
 async function changesOf(
   simulation: Simulation,
   principal: Principal,

@@ -68,9 +68,9 @@ interface Draft {
   readonly brokerId: string;
   readonly legs: LegDraft[];
   isQueued: boolean;
-  /** When it met its first quote, or was triggered. */
+  /** Instant at which it met its first quote, or was triggered. */
   arrivalAt: number | undefined;
-  /** When the order reached the market. */
+  /** Instant at which the order reached the market. */
   reachedAt: number | undefined;
   /** Questions that have no answer yet. */
   open: number;

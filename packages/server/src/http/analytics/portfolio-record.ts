@@ -30,7 +30,7 @@ export interface Epoch {
   readonly beganAt: number;
   /** Dollars. */
   readonly initialCash: number;
-  /** When the next one began; absent = it is the last. */
+  /** Start of the next one; absent = it is the last. */
   readonly endedAt?: number;
   /** Total equity at its end, dollars. */
   readonly endEquity?: number;

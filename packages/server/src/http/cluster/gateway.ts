@@ -12,14 +12,14 @@ import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
 import type { Askers } from './request-tenant.js';
 
-/** How long a request is resent to the current owner of its tenant (D200). */
+/** Time for which a request is resent to the current owner of its tenant (D200). */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 40;
-/** How long a stream waits for the next owner of its tenant: a lost node is removed after five seconds. */
+/** Time for which a stream waits for the next owner of its tenant: a lost node is removed after five seconds. */
 const STREAM_PATIENCE_MS = 15_000;
 /** A request whose answers are lost again and again is given up after so long. */
 const LONGEST_MS = 20_000;
-/** How often to check whether the node that a request waits for still exists. */
+/** Interval at which to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
 /** Bodies up to this size are had whole before they are forwarded, so that they can be sent again. */
 const HELD_BYTES = 2 * 1024 * 1024;

@@ -16,7 +16,7 @@ const MINUTES = { '1m': 1, '5m': 5, '1h': 60 } as const;
 /** Bar sizes of recorded trades: the interval itself, or a part of it. */
 const BARS = { '1m': '1Min', '5m': '5Min', '1h': '15Min' } as const;
 
-/** How far before the first point to look for a recorded trade: a long weekend. */
+/** Maximum age of a recorded trade before the first point: a long weekend. */
 const LOOK_BACK_MS = 4 * 86_400_000;
 
 /** Intervals without a gap, by their numbers: the n-th ends (n + 1) intervals after 1970. */

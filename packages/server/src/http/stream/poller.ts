@@ -2,7 +2,7 @@ import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { Connection } from './connection.js';
 
-/** When to look again, ms from now. */
+/** Time of the next poll, ms from now. */
 export interface NextPoll {
   /** If nothing happens before. */
   readonly inMs: number;

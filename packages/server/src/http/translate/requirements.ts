@@ -30,7 +30,7 @@ import { instantOf } from './instants.js';
 import { centsNumber, moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import type { ClosedPortfolio } from './portfolios.js';
 
-/** Where and when a hypothetical book is valued. */
+/** Brokerage and date at which a hypothetical book is valued. */
 export interface HypotheticalSource {
   readonly brokerage: Brokerage;
   readonly now: Instant;

@@ -89,7 +89,7 @@ export interface CommitQueueParts {
   readonly blocks: BlockReader;
   /** Acknowledged heads of this node. */
   readonly memory: AcknowledgedHeads;
-  /** Of the tables. */
+  /** Id of the installation in the tables. */
   readonly installation: string;
   readonly events: CommitEvents;
 }

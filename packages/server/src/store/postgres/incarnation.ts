@@ -51,7 +51,7 @@ export class Incarnation {
   readonly #clocks: Clocks;
   readonly #onStruckOut: () => void;
   readonly #watched = new Map<number, { counter: string; since: number }>();
-  /** When the last renewal that succeeded was sent. */
+  /** Time at which the last successful renewal was sent. */
   #sent: Moment;
   #timer: NodeJS.Timeout | undefined;
   #isStruckOut = false;

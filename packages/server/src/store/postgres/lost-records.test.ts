@@ -111,7 +111,7 @@ describe('a database that is restored from an older copy', () => {
     ]);
     await close(b);
 
-    // What node a remembers is older than the accepted loss.
+    // The memory of node a is older than the accepted loss.
     const again = await open('a');
     await again.ownership?.take([TENANT]);
     await again.takeCell?.(CELL);

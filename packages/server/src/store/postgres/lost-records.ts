@@ -163,7 +163,7 @@ async function acceptLoss(
          ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value, version = excluded.version, stamp = excluded.stamp`,
       [name, value, state.version + 1, stamp],
     );
-    // Of records that the journal does not have any more.
+    // Checkpoints of records that the journal no longer has.
     await client.query('DELETE FROM checkpoint_part WHERE cell = $1 AND seq > $2', [key, sequence]);
     await client.query('DELETE FROM checkpoint WHERE cell = $1 AND seq > $2', [key, sequence]);
     if (Number(head.told ?? 0) > sequence)

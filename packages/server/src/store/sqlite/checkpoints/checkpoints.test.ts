@@ -174,7 +174,7 @@ describe('Checkpoints of the embedded store', () => {
   });
 });
 
-/** As a version with another state would have left it: whole, with its sum. */
+/** Changes a checkpoint into one of a version with another state: complete, with its checksum. */
 function losePortfolios(path: string): void {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -2);
   const left = lines.filter((line) => !line.startsWith('portfolios')).join('\n') + '\n';
