@@ -1,9 +1,8 @@
 /** Nodes of a cluster as processes of their own on one real PostgreSQL, as their clients see them. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from './exit-codes.js';
+import { freePort } from './testing/free-port.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { newDatabase } from './testing/test-database.js';
 
@@ -83,14 +82,6 @@ const order = (portfolioId: string): object => ({
   limitPrice: 1,
   timeInForce: 'GTC',
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('three nodes on one database', () => {
   let databaseUrl: string;

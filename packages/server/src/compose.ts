@@ -82,13 +82,13 @@ export async function compose(
 }
 
 function clusterOf(
-  { cluster }: Settings,
+  { cluster, live }: Settings,
   store: Store,
   note: (text: string) => void = () => undefined,
 ): Cluster | undefined {
   const { ownership } = store;
   if (cluster === undefined || ownership === undefined) return undefined;
-  return new Cluster({ store, ownership, note, ask: askerOf(cluster) });
+  return new Cluster({ store, ownership, note, ask: askerOf(cluster), isLive: live !== undefined });
 }
 
 /** Dependencies from outside of the settings. */

@@ -222,8 +222,6 @@ export const SCHEMA = ruled(
       report.field('CLUSTER_SECRET', 'is required when NODE_URL is set');
     if (env.CLUSTER_SECRET !== undefined && env.NODE_URL === undefined && env.PORT === 0)
       report.field('NODE_URL', 'is required when CLUSTER_SECRET is set and PORT is 0');
-    if (env.CLUSTER_SECRET !== undefined && env.MARKET_FEED === 'live')
-      report.field('MARKET_FEED', 'must not be live when CLUSTER_SECRET is set');
     if (env.RECORD_DIR !== undefined && env.MARKET_FEED !== 'live')
       report.field('RECORD_DIR', 'should not exist unless MARKET_FEED is live');
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);

@@ -32,6 +32,8 @@ export interface ClusterParts {
   readonly store: Store;
   readonly ownership: Ownership;
   readonly ask: AskNode;
+  /** The market is that of a live source, to which one node is connected. */
+  readonly isLive: boolean;
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
 }
@@ -67,7 +69,7 @@ export class Cluster {
 
   constructor(parts: ClusterParts) {
     this.#parts = parts;
-    this.placement = new TenantPlacement(parts.ownership);
+    this.placement = new TenantPlacement(parts.ownership, parts.isLive);
   }
 
   /** Why this node takes no cells; empty = it does. */

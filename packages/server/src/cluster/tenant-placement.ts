@@ -28,6 +28,7 @@ export interface Residents {
  */
 export class TenantPlacement {
   readonly #ownership: Ownership;
+  readonly #isLive: boolean;
   #residents: Residents | undefined;
   /** Owned tenants on their way in. */
   readonly #entering = new Map<string, Promise<void>>();
@@ -41,8 +42,10 @@ export class TenantPlacement {
   readonly #known = new Map<string, number>();
   #isStopping = false;
 
-  constructor(ownership: Ownership) {
+  /** `isLive`: tenants are placed on the node of the market, which alone is connected to the live source. */
+  constructor(ownership: Ownership, isLive: boolean) {
     this.#ownership = ownership;
+    this.#isLive = isLive;
   }
 
   /** From here on tenants can be served. */
@@ -95,7 +98,7 @@ export class TenantPlacement {
         return owner;
       }
     }
-    return preferredNode(tenantId, this.#candidates());
+    return this.#preferred(tenantId);
   }
 
   /** A node was not the owner, or did not answer: asks the database again next time. */
@@ -118,6 +121,20 @@ export class TenantPlacement {
       : this.#ownership.nodes.find((node) => node.incarnation === incarnation);
   }
 
+  /** The node that should have a tenant. */
+  async #preferred(tenantId: string): Promise<ClusterNode | undefined> {
+    const candidates = this.#candidates();
+    if (!this.#isLive || tenantId === MARKET_TENANT) return preferredNode(tenantId, candidates);
+    const { owned, incarnation } = this.#ownership;
+    const leader = owned.has(MARKET_TENANT)
+      ? incarnation
+      : (await this.#ownership.placementOf(MARKET_TENANT))?.incarnation;
+    return (
+      candidates.find((node) => node.incarnation === leader && node.unfit.length === 0) ??
+      preferredNode(MARKET_TENANT, candidates)
+    );
+  }
+
   /** Nodes that may take tenants. */
   #candidates(): readonly ClusterNode[] {
     const { nodes, incarnation } = this.#ownership;
@@ -137,9 +154,9 @@ export class TenantPlacement {
     if (this.#isStopping || this.#residents === undefined) return;
     const free = await this.#ownership.freeTenants();
     const { incarnation } = this.#ownership;
-    const own = free.filter(
-      (tenantId) => preferredNode(tenantId, this.#candidates())?.incarnation === incarnation,
-    );
+    const own: string[] = [];
+    for (const tenantId of free)
+      if ((await this.#preferred(tenantId))?.incarnation === incarnation) own.push(tenantId);
     if (own.length === 0) return;
     const taken = await this.#ownership.take(own);
     await this.#enterAll([...taken]);
@@ -199,10 +216,11 @@ export class TenantPlacement {
     const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);
     const most = Math.max(1, Math.ceil(own.length / MOVED_PART));
     const { incarnation } = this.#ownership;
-    const misplaced = own.filter((tenantId) => {
-      const preferred = preferredNode(tenantId, this.#candidates());
-      return preferred !== undefined && preferred.incarnation !== incarnation;
-    });
+    const misplaced: string[] = [];
+    for (const tenantId of own) {
+      const preferred = await this.#preferred(tenantId);
+      if (preferred !== undefined && preferred.incarnation !== incarnation) misplaced.push(tenantId);
+    }
     await this.#handOver(misplaced.slice(0, most), tell);
   }
 
@@ -248,7 +266,7 @@ export class TenantPlacement {
       }
       await residents.leave(tenantId);
       this.#served.delete(tenantId);
-      const next = preferredNode(tenantId, this.#candidates());
+      const next = await this.#preferred(tenantId);
       const to = next?.incarnation === this.#ownership.incarnation ? undefined : next;
       await this.#ownership.give([tenantId], to?.incarnation);
       if (to !== undefined) tell(to, [tenantId]);

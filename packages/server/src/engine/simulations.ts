@@ -270,7 +270,7 @@ export class Simulations {
     await ground.time.remember();
     const simulations = new Simulations(ground, market, config, listings, clocks);
     await simulations.imports.resume();
-    if (isLive(market.feed)) market.feed.start(simulations.liveHost());
+    if (!isReplica) simulations.connectLive();
     await simulations.openAtStake();
     return simulations;
   }
@@ -288,11 +288,15 @@ export class Simulations {
     await this.ground.store.takeCell?.(MARKET);
     followClock(this.market, this.clocks);
     await this.market.takeLead();
+    this.connectLive();
   }
 
   /** Another node decides for the market from here on: this one follows it. Every cell here has been left. */
   async yieldMarket(): Promise<void> {
     if (this.market.isReplica) return;
+    const { feed } = this.market;
+    // The next node can connect at once: plans allow one connection.
+    if (isLive(feed)) await feed.close();
     await this.market.close();
     this.market.follow();
   }
@@ -335,6 +339,12 @@ export class Simulations {
     for (const { opened } of this.open.values()) opened?.retire();
     this.market.retire();
     await this.close();
+  }
+
+  /** Connects to a live source. Of the nodes of a cluster the node of the market alone does so (D202). */
+  private connectLive(): void {
+    const { feed } = this.market;
+    if (isLive(feed)) feed.start(this.liveHost());
   }
 
   /** Callbacks of the live feed. */

@@ -79,7 +79,7 @@ export interface LiveFeed extends Feed {
   readonly kind: 'live';
   /** Delay of its simulations' clock behind real time, ms. */
   readonly delayMs: number;
-  /** Connects, and goes on until the feed is closed. */
+  /** Connects, and goes on until the feed is closed. Does nothing the second time. */
   start(host: LiveHost): void;
   /** The events in (after, until] in symbols of interest, and all halts. After this call there are no further events in that range. */
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[];

@@ -43,6 +43,9 @@ const LOOK_MS = 1000;
 /** A first question waits so long for a quote (D182). */
 const PATIENCE_MS = 2000;
 
+/** Reason of a node of a cluster that is not connected. */
+const ELSEWHERE = 'the node of the market has the connection';
+
 /** The parts that need to know the simulations. */
 interface Hosted {
   readonly host: LiveHost;
@@ -117,6 +120,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   start(host: LiveHost): void {
+    if (this.#hosted !== undefined) return;
     const { calendar, note, recorder } = this.#options;
     const source = this.#source;
     const onActions = recorder && ((actions: readonly CorporateAction[]) => recorder.noteActions(actions));
@@ -225,7 +229,7 @@ export class LiveMarketFeed implements LiveFeed {
     const parts = [this.#stocks, ...(this.#optionsStream === undefined ? [] : [this.#optionsStream])];
     const worst = parts.find(({ isConnected }) => !isConnected) ?? this.#stocks;
     const isRefused = this.#refusedBy !== undefined;
-    const reason = this.#refusedBy ?? worst.reason;
+    const reason = this.#refusedBy ?? (this.#hosted === undefined ? ELSEWHERE : worst.reason);
     const lastMessageAtMs = Math.max(0, ...parts.map((part) => part.lastMessageAtMs ?? 0));
     const { limit } = this.#stocks;
     return {

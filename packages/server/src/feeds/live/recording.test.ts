@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { calendarById, Instant, Price, Quantity } from '@sandpit/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { payloadOf } from '../../engine/record-text.js';
@@ -11,7 +11,7 @@ import { MONDAY_TEN } from '../../testing/simulations.js';
 import { openPortfolio, orderBody, TestApp, type TestClient } from '../../testing/test-app.js';
 import { ReplayArchive } from '../replay/archive.js';
 import { ReplayFeed } from '../replay/replay-feed.js';
-import { tickLine, tickRowOf } from '../tick-file.js';
+import { TICK_COLUMNS, tickLine, tickRowOf } from '../tick-file.js';
 import { hourOf, TickRecorder } from './recorder.js';
 import { TickLines } from './tick-lines.js';
 import type { Tick } from './tick-tape.js';
@@ -159,11 +159,16 @@ it('a recorder repairs a file truncated by a crash and appends to it', async () 
     `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`,
   );
   await appendFile(path, whole.slice(0, 20));
-  // The recording can be read in the state in which the crash left it.
+  // The recording can be read in the state in which the crash left it, also where an hour is there packed and unpacked.
+  const earlier = join(directory, 'ticks_2026-01-05_09.csv');
+  const hour = `${TICK_COLUMNS.join(',')}\n${tickLine({ seq: 40, received: at(-9), symbol: 'F', kind: 'Q', quote })}\n`;
+  await writeFile(earlier, hour);
+  await writeFile(`${earlier}.gz`, gzipSync(hour));
   const archive = await ReplayArchive.open({ path: directory, calendar: calendarById('XNYS') });
   const events = [];
   for await (const event of new ReplayFeed({ archive }).events(at(-1), at(10))) events.push(event);
   expect(events).toMatchObject([{ at: at(0), quotes: [{ symbol: 'AAPL', bid: Price.of('10.01') }] }]);
+  await Promise.all(['', '.gz'].map((end) => rm(earlier + end)));
   const recorder = new TickRecorder(directory, () => undefined);
   expect(recorder.seq).toBe(42);
   recorder.add({ seq: 43, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });

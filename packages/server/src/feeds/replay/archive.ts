@@ -131,6 +131,8 @@ async function recordedFiles(path: string): Promise<RecordedFile[]> {
     const kind = kindOf(name);
     if (!kind) continue;
     if (names.includes(`${name}.gz`)) {
+      // A recorder is packing it, or crashed before it removed it.
+      if (kind.kind === 'ticks') continue;
       throw new BadReplayFile(
         join(path, name),
         undefined,
