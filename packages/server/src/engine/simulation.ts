@@ -56,7 +56,7 @@ export interface SimulationParts {
   readonly joinsAt?: number | undefined;
   /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
   readonly onStake?: () => void;
-  /** True when the journal ends with open orders or positions. */
+  /** True when the journal ends with an open order, position, unsettled trade or margin call. */
   readonly hasStake?: boolean;
   /** Hears of every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
@@ -250,8 +250,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Follows the market from the position in the journal. With orders or positions it does so record by record, so that timers due in
-   * between meet the quotes of their time; otherwise it applies the current differences.
+   * Follows the market from the position in the journal. Unless it is idle, it does so record by record, so that timers due in between
+   * meet the quotes of their time; an idle simulation applies the current differences.
    */
   async #join(market: Simulation): Promise<void> {
     const { brokerage } = this;

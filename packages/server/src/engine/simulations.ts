@@ -238,7 +238,7 @@ export class Simulations {
   }
 
   /**
-   * Opens the market, creating it at the first start, and every `main` with orders or positions. The seed, the ids and the start of the
+   * Opens the market, creating it at the first start, and every `main` that was not idle. The seed, the ids and the start of the
    * market never change; feed, clock and calendar are those of the current settings.
    */
   static async start(ground: SharedDependencies, wanted: WantedSimulation): Promise<Simulations> {
@@ -301,7 +301,7 @@ export class Simulations {
     this.market.follow();
   }
 
-  /** This node has taken a tenant: opens its `main` with orders or positions, and continues its imports. */
+  /** This node has taken a tenant: opens its `main` unless that was idle, and continues its imports. */
   async enterTenant(tenantId: string): Promise<void> {
     this.lifetimes.enter(tenantId);
     await this.imports.enterTenant(tenantId);
