@@ -20,6 +20,16 @@ export function competitions(visit: Visit): void {
     await page.getByRole('heading', { name: 'Autumn <b>cup</b>' }).waitFor(SOON);
     await page.getByText('Position at most 50% of equity').waitFor();
 
+    const editing = page.getByRole('form', { name: 'Edit competition' });
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    expect(await editing.getByLabel('Initial cash').inputValue()).toBe('100000');
+    await editing.getByLabel('Largest position').fill('40');
+    await editing.getByLabel('Symbols').fill('aapl, msft');
+    await editing.getByLabel('Most entries').fill('25');
+    await editing.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Position at most 40% of equity').waitFor(SOON);
+    await page.getByText('Only AAPL, MSFT').waitFor();
+
     const stranger = await visit.stranger();
     await visit.go('competitions', stranger);
     await stranger.getByRole('link', { name: 'Autumn <b>cup</b>' }).click();
@@ -39,8 +49,16 @@ export function competitions(visit: Visit): void {
     await board.getByText('<b>Ada</b>').waitFor(SOON);
 
     await page.goBack();
+    // The first entry fixes market, rules and scoring.
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await editing.getByText('Market, rules and scoring are fixed').waitFor(SOON);
+    expect(await editing.getByLabel('Initial cash').count()).toBe(0);
+    await editing.getByLabel('Most entries').fill('30');
+    await editing.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('1 of 30').waitFor(SOON);
     await page.getByRole('button', { name: 'Start' }).click();
     await page.getByRole('button', { name: 'Pause' }).waitFor(SOON);
+    expect(await page.getByRole('link', { name: 'Edit', exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Trade <b>Ada</b>' }).click();
     await ticket.getByLabel('Symbol').fill('AAPL');
     await ticket.getByLabel('Shares').fill('10');

@@ -14,7 +14,7 @@ import { Enter } from './enter.tsx';
 import { Entries } from './entries.tsx';
 import { ManageCompetition } from './manage-competition.tsx';
 import { type Member, read, useMember } from './member.ts';
-import { NewCompetition } from './new-competition.tsx';
+import { EditCompetition, NewCompetition } from './new-competition.tsx';
 import { rulesText } from './rules-text.ts';
 import './compete.css';
 
@@ -33,6 +33,16 @@ export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) 
           <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
         </div>
         <NewCompetition member={member} />
+      </>
+    );
+  if (place.path[2] === 'edit')
+    return (
+      <>
+        <div class="heading">
+          <h1>Edit competition</h1>
+          <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
+        </div>
+        <EditCompetition key={competitionId} competitionId={competitionId} member={member} />
       </>
     );
   return competitionId === '' ? (

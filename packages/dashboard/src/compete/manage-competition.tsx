@@ -54,6 +54,11 @@ export function ManageCompetition({
             {paused ? 'Resume' : 'Start'}
           </button>
         )}
+        {status === 'OPEN' && (
+          <a class="button" href={hrefOf(MAIN, `competitions/${competitionId}/edit`)}>
+            Edit
+          </a>
+        )}
         {status === 'RUNNING' && !paused && market.clock !== 'wall' && (
           <button
             type="button"

@@ -1,6 +1,5 @@
 /** The installation: health, market data, tenant, keys, webhooks, competitions, limits. For tokens with the scope admin. */
 import type { Competition, Simulation, Webhook } from '@sandpit/protocol';
-import type { ComponentChildren } from 'preact';
 import { useBroker } from '../broker.ts';
 import { moment, quantity, words } from '../format.ts';
 import { useReadiness } from '../live/readiness.ts';
@@ -115,72 +114,64 @@ function Tenant() {
         </dl>
       </section>
       <div class="lists">
-        <Some
+        <First
           name="Cells"
           note="Each simulation is a cell with a journal, a clock and a market of its own."
           path="simulations"
-          total={value?.simulations?.pagination.total}
-        >
-          <Table
-            label="Cells"
-            columns={SIMULATIONS}
-            rows={value?.simulations?.data ?? []}
-            keyOf={({ simulationId }) => simulationId}
-          />
-        </Some>
-        <Some
+          page={value?.simulations}
+          columns={SIMULATIONS}
+          keyOf={({ simulationId }) => simulationId}
+        />
+        <First
           name="Webhooks"
           note="Endpoints that failed for three days are disabled."
           path="webhooks"
-          total={value?.webhooks.pagination.total}
-        >
-          <Table
-            label="Webhooks"
-            columns={WEBHOOKS}
-            rows={value?.webhooks.data ?? []}
-            keyOf={({ webhookId }) => webhookId}
-          />
-        </Some>
-        <Some
+          page={value?.webhooks}
+          columns={WEBHOOKS}
+          keyOf={({ webhookId }) => webhookId}
+        />
+        <First
           name="Competitions"
           note="Public ones, and those that the tenant organizes or has entered."
           path="competitions"
-          total={value?.competitions.pagination.total}
-        >
-          <Table
-            label="Competitions"
-            columns={COMPETITIONS}
-            rows={value?.competitions.data ?? []}
-            keyOf={({ competitionId }) => competitionId}
-          />
-        </Some>
+          page={value?.competitions}
+          columns={COMPETITIONS}
+          keyOf={({ competitionId }) => competitionId}
+        />
       </div>
     </>
   );
 }
 
 /** The first rows of a list, with a link to its page. */
-function Some({
+function First<Row>({
   name,
   note,
   path,
-  total,
-  children,
+  page,
+  columns,
+  keyOf,
 }: {
   readonly name: string;
   readonly note: string;
   readonly path: string;
-  readonly total: number | undefined;
-  readonly children: ComponentChildren;
+  readonly page:
+    { readonly data: readonly Row[]; readonly pagination: { readonly total: number } } | undefined;
+  readonly columns: readonly Column<Row>[];
+  readonly keyOf: (row: Row) => string;
 }) {
   return (
     <section class="panel" aria-label={`${name} of the tenant`}>
       <div class="heading">
         <h2>{name}</h2>
-        <a href={hrefOf(MAIN, path)}>{total === undefined ? 'Open' : `All ${quantity(total)}`}</a>
+        <a href={hrefOf(MAIN, path)}>
+          {page === undefined ? 'Open' : `All ${quantity(page.pagination.total)}`}
+        </a>
       </div>
       <p class="why">{note}</p>
-      {total !== undefined && total > 0 && children}
+      {page !== undefined && page.data.length > 0 && (
+        <Table label={name} columns={columns} rows={page.data} keyOf={keyOf} />
+      )}
     </section>
   );
 }

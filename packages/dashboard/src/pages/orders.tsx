@@ -1,6 +1,6 @@
 /** Orders, live, and the story of the one that is clicked. */
 import type { Order } from '@sandpit/protocol';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, price, quantity, words } from '../format.ts';
 import { queryOf, useOrders } from '../live/orders.ts';
@@ -9,10 +9,13 @@ import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
 import type { Column } from '../parts/column.ts';
+import { useTyped } from '../parts/use-typed.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { OrderStory } from './order-story.tsx';
 
+/** Typing pauses this long before the list is loaded. */
+const PAUSE_MS = 250;
 const SHOWN = [
   ['', 'All'],
   ['open', 'Open'],
@@ -49,6 +52,9 @@ export function OrderTable({
   const { simulationId } = useBroker();
   const show = place.query.get('show') ?? '';
   const symbol = place.query.get('symbol') ?? '';
+  const [text, setText] = useTyped(symbol);
+  const search = useRef<ReturnType<typeof setTimeout>>();
+  useEffect(() => () => clearTimeout(search.current), []);
   const chosen = place.query.get('order') ?? undefined;
   const filter = {
     portfolioId,
@@ -72,8 +78,13 @@ export function OrderTable({
             type="search"
             aria-label="Symbol"
             placeholder="Symbol  /"
-            value={symbol}
-            onChange={({ currentTarget }) => setQuery({ symbol: currentTarget.value.trim() })}
+            value={text}
+            onInput={({ currentTarget }) => {
+              setText(currentTarget.value);
+              clearTimeout(search.current);
+              const typed = currentTarget.value.trim();
+              search.current = setTimeout(() => setQuery({ symbol: typed }), PAUSE_MS);
+            }}
           />
           <span class="dim" role="status" data-testid="order-count">
             {isLoaded &&

@@ -1,14 +1,14 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { useLoad } from '../load.ts';
+import { useTyped } from '../parts/use-typed.ts';
 import { openSymbol } from './open-symbol.ts';
 
 /** The symbol of the ticket, with listed symbols to choose from. It takes effect on Enter or Tab. */
 export function SymbolField({ value }: { readonly value: string }) {
   const broker = useBroker();
   const id = useId();
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const [text, setText] = useTyped(value);
   const instruments = useLoad(
     () => broker.call('listInstruments', { query: { assetClass: 'EQUITY', limit: 500 } }),
     [broker.simulationId],

@@ -217,7 +217,7 @@ describe('everything but trading and reading is 403 for the token of an entry (D
   it.each(Object.entries(HELD_AT_THE_DOOR))('%s', async (_, operations) => {
     for (const id of operations) {
       const { status, body } = await attempt(id);
-      expect([status, (body as Body).error?.code], id).toEqual([403, 'ENTRY_TOKEN']);
+      expect([status, body.error?.code], id).toEqual([403, 'ENTRY_TOKEN']);
     }
   });
 
