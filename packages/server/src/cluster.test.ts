@@ -1,6 +1,8 @@
 /** Nodes of a cluster as processes of their own on one real PostgreSQL, as their clients see them. */
 import { createHmac, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { EXIT } from './exit-codes.js';
 import { freePort } from './testing/free-port.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
@@ -82,6 +84,31 @@ const order = (portfolioId: string): object => ({
   limitPrice: 1,
   timeInForce: 'GTC',
 });
+
+/** A WebSocket with what it has been told. */
+class Socket {
+  text = '';
+  readonly #socket: WebSocket;
+  readonly #opened: Promise<unknown>;
+
+  constructor(url: string) {
+    this.#socket = new WebSocket(url);
+    this.#opened = once(this.#socket, 'open');
+    this.#socket.on('message', (data: Buffer) => (this.text += data.toString()));
+  }
+
+  send(message: object): void {
+    void this.#opened.then(() => this.#socket.send(JSON.stringify(message)));
+  }
+
+  told(text: string): Promise<void> {
+    return expect.poll(() => this.text, { timeout: 10_000 }).toContain(text);
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}
 
 describe('three nodes on one database', () => {
   let databaseUrl: string;
@@ -174,6 +201,20 @@ describe('three nodes on one database', () => {
       ['b', 'LIVE', []],
       ['c', 'LIVE', []],
     ]);
+    const { node: owner } = await ask(a, tokenOf('tenant-0'), 'GET', '/v1/orders');
+    const exported = (name: string): ServerProcess =>
+      ServerProcess.tenant(
+        { DATABASE_URL: databaseUrl, DATA_DIR: `${directory}/${name}` },
+        'export',
+        'tenant-0',
+      );
+    const [there, elsewhere] = [exported(owner ?? ''), exported(anyOther(owner).name)];
+    expect((await there.exited).code, there.err.join('\n')).toBe(0);
+    expect(there.out.length).toBeGreaterThan(3);
+    expect((await elsewhere.exited).code).not.toBe(0);
+    expect(elsewhere.err.join('\n')).toContain(
+      `Tenant tenant-0 is served by node ${owner}; run the command there`,
+    );
     const visitor = await fetch(`${c.url}/v1/orders`);
     expect([visitor.status, visitor.headers.get('x-sandpit-node')]).toEqual([401, 'c']);
   });
@@ -196,6 +237,36 @@ describe('three nodes on one database', () => {
       const clock = await ask(named('b'), tokenOf(tenantId), 'GET', '/v1/simulation/clock');
       expect((clock.body as { readonly now: string }).now).toBe(now);
     }
+  });
+
+  it('a WebSocket of the Alpaca dialect works at every node', async () => {
+    const token = tokenOf('tenant-5');
+    const portfolioId = await openPortfolio(named('a'), token);
+    const created = await ask(named('b'), token, 'POST', `/v1/accounts/portfolios/${portfolioId}/key-pairs`);
+    expect(created.status).toBe(201);
+    const { keyId, secretKey } = created.body as { readonly keyId: string; readonly secretKey: string };
+    const opened = nodes.map(async ({ url }) => {
+      const at = url.replace('http', 'ws');
+      const updates = new Socket(`${at}/alpaca/stream`);
+      updates.send({ action: 'auth', key: keyId, secret: secretKey });
+      await updates.told('"status":"authorized"');
+      updates.send({ action: 'listen', data: { streams: ['trade_updates'] } });
+      await updates.told('"listening"');
+      const quotes = new Socket(`${at}/alpaca/v2/iex`);
+      quotes.send({ action: 'auth', key: keyId, secret: secretKey });
+      await quotes.told('"msg":"authenticated"');
+      expect(quotes.text.match(/"msg":"connected"/g)).toHaveLength(1);
+      return [updates, quotes] as const;
+    });
+    const sockets = await Promise.all(opened);
+    const placed = await ask(named('c'), token, 'POST', '/v1/orders', order(portfolioId));
+    expect(placed.status).toBe(201);
+    await Promise.all(sockets.map(([updates]) => updates.told('"event":"new"')));
+    for (const socket of sockets.flat()) socket.close();
+    const wrong = new Socket(`${named('a').url.replace('http', 'ws')}/alpaca/stream`);
+    wrong.send({ action: 'auth', key: keyId, secret: 'wrong' });
+    await wrong.told('"status":"unauthorized"');
+    wrong.close();
   });
 
   it('sends a request whose answer was lost again where it has an Idempotency-Key, and else answers 503', async () => {
@@ -275,7 +346,21 @@ describe('three nodes on one database', () => {
       ask(via, token, 'POST', '/v1/orders', order(portfolioId), { 'idempotency-key': randomUUID() });
     const before = await placed();
     const leaving = named(owner);
-    expect((await leaving.process.end('SIGTERM')).code).toBe(EXIT.STOPPED);
+    const ended = leaving.process.end('SIGTERM');
+    const quotes = [{ symbol: 'AAPL', bid: 99.9, ask: 100, last: 100 }];
+    // A node that stops forwards what it is asked until its listener closes.
+    const pushed: number[] = [];
+    for (;;) {
+      const said = await ask(leaving, token, 'PUT', '/v1/simulation/quotes', { quotes }).catch(
+        () => undefined,
+      );
+      if (said === undefined) break;
+      pushed.push(said.status);
+    }
+    expect((await ended).code).toBe(EXIT.STOPPED);
+    expect([...new Set(pushed)]).toEqual([200]);
+    for (const { process } of others(owner))
+      expect(process.out.join('\n')).not.toContain('has not dealt with a change of the market');
     const after = await placed();
     expect([before.status, after.status]).toEqual([201, 201]);
     expect(before.node).toBe(owner);

@@ -121,6 +121,12 @@ export async function serve(
       await simulations.eraseTenant(tenantId);
     },
     entered: (tenantId) => app.enterWebhooks(tenantId),
+    ...(cluster !== undefined && {
+      servedBy: async (tenantId) => {
+        if (await cluster.placement.serves(tenantId)) return undefined;
+        return (await cluster.placement.ownerOf(tenantId))?.nodeId ?? 'none';
+      },
+    }),
   });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
   if (cluster !== undefined && app.residents !== undefined) await cluster.begin(simulations, app.residents);

@@ -3,7 +3,7 @@ import type { Simulations } from '../engine/simulations.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
-import { reasonsAgainst } from './fitness.js';
+import { reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
 
@@ -161,7 +161,12 @@ export class Cluster {
   async #dealtBy(node: ClusterNode): Promise<void> {
     const { ask, ownership, note } = this.#parts;
     const giveUpAt = performance.now() + DEAL_MS;
-    while (this.placement.isThere(node) && node.unfit.length === 0) {
+    // A node that hands its tenants over shows them until they have left.
+    const isConcerned = (): boolean => {
+      const now = ownership.nodes.find(({ incarnation }) => incarnation === node.incarnation);
+      return now !== undefined && (now.unfit.length === 0 || now.unfit.includes(STOPPING));
+    };
+    while (isConcerned()) {
       const leftMs = giveUpAt - performance.now();
       if (leftMs <= 0) {
         note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is struck out`);
@@ -173,6 +178,8 @@ export class Cluster {
       );
       if (isDone) return;
       await later(RETRY_MS);
+      // It may have stopped meanwhile.
+      await ownership.look().catch(() => undefined);
     }
   }
 
@@ -232,7 +239,11 @@ export class Cluster {
   /** Hands over everything that this node owns. Resolves when other nodes serve it, or can take it. */
   async handOver(): Promise<void> {
     this.#stopTimers();
+    const { ownership } = this.#parts;
+    await ownership.declare([STOPPING]).catch(() => undefined);
     await this.placement.handOverAll((node, tenantIds) => this.#tellTaken(node, tenantIds));
+    // It shows nothing of the market any more: nobody has to wait for it when its listener closes.
+    await ownership.declare([STOPPED]).catch(() => undefined);
   }
 
   #stopTimers(): void {

@@ -7,6 +7,11 @@ const MOST_SKEW_MS = 500;
 /** The fact that identifies the nodes' signing secret. A node that differs does not start. */
 export const JWT_FACT = 'JWT_SECRET';
 
+/** Reason of a node that hands its tenants over and takes no others. */
+export const STOPPING = 'stopping';
+/** Reason of a node that has handed its tenants over. */
+export const STOPPED = 'stopped';
+
 /** A digest of data that must be the same on all nodes. */
 export const digestOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 16);
 

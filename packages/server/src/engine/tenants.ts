@@ -36,6 +36,8 @@ export interface TenantsParts {
   readonly marketNow: () => ValueOrPromise<number | undefined>;
   /** Removes everything of a tenant. */
   readonly erase: (tenantId: string) => Promise<void>;
+  /** Takes a tenant without an owner for this node. Returns the node that serves it; undefined = this one does, absent = there is no other. */
+  readonly servedBy?: (tenantId: string) => Promise<string | undefined>;
   /** Receives each imported tenant; absent = no receiver. */
   readonly entered?: (tenantId: string) => Promise<void>;
 }
@@ -70,6 +72,7 @@ export class Tenants {
   async *export(name: string): AsyncGenerator<string> {
     const { store, imports } = this.#parts;
     const { id: tenantId, ...tenant } = this.find(name);
+    await this.#refuseElsewhere(tenantId);
     const chain = new LineChain();
     const stored = await store.webhooks.load();
     const webhooks = stored.webhooks
@@ -132,6 +135,7 @@ export class Tenants {
     });
     try {
       await this.#refuseThoseThere(reader.tenant, arriving);
+      await this.#refuseElsewhere(reader.tenant.tenantId);
       const problem = await imports.verify(name);
       if (problem !== undefined) throw new ImportRefused(problem);
       await this.#refuseThoseThere(reader.tenant, arriving);
@@ -147,6 +151,12 @@ export class Tenants {
     }
     const records = arriving.reduce((sum, one) => sum + one.records, 0);
     return { tenantId: reader.tenant.tenantId, simulations: arriving.length, records };
+  }
+
+  async #refuseElsewhere(tenantId: string): Promise<void> {
+    const node = await this.#parts.servedBy?.(tenantId);
+    if (node !== undefined)
+      throw new TenantRefused(`Tenant ${tenantId} is served by node ${node}; run the command there`);
   }
 
   /** Ids of simulations stay where they are free. */
@@ -248,6 +258,7 @@ export class Tenants {
   /** Removes every row of a tenant. Throws `TenantRefused` when there is none. */
   async delete(name: string): Promise<{ readonly tenantId: string; readonly simulations: number }> {
     const { id: tenantId } = this.find(name);
+    await this.#refuseElsewhere(tenantId);
     const simulations = this.#parts.store.registry.simulations(tenantId).length;
     await this.#parts.erase(tenantId);
     return { tenantId, simulations };

@@ -255,11 +255,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   }
   const operations = new Operations(handlers, competitions);
   registerPaperInvest(app, admission, operations, serving);
+  const sockets = new Sockets(app);
   await registerAlpaca(app, {
     ...deps,
     operations,
     keyPairs,
-    sockets: new Sockets(app),
+    sockets,
     streams,
     isDraining: () => health.isDraining,
   });
@@ -289,6 +290,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           competitions,
           webhooks,
           streams,
+          sockets,
           note: (text) => deps.log?.warn(text),
         }),
   );

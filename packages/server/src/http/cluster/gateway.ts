@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
+import type { PassOn } from '../dialects/sockets.js';
 import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
 import { SECURITY_HEADERS } from '../reply.js';
 import { noteClient } from './client-address.js';
@@ -11,6 +13,7 @@ import type { Outcome, Outgoing } from './forwarding.js';
 import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
 import type { Askers } from './request-tenant.js';
+import { relaySocket } from './socket-relay.js';
 
 /** Time for which a request is resent to the current owner of its tenant (D200). */
 const PATIENCE_MS = 5_000;
@@ -38,6 +41,13 @@ export interface GatewayParts {
   readonly answerNode: (path: string, body: Buffer) => Promise<object | undefined>;
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
+}
+
+/** Opens a WebSocket on this node. */
+type LocalUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** Answers a request on this node. */
@@ -73,6 +83,32 @@ export class Gateway {
       answer(request, response, SERVICE_UNAVAILABLE);
     });
   }
+
+  /** Opens a WebSocket on this node. One that another node passes on must be signed, and its tenant served here. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, local: LocalUpgrade): void {
+    if (request.headers[FORWARDED] === undefined) return local(request, socket, head);
+    const { secret, placement } = this.#parts;
+    const forwarded = forwardedBy(secret, request);
+    if (forwarded === undefined) return refuseUpgrade(socket, '403 Forbidden');
+    socket.on('error', () => socket.destroy());
+    placement.serves(forwarded.tenantId).then(
+      (isServed) => {
+        if (socket.destroyed) return;
+        if (!isServed) return refuseUpgrade(socket, '421 Misdirected Request');
+        noteClient(request, forwarded.client);
+        local(request, socket, head);
+      },
+      () => refuseUpgrade(socket, '503 Service Unavailable'),
+    );
+  }
+
+  /** Passes a WebSocket on to the node that serves its tenant. False = this node does, or the connection has been passed on already. */
+  readonly passOn: PassOn = (visit, tenantId, login) => {
+    const { placement, secret, nodeId } = this.#parts;
+    if (visit.request.headers[FORWARDED] !== undefined || placement.servesNow(tenantId)) return false;
+    relaySocket(visit, login, { placement, secret, nodeId, tenantId });
+    return true;
+  };
 
   async #serveForwarded(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
     const { secret, placement, answerNode } = this.#parts;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Access } from '../../access/access.js';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
@@ -12,10 +13,13 @@ import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
 import type { Ownership } from '../../store/ownership.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';
 import type { Authenticator, Principal } from '../auth.js';
+import type { Sockets } from '../dialects/sockets.js';
 import type { Streams } from '../stream/streams.js';
 import { tenantOfTicket } from '../tickets.js';
 import { Gateway } from './gateway.js';
 import type { Asker } from './request-tenant.js';
+
+type UpgradeParts = [request: IncomingMessage, socket: Duplex, head: Buffer];
 
 const MARKET_TAGS = settingsOf(MARKET) + EVENT_TAGS;
 
@@ -40,6 +44,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly competitions: Competitions;
   readonly webhooks: Webhooks;
   readonly streams: Streams;
+  readonly sockets: Sockets;
   readonly note: (text: string) => void;
 }
 
@@ -47,11 +52,12 @@ export interface ClusterDoor extends ClusterSettings {
 export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
   const { cluster, nodeId, secret, note } = door;
   followRegistry(door);
+  const askers = askersOf(door);
   const gateway = new Gateway({
     nodeId,
     secret,
     placement: cluster.placement,
-    askers: askersOf(door),
+    askers,
     answerNode: cluster.answerNode,
     note,
   });
@@ -65,6 +71,15 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
       for (const listener of listeners) listener(...both);
     }),
   );
+  const upgrades = app.server.listeners('upgrade') as ((...parts: UpgradeParts) => void)[];
+  app.server.removeAllListeners('upgrade');
+  app.server.on('upgrade', (...parts: UpgradeParts) =>
+    gateway.handleUpgrade(...parts, (...same) => {
+      for (const listener of upgrades) listener(...same);
+    }),
+  );
+  door.sockets.passOn = gateway.passOn;
+  door.sockets.refresh = askers.refresh;
   app.addHook('preClose', (done) => {
     gateway.close();
     done();

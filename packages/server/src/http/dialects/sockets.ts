@@ -15,6 +15,17 @@ export interface PendingLogin {
 /** Takes over a connection whose path is its own. */
 export type SocketHandler = (visit: PendingLogin) => void;
 
+/** A message as it came. */
+export interface SocketMessage {
+  readonly data: RawData;
+  readonly isBinary: boolean;
+}
+
+/**
+ * Passes a connection on to the node that serves a tenant, beginning with the message of the login. False = this server serves the tenant.
+ */
+export type PassOn = (visit: PendingLogin, tenantId: string, login: SocketMessage) => boolean;
+
 const MAX_MESSAGE_BYTES = 65_536;
 const PING_MS = 30_000;
 /** Maximum backlog of a reader that does not read; beyond it the connection ends. */
@@ -27,6 +38,10 @@ const MOST_WAITING_OF_ADDRESS = 100;
 export class Sockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
+  /** In a cluster; undefined = this server serves every tenant. */
+  passOn: PassOn | undefined;
+  /** Reads key pairs that other nodes have made a moment ago. Only in a cluster. */
+  refresh: (() => Promise<unknown>) | undefined;
   #ping: NodeJS.Timeout | undefined;
   /** Addresses of the connections that have not logged in. */
   readonly #waiting = new Map<WebSocket, string>();

@@ -67,6 +67,7 @@ export class AcknowledgedHeads {
       throw new UnusableDatabase(
         `DATABASE_URL: ${shown} is on timeline ${found.timeline}, but this node has used timeline ${known.timeline}: it is an old primary or an old copy; name the present primary${forget}`,
       );
+    if (known !== undefined && known.timeline === found.timeline) return;
     this.#database = found;
     this.#isChanged = true;
     this.save();

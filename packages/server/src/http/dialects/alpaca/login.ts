@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { KeyPairs } from '../../../access/key-pairs.js';
 import type { Simulation } from '../../../engine/simulation.js';
 import type { Streams } from '../../stream/streams.js';
-import type { PendingLogin } from '../sockets.js';
+import type { PendingLogin, SocketMessage, Sockets } from '../sockets.js';
 import type { Admitted, Entry } from './entry.js';
 import { AlpacaRefusal } from './refusals.js';
 
@@ -16,6 +16,7 @@ export interface LoginDeps {
   readonly entry: Entry;
   readonly keyPairs: KeyPairs;
   readonly streams: Streams;
+  readonly sockets: Pick<Sockets, 'passOn' | 'refresh'>;
 }
 
 export class Login {
@@ -26,6 +27,7 @@ export class Login {
   readonly #timer: NodeJS.Timeout;
   #admitted: Admitted | undefined;
   #isEntering = false;
+  #lastMessage: SocketMessage | undefined;
 
   /** `end` says goodbye and closes the connection. */
   constructor(visit: PendingLogin, deps: LoginDeps, end: (why: End) => void) {
@@ -37,6 +39,9 @@ export class Login {
     const stopWatching = deps.keyPairs.onRevocation(() => {
       const pair = this.#admitted?.pair;
       if (pair !== undefined && !deps.keyPairs.isGood(pair)) end('unauthorized');
+    });
+    this.#socket.on('message', (data, isBinary) => {
+      if (this.#admitted === undefined) this.#lastMessage = { data, isBinary };
     });
     this.#socket.on('close', () => {
       clearTimeout(this.#timer);
@@ -53,14 +58,26 @@ export class Login {
     return this.#admitted?.portfolioId;
   }
 
-  /** True after a login that succeeded; one that failed has ended the connection. Undefined when another came before. */
+  /** True after a login that succeeded; one that failed has ended the connection, or another node goes on with it. Undefined where another came before. */
   async attempt(keyId: unknown, secretKey: unknown): Promise<boolean | undefined> {
     if (this.#admitted !== undefined || this.#isEntering) return undefined;
     this.#isEntering = true;
-    const { entry, streams } = this.#deps;
-    const pair = entry.pairOf(keyId, secretKey);
+    const { entry, streams, sockets } = this.#deps;
     try {
+      let pair = entry.pairOf(keyId, secretKey);
+      if (pair === undefined && sockets.refresh !== undefined) {
+        await sockets.refresh();
+        pair = entry.pairOf(keyId, secretKey);
+      }
       if (pair === undefined) return this.#fail('unauthorized');
+      if (
+        this.#lastMessage !== undefined &&
+        sockets.passOn?.(this.#visit, pair.tenantId, this.#lastMessage) === true
+      ) {
+        clearTimeout(this.#timer);
+        this.#visit.loggedIn();
+        return false;
+      }
       const admitted = await entry.open(pair);
       if (this.#socket.readyState !== this.#socket.OPEN) return false;
       const release = streams.hold({

@@ -46,7 +46,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
   const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
   const kept = new AlpacaStore(deps.store.registry);
   const { keyPairs, sockets, streams } = deps;
-  const login = { entry, keyPairs, streams };
+  const login = { entry, keyPairs, streams, sockets };
   const live = new WeakMap<Simulation, LiveData>();
   const liveOf = (simulation: Simulation): LiveData => {
     const data = live.get(simulation) ?? new LiveData(simulation, deps.clockMs);
