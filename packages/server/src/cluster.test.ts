@@ -334,9 +334,11 @@ describe('three nodes on one database', () => {
     const portfolioId = await openPortfolio(named('a'), token);
     const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
     const via = anyOther(owner);
-    const stream = await fetch(`${via.url}/v1/stream/orders`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
+    const issued = await ask(named('b'), token, 'POST', '/v1/stream/ticket');
+    expect(issued.status).toBe(201);
+    const { ticket } = issued.body as { readonly ticket: string };
+    const stream = await fetch(`${via.url}/v1/stream/orders?ticket=${ticket}`);
+    expect(stream.status).toBe(200);
     const told: string[] = [];
     const reading = (async () => {
       for await (const piece of stream.body ?? []) told.push(Buffer.from(piece as Uint8Array).toString());
@@ -372,6 +374,13 @@ describe('three nodes on one database', () => {
     const ids = [...told.join('').matchAll(/^id: (.*)\nevent: order-update/gm)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(told.join('')).not.toContain('event: error');
+    // The ticket is a row: the node that has taken the tenant did not issue it. It is bound to its stream.
+    const bound = await fetch(`${via.url}/v1/stream/quotes?symbols=AAPL&ticket=${ticket}`);
+    expect(bound.status).toBe(401);
+    const resumed = new AbortController();
+    const again = await fetch(`${via.url}/v1/stream/orders?ticket=${ticket}`, { signal: resumed.signal });
+    expect(again.status).toBe(200);
+    resumed.abort();
     nodes = [...others(owner), await start(leaving.name)];
   }, 60_000);
 

@@ -181,7 +181,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const health = new Health(deps);
   const { store } = deps;
   app.decorate('mayAnswer', () => store.mayAnswer?.() ?? true);
-  const tickets = new Tickets(deps.access, deps.clockMs, store.ownership !== undefined);
+  const tickets = new Tickets(deps.access, deps.clockMs, store.tickets);
   const streams = new Streams(deps, tickets);
   const faults = new Faults();
   app.addHook('preHandler', faults.strike);

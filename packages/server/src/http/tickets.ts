@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import type { Scope } from '@sandpit/protocol';
 import { boundedCache } from '../engine/bounded-cache.js';
 import type { Access } from '../access/access.js';
+import type { TicketRow, TicketStore } from '../store/tickets.js';
 import type { Principal } from './auth.js';
 
 declare module 'fastify' {
@@ -26,36 +28,63 @@ interface Ticket {
   end: (() => void) | undefined;
 }
 
+/** A ticket as its row has it. */
+interface SavedTicket {
+  readonly principal: Omit<Principal, 'scopes'> & { readonly scopes: readonly Scope[] };
+  readonly stream?: string;
+}
+
 /** Tickets that open a stream from a browser, which cannot send a bearer with an `EventSource` (D5, D145, D163). */
 export class Tickets {
   readonly ttlSeconds = TTL_MS / 1000;
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
-  readonly #isForNodes: boolean;
+  readonly #rows: TicketStore | undefined;
   /** Used and expired tickets: new ones displace the oldest. */
   readonly #waiting = boundedCache<Ticket>(TICKETS_KEPT);
   /** Tickets of open streams, one each. */
   readonly #streaming = new Map<string, Ticket>();
 
-  /** `isForNodes`: a ticket says whose it is, so that any node finds the one that issued it. */
-  constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number, isForNodes = false) {
-    this.#isForNodes = isForNodes;
+  /** `rows`: of a cluster. A ticket then names its tenant, so that any node finds the owner, which may be another than issued it. */
+  constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number, rows?: TicketStore) {
+    this.#rows = rows;
     this.#access = access;
     this.#clockMs = clockMs;
   }
 
-  issue(principal: Principal): { readonly ticket: string; readonly expiresAtMs: number } {
+  async issue(principal: Principal): Promise<{ readonly ticket: string; readonly expiresAtMs: number }> {
     const drawn = randomBytes(32).toString('base64url');
-    const ticket = this.#isForNodes
-      ? `${drawn}.${Buffer.from(principal.tenantId).toString('base64url')}`
-      : drawn;
+    const ticket = this.#rows ? `${drawn}.${Buffer.from(principal.tenantId).toString('base64url')}` : drawn;
     const expiresAtMs = this.#clockMs() + TTL_MS;
-    this.#waiting.set(ticket, { principal, expiresAtMs, stream: undefined, end: undefined });
+    const issued = { principal, expiresAtMs, stream: undefined, end: undefined };
+    if (this.#rows === undefined) this.#waiting.set(ticket, issued);
+    else await this.#rows.save(digestOf(ticket), rowOf(issued, expiresAtMs, ''));
     return { ticket, expiresAtMs };
   }
 
   /** Whose a ticket is, while it is good. */
-  principalOf(ticket: string): Principal | undefined {
+  principalOf(ticket: string): Principal | undefined | Promise<Principal | undefined> {
+    if (this.#rows === undefined || this.#streaming.has(ticket)) return this.#known(ticket);
+    return tenantOfTicket(ticket) === undefined
+      ? undefined
+      : this.#load(ticket, this.#rows).then(() => this.#known(ticket));
+  }
+
+  /** Another node may have used it since it was in memory here. */
+  async #load(ticket: string, rows: TicketStore): Promise<void> {
+    const row = await rows.find(digestOf(ticket));
+    if (this.#streaming.has(ticket)) return;
+    if (row === undefined) return void this.#waiting.delete(ticket);
+    const { principal, stream } = JSON.parse(row.value) as SavedTicket;
+    this.#waiting.set(ticket, {
+      principal: { ...principal, scopes: new Set(principal.scopes) },
+      expiresAtMs: row.expiresAt,
+      stream,
+      end: undefined,
+    });
+  }
+
+  #known(ticket: string): Principal | undefined {
     const found = this.#streaming.get(ticket) ?? this.#waiting.get(ticket);
     const nowMs = this.#clockMs();
     if (found === undefined || found.principal.expiresAtMs <= nowMs) return undefined;
@@ -77,7 +106,11 @@ export class Tickets {
     this.#waiting.delete(ticket);
     this.#streaming.set(ticket, found);
     Object.assign(found, { stream, end, expiresAtMs: undefined });
+    const [digest, use] = [digestOf(ticket), randomBytes(8).toString('hex')];
+    // While it streams it is good for another node that goes on where this one is lost.
+    this.#rows?.save(digest, rowOf(found, found.principal.expiresAtMs, use)).catch(() => undefined);
     return () => {
+      this.#rows?.release(digest, use, this.#clockMs() + GRACE_MS).catch(() => undefined);
       // Not when another stream has taken its place.
       if (found.end !== end) return;
       found.end = undefined;
@@ -86,6 +119,16 @@ export class Tickets {
       this.#waiting.set(ticket, found);
     };
   }
+}
+
+const digestOf = (ticket: string): string => hash('sha256', ticket);
+
+function rowOf({ principal, stream }: Ticket, expiresAt: number, use: string): TicketRow {
+  const saved: SavedTicket = {
+    principal: { ...principal, scopes: [...principal.scopes] },
+    ...(stream !== undefined && { stream }),
+  };
+  return { value: JSON.stringify(saved), expiresAt, use };
 }
 
 /** The tenant that a ticket of a cluster names; whether it is one of that tenant's its node knows. */

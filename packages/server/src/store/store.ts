@@ -4,6 +4,7 @@ import type { DamagedJournal, Journal, StoredAnswer, ValueOrPromise } from './jo
 import type { Ownership } from './ownership.js';
 import type { PastAccess } from './past.js';
 import type { Registry, SimulationEntry } from './registry.js';
+import type { TicketStore } from './tickets.js';
 import type { WebhookStore } from './webhooks.js';
 
 /** Everything a server keeps, behind its ports. */
@@ -13,6 +14,8 @@ export interface Store {
   readonly history: History;
   readonly registry: Registry;
   readonly webhooks: WebhookStore;
+  /** Stream tickets for every node of a cluster; absent = this server keeps them in memory. */
+  readonly tickets?: TicketStore;
   /** Access of other threads to journal and history; absent = this thread only. */
   readonly past?: PastAccess;
   /** Which tenants this node serves; absent = it serves all, for there is no other. */

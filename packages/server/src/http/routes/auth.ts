@@ -56,8 +56,8 @@ export function authHandlers({
 }
 
 export const ticketIssuer = (tickets: Tickets): Pick<Issuers, 'createStreamTicket'> => ({
-  createStreamTicket({ principal }) {
-    const { ticket, expiresAtMs } = tickets.issue(principal);
+  async createStreamTicket({ principal }) {
+    const { ticket, expiresAtMs } = await tickets.issue(principal);
     return { ticket, expiresIn: tickets.ttlSeconds, expiresAt: isoOfMs(expiresAtMs) };
   },
 });

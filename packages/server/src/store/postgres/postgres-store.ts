@@ -29,6 +29,7 @@ import { RegistryState } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
 import { SoleOwnership } from './sole-ownership.js';
 import { TenantOwnership } from './tenant-ownership.js';
+import { TicketTable } from './ticket-table.js';
 
 /** Longest delay until registry changes of other nodes apply here. */
 const FOLLOW_MS = 400;
@@ -179,10 +180,11 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
           );
     await sole?.ownPositions(projector);
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
-    const expire = setInterval(
-      () => void removeExpiredAnswers(database, Date.now()).catch(() => undefined),
-      EXPIRY_MS,
-    ).unref();
+    const tickets = cluster === undefined ? undefined : new TicketTable(database);
+    const expire = setInterval(() => {
+      removeExpiredAnswers(database, Date.now()).catch(() => undefined);
+      tickets?.removeExpired(Date.now()).catch(() => undefined);
+    }, EXPIRY_MS).unref();
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       clearInterval(follow);
@@ -204,6 +206,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       registry,
       webhooks,
       ...(ownership !== undefined && { ownership }),
+      ...(tickets !== undefined && { tickets }),
       takeCell: (id) => (ownership ?? sole)?.takeCell(id),
       mayAnswer: () => incarnation.mayDecide(),
       contents: new PostgresContents(installation, queue, database, state),

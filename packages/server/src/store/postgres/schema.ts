@@ -218,6 +218,13 @@ const CLUSTER_TABLES = `
     epoch bigint NOT NULL
   );
   CREATE INDEX IF NOT EXISTS placement_by_incarnation ON placement (incarnation);
+  CREATE TABLE IF NOT EXISTS ticket (
+    digest text PRIMARY KEY,
+    value text NOT NULL,
+    expires_at bigint NOT NULL,
+    used_by text NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS ticket_by_expiry ON ticket (expires_at);
 `;
 
 /** Columns that came later: acknowledged records that a cell lacks (null = none), and the losses that were accepted. */
