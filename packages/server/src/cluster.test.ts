@@ -201,18 +201,23 @@ describe('three nodes on one database', () => {
       ['b', 'LIVE', []],
       ['c', 'LIVE', []],
     ]);
-    const { node: owner } = await ask(a, tokenOf('tenant-0'), 'GET', '/v1/orders');
-    const exported = (name: string): ServerProcess =>
-      ServerProcess.tenant(
+    const exported = async (name: string | null): Promise<ServerProcess> => {
+      const program = ServerProcess.tenant(
         { DATABASE_URL: databaseUrl, DATA_DIR: `${directory}/${name}` },
         'export',
         'tenant-0',
       );
-    const [there, elsewhere] = [exported(owner ?? ''), exported(anyOther(owner).name)];
-    expect((await there.exited).code, there.err.join('\n')).toBe(0);
-    expect(there.out.length).toBeGreaterThan(3);
-    expect((await elsewhere.exited).code).not.toBe(0);
-    expect(elsewhere.err.join('\n')).toContain(
+      await program.exited;
+      return program;
+    };
+    const ownerNow = async (): Promise<string | null> =>
+      (await ask(a, tokenOf('tenant-0'), 'GET', '/v1/orders')).node;
+    // The tenant may move once to the node that joined last.
+    await expect
+      .poll(async () => (await exported(await ownerNow())).out.length, { timeout: 15_000 })
+      .toBeGreaterThan(3);
+    const owner = await ownerNow();
+    expect((await exported(anyOther(owner).name)).err.join('\n')).toContain(
       `Tenant tenant-0 is served by node ${owner}; run the command there`,
     );
     const visitor = await fetch(`${c.url}/v1/orders`);
