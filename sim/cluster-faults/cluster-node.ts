@@ -1,7 +1,13 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
 import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
 import { Link } from './link.js';
+
+/** An owner answers nothing once so much time has passed since it sent its last renewal. */
+const LEASE_MS = 4_000;
+const STARTS = 5;
+const RESTART_MS = 1_000;
 
 interface NodeParts {
   /** `NODE_ID`, and its user of the database. */
@@ -25,6 +31,9 @@ export class ClusterNode {
   readonly others: Link;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #folder: string | undefined;
+  /** Ends of its process that were not asked for. */
+  readonly problems: string[] = [];
+  #leaseEndsAt = Infinity;
   #process: ServerProcess | undefined;
 
   private constructor(parts: NodeParts, port: number, links: { database: Link; others: Link }) {
@@ -47,22 +56,59 @@ export class ClusterNode {
     return new ClusterNode(parts, port, { database, others });
   }
 
-  /** Resolves when it listens; rejects when it ends before. */
+  /** Resolves when it listens. Where the database does not answer it in time it ends, and is started again as a supervisor does. */
   async start(): Promise<void> {
-    this.#process = ServerProcess.launch(this.#environment, this.#folder);
-    await this.#process.listening;
+    for (let left = STARTS - 1; left > 0; left--) {
+      try {
+        await this.#startOnce(); return;
+      } catch {
+        await after(RESTART_MS);
+      }
+    }
+    return this.#startOnce();
+  }
+
+  async #startOnce(): Promise<void> {
+    this.#process = ServerProcess.launch(this.#environment, this.#folder, ['--import', SHIFTED_CLOCK]);
+    const started = this.#process;
+    await started.listening;
+    void started.exited.then(({ code, signal }) => {
+      if (this.#process === started)
+        this.problems.push(`${this.name} ended with ${signal ?? String(code)}: ${lastLines(started)}`);
+    });
+  }
+
+  /** Cuts its connections to the database for `ms`. `renewedAt`: moment from which on it has sent no renewal that succeeded. */
+  async cutOff(ms: number, renewedAt: number): Promise<void> {
+    this.#leaseEndsAt = renewedAt + LEASE_MS;
+    this.database.cut(ms);
+    await after(ms);
+    this.#leaseEndsAt = Infinity;
+  }
+
+  /** True where it must not answer for its tenants to a request that was sent at this moment and is answered now. */
+  mustBeSilent(sentAt: number): boolean {
+    return sentAt > this.#leaseEndsAt;
   }
 
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#process?.child.kill(signal);
   }
 
+  /** Shifts the wall clock of its main thread by `ms` against that of the machine. */
+  shiftClock(ms: number): void {
+    const child = this.#process?.child;
+    if (child?.connected === true) child.send({ shiftMs: ms }, () => undefined);
+  }
+
   /** Ends its process. Returns how that ended, in words, where it was asked to and did not end in good order. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<string | undefined> {
-    const ended = await this.#process?.end(signal);
-    if (ended === undefined || signal === 'SIGKILL' || ended.code === 0) return undefined;
-    const said = [...(this.#process?.out ?? []), ...(this.#process?.err ?? [])].slice(-5).join('\n');
-    return `${this.name} ended with ${ended.signal ?? String(ended.code)} on SIGTERM: ${said}`;
+    const ending = this.#process;
+    this.#process = undefined;
+    const ended = await ending?.end(signal);
+    if (ending === undefined || ended === undefined || signal === 'SIGKILL' || ended.code === 0)
+      return undefined;
+    return `${this.name} ended with ${ended.signal ?? String(ended.code)} on SIGTERM: ${lastLines(ending)}`;
   }
 
   async close(): Promise<void> {
@@ -71,6 +117,21 @@ export class ClusterNode {
     await Promise.all([this.database.close(), this.others.close()]);
   }
 }
+
+const lastLines = ({ out, err }: ServerProcess): string => [...out, ...err].slice(-12).join('\n');
+
+/** A module that shifts `Date` of the thread that it hears messages in. Monotonic clocks stay as they are. */
+const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
+  const machine = Date.now;
+  let shiftMs = 0;
+  Date.now = () => machine() + shiftMs;
+  globalThis.Date = new Proxy(Date, {
+    construct: (of, values, self) => Reflect.construct(of, values.length === 0 ? [Date.now()] : values, self),
+    apply: () => new Date().toString(),
+  });
+  process.on('message', (message) => (shiftMs = message.shiftMs ?? shiftMs));
+  process.channel?.unref();
+`)}`;
 
 async function freePort(): Promise<number> {
   const server = createServer();

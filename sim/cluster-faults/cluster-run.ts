@@ -7,25 +7,19 @@ import { JWT_SECRET } from '../tokens.js';
 import { ClusterNode } from './cluster-node.js';
 import { CommitLog } from './commit-log.js';
 import type { JournalOrder } from './commit-log.js';
+import { drawFaults, FaultInjector } from './faults.js';
+import type { Fault, FaultKind } from './faults.js';
+import { PositionReader } from './position-reader.js';
+import { busiestNode } from './take-over-gate.js';
 import { StreamFollower } from './stream-follower.js';
 import { Tenant } from './tenant.js';
-
-export const FAULT_KINDS = [
-  'kill',
-  'stop',
-  'restart',
-  'database',
-  'cut-database',
-  'cut-nodes',
-  'lose-answer',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
 
 const NODES = ['node-1', 'node-2', 'node-3'];
 const TENANTS = 6;
 const PASSWORD = 'password';
-/** Between nodes; most are events of streams. */
-const LOST_ANSWERS = 12;
+/** Reads through a node that was struck, until so long after it is mended. */
+const READ_EVERY_MS = 100;
+const READ_ON_MS = 500;
 /** A client that looks for service waits so long for each node. */
 const PROBE_MS = 1_500;
 /** All nodes take tenants again so long after a fault, at most. */
@@ -51,7 +45,7 @@ export interface ClusterFaultReport {
   placedUnanswered: number;
   /** Acknowledged orders that were sent more than once. */
   repeated: number;
-  /** Acknowledged orders that were read through a random node. */
+  /** Orders and positions that were read through random nodes. */
   reads: number;
   streamed: number;
   /** Longest time from SIGTERM to the end of a node under load, ms. */
@@ -86,6 +80,8 @@ export class ClusterRun {
   readonly #tenants: readonly Tenant[];
   readonly #log: CommitLog;
   readonly #followers: readonly StreamFollower[];
+  readonly #readers: readonly PositionReader[];
+  readonly #injector: FaultInjector;
   readonly #work: Promise<unknown>[] = [];
   readonly #stopMs: number[] = [];
   readonly #serviceMs = new Map<FaultKind, number[]>();
@@ -97,6 +93,14 @@ export class ClusterRun {
     this.#nodes = nodes;
     this.#tenants = Array.from({ length: TENANTS }, (_, index) => new Tenant(`tenant-${index}`, nodes));
     this.#log = new CommitLog(databaseUrl);
+    this.#readers = this.#tenants.map((tenant) => new PositionReader(tenant, nodes));
+    this.#injector = new FaultInjector({
+      postgres: parts.postgres,
+      url: () => databaseUrl,
+      chance: parts.chance.fork(),
+      problems: this.problems,
+      stopMs: this.#stopMs,
+    });
     this.#followers = this.#tenants.map((tenant) => new StreamFollower(tenant, nodes, parts.chance.fork()));
   }
 
@@ -142,22 +146,32 @@ export class ClusterRun {
     const isOver = (): boolean => this.#isOver;
     this.#work.push(this.#log.watch(), this.#quote(chance.fork()));
     for (const follower of this.#followers) this.#work.push(follower.follow());
+    for (const reader of this.#readers) this.#work.push(reader.watch(chance.fork(), isOver));
     for (const tenant of this.#tenants)
       for (const isKeyed of [true, false]) this.#work.push(tenant.trade(chance.fork(), isKeyed, isOver));
   }
 
-  /** One fault, until every tenant is served again and all nodes take tenants. Returns what happened, in a line. */
+  /** One fault or two at once, until every tenant is served again and all nodes take tenants. Returns what happened, in a line. */
   async strike(kind: FaultKind): Promise<string> {
     const { chance } = this.#parts;
-    const node = chance.pick(this.#nodes);
-    const ms = this.#durationOf(kind);
+    const busiest = kind === 'late-commit' ? await busiestNode(this.#databaseUrl) : undefined;
+    const victims = this.#nodes.filter(({ name }) => busiest === undefined || name === busiest);
+    const faults = drawFaults(kind, victims, chance);
     const began = performance.now();
-    const mended = this.#do(kind, node, ms);
+    let isMended = false;
+    const mended = Promise.all(faults.map((fault) => this.#injector.strike(fault))).finally(() => {
+      isMended = true;
+    });
+    // Its failure is reported below.
+    mended.catch(() => undefined);
     // A client that knows which node is gone asks the others.
-    const nodes = kind === 'database' ? this.#nodes : this.#nodes.filter((other) => other !== node);
-    const probes = this.#tenants.map(async (tenant) => {
+    const struck = faults.flatMap(({ node }) => node ?? []);
+    const nodes = this.#nodes.filter((node) => !struck.includes(node));
+    const probes = this.#tenants.map(async (tenant, index) => {
       await tenant.place(chance.fork(), { isKeyed: true, nodes, tryMs: PROBE_MS });
-      return performance.now() - began;
+      const served = performance.now() - began;
+      await this.#readThrough(struck, nodes, index, () => isMended);
+      return served;
     });
     const served = Math.max(...(await Promise.all(probes)));
     this.#serviceMs.set(kind, [...(this.#serviceMs.get(kind) ?? []), served]);
@@ -165,52 +179,23 @@ export class ClusterRun {
     await this.#whole();
     this.#gather();
     const whole = performance.now() - began;
-    const where = kind === 'database' ? '' : ` ${node.name}`;
-    return `${kind}${where} for ${ms} ms: service after ${Math.round(served)} ms, whole after ${Math.round(whole)} ms`;
+    return `${faults.map(wordsOf).join(' and ')}: service after ${Math.round(served)} ms, whole after ${Math.round(whole)} ms`;
   }
 
-  #durationOf(kind: FaultKind): number {
-    const { chance } = this.#parts;
-    if (kind === 'stop') return chance.int(1_000, 10_000);
-    if (kind === 'kill' || kind === 'database') return chance.int(0, 3_000);
-    return kind === 'cut-database' || kind === 'cut-nodes' ? chance.int(0, 6_000) : 0;
-  }
-
-  async #do(kind: FaultKind, node: ClusterNode, ms: number): Promise<void> {
-    const { postgres } = this.#parts;
-    switch (kind) {
-      case 'kill':
-        await node.end('SIGKILL');
-        await after(ms);
-        return node.start();
-      case 'stop':
-        node.signal('SIGSTOP');
-        await after(ms);
-        node.signal('SIGCONT');
-        return;
-      case 'restart': {
-        const began = performance.now();
-        const badly = await node.end('SIGTERM');
-        if (badly !== undefined) this.problems.push(badly);
-        this.#stopMs.push(performance.now() - began);
-        return node.start();
-      }
-      case 'database':
-        await postgres.kill();
-        await after(ms);
-        return postgres.restart();
-      case 'cut-database':
-        node.database.cut(ms);
-        await after(ms);
-        return;
-      case 'cut-nodes':
-        node.others.cut(ms);
-        await after(ms);
-        return;
-      case 'lose-answer':
-        node.database.loseAnswers(1);
-        node.others.loseAnswers(LOST_ANSWERS);
-        return;
+  /** Reads a position through nodes that were struck, beside others, until a moment after they are mended: they must not show an older one. */
+  async #readThrough(
+    struck: readonly ClusterNode[],
+    others: readonly ClusterNode[],
+    index: number,
+    isMended: () => boolean,
+  ): Promise<void> {
+    let mendedAt = Infinity;
+    while (performance.now() - mendedAt < READ_ON_MS || mendedAt === Infinity) {
+      for (const { url } of struck) this.#readers[index]?.read(url);
+      const other = others[0];
+      if (other !== undefined) this.#readers[index]?.read(other.url);
+      await after(READ_EVERY_MS);
+      if (isMended()) mendedAt = Math.min(mendedAt, performance.now());
     }
   }
 
@@ -268,7 +253,11 @@ export class ClusterRun {
     const shown = new Map<Tenant, readonly ShownOrder[]>();
     for (const tenant of this.#tenants) {
       const client = new Client(chance.pick(this.#nodes).url, tenant.token);
-      shown.set(tenant, (await client.list<ShownOrder>('/v1/orders')).items);
+      const listed = await client.list<ShownOrder>('/v1/orders').catch((error: unknown) => {
+        this.problems.push(`${tenant.name}: its orders cannot be listed: ${String(error)}`);
+        return { items: [] };
+      });
+      shown.set(tenant, listed.items);
     }
     await this.#stopAndVerify();
     const { orders, commits, epochs } = await this.#log.check();
@@ -287,7 +276,7 @@ export class ClusterRun {
       unanswered: sum(({ unanswered }) => unanswered),
       placedUnanswered,
       repeated: sum(({ repeated }) => repeated),
-      reads: sum(({ reads }) => reads),
+      reads: sum(({ reads }) => reads) + this.#readers.reduce((total, { reads }) => total + reads, 0),
       streamed: this.#followers.reduce((total, { seen }) => total + seen.length, 0),
       connections: this.#followers.reduce((total, { connections }) => total + connections, 0),
       farewells: this.#followers.reduce((total, { farewells }) => total + farewells, 0),
@@ -364,7 +353,13 @@ export class ClusterRun {
   }
 
   #gather(): void {
-    for (const { problems } of [...this.#tenants, ...this.#followers, this.#log])
+    for (const { problems } of [
+      ...this.#nodes,
+      ...this.#tenants,
+      ...this.#followers,
+      ...this.#readers,
+      this.#log,
+    ])
       this.problems.push(...problems.splice(0));
   }
 
@@ -376,6 +371,9 @@ export class ClusterRun {
     await Promise.all(this.#nodes.map((node) => node.close()));
   }
 }
+
+const wordsOf = ({ kind, node, ms }: Fault): string =>
+  `${kind}${node === undefined ? '' : ` ${node.name}`} for ${ms} ms`;
 
 interface ShownOrder {
   readonly orderId: string;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import pg from 'pg';
+import { TAKE_OVER_GATE } from './take-over-gate.js';
 
 /**
  * The tables of a cluster, read with SQL, JSON and SHA-256 alone. Every node has a database user of its own, and a trigger notes which user
@@ -21,7 +22,8 @@ const LOG = `
         FROM (SELECT 1) AS one LEFT JOIN sandpit.head h ON h.cell = NEW.cell LEFT JOIN sandpit.incarnation i ON i.id = h.incarnation;
     RETURN NULL;
   END $$;
-  CREATE TRIGGER note AFTER INSERT ON sandpit.block FOR EACH ROW EXECUTE FUNCTION audit.note();`;
+  CREATE TRIGGER note AFTER INSERT ON sandpit.block FOR EACH ROW EXECUTE FUNCTION audit.note();
+  ${TAKE_OVER_GATE}`;
 
 interface Head {
   readonly cell: number;

@@ -1,12 +1,21 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A TCP connection on this machine that can be cut. */
+/** Held data of a client that has gone reaches the server, and its connection ends this much later. */
+const LATE_MS = 1_000;
+
+/** A TCP connection on this machine that can be cut, held up and watched. */
 export class Link {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Data of clients that waits to be delivered, by the socket to the server. */
+  readonly #held = new Map<Socket, { readonly client: Socket; readonly data: Buffer[] }>();
+  #isHolding = false;
+  /** Answers that wait to be delivered; undefined = they pass. */
+  #answers: (() => void)[] | undefined;
   #closedUntil = 0;
   #lost = 0;
+  #watch: { readonly text: string; readonly act: () => void } | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -38,7 +47,38 @@ export class Link {
     this.#lost = count;
   }
 
+  /** Keeps data of clients until `deliver`, also where the client hangs up meanwhile. */
+  hold(): void {
+    this.#isHolding = true;
+  }
+
+  deliver(): void {
+    this.#isHolding = false;
+    for (const [server, { client, data }] of this.#held) {
+      server.write(Buffer.concat(data));
+      if (client.destroyed) setTimeout(() => server.destroy(), LATE_MS);
+    }
+    this.#held.clear();
+  }
+
+  /** Keeps answers until `deliverAnswers`. */
+  holdAnswers(): void {
+    this.#answers = [];
+  }
+
+  deliverAnswers(): void {
+    const answers = this.#answers ?? [];
+    this.#answers = undefined;
+    for (const pass of answers) pass();
+  }
+
+  /** Acts once, before the next data of a client with this text is passed on. Without arguments, it no longer watches. */
+  onceSent(text?: string, act: () => void = () => undefined): void {
+    this.#watch = text === undefined ? undefined : { text, act };
+  }
+
   async close(): Promise<void> {
+    this.deliver();
     this.cut(Infinity);
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -48,14 +88,29 @@ export class Link {
       this.#sockets.add(socket);
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        client.destroy();
-        server.destroy();
-      });
     }
-    client.on('data', (data) => server.write(data));
+    client.on('close', () => {
+      this.#sockets.delete(client);
+      if (!this.#held.has(server)) server.destroy();
+    });
+    server.on('close', () => {
+      this.#sockets.delete(server);
+      this.#held.delete(server);
+      client.destroy();
+    });
+    client.on('data', (data) => {
+      if (this.#watch !== undefined && data.includes(this.#watch.text)) {
+        const { act } = this.#watch;
+        this.#watch = undefined;
+        act();
+      }
+      if (!this.#isHolding) return void server.write(data);
+      const held = this.#held.get(server) ?? { client, data: [] };
+      held.data.push(data);
+      this.#held.set(server, held);
+    });
     server.on('data', (data) => {
+      if (this.#answers !== undefined) return void this.#answers.push(() => client.write(data));
       if (this.#lost === 0) return void client.write(data);
       this.#lost--;
       client.destroy();

@@ -23,6 +23,8 @@ export interface Said {
   /** 0 = the connection broke or the answer took too long. */
   readonly status: number;
   readonly text: string;
+  /** The node that says it has answered. */
+  readonly node: string;
 }
 
 /** The nodes of the cluster, by the URLs at which clients reach them. */
@@ -171,9 +173,10 @@ export class Tenant {
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(ms),
       });
-      return { status: response.status, text: await response.text() };
+      const node = response.headers.get('x-sandpit-node') ?? 'no node';
+      return { status: response.status, text: await response.text(), node };
     } catch {
-      return { status: 0, text: 'no answer' };
+      return { status: 0, text: 'no answer', node: 'no node' };
     }
   }
 }

@@ -195,7 +195,8 @@ async function quotesThen(
   if (feed.kind === 'synthetic') return (symbol, at) => feed.quoteAt(symbol, at);
   const marks = new Map<string, readonly Quote[]>();
   // A `main` has records of the quotes alone that it had an interest in when they were pushed.
-  if (feed.kind === 'push') await history.reached(market.id, market.published);
+  // The owner of the market writes its history; a replica has no position to wait for.
+  if (feed.kind === 'push' && !market.isReplica) await history.reached(market.id, market.published);
   for (const symbol of symbols) {
     if (feed.kind === 'push') {
       const pushed = await history.marks(market.id, symbol, from, to);

@@ -77,6 +77,9 @@ export class PostgresHistory extends HistoryQueries implements History {
   }
 
   reached(simulationId: string, seq: number): Promise<void> {
+    // Callers that ask again until the position is reached must end.
+    if (!this.#cells.has(simulationId) && seq > 0)
+      return Promise.reject(new StoreUnavailable(`${simulationId} is served elsewhere`));
     const key = this.#key(simulationId);
     if (key === undefined || this.#projector.position(key) >= seq) return Promise.resolve();
     if (this.#failure !== undefined) return Promise.reject(this.#unavailable());

@@ -64,6 +64,7 @@ describe('nodes that share a database', () => {
     // Handed over with its contents, under the next epoch.
     await a.ownership.give([TENANT], b.ownership.incarnation);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
+    await expect(a.history.reached(CELL, 1)).rejects.toThrow(StoreUnavailable);
     expect([...(await b.ownership.take([TENANT]))]).toEqual([TENANT]);
     await b.journal.append(recordOf(CELL, 2));
     await b.history.reached(CELL, 2);

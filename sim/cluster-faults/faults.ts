@@ -1,0 +1,211 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { PostgresServer } from '../../packages/server/src/testing/postgres-server.js';
+import type { Chance } from '../chance.js';
+import type { ClusterNode } from './cluster-node.js';
+import { TakeOverGate } from './take-over-gate.js';
+
+export const FAULT_KINDS = [
+  'kill',
+  'stop',
+  'slow-renewal',
+  'restart',
+  'database',
+  'cut-database',
+  'late-commit',
+  'cut-nodes',
+  'lose-answer',
+  'skew',
+  'overlap',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** Faults of which two may strike at once. */
+const OVERLAPPING: readonly FaultKind[] = [
+  'kill',
+  'stop',
+  'restart',
+  'database',
+  'cut-database',
+  'cut-nodes',
+  'lose-answer',
+  'skew',
+];
+
+/** Between nodes; most are events of streams. */
+const LOST_ANSWERS = 12;
+/** Text of the statement that renews a lease. */
+const RENEWAL = 'UPDATE incarnation SET counter';
+/** Name of the statement of a group commit, as the protocol has it. */
+const COMMIT = 'commit\0';
+/** Nodes renew every second. */
+const SENT_MS = 3_000;
+/** A node waits for the answer to a renewal for 1.5 s. */
+const SLOW_MS = 1_200;
+const READ_ANSWER_MS = 50;
+/** A node that is cut off is struck out after five seconds. */
+const TAKE_OVER_MS = 12_000;
+const BLOCKED_MS = 1_000;
+
+/** A fault as it was drawn. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** Struck by it; undefined where the database is. */
+  readonly node: ClusterNode | undefined;
+  readonly ms: number;
+}
+
+/** Draws a fault of a kind: one, or two that strike at once. */
+export function drawFaults(kind: FaultKind, nodes: readonly ClusterNode[], chance: Chance): readonly Fault[] {
+  const node = chance.pick(nodes);
+  if (kind !== 'overlap') return [faultOf(kind, node, chance)];
+  const first = chance.pick(OVERLAPPING);
+  const second = chance.pick(OVERLAPPING.filter((other) => other !== first));
+  const other = chance.pick(nodes.filter((one) => one !== node));
+  return [faultOf(first, node, chance), faultOf(second, other, chance)];
+}
+
+const faultOf = (kind: FaultKind, node: ClusterNode, chance: Chance): Fault => ({
+  kind,
+  node: kind === 'database' ? undefined : node,
+  ms: durationOf(kind, chance),
+});
+
+function durationOf(kind: FaultKind, chance: Chance): number {
+  switch (kind) {
+    case 'stop':
+      return chance.int(1_000, 10_000);
+    case 'slow-renewal':
+      return chance.int(6_000, 9_000);
+    case 'kill':
+    case 'database':
+      return chance.int(0, 3_000);
+    case 'cut-database':
+      return chance.int(0, 8_000);
+    case 'cut-nodes':
+      return chance.int(0, 6_000);
+    case 'skew':
+      return chance.int(2_000, 6_000);
+    default:
+      return 0;
+  }
+}
+
+interface Parts {
+  readonly postgres: PostgresServer;
+  /** Of the database, for the rig itself. */
+  readonly url: () => string;
+  readonly chance: Chance;
+  readonly problems: string[];
+  /** Times from SIGTERM to the end of a node, ms. */
+  readonly stopMs: number[];
+}
+
+/** Strikes with faults that were drawn. */
+export class FaultInjector {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when what was broken is mended: the cluster may still be busy with the consequences. */
+  async strike({ kind, node, ms }: Fault): Promise<void> {
+    if (node === undefined) return this.#killDatabase(ms);
+    switch (kind) {
+      case 'kill':
+        await node.end('SIGKILL');
+        await after(ms);
+        return node.start();
+      case 'stop':
+        node.signal('SIGSTOP');
+        await after(ms);
+        node.signal('SIGCONT');
+        return;
+      case 'slow-renewal':
+        return this.#cutAfterRenewal(node, ms);
+      case 'restart':
+        return this.#restart(node);
+      case 'cut-database':
+        await node.cutOff(ms, performance.now());
+        return;
+      case 'late-commit':
+        return this.#commitLate(node);
+      case 'cut-nodes':
+        node.others.cut(ms);
+        await after(ms);
+        return;
+      case 'lose-answer':
+        node.others.loseAnswers(LOST_ANSWERS);
+        return this.#loseCommit(node);
+      case 'skew':
+        return this.#skew(node, ms);
+      default:
+        throw new Error(`no single fault: ${kind}`);
+    }
+  }
+
+  async #killDatabase(ms: number): Promise<void> {
+    const { postgres } = this.#parts;
+    await postgres.kill();
+    await after(ms);
+    await postgres.restart();
+  }
+
+  /** The answer to a renewal is slow, and then the node is cut off: its lease ends four seconds after the renewal was sent. */
+  async #cutAfterRenewal(node: ClusterNode, ms: number): Promise<void> {
+    const sentAt = await this.#whenSent(node, RENEWAL, () => node.database.holdAnswers());
+    await after(SLOW_MS);
+    node.database.deliverAnswers();
+    await after(READ_ANSWER_MS);
+    await node.cutOff(ms, sentAt);
+  }
+
+  async #loseCommit(node: ClusterNode): Promise<void> {
+    await this.#whenSent(node, COMMIT, () => node.database.loseAnswers(1));
+  }
+
+  /** Acts when a node sends a statement. Resolves with the moment; a node without work may send none, and is acted upon all the same. */
+  async #whenSent(node: ClusterNode, text: string, act: () => void): Promise<number> {
+    const sent = new Promise<number>((resolve) => {
+      node.database.onceSent(text, () => {
+        act();
+        resolve(performance.now());
+      });
+    });
+    const sentAt = await Promise.race([sent, after(SENT_MS)]);
+    if (sentAt !== undefined) return sentAt;
+    node.database.onceSent();
+    act();
+    return performance.now();
+  }
+
+  async #restart(node: ClusterNode): Promise<void> {
+    const began = performance.now();
+    const badly = await node.end('SIGTERM');
+    if (badly !== undefined) this.#parts.problems.push(badly);
+    this.#parts.stopMs.push(performance.now() - began);
+    return node.start();
+  }
+
+  /** Commits of a node reach the database while its cells are taken over: the take-over has changed the heads and is not over yet. */
+  async #commitLate(node: ClusterNode): Promise<void> {
+    const gate = await TakeOverGate.shut(this.#parts.url());
+    node.database.hold();
+    try {
+      const isTaken = await gate.waits(TAKE_OVER_MS);
+      if (!isTaken) this.#parts.problems.push(`${node.name} was cut off, and its cells were not taken over`);
+      node.database.deliver();
+      await gate.blocks(node.name, BLOCKED_MS);
+    } finally {
+      node.database.deliver();
+      await gate.open();
+    }
+  }
+
+  async #skew(node: ClusterNode, ms: number): Promise<void> {
+    const { chance } = this.#parts;
+    node.shiftClock(chance.int(1, 30) * 60_000 * (chance.hits(0.5) ? 1 : -1));
+    await after(ms);
+    node.shiftClock(0);
+  }
+}
