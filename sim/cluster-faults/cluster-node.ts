@@ -60,7 +60,8 @@ export class ClusterNode {
   async start(): Promise<void> {
     for (let left = STARTS - 1; left > 0; left--) {
       try {
-        await this.#startOnce(); return;
+        await this.#startOnce();
+        return;
       } catch {
         await after(RESTART_MS);
       }
