@@ -94,9 +94,11 @@ export interface Restated extends Happening {
   readonly multiplier?: number;
 }
 
-/** A reset takes all lots away, at no price. */
+/** A reset closes all lots at their marks. */
 export interface Discarded extends Happening {
   readonly type: 'DISCARDED';
+  /** Values of the positions at their marks by symbol, dollars, positive; without one, lots close without a price. */
+  readonly values?: Readonly<Record<string, number>>;
 }
 
 export type BookEvent = Traded | Converted | Restated | Discarded;

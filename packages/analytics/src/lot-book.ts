@@ -9,6 +9,7 @@ import type {
   Restated,
   Traded,
 } from './book-event.js';
+import { type LotNode, SymbolLots } from './symbol-lots.js';
 import { moneyUnits, quantityUnits, shareOf, wholeShareOf } from './units.js';
 
 /** Which lots are closed first: the oldest, the newest, those of the highest cost a unit (of equal ones the oldest). */
@@ -57,7 +58,7 @@ export interface ClosedPiece {
   readonly value: number;
   readonly commission: number;
   readonly fees: number;
-  /** True where there is no price at which it was closed: contracts became shares, or a reset took it away. */
+  /** True where there is no price at which it was closed: contracts became shares, or a reset closed it without a mark. */
   readonly isUnpriced: boolean;
 }
 
@@ -71,11 +72,7 @@ interface Closing extends Pick<ClosedPiece, 'key' | 'orderId' | 'closedBy' | 'cl
 
 export class LotBook {
   readonly #method: LotMethod;
-  readonly #lots = new Map<string, OpenLot[]>();
-  /** Leading lots of a symbol that are settled. */
-  readonly #settled = new Map<string, number>();
-  /** Units held, by symbol, of one side: what trades against them closes them first. */
-  readonly #held = new Map<string, number>();
+  readonly #lots = new Map<string, SymbolLots>();
 
   constructor(method: LotMethod = 'FIFO') {
     this.#method = method;
@@ -83,30 +80,12 @@ export class LotBook {
 
   /** Lots that are open, by symbol in order of their first lot, oldest first. */
   open(): readonly OpenLot[] {
-    return [...this.#lots.values()].flat();
+    return [...this.#lots.values()].flatMap((lots) => [...lots]);
   }
 
-  /** Open lots of a symbol, all of one side, oldest first. They change with the book. */
-  lotsOf(symbol: string): readonly OpenLot[] {
-    return this.#lots.get(symbol) ?? [];
-  }
-
-  /** Puts one or two lots, with the same quantity together, in the place of a lot of `lotsOf`. */
-  revise(symbol: string, index: number, [first, rest]: readonly [OpenLot, OpenLot?]): void {
-    const lots = this.#lots.get(symbol);
-    if (lots === undefined) return;
-    lots[index] = first;
-    if (rest !== undefined) lots.splice(index + 1, 0, rest);
-  }
-
-  /** Lots at the beginning of `lotsOf` for which `settle` was called. */
-  settledOf(symbol: string): number {
-    return this.#settled.get(symbol) ?? 0;
-  }
-
-  /** Notes how many lots at the beginning of a symbol's list a search need not check again. */
-  settle(symbol: string, count: number): void {
-    this.#settled.set(symbol, count);
+  /** Open lots of a symbol, which change with the book; undefined where there are none. */
+  lotsOf(symbol: string): SymbolLots | undefined {
+    return this.#lots.get(symbol);
   }
 
   /** Applies an event and returns the pieces that it closed. */
@@ -124,19 +103,13 @@ export class LotBook {
     }
   }
 
-  /**
-   * Changes the open lots of a symbol, such as marking them to market at the end of a tax year. The result replaces them; an empty list
-   * removes them.
-   */
-  replace(symbol: string, change: (lots: readonly OpenLot[]) => readonly OpenLot[]): void {
-    const lots = change(this.#lots.get(symbol) ?? []);
-    this.#settled.delete(symbol);
-    this.#held.set(
-      symbol,
-      lots.reduce((total, { quantity }) => total + quantity, 0),
-    );
-    if (lots.length === 0) this.#lots.delete(symbol);
-    else this.#lots.set(symbol, [...lots]);
+  /** Changes the open lots of a symbol one by one, such as marking them to market at the end of a tax year. */
+  replace(symbol: string, change: (lot: OpenLot) => OpenLot): void {
+    const before = this.#lots.get(symbol);
+    if (before === undefined) return;
+    const lots = new SymbolLots();
+    for (const lot of before) lots.add(change(lot));
+    this.#lots.set(symbol, lots);
   }
 
   #trade(event: Traded): readonly ClosedPiece[] {
@@ -236,8 +209,6 @@ export class LotBook {
     const lots = this.#lots.get(symbol);
     if (lots === undefined) return;
     this.#lots.delete(symbol);
-    this.#settled.delete(symbol);
-    this.#held.delete(symbol);
     // By the running total, so that the lots add up to the restated position.
     let before = 0;
     let given = 0;
@@ -249,49 +220,47 @@ export class LotBook {
     }
   }
 
-  #discard({ key, at, date }: Discarded): readonly ClosedPiece[] {
-    return [...this.#lots].flatMap(([symbol, lots]) =>
-      this.#close(
-        symbol,
-        lots.reduce((total, { quantity }) => total + quantity, 0),
-        {
-          key,
-          orderId: undefined,
-          closedBy: 'RESET',
-          closedAt: at,
-          closedDate: date,
-          settlementDate: date,
-          value: undefined,
-          commission: 0,
-          fees: 0,
-        },
-      ),
-    );
+  /** Closes all lots at their marks; where a mark is not known, without a price. */
+  #discard({ key, at, date, values = {} }: Discarded): readonly ClosedPiece[] {
+    return [...this.#lots].flatMap(([symbol, { quantity }]) => {
+      const value = values[symbol];
+      return this.#close(symbol, quantity, {
+        key,
+        orderId: undefined,
+        closedBy: 'RESET',
+        closedAt: at,
+        closedDate: date,
+        settlementDate: date,
+        value: value === undefined ? undefined : moneyUnits(value),
+        commission: 0,
+        fees: 0,
+      });
+    });
   }
 
   #add(lot: OpenLot): void {
-    const lots = this.#lots.get(lot.symbol);
-    this.#held.set(lot.symbol, (this.#held.get(lot.symbol) ?? 0) + lot.quantity);
-    if (lots === undefined) this.#lots.set(lot.symbol, [lot]);
-    else lots.push(lot);
+    let lots = this.#lots.get(lot.symbol);
+    if (lots === undefined) this.#lots.set(lot.symbol, (lots = new SymbolLots()));
+    lots.add(lot);
   }
 
   /** Units held that a trade of this side closes. */
   #heldAgainst(symbol: string, side: 'BUY' | 'SELL'): number {
-    const against = side === 'BUY' ? 'SHORT' : 'LONG';
-    return this.#lots.get(symbol)?.[0]?.side === against ? (this.#held.get(symbol) ?? 0) : 0;
+    const lots = this.#lots.get(symbol);
+    return lots?.first?.lot.side === (side === 'BUY' ? 'SHORT' : 'LONG') ? lots.quantity : 0;
   }
 
   #close(symbol: string, quantity: number, closing: Closing): readonly ClosedPiece[] {
-    const lots = this.#lots.get(symbol) ?? [];
+    const lots = this.#lots.get(symbol);
     const pieces: ClosedPiece[] = [];
+    if (lots === undefined) return pieces;
     let left = quantity;
     let { value, commission, fees } = closing;
     while (left > 0) {
       // The fraction is left over from the last lot, as in the books.
-      const index = closing.closedBy === 'CASH_IN_LIEU' ? lots.length - 1 : this.#nextOf(lots);
-      const lot = lots[index];
-      if (lot === undefined) break;
+      const node = closing.closedBy === 'CASH_IN_LIEU' ? lots.last : this.#nextOf(lots);
+      if (node === undefined) break;
+      const { lot } = node;
       const taken = Math.min(left, lot.quantity);
       const piece = taken === lot.quantity ? lot : partOf(lot, taken);
       const share = (amount: number): number => shareOf(amount, taken, left);
@@ -312,44 +281,24 @@ export class LotBook {
       commission -= share(commission);
       fees -= share(fees);
       left -= taken;
-      if (taken < lot.quantity) {
-        lots[index] = without(lot, piece);
-        continue;
-      }
-      // The first goes without moving the others.
-      if (index === 0) lots.shift();
-      else lots.splice(index, 1);
-      const settled = this.settledOf(symbol);
-      if (index < settled) this.settle(symbol, settled - 1);
+      if (taken < lot.quantity) lots.revise(node, without(lot, piece));
+      else lots.remove(node);
     }
-    this.#held.set(symbol, (this.#held.get(symbol) ?? 0) - (quantity - left));
-    if (lots.length === 0) {
-      this.#lots.delete(symbol);
-      this.#settled.delete(symbol);
-    }
+    if (lots.first === undefined) this.#lots.delete(symbol);
     return pieces;
   }
 
-  #nextOf(lots: readonly OpenLot[]): number {
+  #nextOf(lots: SymbolLots): LotNode | undefined {
     switch (this.#method) {
       case 'FIFO':
-        return 0;
+        return lots.first;
       case 'LIFO':
-        return lots.length - 1;
-      case 'HIFO': {
-        let highest = 0;
-        lots.forEach((lot, index) => {
-          if (costPerUnit(lot) > costPerUnit(lots[highest] ?? lot)) highest = index;
-        });
-        return highest;
-      }
+        return lots.last;
+      case 'HIFO':
+        return lots.dearest;
     }
   }
 }
-
-/** Adjusted basis of a unit, opening charges in it. */
-const costPerUnit = ({ side, cost, commission, fees, disallowed, quantity }: OpenLot): number =>
-  ((side === 'LONG' ? cost + commission + fees : cost - commission - fees) + disallowed) / quantity;
 
 /** A part of a lot, with its share of cost and charges. */
 export function partOf(lot: OpenLot, quantity: number): OpenLot {

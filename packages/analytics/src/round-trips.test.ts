@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LotBook } from './lot-book.js';
 import { roundTripsOf } from './round-trips.js';
 import { converted, restated, traded } from './testing/events.js';
 
@@ -129,20 +128,5 @@ describe('roundTripsOf', () => {
         expect(total(trips.map((trip) => units(trip.commissions) + units(trip.fees))) + left).toBe(charged);
       }),
     );
-  });
-});
-
-describe('LotBook', () => {
-  it.each([
-    ['FIFO', [10]],
-    ['LIFO', [20]],
-    ['HIFO', [30]],
-  ] as const)('closes by %s', (method, costs) => {
-    const book = new LotBook(method);
-    book.apply(traded('2026-01-05', 'BUY', 1, 10));
-    book.apply(traded('2026-01-06', 'BUY', 1, 30));
-    book.apply(traded('2026-01-07', 'BUY', 1, 20));
-    const pieces = book.apply(traded('2026-01-08', 'SELL', 1, 25));
-    expect(pieces.map(({ lot }) => lot.cost / 10_000)).toEqual(costs);
   });
 });

@@ -19,7 +19,7 @@ export interface RoundTrip {
   readonly closedAt: number;
   /** Average by quantity, dollars a unit. */
   readonly entryPrice: number;
-  /** Absent when contracts became shares, and when a reset took the position away. */
+  /** Absent when contracts became shares, and when a reset had no mark. */
   readonly exitPrice?: number;
   /** Dollars, before charges. */
   readonly grossPnl: number;

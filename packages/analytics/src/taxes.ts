@@ -6,6 +6,7 @@
 import type { BookEvent, Restated } from './book-event.js';
 import { addDays, daysBetween, nextYear } from './dates.js';
 import { type ClosedPiece, LotBook, type LotMethod, type OpenLot, partOf, without } from './lot-book.js';
+import type { SymbolLots } from './symbol-lots.js';
 import { dollars, moneyUnits, quantityOf, shareOf } from './units.js';
 
 /** Days before and after a sale at a loss in which a purchase replaces the shares sold. */
@@ -175,7 +176,8 @@ class TaxLedger {
   apply(event: BookEvent): void {
     const pieces = this.#book.apply(withChargesInValue(event));
     if (event.type === 'RESTATED') this.#restateLosses(event);
-    for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
+    // A reset realizes nothing that is taxed.
+    if (event.type !== 'DISCARDED') for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
     if (!this.#washSales) return;
     if (event.type === 'TRADED') this.#replace(event.symbol, event);
     if (event.type === 'CONVERTED') this.#replace(event.shares.symbol, event);
@@ -187,26 +189,23 @@ class TaxLedger {
     for (const symbol of symbols) {
       const mark = marks[symbol];
       if (mark === undefined) continue;
-      this.#book.replace(symbol, (lots) =>
-        lots.map((lot) => {
-          const value = moneyUnits(mark * quantityOf(lot.quantity) * lot.multiplier);
-          const piece: ClosedPiece = {
-            lot,
-            key: `year-end ${date}`,
-            orderId: undefined,
-            closedBy: 'SETTLEMENT',
-            closedAt: at,
-            closedDate: date,
-            settlementDate: date,
-            value,
-            commission: 0,
-            fees: 0,
-            isUnpriced: false,
-          };
-          this.#sell(piece);
-          return { ...lot, cost: value, openedDate: date, holdingFrom: date };
-        }),
-      );
+      this.#book.replace(symbol, (lot) => {
+        const value = moneyUnits(mark * quantityOf(lot.quantity) * lot.multiplier);
+        this.#sell({
+          lot,
+          key: `year-end ${date}`,
+          orderId: undefined,
+          closedBy: 'SETTLEMENT',
+          closedAt: at,
+          closedDate: date,
+          settlementDate: date,
+          value,
+          commission: 0,
+          fees: 0,
+          isUnpriced: false,
+        });
+        return { ...lot, cost: value, openedDate: date, holdingFrom: date };
+      });
     }
   }
 
@@ -252,43 +251,15 @@ class TaxLedger {
     for (const side of SIDES) {
       const losses = this.#losses.get(lossName(symbol, side));
       if (losses === undefined) continue;
-      if (this.#book.lotsOf(symbol)[0]?.side === side) {
-        this.#offerLatest(symbol, key, losses);
-        for (const open of losses.fresh) this.#offerAll(symbol, open);
+      const lots = this.#book.lotsOf(symbol);
+      if (lots?.first?.lot.side === side) {
+        offerLatest(lots, key, losses);
+        for (const open of losses.fresh) offerAll(lots, open);
       }
       for (const open of losses.fresh) losses.waiting.push(open);
       losses.fresh = [];
       if (!hasMore(losses, date)) this.#losses.delete(lossName(symbol, side));
     }
-  }
-
-  /** Offers the lot that an event has opened, if it has, to the losses of before. */
-  #offerLatest(symbol: string, key: string, { waiting, first }: OpenLosses): void {
-    const lots = this.#book.lotsOf(symbol);
-    let lot = lots.at(-1);
-    for (let i = first; i < waiting.length && lot?.key === key && !lot.isReplacement; i += 1) {
-      const open = waiting[i];
-      if (open === undefined || open.quantity === 0 || !isNear(open, lot)) continue;
-      this.#book.revise(symbol, lots.length - 1, takeOver(open, lot));
-      lot = lots.at(-1);
-    }
-  }
-
-  /** Offers all open lots to a loss. Those at the beginning that can take over nothing are settled. */
-  #offerAll(symbol: string, open: OpenLoss): void {
-    const lots = this.#book.lotsOf(symbol);
-    const { closedDate } = open.sale.piece;
-    const from = addDays(closedDate, -WASH_SALE_DAYS);
-    const to = addDays(closedDate, WASH_SALE_DAYS);
-    let settled = this.#book.settledOf(symbol);
-    for (let i = settled; i < lots.length && open.quantity > 0; i += 1) {
-      const lot = lots[i];
-      if (lot === undefined || lot.isReplacement || lot.openedDate < from || lot.openedDate > to) continue;
-      this.#book.revise(symbol, i, takeOver(open, lot));
-    }
-    for (let lot = lots[settled]; lot !== undefined; lot = lots[(settled += 1)])
-      if (!lot.isReplacement && lot.openedDate >= from) break;
-    this.#book.settle(symbol, settled);
   }
 
   #restateLosses({ symbol, numerator, denominator, to = symbol }: Restated): void {
@@ -303,6 +274,33 @@ class TaxLedger {
       for (const loss of losses.waiting.slice(losses.first)) fresh.push(loss);
     }
   }
+}
+
+/** Offers the lot that an event has opened, if it has, to the losses of before. */
+function offerLatest(lots: SymbolLots, key: string, { waiting, first }: OpenLosses): void {
+  let node = lots.last;
+  for (let i = first; i < waiting.length && node?.lot.key === key && !node.lot.isReplacement; i += 1) {
+    const open = waiting[i];
+    if (open === undefined || open.quantity === 0 || !isNear(open, node.lot)) continue;
+    lots.revise(node, ...takeOver(open, node.lot));
+    node = lots.last;
+  }
+}
+
+/** Offers all open lots to a loss. Those at the beginning that can take over nothing are settled. */
+function offerAll(lots: SymbolLots, open: OpenLoss): void {
+  const { closedDate } = open.sale.piece;
+  const from = addDays(closedDate, -WASH_SALE_DAYS);
+  const to = addDays(closedDate, WASH_SALE_DAYS);
+  for (let node = lots.firstUnsettled; node !== undefined && open.quantity > 0; node = node.next) {
+    const { lot } = node;
+    if (lot.isReplacement || lot.openedDate < from || lot.openedDate > to) continue;
+    lots.revise(node, ...takeOver(open, lot));
+  }
+  let unsettled = lots.firstUnsettled;
+  while (unsettled !== undefined && (unsettled.lot.isReplacement || unsettled.lot.openedDate < from))
+    unsettled = unsettled.next;
+  lots.settleBefore(unsettled);
 }
 
 const SIDES = ['LONG', 'SHORT'] as const;

@@ -67,6 +67,13 @@ export interface LastFigures {
   readonly at: Instant;
 }
 
+/** A position at its mark. */
+export interface MarkedPosition {
+  readonly symbol: string;
+  /** Never negative; of a future its notional. Without any price it is the cost. */
+  readonly value: Money;
+}
+
 /** A lot that came from another broker. */
 export interface ImportedLot {
   readonly lotId: number;
@@ -166,6 +173,8 @@ export type Event =
       readonly realizedPnl: Money;
       /** Total equity before the reset, which ends an epoch (D186). */
       readonly equityBefore: Money;
+      /** Positions as they were closed, at their marks; absent = nothing was held. */
+      readonly closed?: readonly MarkedPosition[];
       readonly previousClose: CloseMark;
       readonly at: Instant;
     }

@@ -3,12 +3,15 @@ import type { Decision } from '../decision.js';
 import { hasRoomFor, LEDGER_ACCOUNTS } from '../ledger/ledger.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import { valueOf } from '../instruments/instrument.js';
 import { accountKey } from '../portfolios/account.js';
+import { holdingsIn } from '../portfolios/book-sums.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf, worthOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
 import { openNewAccount, accountLimitRejection, frozenAccountRejection } from './accounts.js';
 import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
@@ -153,6 +156,10 @@ export function resetPortfolio(
   const ordersCancelled = open.filter(({ progress }) => progress.status !== 'CREATED').length;
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
+  const closed = holdingsIn(portfolio, d).map(({ instrument, quantity, mark }) => ({
+    symbol: instrument.symbol,
+    value: valueOf(instrument, mark, Quantity.abs(quantity)),
+  }));
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const equityBefore = worthOf(portfolio, d).totalEquity;
   const cost = held.reduce((sum, position) => sum + Position.booked(position), 0);
@@ -177,6 +184,7 @@ export function resetPortfolio(
     ...summary,
     realizedPnl,
     equityBefore,
+    ...(closed.length > 0 && { closed }),
     previousClose: newPortfolioMark(d, initialCash),
     at: d.at,
   });

@@ -153,19 +153,25 @@ describe('round trips over a portfolio with everything in it', () => {
     expect((await csv('realized-gains?form=6781'))[1]).toMatch(/^1 ESH26,/);
   });
 
-  it('begin a new epoch with a reset, which removes positions without a price', async () => {
+  it('begin a new epoch with a reset, which closes positions at their marks', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 10);
-    expect((await client.post(`${path}/reset`)).status).toBe(200);
+    await quote('AAPL', 104);
+    const reset = await client.post(`${path}/reset`);
+    expect(reset.body.resetSummary).toMatchObject({ positionsClosed: 1, realizedPnL: 40 });
     await quote('AAPL', 110);
     await order('AAPL', 'BUY_TO_OPEN', 1);
     expect((await get('trades')).data).toMatchObject([
-      { epoch: 1, closedBy: 'RESET', grossPnl: 0, quantity: 10 },
+      { epoch: 1, closedBy: 'RESET', grossPnl: 40, quantity: 10, entryPrice: 100, exitPrice: 104 },
     ]);
     expect((await get('trades?epoch=2')).data).toEqual([]);
     expect((await get('tax-lots')).lots).toMatchObject([{ quantity: 1, costBasis: 110 }]);
     expect(await get('performance')).toMatchObject({ epoch: 2, startEquity: 100_000, pnl: 0 });
-    expect(await get('performance?epoch=1')).toMatchObject({ epoch: 1, trades: { count: 0 } });
+    expect(await get('performance?epoch=1')).toMatchObject({
+      epoch: 1,
+      pnl: 40,
+      trades: { count: 1, wins: 1, expectancy: 40 },
+    });
     expect((await client.get(`${path}/performance?epoch=3`)).status).toBe(404);
   });
 });

@@ -144,7 +144,7 @@ export class PortfolioRecorder {
         this.#begin(item.at, dollarsOf(event.terms.initialCash));
         return;
       case 'PortfolioReset':
-        this.#reset(item, dollarsOf(event.newCashBalance), dollarsOf(event.equityBefore));
+        this.#reset(item, event);
         return;
       case 'PortfolioClosed':
         this.#closedAt = item.at;
@@ -249,12 +249,18 @@ export class PortfolioRecorder {
     this.#epochs.push({ number: this.#epochs.length + 1, beganAt: at, initialCash });
   }
 
-  #reset(item: ListItem, cash: number, endEquity: number): void {
+  #reset(item: ListItem, event: Extract<Event, { type: 'PortfolioReset' }>): void {
+    const endEquity = dollarsOf(event.equityBefore);
     const last = this.#epochs.at(-1);
     if (last !== undefined) this.#epochs[this.#epochs.length - 1] = { ...last, endedAt: item.at, endEquity };
-    this.#events.push({ type: 'DISCARDED', ...this.#happened(item) });
+    const values = event.closed?.map(({ symbol, value }) => [symbol, dollarsOf(value)] as const);
+    this.#events.push({
+      type: 'DISCARDED',
+      ...this.#happened(item),
+      ...(values !== undefined && { values: Object.fromEntries(values) }),
+    });
     this.#held.clear();
-    this.#begin(item.at, cash);
+    this.#begin(item.at, dollarsOf(event.newCashBalance));
   }
 
   #happened({ at, seq, event, item }: ListItem, key = `event ${seq}-${event}-${item}`): Happened {

@@ -1,0 +1,176 @@
+/** Open lots of one symbol. */
+import type { OpenLot } from './lot-book.js';
+
+/** A lot among the open lots of its symbol. */
+export interface LotNode {
+  readonly lot: OpenLot;
+  readonly next: LotNode | undefined;
+}
+
+interface Node extends LotNode {
+  lot: OpenLot;
+  previous: Node | undefined;
+  next: Node | undefined;
+  /** Order of age: the place of the opening, then the part of a lot that was divided. */
+  readonly place: number;
+  readonly part: number;
+  isGone: boolean;
+}
+
+/**
+ * The open lots of one symbol, all of one side, oldest first. A linked list: any lot can be closed or divided without moving the others. The
+ * lot of the highest cost is found by a heap, which is built when it is first asked for.
+ */
+export class SymbolLots {
+  #first: Node | undefined;
+  #last: Node | undefined;
+  #places = 0;
+  #count = 0;
+  #quantity = 0;
+  /** The last of the lots at the beginning that are settled. */
+  #settled: Node | undefined;
+  #byCost: CostHeap | undefined;
+
+  get first(): LotNode | undefined {
+    return this.#first;
+  }
+
+  get last(): LotNode | undefined {
+    return this.#last;
+  }
+
+  /** Units of all lots. */
+  get quantity(): number {
+    return this.#quantity;
+  }
+
+  /** The first lot behind those for which `settleBefore` was called. */
+  get firstUnsettled(): LotNode | undefined {
+    return this.#settled === undefined ? this.#first : this.#settled.next;
+  }
+
+  /** The lot of the highest adjusted basis a unit, opening charges included; of equal ones the oldest. */
+  get dearest(): LotNode | undefined {
+    if (this.#byCost === undefined || this.#byCost.size > 2 * this.#count + 64) {
+      this.#byCost = new CostHeap();
+      for (let node = this.#first; node !== undefined; node = node.next) this.#byCost.push(node);
+    }
+    return this.#byCost.peek();
+  }
+
+  *[Symbol.iterator](): Generator<OpenLot, void, undefined> {
+    for (let node = this.#first; node !== undefined; node = node.next) yield node.lot;
+  }
+
+  /** Adds the newest lot. */
+  add(lot: OpenLot): void {
+    this.#insert(lot, this.#last, (this.#places += 1), 0);
+  }
+
+  remove(node: LotNode): void {
+    const { previous, next, lot } = node as Node;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    if (this.#settled === node) this.#settled = previous;
+    (node as Node).isGone = true;
+    this.#count -= 1;
+    this.#quantity -= lot.quantity;
+  }
+
+  /** Puts a lot in the place of another, and where that is divided the rest of it behind the first part. */
+  revise(node: LotNode, first: OpenLot, rest?: OpenLot): void {
+    const revised = node as Node;
+    this.#quantity += first.quantity - revised.lot.quantity;
+    revised.lot = first;
+    this.#byCost?.push(revised);
+    if (rest !== undefined) this.#insert(rest, revised, revised.place, revised.part + 1);
+  }
+
+  /** Notes that a search need not look at the lots before this one again; undefined = at none that is there now. */
+  settleBefore(node: LotNode | undefined): void {
+    this.#settled = node === undefined ? this.#last : (node as Node).previous;
+  }
+
+  #insert(lot: OpenLot, previous: Node | undefined, place: number, part: number): void {
+    const next = previous?.next;
+    const node: Node = { lot, previous, next, place, part, isGone: false };
+    if (previous === undefined) this.#first = node;
+    else previous.next = node;
+    if (next === undefined) this.#last = node;
+    else next.previous = node;
+    this.#count += 1;
+    this.#quantity += lot.quantity;
+    this.#byCost?.push(node);
+  }
+}
+
+interface Entry {
+  readonly node: Node;
+  /** The lot that it was entered with: an entry for a lot that was revised since is out of date. */
+  readonly lot: OpenLot;
+  readonly cost: number;
+}
+
+/** Lots by their cost a unit, the highest first. Entries out of date are skipped. */
+class CostHeap {
+  readonly #entries: Entry[] = [];
+
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  push(node: Node): void {
+    const entries = this.#entries;
+    const entry = { node, lot: node.lot, cost: costPerUnit(node.lot) };
+    let at = entries.length;
+    entries.push(entry);
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = entries[above];
+      if (parent === undefined || !isBefore(entry, parent)) break;
+      entries[at] = parent;
+      at = above;
+    }
+    entries[at] = entry;
+  }
+
+  peek(): Node | undefined {
+    for (let top = this.#entries[0]; top !== undefined; top = this.#entries[0]) {
+      if (!top.node.isGone && top.node.lot === top.lot) return top.node;
+      this.#removeTop();
+    }
+    return undefined;
+  }
+
+  #removeTop(): void {
+    const entries = this.#entries;
+    const entry = entries.pop();
+    if (entry === undefined || entries.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      let child = entries[below];
+      const right = entries[below + 1];
+      if (child === undefined) break;
+      if (right !== undefined && isBefore(right, child)) {
+        child = right;
+        below += 1;
+      }
+      if (!isBefore(child, entry)) break;
+      entries[at] = child;
+      at = below;
+    }
+    entries[at] = entry;
+  }
+}
+
+function isBefore(a: Entry, b: Entry): boolean {
+  if (a.cost !== b.cost) return a.cost > b.cost;
+  return a.node.place === b.node.place ? a.node.part < b.node.part : a.node.place < b.node.place;
+}
+
+/** Adjusted basis of a unit, opening charges in it. */
+const costPerUnit = ({ side, cost, commission, fees, disallowed, quantity }: OpenLot): number =>
+  ((side === 'LONG' ? cost + commission + fees : cost - commission - fees) + disallowed) / quantity;
