@@ -64,7 +64,7 @@ const SCAN_CHUNK = 1_000;
 /** Rows of events of orders that are read at once. */
 const MOST_EVENTS = 20_000;
 /** Rows read at a time for a page. */
-const PAGE_CHUNK = 256;
+const PAGE_CHUNK = 1_024;
 
 const FROM = 'n >= ? ORDER BY n';
 const UP_TO = 'n <= ? ORDER BY n DESC';
