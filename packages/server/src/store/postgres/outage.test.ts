@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresServer } from '../../testing/postgres-server.js';
 import { allOf, recordOf, testProjection, withSimulation } from '../fixtures.contract.js';
 import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
+import { DatabaseAddress } from './database.js';
 import { openPostgresStore } from './postgres-store.js';
 
 let server: PostgresServer;
@@ -69,6 +70,32 @@ describe('a database that cannot be used', () => {
     await expect(openAt('postgres://postgres@127.0.0.1:1/x')).rejects.toThrow(
       'no connection to PostgreSQL at 127.0.0.1:1/x',
     );
+  });
+
+  it('is refused with fsync or full_page_writes off, and commits are synchronous whatever the database says', async () => {
+    const url = await server.newDatabase();
+    const name = new URL(url).pathname.slice(1);
+    const refusal = (): Promise<string> =>
+      new DatabaseAddress(url).connect().then(
+        async (connection) => {
+          await connection.close();
+          return '';
+        },
+        (reason: unknown) => (reason as Error).message,
+      );
+    for (const setting of ['fsync', 'full_page_writes']) {
+      await server.run(url, `ALTER SYSTEM SET ${setting} = off`);
+      await server.run(url, 'SELECT pg_reload_conf()');
+      await expect.poll(refusal).toMatch(/runs with fsync or full_page_writes off and would lose/);
+      await server.run(url, `ALTER SYSTEM RESET ${setting}`);
+      await server.run(url, 'SELECT pg_reload_conf()');
+      await expect.poll(refusal).toBe('');
+    }
+    await server.run(url, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+    const connection = await new DatabaseAddress(url).connect();
+    const { rows } = await connection.client.query('SHOW synchronous_commit');
+    expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+    await connection.close();
   });
 
   it('is refused while another server uses it', async () => {
