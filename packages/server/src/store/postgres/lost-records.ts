@@ -71,7 +71,7 @@ const lossText = (id: string, missing: number): string =>
   `${id} is out of service: ${missingRecordsText(missing)}; sandpit cluster accept-loss ${id} serves it without them`;
 
 /** Outcome of an accepted loss. */
-export interface AcceptedLoss extends LossyCell {
+interface AcceptedLoss extends LossyCell {
   /** Last record that the cell has. */
   readonly sequence: number;
   /** Tag of the ids of events behind that record. */
