@@ -138,7 +138,7 @@ async function answers(
   };
 }
 
-it('gives the same answers from memory and from SQLite', async () => {
+it('history: memory and SQLite return the same answers', async () => {
   const stores = [openMemoryStore({ project: testProjection }), await openTestStore(newDirectory())];
   let runs = 0;
   await fc.assert(

@@ -20,7 +20,7 @@ interface Node extends Store {
   readonly struckOut: Promise<void>;
 }
 
-describe('a database that is restored from an older copy', () => {
+describe('A PostgreSQL database restored from an older copy', () => {
   let url: string;
   let folder: string;
   const nodes = new Set<Node>();
@@ -73,7 +73,7 @@ describe('a database that is restored from an older copy', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('a cell that lacks acknowledged records is out of service at every node until its loss is accepted', async () => {
+  it('keeps a cell that lacks acknowledged records out of service at every node until its loss is accepted', async () => {
     const a = await open('a');
     await withCells(a);
     await append(a, CELL, 1, 3);
@@ -118,7 +118,7 @@ describe('a database that is restored from an older copy', () => {
     expect(again.journal.lastSeq(CELL)).toBe(4);
   });
 
-  it('is noticed by a node that was stopped while the copy was restored, and where others have gone on since', async () => {
+  it('is detected by a node that was stopped during the restore, although another node has written since', async () => {
     const a = await open('a');
     await withCells(a);
     await append(a, CELL, 1, 1);
@@ -139,7 +139,7 @@ describe('a database that is restored from an older copy', () => {
     expect(stranger.lost).toEqual([CELL]);
   });
 
-  it('a node whose registry is ahead of the database begins again', async () => {
+  it('makes a node restart if the registry of the node is ahead', async () => {
     const a = await open('a');
     await backUp(url);
     await recovered(a);
@@ -149,7 +149,7 @@ describe('a database that is restored from an older copy', () => {
     expect(a.health().reason).toContain('lacks changes of the registry');
   });
 
-  it('another database, and an older timeline, are refused by name', async () => {
+  it('is refused if the node has used another database or a newer timeline before', async () => {
     await close(await open('a'));
     const refused = async (at: string): Promise<string> => {
       const error: unknown = await open('a', at).catch((reason: unknown) => reason);

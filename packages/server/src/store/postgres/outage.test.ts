@@ -13,14 +13,14 @@ afterAll(() => server.stop());
 
 const openAt = (url: string) => openPostgresStore({ url, projection: testProjection, node: 'test' });
 
-it('PostgresServer: leaves the exit code of a test run alone', () => {
+it('PostgresServer: does not change the exit code of a test run', () => {
   // Listeners of the library would end every run with code 0, or throw, failed tests or not.
   const listeners = [...process.listeners('beforeExit'), ...process.listeners('exit')];
   expect(listeners.filter((listener) => String(listener).includes('eventFilters'))).toEqual([]);
 });
 
-describe('a PostgreSQL that is killed and started again', () => {
-  it('costs 503 within two seconds and nothing that was acknowledged, and is used again without a restart', async () => {
+describe('A killed and restarted PostgreSQL server', () => {
+  it('fails appends within two seconds, loses no acknowledged record, and is used again without a restart of Sandpit', async () => {
     const store = await withSimulation(await openAt(await server.newDatabase()));
     try {
       await store.journal.append(recordOf('main', 1));
@@ -44,8 +44,8 @@ describe('a PostgreSQL that is killed and started again', () => {
   });
 });
 
-describe('a database that cannot be used', () => {
-  it('is refused with a sentence that says why', async () => {
+describe('An unusable PostgreSQL database', () => {
+  it('is refused with an error that states the reason', async () => {
     const url = await server.newDatabase();
     const refused = async (at: string): Promise<string> => {
       const error: unknown = await openAt(at).then(

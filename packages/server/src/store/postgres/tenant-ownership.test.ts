@@ -16,7 +16,7 @@ interface Node extends Store {
   readonly struckOut: Promise<void>;
 }
 
-describe('nodes that share a database', () => {
+describe('Nodes that share a database', () => {
   let url: string;
   let nodes: Node[] = [];
 
@@ -49,7 +49,7 @@ describe('nodes that share a database', () => {
     nodes = [];
   });
 
-  it('see each other, and own a tenant one at a time', async () => {
+  it('list each other, and only one at a time owns a tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.look();
     expect(a.ownership.nodes.map(({ nodeId, url: at }) => [nodeId, at])).toEqual([
@@ -74,7 +74,7 @@ describe('nodes that share a database', () => {
     expect(kept?.statusCode).toBe(201);
   });
 
-  it('take a tenant once where it is wanted twice at the same time', async () => {
+  it('acquire a tenant once when two calls request it at the same time', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await create(a);
@@ -84,7 +84,7 @@ describe('nodes that share a database', () => {
     expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 1 }]);
   });
 
-  it('shut out a node that was struck out, which begins under another incarnation', async () => {
+  it('fence a node that was struck out, which restarts under a new incarnation', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await create(a);
@@ -104,7 +104,7 @@ describe('nodes that share a database', () => {
     expect((await again.ownership.placementOf(TENANT))?.incarnation).toBe(b.ownership.incarnation);
   });
 
-  it('take a cell that an earlier owner created while it lost the tenant', async () => {
+  it('acquire a cell that the earlier owner created while it lost the tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await b.ownership.strikeOut(a.ownership.incarnation);
@@ -117,7 +117,7 @@ describe('nodes that share a database', () => {
     await expect(a.journal.append(recordOf(CELL, 1))).rejects.toThrow(StoreUnavailable);
   });
 
-  it('are refused beside a server that runs alone, and refuse one', async () => {
+  it('refuse a stand-alone server on the same database', async () => {
     await open('a');
     await expect(openPostgresStore({ url, projection: testProjection, node: 'b' })).rejects.toThrow(
       StoreInUse,

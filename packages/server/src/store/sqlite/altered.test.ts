@@ -79,55 +79,55 @@ function change(directory: string, sql: string): string {
   return copy;
 }
 
-describe('A data directory', () => {
-  it('is what it was, closed or not', () => {
+describe('Start with an unaltered data directory', () => {
+  it('serves every record, whether the store was closed or killed', () => {
     expect(expected.length).toBeGreaterThan(30);
     expect(examine(copyOf(cut), LOOKUPS)).toEqual({ image: expected });
     expect(isHarmless(copyOf(closed))).toBe(true);
   });
 });
 
-describe('Tables that were altered are refused at the start:', () => {
+describe('An altered journal is refused if', () => {
   it.each([
-    ['a simulation is gone', `DELETE FROM simulation WHERE id = 'main'`],
-    ['a simulation is another', `UPDATE simulation SET config = '{"seed":2}' WHERE id = 'main'`],
-    ['a simulation is deleted', `UPDATE simulation SET deleted_at = 1 WHERE id = 'other'`],
-    ['a deleted simulation is back', 'UPDATE simulation SET deleted_at = NULL'],
-    ['a simulation is new', `INSERT INTO simulation (key, id, config, created_at) VALUES (9, 'x', '{}', 0)`],
-    ['a tenant is gone', `DELETE FROM tenant WHERE id = 'tenant-2'`],
-    ['a tenant may do more', `UPDATE tenant SET tier = 'ENTERPRISE' WHERE id = 'tenant-2'`],
-    ['a key is gone', `DELETE FROM api_key WHERE tenant = 'tenant-2'`],
-    ['a key is not revoked', 'UPDATE api_key SET revoked_at = NULL'],
-    ['a setting is another', `UPDATE setting SET value = 'y' WHERE name = 'setting 2'`],
+    ['a simulation is deleted from its table', `DELETE FROM simulation WHERE id = 'main'`],
+    ['the configuration of a simulation is changed', `UPDATE simulation SET config = '{"seed":2}' WHERE id = 'main'`],
+    ['a simulation is marked as deleted', `UPDATE simulation SET deleted_at = 1 WHERE id = 'other'`],
+    ['a deleted simulation is restored', 'UPDATE simulation SET deleted_at = NULL'],
+    ['a simulation is inserted', `INSERT INTO simulation (key, id, config, created_at) VALUES (9, 'x', '{}', 0)`],
+    ['a tenant is deleted from its table', `DELETE FROM tenant WHERE id = 'tenant-2'`],
+    ['a tenant has a higher tier', `UPDATE tenant SET tier = 'ENTERPRISE' WHERE id = 'tenant-2'`],
+    ['an API key is deleted from its table', `DELETE FROM api_key WHERE tenant = 'tenant-2'`],
+    ['a revoked API key is active again', 'UPDATE api_key SET revoked_at = NULL'],
+    ['a setting is changed', `UPDATE setting SET value = 'y' WHERE name = 'setting 2'`],
     [
-      'two rows have changed places',
+      'two settings are swapped',
       `UPDATE setting SET value = CASE name WHEN 'setting 1' THEN 'a' ELSE 'b' END`,
     ],
-    ['the last block is gone', 'DELETE FROM block WHERE k = (SELECT max(k) FROM block)'],
+    ['the last block is missing', 'DELETE FROM block WHERE k = (SELECT max(k) FROM block)'],
     [
       'the last block has another hash',
       `UPDATE block SET hash = zeroblob(32) WHERE k = (SELECT max(k) FROM block)`,
     ],
-    ['all blocks are gone', 'DELETE FROM block'],
+    ['all blocks are missing', 'DELETE FROM block'],
     [
-      'a block is too many',
+      'an extra block is inserted',
       `INSERT INTO block SELECT 99, simulation, 13, 13, epoch, hash, data FROM block WHERE k = 1`,
     ],
-    ['an answer is gone', 'DELETE FROM answer WHERE k = 2'],
-    ['an answer is another', `UPDATE answer SET body = '{}' WHERE k = 2`],
-    ['the meta row is gone', 'DELETE FROM meta'],
-    ['the epoch is another', 'UPDATE meta SET epoch = epoch + 1'],
-    ['the journal has another id', `UPDATE meta SET journal_id = 'another'`],
-    ['the number of blocks is another', 'UPDATE meta SET last_k = last_k + 1'],
-    ['the sum of the state is another', 'UPDATE meta SET state_sum = zeroblob(32)'],
-    ['the sum of the answers is of another type', 'UPDATE meta SET answers_sum = zeroblob(0)'],
-    ['an index is gone', 'DROP INDEX block_by_first'],
-    ['a table has another name', 'ALTER TABLE answer RENAME TO answers'],
+    ['a stored answer is missing', 'DELETE FROM answer WHERE k = 2'],
+    ['a stored answer is changed', `UPDATE answer SET body = '{}' WHERE k = 2`],
+    ['the meta row is missing', 'DELETE FROM meta'],
+    ['the epoch is changed', 'UPDATE meta SET epoch = epoch + 1'],
+    ['the journal id is changed', `UPDATE meta SET journal_id = 'another'`],
+    ['the number of blocks is changed', 'UPDATE meta SET last_k = last_k + 1'],
+    ['the checksum of the state is changed', 'UPDATE meta SET state_sum = zeroblob(32)'],
+    ['the checksum of the answers has another length', 'UPDATE meta SET answers_sum = zeroblob(0)'],
+    ['an index is missing', 'DROP INDEX block_by_first'],
+    ['a table is renamed', 'ALTER TABLE answer RENAME TO answers'],
   ])('%s', (_, sql) => {
     expect(refusalOf(change(closed, sql))).toMatch(/damaged|lost|another journal|does not have the tables/);
   });
 
-  it('a block in the middle is found by who reads it, and refused', () => {
+  it('a block in the middle is missing or changed, at the first read of it', () => {
     for (const sql of ['DELETE FROM block WHERE k = 5', 'UPDATE block SET epoch = 9 WHERE k = 5'])
       expect(refusalOf(change(closed, sql))).toMatch(/is missing|is damaged/);
   });
@@ -139,7 +139,7 @@ function* places(path: string, step: number): Iterable<number> {
   for (let at = 0; at < size; at += step) yield at;
 }
 
-describe('Whatever bytes change, nothing is other or less without a word:', () => {
+describe('A changed file is refused or served without a difference:', () => {
   const flips = (directory: string, file: string, step: number): void => {
     const wrong: string[] = [];
     for (const at of places(join(directory, file), step)) {
@@ -153,14 +153,14 @@ describe('Whatever bytes change, nothing is other or less without a word:', () =
     expect(wrong).toEqual([]);
   };
 
-  it('a bit of the database', () => flips(closed, 'journal.db', 397));
-  it('a bit of the write-ahead log', () => flips(cut, 'journal.db-wal', 1_531));
-  it('a bit of the mark', () => flips(closed, 'journal.mark', 61));
+  it('one flipped bit in the database', () => flips(closed, 'journal.db', 397));
+  it('one flipped bit in the write-ahead log', () => flips(cut, 'journal.db-wal', 1_531));
+  it('one flipped bit in the mark', () => flips(closed, 'journal.mark', 61));
 
   it.each([
     ['database', 'journal.db', 1_024],
     ['mark', 'journal.mark', 256],
-  ])('the end of the %s is missing', (_, file, step) => {
+  ])('the %s is cut off at any length', (_, file, step) => {
     for (const at of places(join(closed, file), step)) {
       const copy = copyOf(closed);
       truncateSync(join(copy, file), at);
@@ -168,7 +168,7 @@ describe('Whatever bytes change, nothing is other or less without a word:', () =
     }
   });
 
-  it('the end of the write-ahead log is missing', () => {
+  it('the write-ahead log is cut off at any length', () => {
     for (const at of places(join(cut, 'journal.db-wal'), 3_001)) {
       const copy = copyOf(cut);
       truncateSync(join(copy, 'journal.db-wal'), at);
@@ -176,7 +176,7 @@ describe('Whatever bytes change, nothing is other or less without a word:', () =
     }
   });
 
-  it('two pages have changed places', () => {
+  it('two pages of the database are swapped', () => {
     const PAGE = 1_024;
     const pages = statSync(join(closed, 'journal.db')).size / PAGE;
     for (let page = 0; page + 3 < pages; page += 1) {

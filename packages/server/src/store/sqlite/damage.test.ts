@@ -57,8 +57,8 @@ function copyOf(directory: string): string {
   return copy;
 }
 
-describe('A damaged block', () => {
-  it('is found when it is read, and not passed over', async () => {
+describe('A read of a damaged block', () => {
+  it('fails at the damaged record instead of skipping it', async () => {
     const directory = await directoryWith(5);
     change(
       directory,
@@ -76,8 +76,8 @@ describe('A damaged block', () => {
   });
 });
 
-describe('A shortened journal', () => {
-  it('is refused however little of the write-ahead log is missing', async () => {
+describe('Start with a shortened or exchanged journal', () => {
+  it('is refused if any part of the write-ahead log is missing', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await open(directory));
     await append(store, 1, 10);
@@ -92,7 +92,7 @@ describe('A shortened journal', () => {
     expect(journal.lastSeq('main')).toBe(10);
   });
 
-  it('is refused when a bit of the write-ahead log has flipped', async () => {
+  it('is refused if a bit of the write-ahead log is flipped', async () => {
     const directory = newDirectory();
     await append(await withSimulation(await open(directory)), 1, 10);
     const size = statSync(join(directory, 'journal.db-wal')).size;
@@ -106,7 +106,7 @@ describe('A shortened journal', () => {
     }
   });
 
-  it('is refused when an older database has taken its place', async () => {
+  it('is refused if an older copy replaces the database', async () => {
     const directory = await directoryWith(3);
     const older = readFileSync(join(directory, 'journal.db'));
     const store = await openTestStore(directory);
@@ -116,13 +116,13 @@ describe('A shortened journal', () => {
     await expect(openTestStore(directory)).rejects.toThrow(/shortened/);
   });
 
-  it('is refused when it is another one of the same length', async () => {
+  it('is refused if another journal of the same length replaces the database', async () => {
     const [directory, other] = [await directoryWith(3), await directoryWith(3)];
     cpSync(join(other, 'journal.db'), join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(/written for another journal/);
   });
 
-  it('is refused when it and its mark are those of another directory, until history is deleted', async () => {
+  it('is refused if journal and mark come from another directory, until history is deleted', async () => {
     const [directory, other] = [await directoryWith(3), await directoryWith(3)];
     for (const name of ['journal.db', 'journal.mark']) cpSync(join(other, name), join(directory, name));
     await expect(openTestStore(directory)).rejects.toThrow(/history\.db was made of another journal/);
@@ -132,7 +132,7 @@ describe('A shortened journal', () => {
     await store.close();
   });
 
-  it('is refused when it and its mark are of an earlier time, until history is deleted', async () => {
+  it('is refused if journal and mark are older than history, until history is deleted', async () => {
     const directory = await directoryWith(3);
     const earlier = ['journal.db', 'journal.mark'].map((name) => join(directory, name));
     const contents = earlier.map((path) => readFileSync(path));
@@ -146,7 +146,7 @@ describe('A shortened journal', () => {
     await (await openTestStore(directory)).close();
   });
 
-  it('is refused when the mark is an older one', async () => {
+  it('is refused if an older copy replaces the mark', async () => {
     const directory = await directoryWith(3);
     const older = readFileSync(join(directory, 'journal.mark'));
     const store = await openTestStore(directory);
@@ -156,7 +156,7 @@ describe('A shortened journal', () => {
     await expect(openTestStore(directory)).rejects.toThrow(/older than the journal/);
   });
 
-  it('is refused when the database is gone, or the mark', async () => {
+  it('is refused if the database or the mark is missing', async () => {
     const directory = await directoryWith(3);
     const withoutMark = newDirectory();
     cpSync(join(directory, 'journal.db'), join(withoutMark, 'journal.db'));
@@ -171,10 +171,10 @@ describe('A shortened journal', () => {
   });
 });
 
-describe('What an interrupted commit leaves', () => {
+describe('Start after an interrupted commit', () => {
   const SLOT = 4_096;
 
-  it('an interrupted commit: is accepted if it is whole, though it was never acknowledged', async () => {
+  it('accepts a complete commit that the mark does not include', async () => {
     const directory = await directoryWith(3);
     const mark = readFileSync(join(directory, 'journal.mark'));
     const store = await openTestStore(directory);
@@ -183,7 +183,7 @@ describe('What an interrupted commit leaves', () => {
     expect((await open(directory)).journal.lastSeq('main')).toBe(3);
   });
 
-  it.each([0, 1])('is accepted: a torn mark in slot %i', async (slot) => {
+  it.each([0, 1])('accepts a torn mark in slot %i', async (slot) => {
     const directory = await directoryWith(3);
     const path = join(directory, 'journal.mark');
     const mark = readFileSync(path);
@@ -193,7 +193,7 @@ describe('What an interrupted commit leaves', () => {
   });
 });
 
-describe('A file that is not ours', () => {
+describe('Start with a file of another format', () => {
   const refusedUnchanged = async (directory: string, message: RegExp): Promise<void> => {
     const before = readFileSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(message);
@@ -201,13 +201,13 @@ describe('A file that is not ours', () => {
     expect(readFileSync(join(directory, 'journal.db')).equals(before)).toBe(true);
   };
 
-  it('is refused when another program wrote it', async () => {
+  it('is refused if another program wrote the database', async () => {
     const directory = newDirectory();
     change(directory, 'CREATE TABLE theirs (a)');
     await refusedUnchanged(directory, /another program/);
   });
 
-  it('is refused when it is no database', async () => {
+  it('is refused if journal.db is not a database', async () => {
     const directory = newDirectory();
     writeFileSync(
       join(directory, 'journal.db'),
@@ -216,20 +216,20 @@ describe('A file that is not ours', () => {
     await refusedUnchanged(directory, /not a database/);
   });
 
-  it('is refused when a newer version wrote it', async () => {
+  it('is refused if a newer version wrote the journal', async () => {
     const directory = await directoryWith(1);
     change(directory, 'PRAGMA user_version = 99');
     await refusedUnchanged(directory, /newer version \(format 99/);
   });
 
-  it('is refused when it is of the time before there was a journal of its own', async () => {
+  it('is refused if an older version left a sandpit.db', async () => {
     const directory = newDirectory();
     writeFileSync(join(directory, 'sandpit.db'), 'anything');
     await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db was written by an older version/);
     expect(readdirSync(directory).toSorted()).toEqual(['lock.db', 'sandpit.db']);
   });
 
-  it('is refused when an older version wrote it', async () => {
+  it('is refused if an older version wrote the journal', async () => {
     const directory = await directoryWith(1);
     change(directory, 'PRAGMA user_version = 1');
     await refusedUnchanged(directory, /older version \(format 1;/);

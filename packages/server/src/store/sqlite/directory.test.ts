@@ -11,7 +11,7 @@ afterAll(removeDirectories);
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe('A data directory', () => {
-  it('is its owner’s alone, with every file in it', async () => {
+  it('is created with all its files accessible to the owner only', async () => {
     const directory = join(newDirectory(), 'new', 'data');
     const before = process.umask(0);
     try {
@@ -32,7 +32,7 @@ describe('A data directory', () => {
     }
   });
 
-  it('is made its owner’s alone when it was not', async () => {
+  it('is restricted to the owner at the start if others had access', async () => {
     const directory = newDirectory();
     await (await openTestStore(directory)).close();
     chmodSync(directory, 0o755);
@@ -41,20 +41,20 @@ describe('A data directory', () => {
     expect([modeOf(directory), modeOf(join(directory, 'journal.db'))]).toEqual(['700', '600']);
   });
 
-  it('is refused in a sentence when its lock is damaged, which is not another process', async () => {
+  it('is reported as unusable, not as in use, if its lock file is damaged', async () => {
     const directory = newDirectory();
     writeFileSync(join(directory, 'lock.db'), 'no database at all '.repeat(100));
     await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
     await expect(openTestStore(directory)).rejects.toThrow(/lock\.db is damaged .*remove this file/);
   });
 
-  it('is refused in a sentence when it is a file', async () => {
+  it('is reported as unusable if its path is a file', async () => {
     const path = join(newDirectory(), 'data');
     writeFileSync(path, '');
     await expect(openTestStore(path)).rejects.toThrow(`The data directory ${path} cannot be used`);
   });
 
-  it('is refused in a sentence when a directory is where its journal should be', async () => {
+  it('is reported as unusable if journal.db is a directory', async () => {
     const directory = newDirectory();
     mkdirSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
@@ -65,7 +65,7 @@ describe('A data directory', () => {
     'Failed to open database: unable to open database file',
     'disk I/O error',
     'attempt to write a readonly database',
-  ])('cannot be used where SQLite says “%s”, with the number of the error or without', (message) => {
+  ])('is reported as unusable if SQLite fails with “%s”', (message) => {
     const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' });
     expect(unusable('/data', error)).toEqual(
       new UnusableDirectory(`The data directory /data cannot be used: ${message}`),

@@ -40,7 +40,7 @@ function ask(directory: string, sql: string): number {
   return value;
 }
 
-describe('A full disk', () => {
+describe('A store on a full disk', () => {
   const big = (seq: number): ReturnType<typeof recordOf> =>
     recordOf('main', seq, [{ type: 'x'.repeat(300_000) }]);
 
@@ -54,7 +54,7 @@ describe('A full disk', () => {
     return { store, makeRoom: () => Atomics.store(pageLimit, 0, 0) };
   }
 
-  it('keeps what was accepted, refuses more, and resumes by itself', async () => {
+  it('keeps accepted records waiting, refuses new ones, and resumes by itself', async () => {
     const { store, makeRoom } = await fullDisk();
     const accepted = [2, 3].map((seq) => store.journal.append(big(seq)));
     const started = performance.now();
@@ -91,7 +91,7 @@ describe('A full disk', () => {
     ).toBe(2);
   });
 
-  it('is not noticed by those who wait when there is room soon enough', async () => {
+  it('completes a waiting append if space becomes free in time', async () => {
     const { store, makeRoom } = await fullDisk();
     const append = store.journal.append(big(2));
     await expect.poll(() => store.health().status).toBe('failing');
@@ -100,7 +100,7 @@ describe('A full disk', () => {
     expect(store.health()).toEqual({ status: 'ok', waiting: 0 });
   });
 
-  it('does not keep the store from closing', async () => {
+  it('closes, and fails the waiting append', async () => {
     const { store } = await fullDisk();
     const append = store.journal.append(big(2));
     const closed = store.close();
@@ -109,14 +109,14 @@ describe('A full disk', () => {
   });
 });
 
-describe('The reserve of a full disk', () => {
-  it('is made soon after the start, and holds what it says', async () => {
+describe('The disk reserve', () => {
+  it('is created soon after the start, at its full size', async () => {
     const directory = newDirectory();
     await open(directory);
     await expect.poll(() => sizeOf(join(directory, 'reserve')), { timeout: 10_000 }).toBe(8 * 1024 * 1024);
   });
 
-  it('is given back once: what ends risk is still committed, and says so', async () => {
+  it('is released once when the disk is full, reported by health, and created again when space is free', async () => {
     const directory = newDirectory();
     // With the reserve there are so many pages more.
     const pageLimit = new Int32Array(new SharedArrayBuffer(8));
@@ -148,8 +148,8 @@ describe('The reserve of a full disk', () => {
   });
 });
 
-describe('An unexplained error', () => {
-  it('ends the store: nothing more is acknowledged', async () => {
+describe('An unexpected error of the writer', () => {
+  it('fails the store permanently: no later append is acknowledged', async () => {
     const directory = newDirectory();
     const errors: Error[] = [];
     const store = await withSimulation(await open(directory, { onFatal: (error) => errors.push(error) }));
@@ -171,8 +171,8 @@ describe('An unexplained error', () => {
   });
 });
 
-describe('Commits', () => {
-  it('take what arrives together, and what arrives meanwhile', async () => {
+describe('Commits of the embedded store', () => {
+  it('group appends that arrive together', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await open(directory));
     const before = ask(directory, 'SELECT commits FROM meta');
@@ -182,7 +182,7 @@ describe('Commits', () => {
     expect(ask(directory, 'SELECT commits FROM meta') - before).toBe(1);
   });
 
-  it('remove expired answers, a few at a time', async () => {
+  it('remove expired answers in small portions', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await open(directory));
     const expired = Array.from({ length: 200 }, (_, index) =>
@@ -216,7 +216,7 @@ describe('A deleted simulation', () => {
     return store;
   }
 
-  it('leaves no blocks behind, and those of others alone', async () => {
+  it('loses all its blocks and none of another simulation', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     opened.push(store);
@@ -231,7 +231,7 @@ describe('A deleted simulation', () => {
     expect(ask(directory, 'SELECT max(k) FROM block')).toBe(152);
   });
 
-  it('takes with it what was appended in the commit that deletes it', async () => {
+  it('loses a record of the commit that deletes it, while records of another simulation are kept', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await open(directory));
     await withSimulation(store, 'other');
@@ -242,7 +242,7 @@ describe('A deleted simulation', () => {
     expect((await open(directory)).journal.lastSeq('other')).toBe(1);
   });
 
-  it('is removed to the end by the next process', async () => {
+  it('is purged completely by the next process after a close', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     void store.registry.deleteSimulation('main', START);

@@ -26,7 +26,7 @@ async function* linesOf(child: ReturnType<typeof spawn>): AsyncIterable<string> 
 }
 
 describe('A data directory', () => {
-  it('belongs to one process', async () => {
+  it('is used by one process at a time', async () => {
     const directory = newDirectory();
     const store = await openTestStore(directory);
     const second = run(
@@ -43,7 +43,7 @@ describe('A data directory', () => {
     await (await openTestStore(directory)).close();
   });
 
-  it('is free again when its process was killed, with everything that was acknowledged', async () => {
+  it('is released when its process is killed, with every acknowledged record', async () => {
     const directory = newDirectory();
     const child = run(
       directory,

@@ -83,18 +83,18 @@ checkpointContract('The SQLite store', {
 });
 
 describe('Checkpoints of the embedded store', () => {
-  it('are files; two are kept', async () => {
+  it('are stored as files, of which the newest two are retained', async () => {
     const { directory } = await withCheckpoints();
     expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
   });
 
   it.each([
     ['with a flipped bit in its head', (path: string) => flipBit(path, 0.01)],
-    ['with a flipped bit in its sum', (path: string) => flipBit(path, 0.999)],
-    ['that is cut off', (path: string) => truncateSync(path, readFileSync(path).length >> 1)],
+    ['with a flipped bit in its checksum', (path: string) => flipBit(path, 0.999)],
+    ['that is truncated', (path: string) => truncateSync(path, readFileSync(path).length >> 1)],
     ['that is empty', (path: string) => truncateSync(path, 0)],
-    ['that is of another record', becomeAnother],
-  ])('are not used: one %s', async (_, damage) => {
+    ['that belongs to another record', becomeAnother],
+  ])('are skipped for an older one or the journal: one %s', async (_, damage) => {
     const { directory, hash } = await withCheckpoints();
     await closeAll();
     damage(fileOf(directory, 5));
@@ -108,7 +108,7 @@ describe('Checkpoints of the embedded store', () => {
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
-  it('are not used: those whose state this version cannot read', async () => {
+  it('are replaced by a replay of the journal if this version cannot read their state', async () => {
     const { directory, hash } = await withCheckpoints();
     await closeAll();
     for (const seq of [4, 5]) losePortfolios(fileOf(directory, seq));
@@ -119,7 +119,7 @@ describe('Checkpoints of the embedded store', () => {
     expect(await store.checkpoints.make(MAIN)).toBe(7);
   });
 
-  it('are a reason not to start: those of another journal, until they are deleted', async () => {
+  it('prevent the start if they were made of another journal, until they are deleted', async () => {
     const [one, other] = [await withCheckpoints(), await withCheckpoints()];
     await closeAll();
     writeFileSync(fileOf(other.directory, 5), readFileSync(fileOf(one.directory, 5)));
@@ -130,7 +130,7 @@ describe('Checkpoints of the embedded store', () => {
     expect(stateHash(main.brokerage.state)).toBe(other.hash);
   });
 
-  it('are a reason not to start: those of more records than the journal has', async () => {
+  it('prevent the start if they contain more records than the journal', async () => {
     const { directory } = await withCheckpoints();
     await closeAll();
     const [head = '', ...lines] = readFileSync(fileOf(directory, 5), 'utf8').split('\n').slice(0, -2);
@@ -140,7 +140,7 @@ describe('Checkpoints of the embedded store', () => {
     await expect(start(directory)).rejects.toThrow(/2-60\.jsonl knows more than journal\.db/);
   });
 
-  it('are left at a stop where there is something to read', async () => {
+  it('are written at a stop after enough new records', async () => {
     const directory = newDirectory();
     const { main } = await start(directory);
     const quotes = Array.from({ length: 1200 }, (_, i) =>
@@ -154,7 +154,7 @@ describe('Checkpoints of the embedded store', () => {
     expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
   });
 
-  it('go with their simulation, also when it is deleted while one is made, and half of one goes at a start', async () => {
+  it('are deleted with their simulation, even while one is written; a partial file is deleted at the start', async () => {
     const { directory, store } = await withCheckpoints();
     writeFileSync(join(folderOf(directory), '2-6.jsonl.new'), '{');
     writeFileSync(join(folderOf(directory), '99-6.jsonl'), '{');

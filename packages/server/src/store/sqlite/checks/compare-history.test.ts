@@ -80,8 +80,8 @@ let sound: Promise<string> | undefined;
 
 const compared = (directory: string): readonly string[] => compareHistory(directory, testProjection);
 
-describe('History compared with the journal', () => {
-  it('is what the journal says', async () => {
+describe('compareHistory', () => {
+  it('reports nothing for history that matches the journal', async () => {
     expect(compared(await copied())).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('History compared with the journal', () => {
     ['tenant-event', /events of tenants/],
     ['order-moved', /orders/],
     ['portfolio-closed', /portfolios/],
-  ])('is found to lack a fifth of its rows: %s', async (kind, told) => {
+  ])('reports missing rows: %s', async (kind, told) => {
     expect(compared(await filled(forgetting(kind))).join('\n')).toMatch(told);
   });
 
@@ -103,7 +103,7 @@ describe('History compared with the journal', () => {
     [`UPDATE orders SET status = 'CANCELED' WHERE number = 7`, /does not have 1 rows of orders.*CANCELED/s],
     ['DELETE FROM item WHERE list = 2 AND n > 20', /does not have 5 rows of ledger entries/],
     [`INSERT INTO client_order VALUES (1, 'never', 9)`, /has 1 rows of client order ids that the journal/],
-  ])('is found to be different: %s', async (sql, told) => {
+  ])('reports the difference: %s', async (sql, told) => {
     const directory = await copied();
     const database = new DatabaseSync(join(directory, 'history.db'));
     database.exec(sql);
@@ -111,7 +111,7 @@ describe('History compared with the journal', () => {
     expect(compared(directory).join('\n')).toMatch(told);
   });
 
-  it('is found to be different in any column of any table', async () => {
+  it('reports a difference in any column of any table', async () => {
     const directory = await copied();
     const database = new DatabaseSync(join(directory, 'history.db'));
     const columns = database
@@ -137,7 +137,7 @@ describe('History compared with the journal', () => {
     expect(compared(directory)).toEqual([]);
   });
 
-  it('is found to be damaged where its tables cannot be read', async () => {
+  it('reports damage if a table cannot be read', async () => {
     const path = join(await copied(), 'history.db');
     const database = new DatabaseSync(path);
     const { page } = database
@@ -152,7 +152,7 @@ describe('History compared with the journal', () => {
     expect(compared(dirname(path))).toEqual([expect.stringMatching(/^history is damaged/)]);
   });
 
-  it('is found to lack what the projection itself forgets', async () => {
+  it('reports rows that the projection itself omits', async () => {
     const forgets: Projection = (record, parsed, known) =>
       testProjection(record, parsed, known).filter(({ change }) => change !== 'listed');
     const list = `{ change }) => change !== 'listed'`;
@@ -164,7 +164,7 @@ describe('History compared with the journal', () => {
     ]);
   });
 
-  it('may still have rows of a deleted simulation', async () => {
+  it('ignores remaining rows of a deleted simulation', async () => {
     const directory = await copied();
     const store = await openTestStore(directory);
     void store.registry.deleteSimulation('main', START);

@@ -40,7 +40,7 @@ async function foundAfter(sql: string): Promise<{ readonly store: Store; readonl
   return { store, found };
 }
 
-describe('The scrub', () => {
+describe('The background scrub', () => {
   it.each([
     [
       'a record',
@@ -56,14 +56,14 @@ describe('The scrub', () => {
     ],
     ['an answer', `UPDATE answer SET body = 'x' WHERE k = 2`, undefined, /answers kept for idempotency keys/],
     ['the registry', `UPDATE simulation SET config = 'x'`, undefined, /tenants, keys, simulations/],
-  ])('finds %s that was altered, and says so', async (_, sql, simulationId, message) => {
+  ])('finds and reports %s', async (_, sql, simulationId, message) => {
     const { store, found } = await foundAfter(sql);
     await expect.poll(() => found.length, { timeout: 10_000 }).toBe(1);
     expect(found[0]).toMatchObject({ simulationId, message: expect.stringMatching(message) as string });
     expect(store.health().damage).toEqual([found[0]?.message]);
   });
 
-  it('finds nothing where nothing is', async () => {
+  it('reports nothing for an undamaged journal', async () => {
     const { store, found } = await foundAfter('SELECT 1');
     for (let seq = 6; seq <= 60; seq += 1) await store.journal.append(recordOf('main', seq));
     expect(found).toEqual([]);
@@ -71,7 +71,7 @@ describe('The scrub', () => {
   });
 });
 
-describe('A look at everything', () => {
+describe('Checks of a store', () => {
   it.each([
     [
       'a record',
@@ -80,18 +80,18 @@ describe('A look at everything', () => {
     ],
     ['an answer', `DELETE FROM answer WHERE k = 2`, /answers kept for idempotency keys/],
     [
-      'a block of nobody',
+      'a block of an unknown simulation',
       'UPDATE block SET simulation = 7 WHERE simulation = 2 AND first = 1',
       /nobody created/,
     ],
     ['the meta row', 'UPDATE meta SET last_k = last_k + 1', /meta row/],
     ['the tables', 'DROP INDEX block_by_first', /does not have the tables/],
-  ])('finds %s', async (_, sql, message) => {
+  ])('report damage in %s', async (_, sql, message) => {
     const { store } = await foundAfter(sql);
     expect((await allOf(store.check())).map((problem) => problem.message).join()).toMatch(message);
   });
 
-  it('is asked to end, not cut off in the middle of a read, which would abort the process', async () => {
+  it('are asked to end at a close, not terminated during a read, which would abort the process', async () => {
     const directory = newDirectory();
     const options = { scrub: { delayMs: 0, pace: { bytes: 4_000_000, pauseMs: 0, restMs: 0 } } };
     let store = await openTestStore(directory, options);

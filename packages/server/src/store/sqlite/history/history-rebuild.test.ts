@@ -134,8 +134,8 @@ async function fillDirectory(): Promise<{ directory: string; said: unknown }> {
   return { directory, said };
 }
 
-describe('History at the start', () => {
-  it('goes on where it was', async () => {
+describe('History at start', () => {
+  it('continues from its last position', async () => {
     const { directory, said } = await directoryWithHistory();
     const store = await open(directory);
     expect(await everything(store, LAST)).toEqual(said);
@@ -146,14 +146,14 @@ describe('History at the start', () => {
     ['missing', (directory) => rmSync(historyFile(directory))],
     ['empty', (directory) => replace(directory, '')],
     ['torn', (directory) => truncateSync(historyFile(directory), 8_192)],
-    ['no database', (directory) => replace(directory, 'something else'.repeat(1_000))],
+    ['not a database', (directory) => replace(directory, 'something else'.repeat(1_000))],
     ['of another format', (directory) => alter(directory, 'PRAGMA user_version = 99')],
     ['of another journal', (directory) => alter(directory, `UPDATE watermark SET journal = 'x'`)],
     ['without a watermark', (directory) => alter(directory, 'DELETE FROM watermark')],
     ['ahead of the journal', (directory) => alter(directory, 'UPDATE watermark SET k = k + 1')],
     ['without one of its tables', (directory) => alter(directory, 'DROP TABLE item')],
     ['without one of its indexes', (directory) => alter(directory, 'DROP INDEX orders_by_portfolio')],
-  ])('is derived anew when it is %s', async (_, damage) => {
+  ])('is rebuilt from the journal if it is %s', async (_, damage) => {
     const { directory, said } = await directoryWithHistory();
     damage(directory);
     const store = await open(directory);
@@ -166,7 +166,7 @@ describe('History at the start', () => {
     expect(statSync(historyFile(directory)).mode & 0o077).toBe(0);
   });
 
-  it('is derived from where it was after a kill between commit and projection', async () => {
+  it('continues from its last position after a kill between commit and projection', async () => {
     const { directory, said } = await directoryWithHistory();
     const older = readFileSync(historyFile(directory));
     let store = await openTestStore(directory);
@@ -182,7 +182,7 @@ describe('History at the start', () => {
     expect(notes).toEqual([]);
   });
 
-  it('takes a new start when it is asked to', async () => {
+  it('is rebuilt if the option isHistoryFresh is set', async () => {
     const { directory, said } = await directoryWithHistory();
     const store = await open(directory, { isHistoryFresh: true });
     await complete(store);
@@ -194,12 +194,12 @@ describe('History at the start', () => {
   });
 });
 
-describe('A damaged history', () => {
+describe('Damaged history', () => {
   it.each([
     ['an order with another status', `UPDATE orders SET status = 'ACTIVE' WHERE number = 7`],
     ['a missing item', 'DELETE FROM item WHERE list = 1 AND n = 3'],
     ['another closed portfolio', `UPDATE portfolio SET last = '{"cash":2}' WHERE id = 'closed-7'`],
-  ])('is derived again at the start when its closed file has changed: %s', async (_, sql) => {
+  ])('is rebuilt at start if its closed file has changed: %s', async (_, sql) => {
     const { directory, said } = await directoryWithHistory();
     alter(directory, sql);
     const store = await open(directory);
@@ -211,7 +211,7 @@ describe('A damaged history', () => {
     );
   });
 
-  it('is derived again after a kill when SQLite finds its pages malformed', async () => {
+  it('is rebuilt after a kill if SQLite reports malformed pages', async () => {
     const { directory, said } = await directoryWithHistory();
     unseal(directory);
     const whole = readFileSync(historyFile(directory));
@@ -223,7 +223,7 @@ describe('A damaged history', () => {
     expect(await everything(store, LAST)).toEqual(said);
   });
 
-  it('is derived again when records do not continue it', async () => {
+  it('is rebuilt if the next record does not continue its sequence', async () => {
     const { directory } = await directoryWithHistory();
     alter(directory, 'UPDATE simulation SET seq = seq - 1');
     unseal(directory);
@@ -234,7 +234,7 @@ describe('A damaged history', () => {
     expect((await store.history.order('main', 7))?.progress).toBe('{"status":"FILLED","mark":1}');
   });
 
-  it('is found wherever a bit has flipped, or nothing is different', async () => {
+  it('is rebuilt or answers correctly after any flipped bit', async () => {
     const { directory, said } = await directoryWithHistory();
     const whole = readFileSync(historyFile(directory));
     for (let at = 100; at < whole.length; at += Math.floor(whole.length / 5)) {
@@ -253,8 +253,8 @@ describe('A damaged history', () => {
   });
 });
 
-describe('While history is rebuilt', () => {
-  it('records are taken, and the past waits', async () => {
+describe('While history is rebuilt, the store', () => {
+  it('accepts records and answers reads of history with StoreUnavailable', async () => {
     const { directory } = await directoryWithHistory();
     alter(directory, 'DELETE FROM orders WHERE number = 7');
     const store = await open(directory);
@@ -272,7 +272,7 @@ describe('While history is rebuilt', () => {
   });
 });
 
-describe('A full disk for history alone', () => {
+describe('A full disk for history only', () => {
   const pagesOf = (directory: string): number => {
     const database = new DatabaseSync(historyFile(directory), { readOnly: true });
     const [pages] = Object.values(database.prepare('PRAGMA page_count').get() as Record<string, number>);
@@ -280,7 +280,7 @@ describe('A full disk for history alone', () => {
     return pages ?? 0;
   };
 
-  it('lets trading go on, and is caught up when there is room', async () => {
+  it('does not stop appends, and history catches up when space is free', async () => {
     const directory = newDirectory();
     const historyPageLimit = new Int32Array(new SharedArrayBuffer(4));
     const store = await withSimulation(await open(directory, { historyPageLimit }));
@@ -310,7 +310,7 @@ describe('A full disk for history alone', () => {
     ]);
   });
 
-  it('does not keep the store from closing', async () => {
+  it('does not prevent the store from closing', async () => {
     const directory = newDirectory();
     const historyPageLimit = new Int32Array(new SharedArrayBuffer(4));
     const store = await withSimulation(await openTestStore(directory, { historyPageLimit }));
@@ -325,8 +325,8 @@ describe('A full disk for history alone', () => {
   });
 });
 
-describe('Waiting for history', () => {
-  it('reached: resolves when history includes the record, and is measured', async () => {
+describe('Reads that wait for history', () => {
+  it('resolve when history includes the record, and count in the health figures', async () => {
     const store = await withSimulation(await open(newDirectory()));
     const reads: Promise<number>[] = [];
     for (let seq = 1; seq <= 50; seq += 1) {
@@ -340,7 +340,7 @@ describe('Waiting for history', () => {
     expect(waits.longestMs).toBeLessThanOrEqual(waits.totalMs);
   });
 
-  it('reached: resolves at once for records in history and for unknown simulations', async () => {
+  it('resolve at once for records in history and for unknown simulations', async () => {
     const store = await withSimulation(await open(newDirectory()));
     await fill(store, 1, 3);
     const { count } = store.history.health().waits;
@@ -349,7 +349,7 @@ describe('Waiting for history', () => {
     expect(store.history.health().waits.count).toBe(count);
   });
 
-  it('keeps many simulations apart', async () => {
+  it('wait for the position of their own simulation only', async () => {
     const store = await open(newDirectory());
     const names = Array.from({ length: 60 }, (_, index) => `s-${index}`);
     await Promise.all(names.map((name) => withSimulation(store, name)));
@@ -385,7 +385,7 @@ describe('The history of a deleted simulation', () => {
     return counts.reduce((sum, count) => sum + count, 0);
   };
 
-  it('leaves no rows behind, and those of others alone', async () => {
+  it('is deleted completely, without a change to another simulation', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await withSimulation(await open(directory)), 'other');
     await fill(store, 1, 3, 'other');
@@ -397,7 +397,7 @@ describe('The history of a deleted simulation', () => {
     expect(await everything(store, 3, 'other')).toEqual(said);
   });
 
-  it('is removed to the end by the next process', async () => {
+  it('is deleted completely by the next process after a close', async () => {
     const directory = newDirectory();
     const store = await withSimulation(await openTestStore(directory));
     await fill(store, 1, 1_500);

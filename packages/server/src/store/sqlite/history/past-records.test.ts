@@ -20,7 +20,7 @@ function journalOf(events: number) {
   };
 }
 
-it('a large record is read once for all questions about it, also those of other pages', () => {
+it('LargeRecords: reads a large record once for all pages of answers', () => {
   const journal = journalOf(5000);
   const large = new LargeRecords();
   for (let event = 0; event < 500; event += 1) {
@@ -30,7 +30,7 @@ it('a large record is read once for all questions about it, also those of other 
   expect(journal.reads()).toBe(1);
 });
 
-it('a large record of another simulation is another one, and a small one is read again', () => {
+it('LargeRecords: keeps large records by simulation, and reads a small one each time', () => {
   const [mine, other, small] = [journalOf(5000), journalOf(6000), journalOf(2)];
   const large = new LargeRecords();
   const last = (journal: typeof mine, simulation: number, event: number): string =>

@@ -23,8 +23,8 @@ function twoSimulations(): TestJournal {
   return journal;
 }
 
-describe('Blocks', () => {
-  it('are given out in the order of the commits, a few at a time', () => {
+describe('Blocks of the journal', () => {
+  it('are returned in commit order, up to a number of bytes', () => {
     const blocks = twoSimulations().blocks();
     expect(blocks.lastK()).toBe(5);
     expect(seqsOf(blocks.after(0, 1e6))).toEqual([[1, 2], [1], [3], [2, 3], [4, 5]]);
@@ -33,14 +33,14 @@ describe('Blocks', () => {
     expect(blocks.after(5, 1e6)).toEqual([]);
   });
 
-  it('are given out all, however many there are', () => {
+  it('are all returned if the limit allows it', () => {
     const journal = new TestJournal(newDirectory());
     const simulation = journal.createSimulation();
     for (let seq = 1; seq <= 100; seq += 1) journal.append(simulation, recordOf('', seq));
     expect(journal.blocks().after(0, 1e9)).toHaveLength(100);
   });
 
-  it('leave out those of deleted simulations, however much of them is gone', () => {
+  it('exclude deleted simulations, purged or not', () => {
     const journal = twoSimulations();
     journal.deleteSimulation(1);
     journal.database.exec('DELETE FROM block WHERE k IN (1, 5)');
@@ -49,7 +49,7 @@ describe('Blocks', () => {
     expect(blocks.lastK()).toBe(5);
   });
 
-  it('blocks: are found by record number and return the record as appended', () => {
+  it('are found by record number and return the record as appended', () => {
     const blocks = twoSimulations().blocks();
     expect(blocks.holding(1, 4)).toMatchObject({ k: 5, first: 4, last: 5 });
     const { at, payload } = recordOf('a', 5);
@@ -58,7 +58,7 @@ describe('Blocks', () => {
     expect(() => blocks.holding(9, 1)).toThrow(DamagedJournal);
   });
 
-  it('are read as records, from the middle of one too', () => {
+  it('are read as records, starting inside a block too', () => {
     const blocks = twoSimulations().blocks();
     expect([...blocks.read(1, 'a', 0)]).toEqual([1, 2, 3, 4, 5].map((seq) => recordOf('a', seq)));
     expect([...blocks.read(1, 'a', 1)]).toEqual([2, 3, 4, 5].map((seq) => recordOf('a', seq)));
@@ -66,13 +66,13 @@ describe('Blocks', () => {
     expect([...blocks.read(7, 'nowhere', 0)]).toEqual([]);
   });
 
-  it('know where a simulation ends', () => {
+  it('report the last record of a simulation', () => {
     const blocks = twoSimulations().blocks();
     expect(blocks.tail(1)).toEqual({ seq: 5, hash: blocks.holding(1, 5).hash });
     expect(blocks.tail(9).seq).toBe(0);
   });
 
-  it('recognize a watermark', () => {
+  it('recognize a watermark by position and hash', () => {
     const journal = twoSimulations();
     const blocks = journal.blocks();
     const { hash } = blocks.holding(1, 5);
@@ -88,15 +88,15 @@ describe('Blocks', () => {
   });
 });
 
-describe('A damaged block', () => {
+describe('A damaged block of the journal', () => {
   it.each([
     ['data', `UPDATE block SET data = CAST(replace(data, '"seq":3', '"seq":4') AS BLOB) WHERE k = 3`],
     ['epoch', 'UPDATE block SET epoch = 2 WHERE k = 3'],
     ['end', 'UPDATE block SET last = 4 WHERE k = 3'],
     ['hash', `UPDATE block SET hash = x'00' WHERE k = 3`],
     ['simulation', 'UPDATE block SET simulation = 2, first = 9 WHERE k = 3'],
-    ['place', 'DELETE FROM block WHERE k = 3'],
-  ])('is found by its %s, by whoever reads it', (_, sql) => {
+    ['missing block', 'DELETE FROM block WHERE k = 3'],
+  ])('fails every read that includes it: %s', (_, sql) => {
     const journal = twoSimulations();
     journal.database.exec(sql);
     const blocks = journal.blocks();

@@ -32,7 +32,7 @@ function openLog(copyAfterBytes: number) {
 }
 
 describe('The write-ahead log of the journal', () => {
-  it('write-ahead log: is copied by its own thread and restarted by the next commit', async () => {
+  it('is checkpointed by its own thread and restarted by the next commit', async () => {
     const { log, directory, commit, pages, databaseKB } = openLog(256 * KB);
     commit('large', 600 * KB);
     const long = pages();
@@ -46,7 +46,7 @@ describe('The write-ahead log of the journal', () => {
     again.close();
   });
 
-  it('is copied by the writer when it is four times as long as it should be', () => {
+  it('is checkpointed by the writer at four times its intended length', () => {
     const { log, commit, pages, databaseKB } = openLog(64 * KB);
     commit('large', 600 * KB);
     for (let i = 0; i < COMMITS; i++) log.tidy();
@@ -56,7 +56,7 @@ describe('The write-ahead log of the journal', () => {
     log.close();
   });
 
-  it('has room written ahead once it is longer than a megabyte, and is read as far as its commits', () => {
+  it('preallocates space once it exceeds a megabyte, and is read up to its last commit after a crash', () => {
     const { log, directory, commit, pages } = openLog(64 * 1024 * KB);
     const walBytes = (): number => statSync(join(directory, `${JOURNAL_FILE}-wal`)).size;
     for (let i = 0; i < COMMITS; i++) log.tidy();
