@@ -51,8 +51,8 @@ async function losingWhatFollows(store: Store, cell: Simulation, act: () => Prom
   spy.mockRestore();
 }
 
-describe('the main of a tenant', () => {
-  it('is kept from the first change on, and shows an empty one before that', async () => {
+describe('The main simulation of a tenant', () => {
+  it('is created at the first change, and does not exist before', async () => {
     const { simulations, store } = await startSimulations();
     expect(await simulations.find(MAIN, OTHER.tenantId)).toBeUndefined();
     expect(store.registry.simulation(mainOf(OTHER.tenantId))).toBeUndefined();
@@ -62,7 +62,7 @@ describe('the main of a tenant', () => {
     expect(simulations.list(OTHER.tenantId)).toEqual([]);
   });
 
-  it('cannot be reached under the name that the store has for it', async () => {
+  it('cannot be reached by its id in the store', async () => {
     const { simulations } = await startSimulations();
     for (const id of [mainOf(BY.tenantId), MARKET]) {
       expect(await simulations.find(id, BY.tenantId)).toBeUndefined();
@@ -71,7 +71,7 @@ describe('the main of a tenant', () => {
     }
   });
 
-  it('has accounts, numbers and ids of its own: equal account ids of two tenants never meet', async () => {
+  it('has its own accounts, numbers and ids, separate from equal account ids of another tenant', async () => {
     const { simulations, main } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];
@@ -92,7 +92,7 @@ describe('the main of a tenant', () => {
     expect(await openTestPortfolio(main)).not.toBe(await first());
   });
 
-  it('fills against displayed sizes that no other tenant uses', async () => {
+  it('fills against the full displayed size, whatever other tenants have used', async () => {
     const { simulations, main } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     const size = 100_000_000 as never;
@@ -106,8 +106,8 @@ describe('the main of a tenant', () => {
   });
 });
 
-describe('a market that cells follow', () => {
-  it('is followed before the push is answered: by the cells that have something in the symbol, on the record', async () => {
+describe('A market that cells follow', () => {
+  it('updates cells with positions or orders in the symbol, and records it, before it answers a push', async () => {
     const { simulations, main, store } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     await pushTestQuote(main, 'AAPL', '99', '100');
@@ -122,7 +122,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, main.id, other.id, MARKET)).toEqual([]);
   });
 
-  it('with a durable record that a cell lacks: the cell processes it at the next start', async () => {
+  it('has a durable record that a cell lacks: the cell processes it at the next start', async () => {
     const { main, store } = await startSimulations();
     const portfolioId = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '99', '100');
@@ -137,7 +137,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, again.id)).toEqual([]);
   });
 
-  it('that passes an expiration while a cell is unloaded: the expiration uses Friday’s price', async () => {
+  it('passes an expiration while a cell is unloaded: the expiration uses Friday’s price', async () => {
     const { main, store } = await startSimulations();
     const portfolioId = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '109.99', '110.01');
@@ -177,7 +177,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
-  it('is followed by a cell that is opened while a quote is pushed', async () => {
+  it('updates a cell that is opened while a quote is pushed', async () => {
     const { main, store, simulations } = await startSimulations();
     const portfolioId = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '99', '100');
@@ -194,7 +194,7 @@ describe('a market that cells follow', () => {
     expect(other.brokerage.mark('AAPL')).toBe(94_50000000);
   });
 
-  it('lists and announces for cells that are made, or opened, later', async () => {
+  it('passes its symbols and corporate actions to cells that are created or opened later', async () => {
     const { main, store, simulations } = await startSimulations();
     const { market } = simulations;
     await main.submit({ type: 'UpdateAccount', by: BY, accountId: 'none', names: {} } as never);
@@ -221,7 +221,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
-  it('halts trading for every cell, and for one that is made while the halt lasts', async () => {
+  it('halts trading for every cell, including one created during the halt', async () => {
     const { simulations, main, store } = await startSimulations();
     const { market } = simulations;
     await pushTestQuote(main, 'AAPL', '99', '100');
@@ -239,7 +239,7 @@ describe('a market that cells follow', () => {
     expect(await problemsIn(store, MARKET, main.id, other.id)).toEqual([]);
   });
 
-  it('opens only cells with orders or positions at a start', async () => {
+  it('opens only cells with orders or positions at start', async () => {
     const { main, store, simulations } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     await openTestPortfolio(other);
@@ -254,8 +254,8 @@ describe('a market that cells follow', () => {
   });
 });
 
-describe('a cell in which a decision fails', () => {
-  it('is out of service, alone', async () => {
+describe('A cell with a failing command', () => {
+  it('goes out of service while other cells continue', async () => {
     const { simulations, main, store } = await startSimulations();
     const other = await simulations.keepMain(OTHER.tenantId);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];

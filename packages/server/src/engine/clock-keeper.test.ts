@@ -24,7 +24,7 @@ const crash = async (store: Store): Promise<void> => {
 
 const SECONDS_IN_SIMULATION = 60;
 
-describe('a scaled clock', () => {
+describe('A scaled clock', () => {
   it('stops while its server is down, and continues exactly there after a clean stop', async () => {
     const { main, store, simulations } = await start();
     vi.advanceTimersByTime(10_000);
@@ -38,7 +38,7 @@ describe('a scaled clock', () => {
     expect(again.now()).toBe(stopped + 60_000);
   });
 
-  it('has the speed that it had, unless the settings give it another one', async () => {
+  it('retains its speed after a restart, unless the settings change it', async () => {
     const { main, store, simulations } = await start();
     await main.setSpeed(5);
     await simulations.close();
@@ -48,7 +48,7 @@ describe('a scaled clock', () => {
     expect((await start(store, 30)).main.clock().speed).toBe(30);
   });
 
-  it('continues after a crash from at most one real second before, at any speed', async () => {
+  it('continues after a crash from at most one real second earlier, at any speed', async () => {
     const { main, store } = await start();
     vi.advanceTimersByTime(5_000);
     await main.setSpeed(10);
@@ -63,7 +63,7 @@ describe('a scaled clock', () => {
     expect(again.clock().speed).toBe(10);
   });
 
-  it('never goes back before the last record', async () => {
+  it('never restarts before the last record', async () => {
     const { main, store } = await start();
     vi.advanceTimersByTime(500);
     await openTestPortfolio(main);
@@ -72,7 +72,7 @@ describe('a scaled clock', () => {
     expect((await start(store)).main.now()).toBe(opened);
   });
 
-  it('continues from the instant it was set to', async () => {
+  it('continues after a crash from the instant to which it was moved', async () => {
     const { main, store } = await start();
     const to = minutesLater(main, 600);
     await main.moveClock(to);
@@ -84,7 +84,7 @@ describe('a scaled clock', () => {
     expect(again.now()).toBeGreaterThan(to);
   });
 
-  it('leaves no records while nothing happens', async () => {
+  it('writes no records while the simulation is idle', async () => {
     const { store } = await start();
     vi.advanceTimersByTime(60_000);
     await store.probe();

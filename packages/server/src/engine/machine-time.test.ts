@@ -58,12 +58,12 @@ async function stopped(): Promise<Machine> {
   return machine;
 }
 
-describe('the clock of the machine at a start', () => {
+describe('The clock of the machine at start', () => {
   it.each([
     ['a day', DAY_MS],
     ['four weeks', 28 * DAY_MS],
-    ['set right by a minute back', -60_000],
-  ])('may be as far as %s from when the server was last at work', async (_, ms) => {
+    ['minus one minute', -60_000],
+  ])('is accepted if it differs by %s from the last activity of the server', async (_, ms) => {
     const machine = await stopped();
     machine.wallMs += ms;
     const { market } = await machine.start();
@@ -74,7 +74,7 @@ describe('the clock of the machine at a start', () => {
     ['a hundred days ahead', 100 * DAY_MS],
     ['thirty years behind', -30 * 365 * DAY_MS],
     ['an hour behind', -HOUR_MS],
-  ])('stops it when it is %s, unless that is meant', async (_, ms) => {
+  ])('prevents the start if it is %s, unless ALLOW_CLOCK_JUMP is set', async (_, ms) => {
     const machine = await stopped();
     const before = machine.store.journal.lastSeq(mainOf('tenant-1'));
     machine.wallMs += ms;
@@ -84,7 +84,7 @@ describe('the clock of the machine at a start', () => {
     await machine.start({ ALLOW_CLOCK_JUMP: 'true' });
   });
 
-  it('is compared with when the server was last at work, not with the last record', async () => {
+  it('is compared with the last activity of the server, not with the last record', async () => {
     const machine = new Machine();
     const simulations = await machine.start();
     await openTestPortfolio(await simulations.keepMain('tenant-1'));
@@ -95,7 +95,7 @@ describe('the clock of the machine at a start', () => {
     expect(market.now()).toBe(MONDAY_TEN + 80 * DAY_MS);
   });
 
-  it('is not asked for where no simulation goes by it', async () => {
+  it('is not checked if no simulation uses it', async () => {
     const machine = await stopped();
     machine.wallMs += 100 * DAY_MS;
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
@@ -108,8 +108,8 @@ describe('the clock of the machine at a start', () => {
   });
 });
 
-describe('the clock of the machine while the server runs', () => {
-  it('is followed as time passes, set right by a little or found later after a sleep', async () => {
+describe('The clock of the machine while the server runs', () => {
+  it('is followed through elapsed time, a small correction and a sleep of the machine', async () => {
     const machine = new Machine();
     const { market } = await machine.start();
     machine.pass(HOUR_MS);
@@ -125,7 +125,7 @@ describe('the clock of the machine while the server runs', () => {
     ['forward', 100 * DAY_MS],
     ['back', -HOUR_MS],
   ])(
-    'is not followed when it jumps %s too far: time continues until the clock is right again',
+    'is not followed after a large jump %s: time continues until the clock is right again',
     async (_, jump) => {
       const machine = new Machine();
       const { market } = await machine.start();

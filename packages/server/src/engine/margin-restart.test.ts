@@ -41,9 +41,9 @@ const eventsOf = async (store: Store, id: string): Promise<string[]> =>
     payloadOf(record).events.map(({ type }) => `${record.at} ${type}`),
   );
 
-describe('a margin warning on a standing manual clock', () => {
+describe('A margin warning on a stopped manual clock', () => {
   it.each(['main', 'created'])(
-    'comes at the same instant whether the server was started again or not: %s',
+    'is recorded at the same instant with and without a restart of the server: %s',
     async (which) => {
       const { store, simulations, main } = await startSimulations();
       const simulation =

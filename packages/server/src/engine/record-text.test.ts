@@ -50,7 +50,7 @@ describe('the text of a record', () => {
     expect(commandOf(payloadOf(pushed), state)).toEqual({ type: 'UpdateMarket', pushed: true, quotes });
   });
 
-  it('is short: an order and its execution need some 700 bytes', async () => {
+  it('needs less than 750 bytes for an order and its execution', async () => {
     const { placed } = await records();
     expect(placed.payload.length).toBeLessThan(750);
   });

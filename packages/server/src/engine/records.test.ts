@@ -42,8 +42,8 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
 
-describe('a read', () => {
-  it('a read waits for the records it shows and for no others', async () => {
+describe('A read', () => {
+  it('waits for the records it shows and for no others', async () => {
     const { main } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -57,7 +57,7 @@ describe('a read', () => {
     expect(isPlaced).toBe(true);
   });
 
-  it('waits for the market, which is everybody’s', async () => {
+  it('waits for records of the market, which all tenants share', async () => {
     const { main } = await startSimulations();
     let isPushed = false;
     const pushed = pushTestQuote(main, 'AAPL', '187.40', '187.50').then(() => (isPushed = true));
@@ -69,8 +69,8 @@ describe('a read', () => {
   });
 });
 
-describe('a batch', () => {
-  it('is durable as a whole, and allows reads in between', async () => {
+describe('A batch', () => {
+  it('becomes durable as a whole, and allows reads during its execution', async () => {
     const { main, store } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -91,7 +91,7 @@ describe('a batch', () => {
     expect([...seen].sort((a, b) => a - b)).toEqual([before, before + 400].slice(seen.has(before) ? 0 : 1));
   });
 
-  it('a batch stays whole when another client trades in between', async () => {
+  it('leaves a journal that verifies when another client trades during its execution', async () => {
     const { main, store } = await startSimulations();
     const [mine, theirs] = [await openTestPortfolio(main, RICH), await openTestPortfolio(main, RICH)];
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -108,7 +108,7 @@ describe('a batch', () => {
     expect(report.stateHash).toBe(stateHash(main.brokerage.state));
   });
 
-  it('that fills the store is not acknowledged, and stored as a whole when space is free', async () => {
+  it('is not acknowledged when it fills the disk, and is stored as a whole when space is free', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
     directories.push(directory);
     const pageLimit = new Int32Array(new SharedArrayBuffer(4));

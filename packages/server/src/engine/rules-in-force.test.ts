@@ -3,7 +3,7 @@ import { DamagedJournal } from '../store/journal.js';
 import { startSimulations } from '../testing/simulations.js';
 import { differences, keepRules, rulesNamed } from './rules-in-force.js';
 
-describe('rules in force', () => {
+describe('Rules in force', () => {
   it('are restored from the journal', async () => {
     const { main, store } = await startSimulations({ feed: 'synthetic' });
     const { rules } = main.brokerage;
@@ -13,7 +13,7 @@ describe('rules in force', () => {
     expect(JSON.stringify(named).length).toBeLessThan(300);
   });
 
-  it('are refused where a list is missing or another one', async () => {
+  it('are refused if a list is missing or changed', async () => {
     const { main, store } = await startSimulations();
     const named = await keepRules(store.registry, main.brokerage.rules);
     expect(() => rulesNamed(store.registry, { ...named, brokers: 'ab'.repeat(32) })).toThrow(DamagedJournal);

@@ -19,7 +19,7 @@ import {
 
 const DAY_MINUTES = 24 * 60;
 
-describe('a simulation', () => {
+describe('A simulation', () => {
   it('shows a record to subscribers once it is durable, in order', async () => {
     const { main } = await startSimulations();
     const seen: DurableRecord[] = [];
@@ -37,7 +37,7 @@ describe('a simulation', () => {
     expect(seen[1]?.orders.map((order) => order?.progress.status)).toEqual(['PENDING', 'ACTIVE', 'FILLED']);
   });
 
-  it('is the same after a restart, and continues unchanged', async () => {
+  it('has the same state and clock after a restart, and continues', async () => {
     const { main, store } = await startSimulations();
     const portfolio = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -135,7 +135,7 @@ describe('a simulation', () => {
     ]);
   });
 
-  it('gives the same ids and prices for the same calls', async () => {
+  it('produces the same ids and prices for the same calls', async () => {
     const run = async (): Promise<string> => {
       const { main } = await startSimulations({ feed: 'synthetic', calendar: 'always-open' });
       const portfolio = await openTestPortfolio(main, { type: 'MARGIN' });
@@ -147,7 +147,7 @@ describe('a simulation', () => {
     expect(await run()).toBe(await run());
   });
 
-  it('has ids that follow from its seed where one was given, else from a secret of its own', async () => {
+  it('derives ids from its seed if one was given, otherwise from its own secret', async () => {
     const firstId = ({ brokerage }: Simulation) => brokerage.state.ids.idOf('PORTFOLIO', 1);
     const bySeed = (seed: number) => new Ids(Ids.secretOf(seed)).idOf('PORTFOLIO', 1);
     const { store, simulations } = await startSimulations();
@@ -165,7 +165,7 @@ describe('a simulation', () => {
     expect(found === undefined ? undefined : firstId(found)).toBe(before);
   });
 
-  it('refuses a client order id again, whether the order that has it is on its way to the store or long closed', async () => {
+  it('refuses a duplicate client order id, whether the first order is not yet durable or already filled', async () => {
     const { main } = await startSimulations();
     const portfolio = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -200,7 +200,7 @@ describe('a simulation', () => {
     ['before 03:00', '02:00', 'EFFECTIVE'],
     ['at 03:00', '03:00', undefined],
     ['in the session', '10:00', undefined],
-  ])('that begins on an ex-date %s has a journal that verifies', async (_, time, status) => {
+  ])('has a journal that verifies if it begins on an ex-date %s', async (_, time, status) => {
     const start = Date.parse(`2014-06-09T${time}:00-04:00`);
     const { main, store } = await startSimulations({ feed: 'replay', start, replay: { symbols: ['AAPL'] } });
     // A price of Friday's shares says nothing about today's.
@@ -247,7 +247,7 @@ describe('a simulation', () => {
     );
   });
 
-  it('marks the close by the official one, that of the bar of the day', async () => {
+  it('marks positions at the close by the official close of the daily bar', async () => {
     const { main, store } = await startSimulations({ feed: 'synthetic', calendar: 'XNYS' });
     const portfolio = await openTestPortfolio(main);
     await placeTestOrder(main, portfolio);

@@ -35,8 +35,8 @@ async function anHour(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('an idle simulation', () => {
-  it('an idle simulation leaves memory and is unchanged at the next request', async () => {
+describe('An idle simulation', () => {
+  it('leaves memory and is unchanged at the next request', async () => {
     app = await TestApp.open();
     const { client, id } = await newSimulation();
     await pushQuote(client);
@@ -74,7 +74,7 @@ describe('an idle simulation', () => {
     after.forEach((simulation, i) => expect(simulation).toBe(before[i]));
   });
 
-  it('can be deleted while it rests', async () => {
+  it('can be deleted while it is unloaded', async () => {
     app = await TestApp.open();
     const { client, id } = await newSimulation();
     await anHour();
@@ -83,8 +83,8 @@ describe('an idle simulation', () => {
   });
 });
 
-describe('simulations of a tenant', () => {
-  it('are as many as its tier includes, also when they are asked for at once', async () => {
+describe('Simulations of a tenant', () => {
+  it('are limited by the tier, even when they are created simultaneously', async () => {
     app = await TestApp.open({ settings: { BASIC_SIMULATIONS: '2' } });
     const basic = app.as({ tier: 'BASIC' });
     const create = () => basic.post('/v1/simulations', { feed: 'push', clock: 'manual' });
@@ -105,8 +105,8 @@ describe('simulations of a tenant', () => {
   });
 });
 
-describe('a simulation with a damaged journal', () => {
-  it('is out of service as soon as that is seen: in a read of the past', async () => {
+describe('A simulation with a damaged journal', () => {
+  it('goes out of service when a read of its history finds the damage', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
     try {
       app = await TestApp.open({ store: await openSqliteStore({ directory }) });
@@ -132,7 +132,7 @@ describe('a simulation with a damaged journal', () => {
     }
   });
 
-  it('is out of service: other simulations continue, and health reports a damaged market', async () => {
+  it('is out of service while others continue; health reports only a damaged market', async () => {
     app = await TestApp.open();
     const [mine, other] = [await newSimulation(), await newSimulation()];
     await openPortfolio(mine.client);

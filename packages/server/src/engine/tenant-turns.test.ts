@@ -7,7 +7,7 @@ function work(ms: number): void {
   while (performance.now() - began < ms);
 }
 
-it('TenantTurns: goes round the tenants, however many requests one of them has', async () => {
+it('TenantTurns: serves tenants in rotation, regardless of the number of their requests', async () => {
   const turns = new TenantTurns();
   const done: string[] = [];
   const request = async (tenantId: string): Promise<void> => {

@@ -57,7 +57,7 @@ class Loop {
   }
 }
 
-describe('turns of cells', () => {
+describe('TierTurns: turns of cells', () => {
   it('run at once, in order of arrival, until commands have used the event loop for 5 ms', () => {
     const loop = new Loop();
     for (const cell of ['a', 'b', 'a', 'c', 'b']) loop.arrive(cell, 'BASIC');
@@ -66,7 +66,7 @@ describe('turns of cells', () => {
     expect(loop.executed).toHaveLength(5);
   });
 
-  it('go by tier where commands of several cells wait', async () => {
+  it('are ordered by tier if commands of several cells wait', async () => {
     const loop = new Loop();
     loop.busy();
     loop.arrive('basic', 'BASIC');
@@ -77,7 +77,7 @@ describe('turns of cells', () => {
     expect(loop.executed.slice(1)).toEqual(['enterprise', 'pro', 'basic']);
   });
 
-  it('turns of cells: skip a cell at most eight times', async () => {
+  it('skip a cell at most eight times', async () => {
     const loop = new Loop();
     loop.busy();
     loop.arrive('basic', 'BASIC');
@@ -87,7 +87,7 @@ describe('turns of cells', () => {
     expect(loop.executed).toHaveLength(1 + 21);
   });
 
-  it('are one command each: a thousand commands of one cell delay another by a slice at most', async () => {
+  it('execute one command each: a thousand commands of one cell delay another by at most one slice', async () => {
     const loop = new Loop();
     loop.busy();
     for (let i = 0; i < 1000; i += 1) loop.arrive('crowd', 'PRO');
@@ -99,7 +99,7 @@ describe('turns of cells', () => {
     expect(loop.executed.slice(before, before + 2)).toEqual(['crowd', 'neighbor']);
   });
 
-  it('leave the commands of a cell in their order', async () => {
+  it('preserve the order of the commands of a cell', async () => {
     const loop = new Loop();
     const order: number[] = [];
     loop.busy();
@@ -123,7 +123,7 @@ describe('turns of cells', () => {
   });
 });
 
-describe('a command that waits for its turn', () => {
+describe('A command that waits for its turn', () => {
   /** Holds the process's event loop for a slice, so that the next submission waits. */
   function keepBusy(): void {
     const end = performance.now() + 6;
@@ -132,7 +132,7 @@ describe('a command that waits for its turn', () => {
 
   const order = { orderType: 'LIMIT', limitPrice: Price.ofUnits(100_00000000) } as const;
 
-  it('is executed after a walk that has begun meanwhile', async () => {
+  it('is executed after a move of the clock that began while it waited', async () => {
     const { main, simulations, store } = await startSimulations();
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolioId = await openTestPortfolio(main);
@@ -148,7 +148,7 @@ describe('a command that waits for its turn', () => {
     await store.close();
   });
 
-  it('is refused when its cell goes out of service meanwhile', async () => {
+  it('is refused if its cell goes out of service while it waits', async () => {
     const { main, simulations, store } = await startSimulations();
     const other = await simulations.keepMain('tenant-2');
     const first = openTestPortfolio(other);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CATALOGUE, catalogueEntry } from './catalogue.js';
 
-test('lists at least 64 instruments, each once, with figures that make sense', () => {
+test('catalogue: lists at least 64 instruments, each once, with plausible figures', () => {
   expect(CATALOGUE.length).toBeGreaterThanOrEqual(64);
   expect(new Set(CATALOGUE.map(({ equity }) => equity.symbol)).size).toBe(CATALOGUE.length);
   for (const { equity, basePrice, typicalSpread, typicalLots } of CATALOGUE) {
@@ -15,7 +15,7 @@ test('lists at least 64 instruments, each once, with figures that make sense', (
   }
 });
 
-test('has leveraged and inverse funds, shares below five dollars and below one, and some that cannot be shorted', () => {
+test('catalogue: has leveraged and inverse funds, shares below five dollars and below one, and some that cannot be shorted', () => {
   expect(catalogueEntry('TQQQ')?.equity.leverageFactor).toBe(3);
   expect(catalogueEntry('SQQQ')?.equity.leverageFactor).toBe(-3);
   expect(catalogueEntry('UPRO')?.equity.leverageFactor).toBe(3);
@@ -24,6 +24,6 @@ test('has leveraged and inverse funds, shares below five dollars and below one, 
   expect(CATALOGUE.filter(({ equity }) => !equity.shortable).length).toBeGreaterThanOrEqual(1);
 });
 
-test('knows no symbol that is not in it', () => {
+test('catalogueEntry: returns undefined for an unknown symbol', () => {
   expect(catalogueEntry('NOPE')).toBeUndefined();
 });

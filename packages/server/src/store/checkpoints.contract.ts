@@ -65,7 +65,7 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
   }
 
   describe(`${name}: checkpoints`, () => {
-    it('are of the last durable record; two are kept, and give the state that the records give', async () => {
+    it('are made at the last durable record; the newest two restore the same state as the records', async () => {
       const { store, seqs, hash } = await withCheckpoints();
       expect(seqs).toEqual([3, 4, 5]);
       expect((await store.checkpoints.load(MAIN))?.seq).toBe(5);
@@ -78,7 +78,7 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
       expect(again.main.brokerage.mark('AAPL')).toBe(18_745_000_000);
     });
 
-    it('are the same where a part of the work was done before', async () => {
+    it('are the same if some records were read ahead', async () => {
       const { store, main, portfolio } = await withCheckpoints();
       store.checkpoints.readAhead(MAIN);
       expect(await store.checkpoints.make(MAIN)).toBe(6);
@@ -94,7 +94,7 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
       expect(stateHash(again.main.brokerage.state)).toBe(hash);
     });
 
-    it('of a snapshot stay until it is let go, with the hash of the state', async () => {
+    it('of a snapshot are retained until it is released, with the hash of the state', async () => {
       const { store, main, portfolio, hash } = await withCheckpoints();
       expect(await store.checkpoints.keep(MAIN, 6)).toBe(hash);
       for (let order = 0; order < 3; order++) {
@@ -108,7 +108,7 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
       expect((await store.checkpoints.load(MAIN))?.seq).toBe(9);
     });
 
-    it('are not used where a bit is flipped: the one before, then the records give the same state', async () => {
+    it('with a flipped bit are skipped: the previous one, then the records restore the same state', async () => {
       const { store, hash } = await withCheckpoints();
       await closeAll();
       await flipBit(store, 5);

@@ -36,7 +36,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
     const numbersOf = (page: { readonly items: readonly { readonly terms: string }[] }): readonly number[] =>
       page.items.map((row) => (JSON.parse(row.terms) as { number: number }).number);
 
-    it('finds an order by its number, as it is now', async () => {
+    it('finds an order by its number, in its current state', async () => {
       const { history, journal } = await open();
       await journal.append(changing('main', 1, orderAdded(1), orderAdded(2)));
       const found = await history.order('main', 1);
@@ -59,7 +59,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       });
     });
 
-    it('adds an order that moves in the same record as it ends', async () => {
+    it('adds an order that is accepted and filled in one record', async () => {
       const { history, journal } = await open();
       await journal.append(
         changing(
@@ -283,7 +283,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect((await history.list(activities)).total).toBe(6);
     });
 
-    it('keeps a portfolio as it stood when it was closed', async () => {
+    it('stores the last state of a closed portfolio', async () => {
       const { history, journal, registry } = await open();
       const openedOne = (portfolioId: string): HistoryChange => ({
         change: 'portfolio-opened',
@@ -356,7 +356,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.standingMinutes('main', 'portfolio-2')).toEqual([]);
     });
 
-    it('lists the events of an order, also of one added long ago', async () => {
+    it('lists the events of an order, recent or old', async () => {
       const { history, journal } = await open();
       const happened = (item: number, tag?: string): HistoryChange => ({
         change: 'listed',
@@ -406,7 +406,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.tenantEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
     });
 
-    it('keeps simulations apart, and forgets deleted ones', async () => {
+    it('separates simulations, and deletes rows of deleted ones', async () => {
       const store = await open();
       const { history, journal, registry } = store;
       await withSimulation(store, 'other');

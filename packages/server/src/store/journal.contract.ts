@@ -17,7 +17,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       for (const store of opened.splice(0)) await store.close();
     });
 
-    it('reads records back in order, from wherever it is asked to', async () => {
+    it('reads records in order, from any sequence number', async () => {
       const { journal } = await open();
       const records = Array.from({ length: 2_500 }, (_, index) => recordOf('main', index + 1));
       await Promise.all(records.map((record) => journal.append(record)));
@@ -27,7 +27,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(journal.lastSeq('main')).toBe(2_500);
     });
 
-    it('keeps payloads as they are', async () => {
+    it('returns payloads unchanged', async () => {
       const { journal } = await open();
       const payload = '{"command":{"name":"Zürich – 東京 💹 \\u0000 \'\\"\\\\"},"events":[]}';
       await journal.append({ simulationId: 'main', seq: 1, at: START, payload });
@@ -36,7 +36,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       ]);
     });
 
-    it('keeps a record larger than a block, and its neighbors', async () => {
+    it('stores a record larger than a block, and its neighbors', async () => {
       const { journal } = await open();
       const records = [10, 200_000, 10, 40_000, 40_000, 10].map((size, index) =>
         recordOf('main', index + 1, [{ type: 'ü'.repeat(size) }]),
@@ -64,7 +64,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(resolved).toEqual([1, 2, 3, 4, 5]);
     });
 
-    it('refuses a gap, a repetition, and a simulation it does not know', async () => {
+    it('refuses a gap, a repetition, and an unknown simulation', async () => {
       const { journal } = await open();
       await journal.append(recordOf('main', 1));
       await expect(journal.append(recordOf('main', 3))).rejects.toThrow('cannot follow record 1');
@@ -74,7 +74,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(journal.lastSeq('main')).toBe(2);
     });
 
-    it('keeps simulations apart', async () => {
+    it('separates the records of simulations', async () => {
       const store = await open();
       await withSimulation(store, 'other');
       const appends = [1, 2, 3].flatMap((seq) => [
@@ -103,7 +103,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(store.journal.lastSeq('new')).toBe(1);
     });
 
-    it('forgets a deleted simulation', async () => {
+    it('has no records of a deleted simulation', async () => {
       const { journal, registry } = await open();
       await journal.append(recordOf('main', 1));
       await registry.deleteSimulation('main', START);
@@ -156,7 +156,7 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
     const { reopen } = underTest;
     if (reopen === undefined) return;
 
-    it('has everything that was acknowledged after it is opened again', async () => {
+    it('has every acknowledged record after it is opened again', async () => {
       let store = await open();
       await Promise.all(
         [1, 2, 3].map((seq) => store.journal.append(recordOf('main', seq), answerOf(`k${seq}`))),

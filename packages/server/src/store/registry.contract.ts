@@ -33,7 +33,7 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       expect(registry.tenants().map(({ id }) => id)).toEqual(['t-1', 't-2']);
     });
 
-    it('gives a name to one of two simultaneous tenants', async () => {
+    it('gives a name to only one of two simultaneous tenants', async () => {
       const { registry } = await open();
       const results = await Promise.allSettled([
         registry.createTenant(demo),
@@ -42,7 +42,7 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     });
 
-    it('changes a tenant, but not when it was created', async () => {
+    it('changes a tenant, but not its time of creation', async () => {
       const { registry } = await open();
       await registry.createTenant(demo);
       await registry.createTenant({ ...demo, id: 't-2', name: 'other' });
@@ -82,7 +82,7 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       expect(registry.simulations('t-1')).toEqual([mine]);
     });
 
-    it('does not list deleted simulations, nor give their ids away again', async () => {
+    it('does not list deleted simulations or reuse their ids', async () => {
       const { registry } = await open();
       const mine = { id: 's-1', tenantId: 't-1', config: '{}', createdAt: START };
       await registry.createSimulation(mine);

@@ -79,7 +79,7 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       });
     });
 
-    it('due: gives PENDING deliveries of an endpoint, soonest first', async () => {
+    it('due: returns PENDING deliveries of an endpoint, soonest first', async () => {
       await save(
         pending('d1', NOW + 3),
         pending('d2', NOW + 1),
@@ -109,13 +109,13 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect(failed).toEqual({ items: [delivery('d1', { status: 'FAILED' })], total: 1 });
     });
 
-    it('delivery: finds a delivery of its endpoint alone', async () => {
+    it('delivery: finds a delivery of its own endpoint only', async () => {
       await save(delivery('d1'));
       expect(await webhooks.delivery('w1', 'd1')).toEqual(delivery('d1'));
       expect(await webhooks.delivery('w2', 'd1')).toBeUndefined();
     });
 
-    it('triedAfter: names the events behind a position', async () => {
+    it('triedAfter: returns the events after a position', async () => {
       await save(
         delivery('d1', { position: { seq: 4, place: 1 } }),
         delivery('d2', { position: { seq: 4, place: 3 } }),
@@ -126,7 +126,7 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect([...(await webhooks.triedAfter(cursor))].sort()).toEqual(['evt_main_d2', 'evt_main_d3']);
     });
 
-    it('fail-pending: leaves nothing due', async () => {
+    it('fail-pending: fails all PENDING deliveries of one endpoint', async () => {
       await save(pending('d1', NOW), pending('d2', NOW, { webhookId: 'w2' }));
       await webhooks.apply([{ change: 'fail-pending', webhookId: 'w1' }]);
       expect(await webhooks.due('w1', 10)).toEqual([]);
@@ -134,7 +134,7 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
       expect(await webhooks.due('w2', 10)).toHaveLength(1);
     });
 
-    it('delete-webhook and delete-simulation: leave no row', async () => {
+    it('delete-webhook and delete-simulation: delete every row', async () => {
       const position = { seq: 1, place: 1 };
       await webhooks.apply([
         { change: 'save-webhook', webhook: webhook('w1') },
