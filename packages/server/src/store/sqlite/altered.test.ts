@@ -90,10 +90,16 @@ describe('Start with an unaltered data directory', () => {
 describe('An altered journal is refused if', () => {
   it.each([
     ['a simulation is deleted from its table', `DELETE FROM simulation WHERE id = 'main'`],
-    ['the configuration of a simulation is changed', `UPDATE simulation SET config = '{"seed":2}' WHERE id = 'main'`],
+    [
+      'the configuration of a simulation is changed',
+      `UPDATE simulation SET config = '{"seed":2}' WHERE id = 'main'`,
+    ],
     ['a simulation is marked as deleted', `UPDATE simulation SET deleted_at = 1 WHERE id = 'other'`],
     ['a deleted simulation is restored', 'UPDATE simulation SET deleted_at = NULL'],
-    ['a simulation is inserted', `INSERT INTO simulation (key, id, config, created_at) VALUES (9, 'x', '{}', 0)`],
+    [
+      'a simulation is inserted',
+      `INSERT INTO simulation (key, id, config, created_at) VALUES (9, 'x', '{}', 0)`,
+    ],
     ['a tenant is deleted from its table', `DELETE FROM tenant WHERE id = 'tenant-2'`],
     ['a tenant has a higher tier', `UPDATE tenant SET tier = 'ENTERPRISE' WHERE id = 'tenant-2'`],
     ['an API key is deleted from its table', `DELETE FROM api_key WHERE tenant = 'tenant-2'`],
