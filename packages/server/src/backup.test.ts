@@ -49,7 +49,7 @@ const numberOfOrders = async (api: Api, portfolioId: string): Promise<number> =>
   ).pagination.total;
 
 describe('A backup', { timeout: 120_000 }, () => {
-  it('of a server under load has everything that was acknowledged before it began, and a server starts from it', async () => {
+  it('of a server under load has every record acknowledged before it began, and a server starts from it', async () => {
     await inDirectory((home) =>
       inDirectory(async (away) => {
         const copy = join(away, 'copy');
@@ -94,7 +94,7 @@ describe('A backup', { timeout: 120_000 }, () => {
     );
   });
 
-  it('verify: a directory without a journal is none, and is left alone', async () => {
+  it('cannot be verified if its directory has no journal; the directory is not changed', async () => {
     await inDirectory(async (away) => {
       const nowhere = join(away, 'nowhere');
       const verified = ServerProcess.verify(SETTINGS, nowhere);
@@ -105,7 +105,7 @@ describe('A backup', { timeout: 120_000 }, () => {
     });
   });
 
-  it('is refused in a sentence for a missing source, an existing target and damaged data', async () => {
+  it('is refused with a reason for a missing source, an unusable target and damaged data', async () => {
     await inDirectory((home) =>
       inDirectory(async (away) => {
         const refused = async (to: string): Promise<string> => {

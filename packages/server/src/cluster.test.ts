@@ -110,7 +110,7 @@ class Socket {
   }
 }
 
-describe('three nodes on one database', () => {
+describe('Three nodes on one database', () => {
   let databaseUrl: string;
   let directory: string;
   let end: () => void;
@@ -274,7 +274,7 @@ describe('three nodes on one database', () => {
     wrong.close();
   });
 
-  it('sends a request whose answer was lost again where it has an Idempotency-Key, and else answers 503', async () => {
+  it('repeat a forwarded request with a lost answer if it has an Idempotency-Key, otherwise answer 503', async () => {
     const created = await ask(named('a'), tokenOf('tenant-1'), 'POST', '/v1/simulations', {
       feed: 'push',
       clock: 'manual',
@@ -304,7 +304,7 @@ describe('three nodes on one database', () => {
     expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(2);
   });
 
-  it('refuse what is not signed with their CLUSTER_SECRET, and a node that has another takes no tenants', async () => {
+  it('refuse requests not signed with their CLUSTER_SECRET; a node with another secret owns no tenants', async () => {
     const forged = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, {
       'x-sandpit-forwarded': `${Date.now()}.Yg.dGVuYW50LTA.MQ`,
       'x-sandpit-signature': 'AAAA',
@@ -334,7 +334,7 @@ describe('three nodes on one database', () => {
     );
   });
 
-  it('a clean hand-over: a stream goes on without a gap on the same connection', async () => {
+  it('hand over a tenant: a stream continues without a gap on the same connection', async () => {
     const token = tokenOf('tenant-2');
     const portfolioId = await openPortfolio(named('a'), token);
     const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
@@ -389,7 +389,7 @@ describe('three nodes on one database', () => {
     nodes = [...others(owner), await start(leaving.name)];
   }, 60_000);
 
-  it('an owner that was stopped for longer than its lease answers nothing of what it knew, and begins again', async () => {
+  it('replace an owner paused for longer than its lease, which answers no request from its old state and restarts', async () => {
     const token = tokenOf('tenant-3');
     const portfolioId = await openPortfolio(named('a'), token);
     const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');

@@ -2,7 +2,7 @@ import { Instant } from '@sandpit/core';
 import { expect, it } from 'vitest';
 import { misspelt, readSettings } from './config.js';
 
-it('reports every wrong setting at once, in the order of the table', () => {
+it('readSettings: reports every wrong setting at once, in the order of the table', () => {
   const wrong = { SEED: '1', INITIAL_CASH: '-5', MARKET_FEED: 'psychic', JWT_SECRET: 'short', PORT: '1e3' };
   expect(() => readSettings(wrong)).toThrow(
     'PORT must be an integer from 0 to 65535; JWT_SECRET must be at least 32 bytes; ' +
@@ -26,13 +26,13 @@ it.each([
   expect(() => readSettings(settings)).toThrow(message);
 });
 
-it('treats an empty variable as unset and ignores foreign variables', () => {
+it('readSettings: treats an empty variable as unset and ignores foreign variables', () => {
   expect(readSettings({ PORT: '', MARKET_FEED: '', PATH: '/bin', constructor: 'x' })).toEqual(
     readSettings({}),
   );
 });
 
-it('converts text to the type of the setting', () => {
+it('readSettings: converts text to the type of the setting', () => {
   expect(
     readSettings({
       PORT: '0',
@@ -53,7 +53,7 @@ it('converts text to the type of the setting', () => {
 });
 
 it.each([{}, { JWT_ISSUER: 'https://idp.example' }, { JWT_AUDIENCE: 'sandpit' }])(
-  'requires issuer and audience of an identity provider: %j',
+  'readSettings: requires issuer and audience of an identity provider: %j',
   (more: Record<string, string>) => {
     const provider = { JWT_JWKS_URL: 'https://idp.example/jwks' };
     expect(() => readSettings({ ...provider, ...more })).toThrow(
@@ -64,7 +64,7 @@ it.each([{}, { JWT_ISSUER: 'https://idp.example' }, { JWT_AUDIENCE: 'sandpit' }]
   },
 );
 
-it('names variables that look like settings and are none', () => {
+it('misspelt: finds variables with names similar to settings', () => {
   const given = {
     MARKT_FEED: 'replay',
     CORS_ORIGIN: 'x',
@@ -111,7 +111,7 @@ it.each([
   expect(() => readSettings(settings)).toThrow(message);
 });
 
-it('reads live settings with the defaults of their source, and allows a clock of speed 1 with another start for a local source', () => {
+it('readSettings: applies the defaults of a live source, and allows a scaled clock of speed 1 with a start for a local source', () => {
   expect(readSettings(LIVE)).toMatchObject({
     feed: 'live',
     calendar: 'XNYS',
@@ -131,7 +131,7 @@ it('reads live settings with the defaults of their source, and allows a clock of
   ).toMatchObject({ source: 'massive', plan: 'realtime', options: 'on', apiKey: 'P' });
 });
 
-it('shows no key in messages about wrong settings', () => {
+it('readSettings: includes no key in messages about wrong settings', () => {
   const keys = { APCA_API_KEY_ID: 'not\u0000a key', APCA_API_SECRET_KEY: 'x'.repeat(5000) };
   expect(() => readSettings({ ...LIVE, ...keys, PORT: '-1' })).toThrow(/^(?!.*(not|xxxx))/s);
 });

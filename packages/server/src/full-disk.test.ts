@@ -8,8 +8,8 @@ import { inDirectory } from './testing/server-process.js';
 import { startSimulations } from './testing/simulations.js';
 import { openPortfolio, orderBody, placeOrder, TestApp } from './testing/test-app.js';
 
-describe('A full disk', { timeout: 60_000 }, () => {
-  it('is a 503 within a second without an acknowledgement; when space is free again, everything continues and nothing is lost', async () => {
+describe('A server on a full disk', { timeout: 60_000 }, () => {
+  it('answers 503 within a second, and continues without loss when space is free again', async () => {
     await inDirectory(async (directory) => {
       const pageLimit = new Int32Array(new SharedArrayBuffer(4));
       const store = await openSqliteStore({ directory, pageLimit });

@@ -28,7 +28,7 @@ const get = (baseUrl: string, token: string | undefined, path = '/v1/accounts'):
   fetch(baseUrl + path, { headers: { authorization: `Bearer ${token ?? ''}` } });
 
 describe('npm run keys', { timeout: 60_000 }, () => {
-  it('works without a server, and applies when one is started', async () => {
+  it('creates and revokes keys without a server, which a later server uses', async () => {
     await inDirectory(async (directory) => {
       const alice = await keys(directory, 'create --tenant alice --tier BASIC');
       const bob = await keys(directory, 'create --tenant bob --tier PRO --scope read');
@@ -51,7 +51,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
     });
   });
 
-  it('has a running server do it, which goes by it within a second, open streams included', async () => {
+  it('applies a change to a running server within a second, open streams included', async () => {
     await inDirectory(async (directory) => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
       let server = ServerProcess.launch(settings);
@@ -92,7 +92,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
     });
   });
 
-  it('gives the demo tenant no new token once its key is revoked', async () => {
+  it('revokes the key of the demo tenant, which gets no new token at the next start', async () => {
     await inDirectory(async (directory) => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
       let server = ServerProcess.launch(settings);
@@ -114,7 +114,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
     });
   });
 
-  it('keys: requires the signing secret, and reports it when no server runs', async () => {
+  it('requires the secret of the running server, and reports it if no server runs', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
       try {

@@ -74,7 +74,7 @@ async function usedDirectory(directory: string): Promise<void> {
 }
 
 describe('A server process', { timeout: 60_000 }, () => {
-  it('has its data directory to itself: a second one is refused and does no harm', async () => {
+  it('locks its data directory: a second process is refused without an effect on the first', async () => {
     await inDirectory(async (directory) => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
       const first = ServerProcess.launch(settings);
@@ -91,7 +91,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('DRAIN_MS: /v1/ready answers 503 to new connections while the server drains', async () => {
+  it('answers 503 at /v1/ready to new connections during DRAIN_MS', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, DRAIN_MS: '1500' });
       const baseUrl = await server.listening;
@@ -202,7 +202,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('starts where the journal of one tenant is damaged: that one is out of service', async () => {
+  it('starts with a damaged journal of one tenant, whose simulation is out of service', async () => {
     await inDirectory(async (directory) => {
       await usedDirectory(directory);
       rmSync(join(directory, 'checkpoints'), { recursive: true, force: true });
@@ -218,7 +218,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('names a wrong setting', async () => {
+  it('refuses to start with a wrong setting, and names it', async () => {
     await inDirectory(async (directory) => {
       const wrong: readonly [Readonly<Record<string, string>>, RegExp][] = [
         [{ MARKET_FEED: 'psychic' }, /MARKET_FEED must be one of synthetic, replay, push/],

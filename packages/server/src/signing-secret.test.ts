@@ -6,7 +6,7 @@ import { inDirectory } from './testing/server-process.js';
 
 const settings = (dataDir: string) => ({ dataDir, jwtSecret: undefined, jwksUrl: undefined });
 
-it('draws a secret once and keeps it for its owner alone', () =>
+it('signingSecret: creates a secret once, in a file that only its owner can read', () =>
   inDirectory((directory) => {
     const dataDir = join(directory, 'data');
     const secret = signingSecret(settings(dataDir));
@@ -17,7 +17,7 @@ it('draws a secret once and keeps it for its owner alone', () =>
     return Promise.resolve();
   }));
 
-it.each([0o640, 0o604, 0o620, 0o666])('refuses one that is not its owner’s alone: %o', (mode) =>
+it.each([0o640, 0o604, 0o620, 0o666])('signingSecret: refuses a file that others can access: mode %o', (mode) =>
   inDirectory((directory) => {
     signingSecret(settings(directory));
     chmodSync(join(directory, 'jwt-secret'), mode);

@@ -31,8 +31,8 @@ const of = (origin: Partial<Origin>): Origin => ({
   ...origin,
 });
 
-describe('a key', () => {
-  it('is shown once, kept as a hash, and good until it is revoked', async () => {
+describe('An API key', () => {
+  it('is returned once, stored as a hash, and valid until it is revoked', async () => {
     const { apiKey, hash, id } = await access.createKey(ALICE);
     expect(store.registry.tenant('alice')).toMatchObject({ name: 'alice', tier: 'PRO', scope: 'read' });
     expect(access.keyFor(apiKey)).toEqual({ id, ...ALICE });
@@ -52,7 +52,7 @@ describe('a key', () => {
     await expect(access.revokeKey('0123456789abcdef')).rejects.toThrow('there is no key 0123456789abcdef');
   });
 
-  it('is one of several of its tenant', async () => {
+  it('can be revoked without an effect on other keys of its tenant', async () => {
     const first = await access.createKey(ALICE);
     const second = await access.createKey({ ...ALICE, tier: 'BASIC' });
     await access.createKey({ ...ALICE, tenantId: 'bob' });
@@ -65,14 +65,14 @@ describe('a key', () => {
     expect(access.keyFor(second.apiKey)).toBeDefined();
   });
 
-  it('an unknown key is refused', () => {
+  it('is refused if it is unknown', () => {
     expect(access.keyFor('sp_unknown')).toBeUndefined();
     expect(access.isRevoked(of({ keyId: '0123456789abcdef' }))).toBe(true);
   });
 });
 
-describe('a token', () => {
-  it('is revoked with the tokens it requested, and remembered until it expires', async () => {
+describe('Revocation of a token', () => {
+  it('includes the tokens it requested, and is stored until the token expires', async () => {
     await access.revokeToken('a', nowMs + HOUR);
     for (const one of [access, reopened()]) {
       expect(one.isRevoked(of({ tokenId: 'a' }))).toBe(true);
@@ -84,7 +84,7 @@ describe('a token', () => {
     expect(store.registry.setting('revoked-tokens')).toBe(JSON.stringify([['b', nowMs + HOUR]]));
   });
 
-  it('is no place for a list without end', async () => {
+  it('is refused at 10,000 revoked tokens until some of them expire', async () => {
     const list = Array.from({ length: 10_000 }, (_, i) => [`t${i}`, nowMs + HOUR]);
     await store.registry.saveSetting('revoked-tokens', JSON.stringify(list));
     access = reopened();
@@ -95,7 +95,7 @@ describe('a token', () => {
   });
 });
 
-it('a revocation that cannot be stored applies all the same, and is reported', async () => {
+it('revokeKey, revokeToken: apply a revocation that cannot be stored, and report the failure', async () => {
   const { id } = await access.createKey(ALICE);
   const failing = () => Promise.reject(new StoreUnavailable('disk full'));
   Object.assign(store.registry, { revokeApiKey: failing, saveSetting: failing });

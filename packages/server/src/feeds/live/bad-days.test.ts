@@ -78,7 +78,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(day.feed.status().counts.ahead).toBe(ahead + 2);
   });
 
-  it('has no quote of a symbol that the source lists and knows nothing of, and none at all of others', async () => {
+  it('has no quote of a listed symbol without data, and refuses unlisted symbols', async () => {
     const listed = await day.client.get('/v1/market-data/quote/TSLA');
     const unknown = await day.client.get('/v1/market-data/quote/NOSUCH');
     expect(unknown.status).toBe(404);
@@ -101,7 +101,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a bad day', (vendor) =
     expect(await day.quoteOf('BRK.B')).toMatchObject({ bid: 461.7 });
   });
 
-  it('answers bars of the REST service that are not adjusted', async () => {
+  it('returns unadjusted bars of the REST service', async () => {
     const bars = [3, 2].map((minutes) => ({
       atMs: day.now - minutes * MINUTE_MS,
       o: 1,
@@ -216,7 +216,7 @@ it('Massive: halts of Nasdaq listings stop orders, and silence stops them in oth
 });
 
 it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
-  '$name: on a delayed plan the clock is a quarter of an hour behind, and quotes are marked as delayed',
+  '$name: on a delayed plan the clock is 15 minutes behind, and quotes are marked as delayed',
   async (vendor) => {
     const day = await LiveDay.open(vendor, {
       at: Date.now() - 900_000,

@@ -70,7 +70,7 @@ const latest = (of: LiveMarketFeed) => {
 };
 
 describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a connection', (vendor) => {
-  it('without answers to pings is given up, its quotes age, and it is made again', async () => {
+  it('without answers to pings is closed, its quotes become stale, and it is opened again', async () => {
     const { feed, fake } = await follow(vendor);
     await vi.waitFor(() => expect(latest(feed)?.freshUntil).toBeGreaterThan(now), WAIT);
     fake.vendor.answersPings = false;
@@ -81,7 +81,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a connection', (vendor
     await vi.waitFor(() => expect(latest(feed)?.freshUntil).toBeGreaterThan(now), WAIT);
   });
 
-  it('that the source hangs up on is not made again in a storm', async () => {
+  it('that the source closes is reopened with increasing delays', async () => {
     const { feed, fake } = await follow(vendor);
     await vi.waitFor(() => expect(feed.status().status).toBe('connected'), WAIT);
     const { connections } = fake.vendor;
@@ -103,7 +103,7 @@ describe.each<Vendor>([ALPACA, MASSIVE, TRADIER])('$name: a connection', (vendor
   });
 });
 
-it('Tradier, sandbox: is asked again and again, and lost when it has not answered for a while', async () => {
+it('Tradier, sandbox: is polled, is reconnecting while it does not answer, and is refused after a rejected key', async () => {
   const { feed, fake } = await follow(TRADIER, { plan: 'sandbox', everyMs: 20 });
   await vi.waitFor(
     () => expect(latest(feed)).toMatchObject({ delayed: true, freshUntil: expect.any(Number) }),

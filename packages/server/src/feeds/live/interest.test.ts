@@ -3,7 +3,7 @@ import { Interest } from './interest.js';
 
 const MINUTE = 60_000;
 
-it('Interest: chooses everything that is wanted where a plan has no limit', () => {
+it('Interest: selects every requested symbol if the plan has no limit', () => {
   const interest = new Interest();
   interest.stand([['AAPL', 'ORDER']]);
   expect(interest.ask('MSFT', 'QUESTION', 0)).toBe(true);
@@ -47,7 +47,7 @@ it('Interest: lets an order replace a question, but never another order', () => 
   expect(interest.ask('ANOTHER', 'ORDER', 2)).toBe(false);
 });
 
-it('Interest: holds itself to the limit that a source enforces', () => {
+it('Interest: adopts the limit that a source enforces', () => {
   const interest = new Interest(5);
   for (const symbol of ['A', 'B', 'C']) interest.ask(symbol, 'QUESTION', 0);
   interest.lower(2);

@@ -53,7 +53,7 @@ it('QuoteBook: drops quotes older than the one in force', () => {
   expect(book.counts.late).toBe(1);
 });
 
-it('QuoteBook: passes over a message that comes twice', () => {
+it('QuoteBook: ignores a repeated message', () => {
   quote(10, 11, TEN - 10);
   quote(10, 11, TEN - 10);
   expect(ticks).toHaveLength(1);
@@ -81,14 +81,14 @@ it('QuoteBook: treats a price of zero as a missing side, and ignores crossed and
   expect(book.counts).toMatchObject({ crossed: 1, malformed: 2 });
 });
 
-it('QuoteBook: moves last by trades that update the consolidated last sale alone', () => {
+it('QuoteBook: updates last only by trades that update the consolidated last sale', () => {
   quote(10, 11);
   trade(10.5);
   trade(99, { updatesLast: false });
   expect(latest()?.last).toBe(Price.of('10.5'));
 });
 
-it('QuoteBook: withdraws the last trade, and puts a corrected one in its place', () => {
+it('QuoteBook: withdraws a canceled last trade, and replaces a corrected one', () => {
   quote(10, 11);
   trade(10.4, { id: '1' });
   now += 1;
@@ -168,7 +168,7 @@ describe('QuoteBook: the official close (D180)', () => {
     expect(latest()).not.toHaveProperty('close');
   });
 
-  it('is the mark at the bell where none comes within a minute', () => {
+  it('is the mark at the bell if none arrives within a minute', () => {
     now = CLOSE + 1;
     quote(8, 8.02);
     now = CLOSE + 59_999;
@@ -198,7 +198,7 @@ describe('QuoteBook: the official close (D180)', () => {
     expect(latest()).not.toHaveProperty('close');
   });
 
-  it('is expected of no option, and of no source without official prices', () => {
+  it('is not expected for options or from sources without official prices', () => {
     book.quote({ symbol: 'AAPL260116C00100000', bid: 1, ask: 2, stampMs: now });
     expect(tape.latest('AAPL260116C00100000')).not.toHaveProperty('closeToCome');
     begin();

@@ -79,7 +79,7 @@ it('ticks encoded as bytes have the text of their lines', () => {
 });
 
 it.skipIf(!existsSync('/dev/full'))(
-  'a recorder on a full disk tells it once, drops ticks, and lets quotes age from the last one written',
+  'a recorder on a full disk reports it once, drops ticks, and lets quotes become stale from the last one written',
   async () => {
     const notes: string[] = [];
     const recorder = new TickRecorder(directory, (text) => notes.push(text));
@@ -122,7 +122,7 @@ it.each([
   ['1,1,1,A,Z,,,,,,,', 'not one of Q, T, H, R, B, G, E'],
   ['1,1,1,A,Q,-1,,,,,,', 'not a price above zero'],
   ['1,1,1,A,Q,2,1,1,1,,,', 'bid is above ask'],
-])('an invalid line of ticks is an error with the reason: %s', (line, message) => {
+])('an invalid line of ticks is refused with the reason: %s', (line, message) => {
   expect(tickRowOf(line.split(','))).toContain(message);
 });
 

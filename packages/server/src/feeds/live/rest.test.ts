@@ -38,7 +38,7 @@ const openRest = (perMinute: number): Rest =>
   });
 
 describe('Rest: requests to a source', () => {
-  it('are sent again after 429, at the time that the source names', async () => {
+  it('are sent again after 429, at the time that the source states', async () => {
     answers = [
       { status: 429, headers: { 'retry-after': '0' } },
       { status: 429, headers: { 'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) - 5) } },
@@ -48,7 +48,7 @@ describe('Rest: requests to a source', () => {
     expect(asked).toEqual(['/x?b=2', '/x?b=2', '/x?b=2']);
   });
 
-  it('fail after three of them, and are not a wrong key', async () => {
+  it('fail after three 429 answers, without a report of a wrong key', async () => {
     answers = Array.from({ length: 3 }, () => ({ status: 429, headers: { 'retry-after': '0' } }));
     await expect(rest.get('/x')).rejects.toMatchObject({
       kind: 'RETRY',
@@ -62,7 +62,7 @@ describe('Rest: requests to a source', () => {
     [{ status: 503 }, 'RETRY', /answered HTTP 503/],
     [{ status: 200, body: '<html>' }, 'RETRY', /the answer is not JSON/],
     [{ status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'RETRY', /no answer/],
-  ])('fail in a sentence without the key: %j', async (answer, kind, message) => {
+  ])('fail with a message that does not include the key: %j', async (answer, kind, message) => {
     answers = [answer];
     const failure = (await rest.get('/x').catch((error: unknown) => error)) as Error & { kind: string };
     expect(failure.kind).toBe(kind);

@@ -63,7 +63,7 @@ describe('PushFeed', () => {
     ]);
   });
 
-  test('makes a daily bar of the regular session, once it is over', async () => {
+  test('returns a daily bar of the regular session, after its close', async () => {
     const feed = new PushFeed({ calendar });
     feed.record([quote(-60_000, '9'), quote(0, '10'), quote(3_600_000, '12'), quote(7_200_000, '11')]);
     expect(await feed.bars({ ...query, size: '1Day', until: Instant.plusMs(CLOSE, -1) })).toEqual([]);
@@ -80,7 +80,7 @@ describe('PushFeed', () => {
     ]);
   });
 
-  test('keeps a bounded number of bars, and a late quote changes its own bar', async () => {
+  test('retains a bounded number of bars, and a late quote changes the bar of its minute', async () => {
     const feed = new PushFeed({ calendar: calendarById('always-open') });
     for (let minute = 0; minute < 10_000; minute++) feed.record([quote(minute * 60_000, '10')]);
     const all = { ...query, until: Instant.plusMs(OPEN, 10_000 * 60_000), limit: 100_000 };
@@ -95,7 +95,7 @@ describe('PushFeed', () => {
     ]);
   });
 
-  test('a quote without any price is no bar', async () => {
+  test('returns no bar for a quote without a price', async () => {
     const feed = new PushFeed({ calendar });
     feed.record([{ symbol: 'AAPL', at: OPEN }]);
     expect(await feed.bars(query)).toEqual([]);

@@ -36,7 +36,7 @@ async function told(after: string, until: string, symbols?: readonly string[]): 
 const of = (events: readonly MarketEvent[], symbol: string): Quote[] =>
   events.flatMap(({ quotes }) => quotes.filter((quote) => quote.symbol === symbol));
 
-describe('a recording of contracts', () => {
+describe('A recording of contracts', () => {
   test('lists them by their symbols and by its file of contracts', () => {
     const listed = new Map(archive.listing.instruments.map((instrument) => [instrument.symbol, instrument]));
     expect(listed.get('GOOG151224C00750000')).toMatchObject({
@@ -73,7 +73,7 @@ describe('a recording of contracts', () => {
     expect(symbolsOf(['AAPL140621C00645000'])).toEqual(['AAPL', 'AAPL140621C00645000']);
   });
 
-  test('reports a chain minute by minute: all contracts of a minute in one event', async () => {
+  test('reports a chain by minute: all contracts of a minute in one event', async () => {
     const events = await told('2015-12-24T15:00:30Z', '2015-12-24T15:02:00Z');
     expect(events.map(({ at }) => at)).toEqual([utc('2015-12-24T15:01:00Z'), utc('2015-12-24T15:02:00Z')]);
     for (const { quotes } of events) {
@@ -84,7 +84,7 @@ describe('a recording of contracts', () => {
     expect(call.ask! > call.bid!).toBe(true);
   });
 
-  test('keeps one-sided rows and passes over crossed ones', async () => {
+  test('uses one-sided quotes and skips crossed ones', async () => {
     // A worthless call has no bid.
     const [call] = of(await told('2015-12-24T15:00:00Z', '2015-12-24T15:01:00Z'), 'GOOG151224C00760000');
     expect(call).toMatchObject({ ask: Price.of('0.1') });
@@ -95,7 +95,7 @@ describe('a recording of contracts', () => {
     expect(of(events, 'SPXW210108P03700000')).toEqual([]);
   });
 
-  test('recorded contracts: an hour is known at its end only', async () => {
+  test('reports an hourly row only at the end of its hour', async () => {
     const events = await told('2014-06-09T13:00:00Z', '2014-06-09T15:00:00Z', ['AAPL']);
     expect(events.map(({ at }) => at)).toEqual([utc('2014-06-09T14:00:00Z'), utc('2014-06-09T15:00:00Z')]);
     expect(of(events, 'AAPL140621C00092140')[0]).toMatchObject({
@@ -106,7 +106,7 @@ describe('a recording of contracts', () => {
     expect(events.every(({ passed }) => passed === undefined)).toBe(true);
   });
 
-  test('an index has a last value alone, and bars without volume', async () => {
+  test('has only last values for an index, and bars without volume', async () => {
     const quotes = of(await told('2021-01-04T15:00:00Z', '2021-01-04T15:03:00Z'), 'SPX');
     expect(quotes).toHaveLength(3);
     for (const quote of quotes) expect(Object.keys(quote).sort()).toEqual(['at', 'last', 'symbol']);
@@ -122,7 +122,7 @@ describe('a recording of contracts', () => {
     expect(bars.every(({ volume }) => volume === 0)).toBe(true);
   });
 
-  test('recorded contracts: distinguishes futures by month', async () => {
+  test('distinguishes futures by month', async () => {
     const events = await told('2013-12-20T14:20:00Z', '2013-12-20T14:41:00Z', ['ESZ13', 'ESH14']);
     const [front] = of(events, 'ESZ13');
     expect(front).toMatchObject({ at: utc('2013-12-20T14:20:59.999Z') });
@@ -130,7 +130,7 @@ describe('a recording of contracts', () => {
     expect(of(events, 'ESH14').length).toBeGreaterThan(15);
   });
 
-  test('has the open interest of the evening before, after its publication', () => {
+  test('reports the open interest of the previous evening, after its publication', () => {
     const feed = new ReplayFeed({ archive });
     const symbol = 'GOOG160115C00750000';
     const before = feed.openInterest(symbol, utc('2015-12-23T00:00:00Z'));

@@ -82,7 +82,7 @@ feedContract({
   bars: { size: '5Min', eventsLie: 'up to its end' },
 });
 
-describe('the shipped recording', () => {
+describe('The shipped recording', () => {
   test('lists its symbols with figures from their first days', () => {
     const feed = new ReplayFeed({ archive: samples });
     expect(feed.listing().instruments).toHaveLength(16);
@@ -144,7 +144,7 @@ describe('the shipped recording', () => {
     ).toBe(true);
   });
 
-  test('has daily bars as recorded, known after the close, and none shorter', async () => {
+  test('has the recorded daily bars, known after the close, and no shorter ones', async () => {
     const feed = new ReplayFeed({ archive: samples });
     const query = { symbol: 'AAPL', size: '1Day', from: at('2014-06-01', 0), limit: 2 } as const;
     expect(await feed.bars({ ...query, until: at('2014-06-09', 16) })).toEqual([
@@ -166,7 +166,7 @@ describe('the shipped recording', () => {
     ).toEqual(all.slice(-7));
   });
 
-  test('an early close ends the day at 13:00', async () => {
+  test('ends a day with an early close at 13:00', async () => {
     const feed = new ReplayFeed({ archive: samples, symbols: ['MSFT'] });
     const events = await told(feed, at('2014-11-28', 0), at('2014-11-29', 0));
     expect(events.map((event) => event.at)).toEqual([
@@ -186,7 +186,7 @@ describe('the shipped recording', () => {
   });
 });
 
-describe('recorded minutes', () => {
+describe('Recorded minutes', () => {
   test('become known at their end: the quote, then the trade, and the range', async () => {
     const feed = await feedOf({
       'x_quotes.csv': `${QUOTES}2024-03-04T14:30:00Z,X,10,10.5,9.5,10.10,200,10.2,10.8,9.9,10.30,,\n`,
@@ -408,7 +408,7 @@ describe('recorded minutes', () => {
   });
 });
 
-describe('damaged recordings', () => {
+describe('A damaged recording', () => {
   const opening = async (files: Readonly<Record<string, string>>): Promise<unknown> =>
     ReplayArchive.open({ path: await recording(files), calendar }).then(
       () => 'opened',
@@ -444,12 +444,12 @@ describe('damaged recordings', () => {
     ],
     ['a row without a symbol', { 'daily_bars.csv': `${DAILY}2024-03-05,,1,1,1,1,7\n` }, /line 2: no symbol/],
     [
-      'a minute told twice',
+      'a repeated minute',
       { 'x_trades.csv': `${TRADES}${'2024-03-04T14:30:00Z,X,1,1,1,1,7\n'.repeat(2)}` },
       /line 3: a second row of X/,
     ],
     ['nothing to replay', { 'notes.txt': 'hello' }, /no daily_bars.csv/],
-    ['packed and unpacked', { 'daily_bars.csv': DAILY, 'daily_bars.csv.gz': DAILY }, /remove one of the two/],
+    ['a packed and an unpacked file', { 'daily_bars.csv': DAILY, 'daily_bars.csv.gz': DAILY }, /remove one of the two/],
     [
       'a bad split',
       {
@@ -469,13 +469,13 @@ describe('damaged recordings', () => {
       /line 2: not an amount/,
     ],
     ['one endless line', { 'daily_bars.csv': 'x'.repeat(400_000) }, /line 1: no end of line/],
-  ])('%s is named with file and line when opened', async (_, files, message) => {
+  ])('with %s is refused when opened, with file and line', async (_, files, message) => {
     const error = await opening(files);
     expect(error).toBeInstanceOf(BadReplayFile);
     expect(String(error)).toMatch(message);
   });
 
-  test('a packed file that ends early, or is not packed', async () => {
+  test('with a truncated or uncompressed .gz file is refused when opened', async () => {
     const path = await recording({});
     const whole = gzipSync(
       DAILY + Array.from({ length: 20_000 }, (_, i) => `2024-03-04,S${i},1,1,1,1,${i}`).join('\n'),
@@ -488,19 +488,19 @@ describe('damaged recordings', () => {
     await expect(ReplayArchive.open({ path, calendar })).rejects.toThrow(BadReplayFile);
   });
 
-  test('a directory that is not there', async () => {
+  test('in a missing directory is refused', async () => {
     await expect(ReplayArchive.open({ path: '/nowhere/at/all', calendar })).rejects.toThrow(
       /not a directory that can be read/,
     );
   });
 
   test.each([
-    ['a price that is none', '2024-03-05,X,1,1,1,abc,7'],
+    ['a price that is not a number', '2024-03-05,X,1,1,1,abc,7'],
     ['a price of zero', '2024-03-05,X,1,1,0,1,7'],
     ['high below low', '2024-03-05,X,2,1,3,2,7'],
     ['a negative volume', '2024-03-05,X,1,1,1,1,-7'],
     ['a symbol twice in a day', '2024-03-05,X,1,1,1,1,7\n2024-03-05,Y,1,1,1,1,7\n2024-03-05,X,1,1,1,1,7'],
-  ])('%s is named when it is reached, every time', async (_, damaged) => {
+  ])('with %s fails at each read that reaches it', async (_, damaged) => {
     // The opening scan reads the prices of the first days; these come later.
     const rows = Array.from(
       { length: 35 },
@@ -515,7 +515,7 @@ describe('damaged recordings', () => {
     await feed.close();
   });
 
-  test('a damaged quote or trade, too', async () => {
+  test('with a damaged quote fails at a read that reaches it', async () => {
     const quotes = `${QUOTES}2024-03-04T14:30:00Z,X,1,1,1,1,-1,2,2,2,2,1,\n`;
     const feed = await feedOf({ 'x_quotes.csv': quotes });
     await expect(told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-06T00:00:00Z'))).rejects.toThrow(
@@ -524,7 +524,7 @@ describe('damaged recordings', () => {
   });
 });
 
-describe('large recordings', () => {
+describe('A large recording', () => {
   /** About 6 MB: a file that is read in a hundred pieces. */
   const ROWS = 120_000;
   const start = utc('2023-01-02T00:00:00Z');
@@ -537,7 +537,7 @@ describe('large recordings', () => {
   };
 
   test.each(['big_trades.csv', 'big_trades.csv.gz'])(
-    '%s is read a piece at a time and no further than needed',
+    'in %s is read in pieces, and no further than needed',
     async (name) => {
       const path = await recording({ [name]: text() });
       const archive = await ReplayArchive.open({ path, calendar });
@@ -566,7 +566,7 @@ describe('large recordings', () => {
     },
   );
 
-  test('many simulations share an archive, and each continues at its own position', async () => {
+  test('is shared by many simulations, each at its own position', async () => {
     const feeds = Array.from({ length: 40 }, () => new ReplayFeed({ archive: samples, symbols: ['IBM'] }));
     const [first, middle, last] = [at('2008-01-02', 0), at('2008-01-03', 12), at('2008-01-05', 0)];
     for (const [from, to, count] of [

@@ -12,7 +12,7 @@ const draws: Draws = {
 const START = 1_767_000_000;
 
 describe('BrownianPath', () => {
-  test('gives the same value however it is reached', () => {
+  test('returns the same value for a second, in any order of reads', () => {
     const walked = new BrownianPath(draws);
     const forward = Array.from({ length: 5000 }, (_, i) => walked.at(START + i));
     const backwards = new BrownianPath(draws);
@@ -24,7 +24,7 @@ describe('BrownianPath', () => {
     }
   });
 
-  test('runs on across the cut between two blocks, and before 1970', () => {
+  test('is continuous across block boundaries, and before 1970', () => {
     const path = new BrownianPath(draws);
     for (const cut of [105 * 2 ** 24, 0, -(2 ** 24)]) {
       for (let second = cut - 50; second < cut + 50; second++) {
@@ -46,7 +46,7 @@ describe('BrownianPath', () => {
     }
   });
 
-  test('exploring finds the true extremes and passes over most of the seconds', () => {
+  test('explore: finds the true extremes and skips most of the seconds', () => {
     const path = new BrownianPath(draws);
     const from = START + 12_345;
     const until = from + 20_000;

@@ -32,7 +32,7 @@ async function instantsOf(after: Instant, until: Instant, symbol = 'AAPL'): Prom
   return instants;
 }
 
-describe('the quotes', () => {
+describe('Synthetic quotes', () => {
   test('are a function of seed, symbol and second, independent of earlier questions', () => {
     const walked = Array.from({ length: 600 }, (_, i) =>
       feed.quoteAt('KO', Instant.plusMs(at(MONDAY, 11), i * 1000)),
@@ -57,7 +57,7 @@ describe('the quotes', () => {
     });
   });
 
-  test('at the close of a session have the close of the day as its bar has it', async () => {
+  test('have, at the close of a session, the close of the daily bar', async () => {
     for (const calendar of [xnys, alwaysOpen]) {
       const market = new SyntheticFeed({ seed: 42, calendar, riskFreeRate: 0.04 });
       const close = marketHours(calendar, 'EQUITIES').nextClose('REGULAR', at(MONDAY, 11));
@@ -77,7 +77,7 @@ describe('the quotes', () => {
   });
 
   test.each(CATALOGUE.map(({ equity }) => equity.symbol))(
-    '%s: whole ticks, plausible spread and sizes',
+    'of %s have whole ticks and a plausible spread and size',
     (symbol) => {
       const entry = CATALOGUE.find(({ equity }) => equity.symbol === symbol)!;
       let spreads = 0;
@@ -114,7 +114,7 @@ describe('the quotes', () => {
     },
   );
 
-  test('outside the sessions are the last before the close', () => {
+  test('outside the sessions are the last quotes before the close', () => {
     const friday = Instant.plusMs(at('2026-01-02', 20), -1000);
     expect(feed.quoteAt('SPY', at('2026-01-04', 12))).toEqual(feed.quoteAt('SPY', friday));
     expect(feed.quoteAt('SPY', at('2026-01-02', 20))?.at).toBe(friday);
@@ -128,8 +128,8 @@ describe('the quotes', () => {
   });
 });
 
-describe('the events', () => {
-  test('come every second up to an hour, every minute beyond', async () => {
+describe('Synthetic events', () => {
+  test('occur every second in spans up to an hour, every minute in longer ones', async () => {
     expect(await instantsOf(at(MONDAY, 10), at(MONDAY, 11))).toHaveLength(3600);
     const long = await instantsOf(at(MONDAY, 10), at(MONDAY, 11, 1));
     expect(long).toHaveLength(61);
@@ -137,7 +137,7 @@ describe('the events', () => {
     expect(long.at(-1)).toBe(at(MONDAY, 11, 1));
   });
 
-  test('keep to the sessions, and a long span has the last second of each', async () => {
+  test('occur within sessions only, and in a long span also at the last second of each session', async () => {
     const weekend = await instantsOf(at('2026-01-02', 15), at(MONDAY, 5));
     expect(weekend.every((instant) => marketHours(xnys, 'EQUITIES').isOpen('EXTENDED', instant))).toBe(true);
     expect(weekend).toContain(Instant.plusMs(at('2026-01-02', 16), -1000));
@@ -150,7 +150,7 @@ describe('the events', () => {
   });
 });
 
-describe('the bars', () => {
+describe('Synthetic bars', () => {
   const day = (symbol: string, limit: number): Promise<readonly Bar[]> =>
     feed.bars({ symbol, size: '1Day', from: Instant.ofMs(0), until: at(MONDAY, 17), limit });
 
@@ -197,7 +197,7 @@ describe('the bars', () => {
     });
   });
 
-  test('trade most at the open and the close, about the average in a day', async () => {
+  test('have the most volume at the open and the close, and about the average volume per day', async () => {
     const bars = await feed.bars({
       symbol: 'KO',
       size: '1Min',
@@ -242,7 +242,7 @@ describe('the bars', () => {
     expect(Math.abs(correlation(series['TSLA']!.slice(1), series['TSLA']!.slice(0, -1)))).toBeLessThan(0.15);
   });
 
-  test('an early close ends the day at 13:00', async () => {
+  test('end at 13:00 on a day with an early close', async () => {
     const [bar] = await feed.bars({
       symbol: 'SPY',
       size: '1Day',
@@ -253,7 +253,7 @@ describe('the bars', () => {
     expect(bar?.close).toBe(feed.quoteAt('SPY', Instant.plusMs(at('2025-11-28', 13), -1))?.last);
   });
 
-  test('before there was anything: none', async () => {
+  test('do not exist before the start of the data', async () => {
     const query = { symbol: 'SPY', size: '1Day', from: Instant.ofMs(0), limit: 5 } as const;
     expect(await feed.bars({ ...query, until: at('1997-06-02', 12) })).toEqual([]);
   });

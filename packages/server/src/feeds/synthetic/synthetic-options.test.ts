@@ -90,7 +90,7 @@ describe.each(CHAINS)('the options on %s of %s', (underlying, expiration) => {
     }
   });
 
-  test('leave no vertical spread or butterfly that costs less than nothing', () => {
+  test('price no vertical spread or butterfly below zero', () => {
     for (const { chain } of chains) {
       for (const optionType of ['CALL', 'PUT'] as const) {
         const side = chain.filter(({ contract }) => contract.optionType === optionType);
@@ -110,7 +110,7 @@ describe.each(CHAINS)('the options on %s of %s', (underlying, expiration) => {
     }
   });
 
-  test('agree with put–call parity inside the spread', () => {
+  test('satisfy put–call parity within the spread', () => {
     for (const { chain, now } of chains) {
       const spot = underlyingMiddle(underlying, now);
       for (let i = 0; i < chain.length; i += 2) {
@@ -132,8 +132,8 @@ function underlyingMiddle(underlying: string, now: Instant): number {
   return bid !== undefined && ask !== undefined ? (dollars(bid) + dollars(ask)) / 2 : dollars(last);
 }
 
-describe('contracts', () => {
-  test('are quoted in their hours, and a last time when they end', () => {
+describe('Synthetic contracts', () => {
+  test('are quoted in their trading hours, with a final quote at expiration', () => {
     const late = feed.quoteAt('SPXW260109P05500000', at('2026-01-08', 16, 10));
     expect(late?.at).toBe(at('2026-01-08', 16, 10));
     // In cash at the close: the last day ends at 16:00.
@@ -148,12 +148,12 @@ describe('contracts', () => {
     );
   });
 
-  test('that are not listed have no quote', () => {
+  test('have no quote if they are not listed', () => {
     for (const symbol of ['AAPL260116C00220010', 'AAPL290116C00220000', 'ESZ27', 'ESF26', 'SIH26', 'NOPE'])
       expect(feed.quoteAt(symbol, at(MONDAY, 12))).toBeUndefined();
   });
 
-  test('contracts: are quoted together with their underlying, each in its hours', async () => {
+  test('are quoted together with their underlying, each in its trading hours', async () => {
     const symbols = new Set(['AAPL', 'AAPL260116C00220000', 'SPX260116P05500000', 'ESH26']);
     const told: string[] = [];
     const after = Instant.plusMs(at(MONDAY, 15, 59), 58_000);
@@ -173,7 +173,7 @@ describe('contracts', () => {
   });
 });
 
-describe('indices and futures', () => {
+describe('Synthetic indices and futures', () => {
   test('follow the prices of their funds', () => {
     const now = at(MONDAY, 11);
     const spy = underlyingMiddle('SPY', now);
@@ -192,7 +192,7 @@ describe('indices and futures', () => {
     }
   });
 
-  test('trade through the evening, and have bars of their days', async () => {
+  test('trade through the evening, and have bars by trading day', async () => {
     const evening = at(MONDAY, 19);
     expect(feed.quoteAt('ESH26', evening)?.at).toBe(evening);
     expect(feed.quoteAt('ESH26', at(MONDAY, 17, 30))?.at).toBe(Instant.plusMs(at(MONDAY, 17), -1000));

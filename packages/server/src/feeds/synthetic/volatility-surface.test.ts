@@ -11,8 +11,8 @@ function varianceAt(logStrike: number, usual: number, nervousness: number, years
   return volatility * volatility * years;
 }
 
-describe.each([0.06, 0.19, 0.5, 1.3])('usual volatility %s', (usual) => {
-  it.each([0.4, 1, 2.5])('nervousness %s: no butterfly costs less than nothing', (nervousness) => {
+describe.each([0.06, 0.19, 0.5, 1.3])('Volatility surface at a usual volatility of %s', (usual) => {
+  it.each([0.4, 1, 2.5])('nervousness %s: prices no butterfly below zero', (nervousness) => {
     // Durrleman's condition: the density of the underlying is positive (Gatheral and Jacquier, 2014).
     for (const years of YEARS) {
       const deviation = termVolatility(usual, nervousness, years) * Math.sqrt(years);
@@ -31,7 +31,7 @@ describe.each([0.06, 0.19, 0.5, 1.3])('usual volatility %s', (usual) => {
     }
   });
 
-  it.each([0.4, 1, 2.5])('nervousness %s: a later expiration leaves more to move', (nervousness) => {
+  it.each([0.4, 1, 2.5])('nervousness %s: total variance increases with the expiration', (nervousness) => {
     for (let k = -2; k <= 2; k += 0.05) {
       const variances = YEARS.map((years) => varianceAt(k, usual, nervousness, years));
       expect(variances).toEqual([...variances].sort((a, b) => a - b));
@@ -39,7 +39,7 @@ describe.each([0.06, 0.19, 0.5, 1.3])('usual volatility %s', (usual) => {
   });
 });
 
-it('a smile: puts far down are dearer in volatility than calls far up', () => {
+it('strikeVolatility: is higher for low strikes than for high ones', () => {
   const at = (strike: number): number => strikeVolatility(strike, FORWARD, 0.2, 0.25);
   expect(at(FORWARD)).toBe(0.2);
   expect(at(80)).toBeGreaterThan(at(90));

@@ -170,7 +170,7 @@ it('Alpaca: an untradable symbol is listed and cannot be ordered', async () => {
   expect(body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
 });
 
-it('Alpaca: a limit that the source enforces is found out and kept', async () => {
+it('Alpaca: a symbol limit that the source enforces is detected and adopted', async () => {
   fake.symbolLimit = 2;
   for (const symbol of ['MSFT', 'TSLA']) fake.setSnapshot({ symbol, atMs: MONDAY_TEN, bid: 1, ask: 2 });
   await open();
@@ -186,7 +186,7 @@ it('Alpaca: a limit that the source enforces is found out and kept', async () =>
   });
 });
 
-it('Alpaca: another server with the same key is waited for, not given up', async () => {
+it('Alpaca: a second server with the same key continues to retry instead of giving up', async () => {
   await open();
   const other = await TestApp.open({
     ...{ settings: { ...secondServer() } },
@@ -218,7 +218,7 @@ const secondServer = (): Record<string, string> => ({
   APCA_API_SECRET_KEY: ALPACA_SECRET,
 });
 
-it('Alpaca: messages in the documented shapes', async () => {
+it('Alpaca: parses messages in the documented formats', async () => {
   await open();
   const quote = { S: 'AAPL', bp: 1, bs: 2, ap: 3, as: 4, c: ['R'], z: 'C' };
   expect(quoteFrom({ ...quote, t: '2025-10-31T15:00:00.123456789Z' })).toMatchObject({
