@@ -17,13 +17,15 @@ it('signingSecret: creates a secret once, in a file that only its owner can read
     return Promise.resolve();
   }));
 
-it.each([0o640, 0o604, 0o620, 0o666])('signingSecret: refuses a file that others can access: mode %o', (mode) =>
-  inDirectory((directory) => {
-    signingSecret(settings(directory));
-    chmodSync(join(directory, 'jwt-secret'), mode);
-    expect(() => signingSecret(settings(directory))).toThrow(/jwt-secret is open to others than its owner/);
-    // With a secret in the settings the file is not read.
-    expect(signingSecret({ ...settings(directory), jwtSecret: 'x'.repeat(32) })).toBe('x'.repeat(32));
-    return Promise.resolve();
-  }),
+it.each([0o640, 0o604, 0o620, 0o666])(
+  'signingSecret: refuses a file that others can access: mode %o',
+  (mode) =>
+    inDirectory((directory) => {
+      signingSecret(settings(directory));
+      chmodSync(join(directory, 'jwt-secret'), mode);
+      expect(() => signingSecret(settings(directory))).toThrow(/jwt-secret is open to others than its owner/);
+      // With a secret in the settings the file is not read.
+      expect(signingSecret({ ...settings(directory), jwtSecret: 'x'.repeat(32) })).toBe('x'.repeat(32));
+      return Promise.resolve();
+    }),
 );

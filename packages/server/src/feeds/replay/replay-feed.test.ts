@@ -449,7 +449,11 @@ describe('A damaged recording', () => {
       /line 3: a second row of X/,
     ],
     ['nothing to replay', { 'notes.txt': 'hello' }, /no daily_bars.csv/],
-    ['a packed and an unpacked file', { 'daily_bars.csv': DAILY, 'daily_bars.csv.gz': DAILY }, /remove one of the two/],
+    [
+      'a packed and an unpacked file',
+      { 'daily_bars.csv': DAILY, 'daily_bars.csv.gz': DAILY },
+      /remove one of the two/,
+    ],
     [
       'a bad split',
       {
