@@ -15,7 +15,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-it('loses nothing and does nothing twice when the server is killed in the middle of it', async () => {
+it('Sandpit client: loses no order and repeats none when the server is killed while it places orders', async () => {
   await inDirectory(async (directory) => {
     const settings = {
       DATA_DIR: directory,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { damageRun } from './damage.js';
 
-it('A damaged data directory is served unchanged, or refused in one sentence', async () => {
+it('A damaged data directory is served without a difference, or refused with one clear message', async () => {
   const report = await damageRun({ copies: 12, seed: 20_260_302, starts: 0.1, verifies: 0.1 });
   expect(report.problems).toEqual([]);
   expect(report.whole).toBeGreaterThan(0);

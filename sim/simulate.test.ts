@@ -10,7 +10,7 @@ describe('A seeded run of the whole system', { timeout: 60_000 }, () => {
     });
   }
 
-  it('ends in the same state for the same seed, in another one for another', async () => {
+  it('ends in the same state for the same seed, and in another state for another seed', async () => {
     const run = async (seed: number): Promise<string> =>
       (await simulate({ seed, days: 1, feed: 'push', portfolios: 6, actionsPerDay: 80 })).stateHash;
     const first = await run(11);

@@ -19,18 +19,18 @@ describe('The crash rig finds', { timeout: 120_000 }, () => {
 
   it.each([
     [
-      'an acknowledgement that comes before the commit',
+      'an acknowledgement sent before the commit',
       acknowledgedTooEarly,
       /was acknowledged and|answered 404|stream|ledger/,
     ],
-    ['an answer that is not remembered', forgottenAnswer, /the repeated request answered|was refused/],
+    ['a stored answer that is lost', forgottenAnswer, /the repeated request answered|was refused/],
     [
       'rows of history that were not written',
       skippedHistoryRow,
       /the journal has|was acknowledged and is "nothing"/,
     ],
     ['a stream event that was not sent', droppedStreamEvent, /of the order stream was/],
-    ['a journal that is whole and shorter than it was', lostTail(), /was acknowledged and/],
+    ['an intact journal without its last records', lostTail(), /was acknowledged and/],
   ])('%s', async (_, planted, said) => {
     const { problems } = await crash({
       kills: 4,

@@ -21,7 +21,7 @@ function judge(schema: Parameters<typeof validateBody>[0], body: unknown): strin
   return result.ok ? [] : result.messages;
 }
 
-describe('create portfolio', () => {
+describe('CreatePortfolioBody', () => {
   const cash = { accountId, portfolioType: 'CASH', accountType: 'INDIVIDUAL', brokerId: 'default' };
   const margin = { ...cash, portfolioType: 'MARGIN' };
 
@@ -78,13 +78,13 @@ describe('create portfolio', () => {
     ['too much', { ...cash, initialCash: 1e9 + 1 }, ['initialCash must not be greater than 1000000000']],
     ['no broker', { ...cash, brokerId: undefined }, ['brokerId must be a string']],
     ['any broker: the list is checked later', { ...cash, brokerId: 'nobody' }, []],
-  ])('%s', (_, body, expected) => {
+  ])('validates %s', (_, body, expected) => {
     expect(judge(CreatePortfolioBody, body)).toEqual(expected);
   });
 });
 
-describe('portfolio changes', () => {
-  it('margin upgrade', () => {
+describe('Bodies of portfolio changes', () => {
+  it('MarginUpgradeBody: requires a margin type, and an engine for PORTFOLIO only', () => {
     expect(
       judge(MarginUpgradeBody, { marginType: 'PORTFOLIO', portfolioMarginEngineType: 'SIMPLE' }),
     ).toEqual([]);
@@ -97,11 +97,11 @@ describe('portfolio changes', () => {
     ]);
   });
 
-  it('broker switch', () => {
+  it('SwitchBrokerBody: requires a broker', () => {
     expect(judge(SwitchBrokerBody, {})).toEqual(['brokerId must be a string']);
   });
 
-  it('transfer', () => {
+  it('TransferBody: requires an amount in cents, not 0 and within its limits', () => {
     expect(judge(TransferBody, { amount: -50.25 })).toEqual([]);
     expect(judge(TransferBody, { amount: 0 })).toEqual(['amount must not be 0']);
     expect(judge(TransferBody, { amount: 0.001 })).toEqual(['amount must have at most 2 decimal places']);
@@ -109,8 +109,8 @@ describe('portfolio changes', () => {
   });
 });
 
-describe('accounts', () => {
-  it('create', () => {
+describe('Bodies of accounts', () => {
+  it('CreateAccountBody: accepts an empty body and refuses margin for retirement accounts', () => {
     expect(judge(CreateAccountBody, {})).toEqual([]);
     expect(judge(CreateAccountBody, { accountType: 'IRA', portfolioType: 'MARGIN' })).toEqual([
       'IRA and ROTH_IRA accounts must use CASH portfolios',
@@ -118,7 +118,7 @@ describe('accounts', () => {
     expect(judge(CreateAccountBody, { id: accountId })).toEqual(['property id should not exist']);
   });
 
-  it('update', () => {
+  it('UpdateAccountBody: requires at least one name and refuses other fields', () => {
     expect(judge(UpdateAccountBody, { firstName: 'Ada' })).toEqual([]);
     expect(judge(UpdateAccountBody, {})).toEqual([
       'body must contain at least one of name, firstName, lastName',
@@ -129,8 +129,8 @@ describe('accounts', () => {
   });
 });
 
-describe('market data', () => {
-  it('quotes of 1 to 50 symbols', () => {
+describe('Bodies of market data', () => {
+  it('QuotesBody: requires 1 to 50 symbols', () => {
     expect(judge(QuotesBody, { symbols: ['AAPL'] })).toEqual([]);
     expect(judge(QuotesBody, { symbols: [] })).toEqual(['symbols must contain 1 to 50 elements']);
     expect(judge(QuotesBody, { symbols: Array(51).fill('A') })).toEqual([
@@ -143,8 +143,8 @@ describe('market data', () => {
   });
 });
 
-describe('simulation control', () => {
-  it('quotes', () => {
+describe('Bodies of simulation control', () => {
+  it('PushQuotesBody: accepts quotes and reports each invalid field', () => {
     const quote = { symbol: 'AAPL', bid: 10, ask: 10.05 };
     expect(judge(PushQuotesBody, { quotes: [quote] })).toEqual([]);
     expect(
@@ -167,7 +167,7 @@ describe('simulation control', () => {
     ]);
   });
 
-  it('clock', () => {
+  it('SetClockBody, AdvanceClockBody: require a target', () => {
     expect(judge(SetClockBody, { now: '2026-01-05T14:30:00Z', speed: 60 })).toEqual([]);
     expect(judge(SetClockBody, {})).toEqual(['body must contain at least one of now, speed']);
     expect(judge(AdvanceClockBody, { by: 'PT1H' })).toEqual([]);
@@ -178,7 +178,7 @@ describe('simulation control', () => {
     ]);
   });
 
-  it('instruments, by their class', () => {
+  it('instruments are checked by their asset class', () => {
     const future = {
       assetClass: 'FUTURE',
       symbol: 'ESH26',
@@ -217,7 +217,7 @@ describe('simulation control', () => {
     ]);
   });
 
-  it('corporate actions, by their type', () => {
+  it('corporate actions are checked by their type', () => {
     const split = { type: 'SPLIT', symbol: 'XYZ', exDate: '2026-03-02', ratio: { new: 2, old: 1 } };
     const dividend = {
       type: 'CASH_DIVIDEND',
@@ -245,7 +245,7 @@ describe('simulation control', () => {
     ]);
   });
 
-  it('simulations', () => {
+  it('CreateSimulationBody: accepts settings and reports each invalid field', () => {
     expect(
       judge(CreateSimulationBody, { feed: 'push', clock: 'manual', start: '2026-01-05T14:30:00Z', seed: 7 }),
     ).toEqual([]);
@@ -276,8 +276,8 @@ describe('simulation control', () => {
   });
 });
 
-describe('margin requirements', () => {
-  it('of a book that need not exist', () => {
+describe('RequirementsBody', () => {
+  it('accepts hypothetical positions and reports each invalid field', () => {
     const body = {
       marginType: 'REG_T',
       positions: [
@@ -307,8 +307,8 @@ describe('margin requirements', () => {
   });
 });
 
-describe('streams', () => {
-  it('portfolios of one account or one portfolio', () => {
+describe('PortfolioStreamQuery', () => {
+  it('requires either an account or a portfolio', () => {
     const judgeQuery = (query: unknown): string[] => {
       const result = validateTexts(PortfolioStreamQuery, query);
       return result.ok ? [] : result.messages;

@@ -45,7 +45,7 @@ function isRaised(code: string): boolean {
   return sources.some((source) => mention.test(source));
 }
 
-describe('the page on errors', () => {
+describe('The page on errors', () => {
   it('has a heading for every code and a code for every heading, in the same order', () => {
     expect([...sections.keys()]).toEqual(errorCodeNames);
   });
@@ -64,15 +64,15 @@ describe('the page on errors', () => {
   });
 });
 
-describe('error bodies', () => {
-  it('plain', () => {
+describe('Error bodies', () => {
+  it('have a status, a message and a name, and match their schema', () => {
     const body = problem(404, 'Portfolio not found');
     expect(body).toEqual({ statusCode: 404, message: 'Portfolio not found', error: 'Not Found' });
     expect(validateBody(Problem, body).ok).toBe(true);
     expect(validateBody(Problem, problem(400, ['a', 'b'])).ok).toBe(true);
   });
 
-  it('coded', () => {
+  it('have a code and its details, and match their schema', () => {
     const body = codedProblem('INSUFFICIENT_FUNDS', 'Insufficient funds', {
       availableCash: 1,
       requiredAmount: 2,
@@ -90,7 +90,7 @@ describe('error bodies', () => {
     expect(validateBody(CodedProblem, { ...body, error: { code: 'NO_SUCH_CODE' } }).ok).toBe(false);
   });
 
-  it('has a schema of details for every code', () => {
+  it('have a schema of details for every code', () => {
     expect([...errorDetailSchemas.keys()]).toEqual(errorCodeNames);
   });
 });

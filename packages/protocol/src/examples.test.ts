@@ -40,7 +40,7 @@ function replyProblems({ responses, events }: Route, { reply, stream }: Example)
     : messagesOf(validateBody(streamEventSchemas[event], JSON.parse(data)));
 }
 
-describe('examples', () => {
+describe('Examples of operations', () => {
   it('exist for every operation', () => {
     expect(routeEntries.map(([id]) => id).filter((id) => examples[id] === undefined)).toEqual([]);
   });
@@ -50,7 +50,7 @@ describe('examples', () => {
     expect(route === undefined ? ['no such operation'] : problemsOf(route, example)).toEqual([]);
   });
 
-  it('are in the document, for aliases too', () => {
+  it('are included in the OpenAPI document, also for aliases', () => {
     const { paths } = openApiDocument({ serverUrl: 'http://127.0.0.1:3000', version: '1' }) as {
       paths: Record<
         string,

@@ -7,7 +7,7 @@ const feb1 = Date.UTC(2026, 1, 1) / MS_PER_DAY;
 const at = (hour: number, minute = 0, second = 0, ms = 0): number =>
   ((hour * 60 + minute) * 60 + second) * 1000 + ms;
 
-describe('a date', () => {
+describe('parseDateTime, dates', () => {
   // 2026-02-01 is a Sunday, the 32nd day of its year.
   it.each(['2026-02-01', '20260201', '2026-032', '2026032', '2026-W05-7', '2026W057'])('%s', (text) => {
     expect(parseDateTime(text)).toEqual({ day: feb1 });
@@ -45,12 +45,12 @@ describe('a date', () => {
     'tomorrow',
     '',
     '0'.repeat(5000),
-  ])('%j is none', (text) => {
+  ])('%j is refused', (text) => {
     expect(parseDateTime(text)).toBeUndefined();
   });
 });
 
-describe('a time', () => {
+describe('parseDateTime, times', () => {
   it.each([
     ['T15', { timeMs: at(15) }],
     ['T15:30', { timeMs: at(15, 30) }],
@@ -66,11 +66,11 @@ describe('a time', () => {
     ['T15:30-05:00', { timeMs: at(15, 30), offsetMinutes: -300 }],
     ['T15:30+0530', { timeMs: at(15, 30), offsetMinutes: 330 }],
     ['T15:30-05', { timeMs: at(15, 30), offsetMinutes: -300 }],
-  ])('2026-02-01%s', (text, expected) => {
+  ])('2026-02-01%s is accepted', (text, expected) => {
     expect(parseDateTime(`2026-02-01${text}`)).toEqual({ day: feb1, ...expected });
   });
 
-  it.each(['20260201T1530', '20260201T153000,0', '2026032T1530', '2026W057T1530'])('%s, basic', (text) => {
+  it.each(['20260201T1530', '20260201T153000,0', '2026032T1530', '2026W057T1530'])('%s is accepted in basic format', (text) => {
     expect(parseDateTime(text)).toEqual({ day: feb1, timeMs: at(15, 30) });
   });
 
@@ -90,16 +90,16 @@ describe('a time', () => {
     't15:30',
     'T15:30Z ',
     ' 15:30',
-  ])('2026-02-01%s is none', (text) => {
+  ])('2026-02-01%s is refused', (text) => {
     expect(parseDateTime(`2026-02-01${text}`)).toBeUndefined();
   });
 
-  it('basic dates need basic times', () => {
+  it('a basic date with an extended time is refused', () => {
     expect(parseDateTime('20260201T15:30')).toBeUndefined();
   });
 });
 
-it('reads the format of Date', () => {
+it('parseDateTime: reads the format of Date.toISOString', () => {
   fc.assert(
     fc.property(
       fc.date({

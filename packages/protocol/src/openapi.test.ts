@@ -52,7 +52,7 @@ function at(pointer: string): unknown {
 /** Ways to show who asks; an optional one may be none. */
 const WAYS = { none: 0, bearer: 1, ticket: 2, optional: 3 } as const;
 
-describe('the table of routes', () => {
+describe('The table of routes', () => {
   it('has no two operations on one method and path', () => {
     const all = routeEntries.flatMap(([, route]) =>
       [route.path, ...Object.values(route.aliases ?? {})].map(
@@ -71,7 +71,7 @@ describe('the table of routes', () => {
     }
   });
 
-  it('reads with `read`, changes with `trade` or `simulate`', () => {
+  it('requires scope read for reads, trade or simulate for changes', () => {
     for (const [id, route] of routeEntries) {
       expect(route.path.startsWith('/v1/'), id).toBe(true);
       expect(route.scope === undefined, id).toBe(route.auth === 'none');
@@ -120,7 +120,7 @@ describe('the table of routes', () => {
     expect(routeEntries.map(([, route]) => `${route.method} ${route.path}`)).toContain(operation);
   });
 
-  it('gives handlers their types', () => {
+  it('provides the types of handlers', () => {
     const params: ParamsOf<'getOrder'> = { orderId: limitOrder.portfolioId };
     const query: QueryOf<'listAccountOrders'> = { page: 1, limit: 50, status: 'FILLED' };
     const none: BodyOf<'getOrder'> = undefined;
@@ -132,14 +132,14 @@ describe('the table of routes', () => {
   });
 });
 
-describe('the document', () => {
+describe('The OpenAPI document', () => {
   it('is plain JSON of OpenAPI 3.1', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.servers).toEqual([{ url: 'http://127.0.0.1:3000' }]);
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it('is the same every time, and its own copy', () => {
+  it('is equal for every call, and a separate copy', () => {
     const again = openApiDocument({ serverUrl: 'http://127.0.0.1:3000', version: '1.2.3' });
     expect(again).toEqual(document);
     expect(again['paths']).not.toBe(document.paths);
@@ -164,13 +164,13 @@ describe('the document', () => {
     expect(operations.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(expected.sort());
   });
 
-  it('names every operation once', () => {
+  it('has a unique id for every operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of Object.keys(routes)) expect(ids).toContain(id);
   });
 
-  it('describes every operation, and numbers none', () => {
+  it('has a description and a name without digits for every operation', () => {
     for (const { operation, path } of operations) {
       expect(operation.description, path).toMatch(/\.$/);
       expect(operation.operationId, path).toMatch(/^[a-z][A-Za-z]+$/);
@@ -222,7 +222,7 @@ describe('the document', () => {
     }
   });
 
-  it('has schemas that judge: an order by the published one', () => {
+  it('has published schemas that validate an order', () => {
     const published: unknown = JSON.parse(
       JSON.stringify({
         $ref: '#/$defs/CreateOrderBody',
@@ -265,7 +265,7 @@ describe('the document', () => {
     expect(count).toBeGreaterThan(5);
   });
 
-  it('closes every object and gives every code', () => {
+  it('allows no additional properties and lists every error code', () => {
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       if (schema['type'] === 'object') expect(schema['additionalProperties'], name).toBe(false);
     }
@@ -273,7 +273,7 @@ describe('the document', () => {
   });
 });
 
-describe('components', () => {
+describe('Components', () => {
   it('refuses two schemas of one name', () => {
     const components = new Components();
     components.refer(Type.Object({ a: text() }, { $id: 'Same' }));

@@ -9,8 +9,8 @@ const judge = (body: unknown): string[] => {
   return result.ok ? [] : result.messages;
 };
 
-describe('an order', () => {
-  it('is accepted', () => {
+describe('CreateOrderBody', () => {
+  it('accepts limit orders, market orders and spreads', () => {
     expect(validateBody(CreateOrderBody, limitOrder)).toEqual({ ok: true, value: limitOrder });
     expect(judge(marketOrder)).toEqual([]);
     expect(judge(verticalSpread)).toEqual([]);
@@ -41,7 +41,7 @@ describe('an order', () => {
   });
 });
 
-describe('notes of an order', () => {
+describe('Notes of an order', () => {
   it('accept 4,000 code points of any UTF-16 length, with line breaks and tabs', () => {
     const notes = `${'📈'.repeat(3_997)}a\n\t`;
     expect(validateBody(CreateOrderBody, { ...limitOrder, notes })).toMatchObject({
@@ -60,7 +60,7 @@ describe('notes of an order', () => {
     expect(judge({ ...limitOrder, notes })).toEqual([message]);
   });
 
-  it('are nothing that an update could change', () => {
+  it('cannot be changed by an update', () => {
     expect(validateBody(UpdateOrderBody, { limitPrice: 1, notes: 'no' })).toEqual({
       ok: false,
       messages: ['property notes should not exist'],
@@ -68,7 +68,7 @@ describe('notes of an order', () => {
   });
 });
 
-describe('prices by type', () => {
+describe('Prices by order type', () => {
   const base = without(limitOrder, 'limitPrice', 'orderType');
   const prices = { limitPrice: 10, stopPrice: 11, trailingAmount: 1 };
   const needs = {
@@ -85,7 +85,7 @@ describe('prices by type', () => {
     trailingAmount: 'trailingAmount or trailingPercent must be a positive number',
   };
 
-  it.each(orderTypes)('%s', (orderType) => {
+  it.each(orderTypes)('are required and allowed as order type %s defines', (orderType) => {
     const needed: readonly string[] = needs[orderType];
     expect(judge({ ...base, orderType })).toEqual(
       Object.entries(missing).flatMap(([name, message]) => (needed.includes(name) ? [message] : [])),
@@ -116,12 +116,12 @@ describe('prices by type', () => {
     [-1, 'limitPrice must be a positive number'],
     [1e7 + 1, 'limitPrice must not be greater than 10000000'],
     [0.123456789, 'limitPrice must have at most 8 decimal places'],
-  ])('a limit of %j', (limitPrice, message) => {
+  ])('a limit price of %j is refused', (limitPrice, message) => {
     expect(judge({ ...limitOrder, limitPrice })).toEqual([message]);
   });
 });
 
-describe('time in force, session, latency', () => {
+describe('Time in force, session and latency', () => {
   it('GTD and goodTillDate belong together', () => {
     expect(judge({ ...limitOrder, timeInForce: 'GTD' })).toEqual([
       'goodTillDate must be an ISO 8601 date or date-time',
@@ -136,7 +136,7 @@ describe('time in force, session, latency', () => {
     expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate: '2026-02-30' })).toHaveLength(1);
   });
 
-  it('EXTENDED is for LIMIT orders of DAY and GTC', () => {
+  it('EXTENDED is allowed only for LIMIT orders with DAY or GTC', () => {
     expect(judge({ ...limitOrder, session: 'EXTENDED' })).toEqual([]);
     expect(judge({ ...limitOrder, session: 'EXTENDED', timeInForce: 'GTC' })).toEqual([]);
     expect(judge({ ...marketOrder, session: 'EXTENDED', timeInForce: 'IOC' })).toEqual([
@@ -153,7 +153,7 @@ describe('time in force, session, latency', () => {
     },
   );
 
-  it('latencyMs goes with CUSTOM, which need not have it (D154)', () => {
+  it('latencyMs is allowed only with CUSTOM, and is optional (D154)', () => {
     expect(judge({ ...limitOrder, latencyProfile: 'CUSTOM', latencyMs: 0 })).toEqual([]);
     expect(judge({ ...limitOrder, latencyProfile: 'CUSTOM' })).toEqual([]);
     expect(judge({ ...limitOrder, latencyProfile: 'RETAIL', latencyMs: 5 })).toEqual([
@@ -163,7 +163,7 @@ describe('time in force, session, latency', () => {
 });
 
 describe('strategies', () => {
-  it.each(strategies)('%s has its number of legs', (strategy) => {
+  it.each(strategies)('%s requires its number of legs', (strategy) => {
     const legs = Array.from({ length: 4 }, () => verticalSpread.legs[0]);
     for (const n of [2, 3, 4]) {
       expect(judge({ ...verticalSpread, strategy, legs: legs.slice(0, n) })).toEqual(
@@ -188,7 +188,7 @@ describe('strategies', () => {
     ]);
   });
 
-  it('needs a strategy for legs, and options for both', () => {
+  it('requires a strategy for legs, and option orders for both', () => {
     expect(judge(without(verticalSpread, 'strategy'))).toEqual([
       'strategy must be one of VERTICAL_SPREAD, IRON_CONDOR, BUTTERFLY, CALENDAR_SPREAD, STRADDLE, STRANGLE',
     ]);
@@ -198,22 +198,22 @@ describe('strategies', () => {
     ]);
   });
 
-  it('allows a net credit and no quantity', () => {
+  it('accepts a net credit and an absent quantity', () => {
     expect(judge({ ...without(verticalSpread, 'quantity'), limitPrice: -1.25 })).toEqual([]);
     expect(judge({ ...verticalSpread, limitPrice: 0 })).toEqual([]);
   });
 
-  it.each(['OPTION', 'FUTURE'])('%s contracts are whole', (assetClass) => {
+  it.each(['OPTION', 'FUTURE'])('%s orders require whole contracts', (assetClass) => {
     expect(judge({ ...limitOrder, assetClass, quantity: 1.5 })).toEqual([
       `quantity must be a whole number for ${assetClass} orders`,
     ]);
   });
 });
 
-describe('an amount of money in place of a quantity', () => {
+describe('An amount of money instead of a quantity', () => {
   const amount = { ...without(marketOrder, 'quantity'), notional: 500.25 };
 
-  it('is for market orders in shares, for the day', () => {
+  it('is allowed for DAY market orders in shares only', () => {
     expect(judge(amount)).toEqual([]);
     expect(judge({ ...amount, quantity: 1 })).toEqual(['quantity should not exist together with notional']);
     expect(judge({ ...amount, notional: 0.5 })).toEqual(['notional must not be less than 1']);
@@ -229,11 +229,11 @@ describe('an amount of money in place of a quantity', () => {
   });
 });
 
-describe('two closing orders that cancel each other', () => {
+describe('OCO closing orders', () => {
   const closing = { ...limitOrder, positionIntent: 'SELL_TO_CLOSE' };
   const ocoConfig = { stopLoss: { orderType: 'STOP', stopPrice: 90 } };
 
-  it('are a limit order and its stop', () => {
+  it('require a limit order and its stop, and exclude brackets', () => {
     expect(judge({ ...closing, ocoConfig })).toEqual([]);
     expect(judge({ ...closing, ocoConfig: {} })).toEqual(['ocoConfig.stopLoss must be an object']);
     expect(
@@ -251,10 +251,10 @@ describe('two closing orders that cancel each other', () => {
   });
 });
 
-describe('brackets', () => {
+describe('Brackets', () => {
   const bracket = (bracketConfig: unknown): string[] => judge({ ...limitOrder, bracketConfig });
 
-  it('accepts one exit or both', () => {
+  it('accept one exit or both', () => {
     const profitTarget = { orderType: 'LIMIT', limitPrice: 200 };
     const stopLoss = { orderType: 'STOP', stopPrice: 180 };
     expect(bracket({ profitTarget })).toEqual([]);
@@ -263,7 +263,7 @@ describe('brackets', () => {
     expect(bracket({ stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 180, limitPrice: 179 } })).toEqual([]);
   });
 
-  it('names the place of an error', () => {
+  it('report errors with the path of the field', () => {
     expect(bracket('yes')).toEqual(['bracketConfig must be an object']);
     expect(bracket([])).toEqual(['bracketConfig must be an object']);
     expect(bracket({})).toEqual(['bracketConfig.profitTarget or stopLoss must be given']);
@@ -288,30 +288,30 @@ describe('brackets', () => {
 });
 
 describe('clientOrderId', () => {
-  it.each(['a', 'A-1_b.c', 'x'.repeat(64)])('%s', (clientOrderId) => {
+  it.each(['a', 'A-1_b.c', 'x'.repeat(64)])('%s is accepted', (clientOrderId) => {
     expect(judge({ ...limitOrder, clientOrderId })).toEqual([]);
   });
 
-  it.each(['', 'a b', 'ä', 'a\n', 'x'.repeat(65), 7, null])('not %j', (clientOrderId) => {
+  it.each(['', 'a b', 'ä', 'a\n', 'x'.repeat(65), 7, null])('%j is refused', (clientOrderId) => {
     expect(judge({ ...limitOrder, clientOrderId })).toEqual([
       'clientOrderId must be 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen',
     ]);
   });
 });
 
-describe('a batch', () => {
+describe('BatchOrdersBody', () => {
   const judgeBatch = (body: unknown): string[] => {
     const result = validateBody(BatchOrdersBody, body);
     return result.ok ? [] : result.messages;
   };
   const accountIds = [limitOrder.portfolioId];
 
-  it('needs no portfolio', () => {
+  it('requires no portfolio', () => {
     expect(judgeBatch({ accountIds, orderData: limitOrder })).toEqual([]);
     expect(judgeBatch({ accountIds, orderData: without(limitOrder, 'portfolioId') })).toEqual([]);
   });
 
-  it('names the place of an error in an order', () => {
+  it('reports errors of an order with the path of the field', () => {
     expect(
       judgeBatch({ accountIds: [], orderData: { ...marketOrder, limitPrice: 3, quantity: -1 } }),
     ).toEqual([
@@ -335,13 +335,13 @@ describe('a batch', () => {
   });
 });
 
-describe('an update', () => {
+describe('UpdateOrderBody', () => {
   const judgeUpdate = (body: unknown): string[] => {
     const result = validateBody(UpdateOrderBody, body);
     return result.ok ? [] : result.messages;
   };
 
-  it('changes one thing or several', () => {
+  it('accepts one changed field or several', () => {
     expect(judgeUpdate({ limitPrice: 10 })).toEqual([]);
     expect(judgeUpdate({ limitPrice: -0.5 })).toEqual([]);
     expect(judgeUpdate({ stopPrice: 10, quantity: 5, timeInForce: 'GTC' })).toEqual([]);

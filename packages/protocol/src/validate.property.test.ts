@@ -64,7 +64,7 @@ function expectAnswer(schema: TSchema, value: unknown): void {
   for (const message of result.messages) expect(message).toMatch(/^\S.* \S/su);
 }
 
-describe('arbitrary input', () => {
+describe('Arbitrary input', () => {
   it.each(schemas)('%s: validates anything without an exception', (_, schema) => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.jsonValue()), (value) => expectAnswer(schema, value)),
@@ -79,7 +79,7 @@ describe('arbitrary input', () => {
     );
   });
 
-  it('an order that is nearly right', () => {
+  it('nearly valid orders: are validated without an exception', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<unknown>(limitOrder, verticalSpread).chain(damaged).chain(damaged),
@@ -91,7 +91,7 @@ describe('arbitrary input', () => {
     );
   });
 
-  it('a query of anything', () => {
+  it('queries: any value is validated without an exception', () => {
     for (const [, route] of routeEntries) {
       const { query } = route;
       if (query === undefined) continue;
@@ -110,7 +110,7 @@ describe('arbitrary input', () => {
   });
 });
 
-describe('accepted values', () => {
+describe('Accepted values', () => {
   it.each(schemas)('%s: is returned unchanged and matches the published schema', (_, schema) => {
     fc.assert(
       fc.property(arbitraryOf(schema), (value) => {
@@ -135,7 +135,7 @@ const decimalNumber = fc
   .tuple(fc.integer({ min: 1, max: 1e15 }), fc.integer({ min: 0, max: 8 }))
   .map(([units, decimals]) => ({ value: units / 10 ** decimals, decimals }));
 
-describe('decimal places', () => {
+describe('Decimal places', () => {
   it('are counted in the shortest decimal form', () => {
     fc.assert(
       fc.property(decimalNumber, ({ value, decimals }) => {
@@ -149,7 +149,7 @@ describe('decimal places', () => {
     );
   });
 
-  it('forgive dust below a billionth, and nothing else (D151)', () => {
+  it('tolerate a floating-point error below a billionth, and no larger one (D151)', () => {
     fc.assert(
       fc.property(
         decimalNumber,

@@ -26,10 +26,10 @@ const judge = (schema: Parameters<typeof validateBody>[0], value: unknown): stri
 
 const id = '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa';
 
-describe('the body as a whole', () => {
+describe('validateBody', () => {
   const schema = closed('Whole', { name: text() });
 
-  it.each([[null], [undefined], ['{}'], [3], [true], [[]], [[{ name: 'x' }]]])('%j is no object', (value) => {
+  it.each([[null], [undefined], ['{}'], [3], [true], [[]], [[{ name: 'x' }]]])('refuses %j, which is not an object', (value) => {
     expect(judge(schema, value)).toEqual(['body must be an object']);
   });
 
@@ -56,13 +56,13 @@ describe('the body as a whole', () => {
     expect(judge(schema, inherited)).toEqual(['name must be a string']);
   });
 
-  it('refuses null where a field may be absent', () => {
+  it('refuses null for an optional field', () => {
     expect(judge(closed('Nullable', { name: optional(text()) }), { name: null })).toEqual([
       'name must be a string',
     ]);
   });
 
-  it('cuts the name of an unknown field and the number of messages', () => {
+  it('truncates the name of an unknown field and limits the number of messages', () => {
     expect(judge(schema, { name: 'x', ['y'.repeat(5000)]: 1 })).toEqual([
       `property ${'y'.repeat(64)}… should not exist`,
     ]);
@@ -70,7 +70,7 @@ describe('the body as a whole', () => {
     expect(judge(schema, { name: 'x', ...many })).toHaveLength(1000);
   });
 
-  it('validate: does not change its input and returns UUIDs in lower case', () => {
+  it('does not change its input and returns UUIDs in lower case', () => {
     const nested = closed('Nested', {
       id: uuid(),
       inner: closed('Inner', { ids: list(uuid(), { min: 1, max: 3 }) }),
@@ -84,7 +84,7 @@ describe('the body as a whole', () => {
   });
 });
 
-describe('kinds of fields', () => {
+describe('Types of fields', () => {
   const one = (schema: Parameters<typeof validateBody>[0], value: unknown): string[] =>
     judge(closed('One', { field: schema }), { field: value });
 
@@ -106,7 +106,7 @@ describe('kinds of fields', () => {
     [0.3000001, ['field must have at most 6 decimal places']],
     [1e-9, ['field must have at most 6 decimal places']],
     [2e9 + 0.1234567, ['field must not be greater than 1000000000']],
-  ])('a quantity of %s', (value, expected) => {
+  ])('a quantity of %s is validated', (value, expected) => {
     expect(one(quantity(), value)).toEqual(expected);
   });
 
@@ -116,7 +116,7 @@ describe('kinds of fields', () => {
     [2.9999999999999996, 3],
     [1000000000.0000001, 1e9],
     [12.345678, 12.345678],
-  ])('a quantity of %d is %d: dust of floating-point arithmetic is none of it (D151)', (sent, meant) => {
+  ])('a quantity of %d becomes %d: floating-point error is removed (D151)', (sent, meant) => {
     const schema = closed('One', { field: quantity() });
     expect(validateBody(schema, { field: sent })).toEqual({ ok: true, value: { field: meant } });
   });
@@ -128,11 +128,11 @@ describe('kinds of fields', () => {
     [-1, ['field must be an integer from 0 to 60000']],
     [1.5, ['field must be an integer from 0 to 60000']],
     ['5', ['field must be an integer from 0 to 60000']],
-  ])('an integer of %j', (value, expected) => {
+  ])('an integer of %j is validated', (value, expected) => {
     expect(one(integer(0, 60_000), value)).toEqual(expected);
   });
 
-  it('an exclusive upper bound', () => {
+  it('an exclusive upper bound is refused as a value', () => {
     const percent = positive({ maximum: 100, decimals: 4 }, { exclusiveMaximum: 100 });
     expect(one(percent, 99.9999)).toEqual([]);
     expect(one(percent, 100)).toEqual(['field must be less than 100']);
@@ -147,7 +147,7 @@ describe('kinds of fields', () => {
     ['a\u0000b', ['field must not contain control characters']],
     [7, ['field must be a string']],
     [{}, ['field must be a string']],
-  ])('a text of %j', (value, expected) => {
+  ])('a text of %j is validated', (value, expected) => {
     expect(one(text(), value)).toEqual(expected);
   });
 
@@ -162,7 +162,7 @@ describe('kinds of fields', () => {
   });
 
   it.each(['', 'abc', `${id}0`, ` ${id}`, id.replaceAll('-', ''), `{${id}}`, `${id}\n`, 7, null])(
-    '%j is no UUID',
+    '%j is not a UUID',
     (value) => {
       expect(one(uuid(), value)).toEqual(['field must be a UUID']);
     },
@@ -176,7 +176,7 @@ describe('kinds of fields', () => {
   );
 
   it.each(['', 'P', 'PT', '1D', 'P1M1Y', 'P0.5Y', '-P1D', 'PT-1S', 'P1DT', 60])(
-    '%j is no duration',
+    '%j is not a duration',
     (value) => {
       expect(one(duration(), value)).toEqual([
         'field must be an ISO 8601 duration such as PT1H30M, P1D or P1M',
@@ -189,7 +189,7 @@ describe('kinds of fields', () => {
   });
 
   it.each(['PT0S', 'P0D', 'P0Y0M0DT0H0M0.000S', 'P10Y1D', 'P11Y', 'P121M', 'PT9999999999S', 'x', 60])(
-    '%j is no span',
+    '%j is not a span',
     (value) => {
       expect(one(span(), value)).toEqual([
         'field must be a positive ISO 8601 duration of at most P10Y, such as PT1H30M',
@@ -197,7 +197,7 @@ describe('kinds of fields', () => {
     },
   );
 
-  it('lists: size, items with their path, duplicates in either case', () => {
+  it('lists: errors cover the size, items with their path, and duplicates in upper or lower case', () => {
     const ids = list(uuid(), { min: 1, max: 3, unique: true });
     expect(one(ids, id)).toEqual(['field must be an array']);
     expect(one(ids, {})).toEqual(['field must be an array']);
@@ -207,7 +207,7 @@ describe('kinds of fields', () => {
     expect(one(ids, [id, id.toUpperCase()])).toEqual(['field must not contain duplicates']);
   });
 
-  it('values by name', () => {
+  it('byName: validates each value and refuses __proto__', () => {
     const prices = byName(quantity());
     expect(one(prices, { AAPL: 1, MSFT: 2 })).toEqual([]);
     expect(one(prices, { AAPL: 0 })).toEqual(['field.AAPL must be a positive number']);
@@ -217,14 +217,14 @@ describe('kinds of fields', () => {
     ]);
   });
 
-  it('a list as the whole', () => {
+  it('a list as the body is validated by element', () => {
     const all = Type.Array(closed('Item', { name: text() }));
     expect(judge(all, [{ name: 'x' }, { name: 7 }])).toEqual(['1.name must be a string']);
     expect(judge(all, {})).toEqual(['body must be an array']);
   });
 });
 
-describe('rules across fields', () => {
+describe('Errors of rules across fields', () => {
   const schema = ruled(
     closed('Ruled', { a: optional(text()), b: optional(text()), c: text() }),
     (body, report) => {
@@ -236,7 +236,7 @@ describe('rules across fields', () => {
     },
   );
 
-  it('come in the order of the fields', () => {
+  it('are reported in the order of the fields', () => {
     expect(judge(schema, { b: 'x' })).toEqual([
       'a must be a string',
       'one of the two is too few',
@@ -245,7 +245,7 @@ describe('rules across fields', () => {
     ]);
   });
 
-  it('go with the schema where it is nested and optional', () => {
+  it('are reported for a nested, optional schema', () => {
     const outer = closed('Outer', { inner: optional(schema) });
     expect(judge(outer, {})).toEqual([]);
     expect(judge(outer, { inner: { b: 'x', c: 'x' } })).toEqual([
@@ -263,7 +263,7 @@ describe('rules across fields', () => {
   });
 });
 
-describe('queries', () => {
+describe('validateTexts', () => {
   it('fills in defaults and turns digits into numbers', () => {
     expect(validateTexts(PageQuery, {})).toEqual({ ok: true, value: { page: 1, limit: 50 } });
     expect(validateTexts(PageQuery, { page: '3', limit: '500' })).toEqual({
@@ -325,7 +325,7 @@ describe('queries', () => {
     expect(validateTexts(PageQuery, query)).toMatchObject({ ok: true, value: { page: 2, limit: 50 } });
   });
 
-  it('turns UUIDs to lower case', () => {
+  it('returns UUIDs in lower case', () => {
     expect(
       validateTexts(parameters({ accountId: optional(uuid()) }), { accountId: id.toUpperCase() }),
     ).toEqual({
@@ -335,15 +335,15 @@ describe('queries', () => {
   });
 });
 
-describe('paths', () => {
-  it('names the parameter', () => {
+describe('validateParams', () => {
+  it('names an invalid parameter', () => {
     expect(messages(validateParams(PortfolioParams, { portfolioId: 'x' }))).toEqual([
       'portfolioId must be a UUID',
     ]);
     expect(messages(validateParams(OrderParams, { orderId: '1' }))).toEqual(['orderId must be a UUID']);
   });
 
-  it('answers lower case', () => {
+  it('returns UUIDs in lower case', () => {
     expect(validateParams(OrderParams, { orderId: id.toUpperCase() })).toEqual({
       ok: true,
       value: { orderId: id },
