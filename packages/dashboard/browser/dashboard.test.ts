@@ -16,7 +16,7 @@ import { webhooks } from './webhooks.js';
 /** Would run, were it ever taken for HTML. */
 const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</b>`;
 
-describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
+describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
   const visit = new Visit();
   /** The text of each order's row in the table. */
   const rows = (): Promise<string[]> =>
@@ -29,7 +29,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
 
   afterAll(() => visit.end());
 
-  it('the login link: works once', async () => {
+  it('accepts a login link once', async () => {
     const { page, station } = visit;
     const link = station.loginLink;
     await page.goto(link);
@@ -45,7 +45,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await visit.leave(stranger);
   });
 
-  it('is painted within a second, is at most 150 kB of script, and says what is wrong with a token that is none', async () => {
+  it('renders within a second, loads at most 150 kB of script, and explains an invalid token', async () => {
     const stranger = await visit.stranger();
     const scripts = new Map<string, Promise<Buffer>>();
     stranger.on('response', (response) => {
@@ -74,7 +74,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await visit.leave(stranger);
   });
 
-  it('opens a portfolio whose name is text, whatever is in it', async () => {
+  it('shows the name of a portfolio as text, without interpreting markup', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New portfolio' }).click();
     await page.getByLabel('Name').fill(NAME);
@@ -85,7 +85,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     expect(await page.title()).not.toBe('taken over');
   });
 
-  it('places a bracket, shows it fill, and goes on without gap or duplicate when the server is killed', async () => {
+  it('places a bracket, shows its fill, and continues without gap or duplicate after the server is killed', async () => {
     const { page, station } = visit;
     station.prepareAnother();
     await page.keyboard.press('b');
@@ -162,7 +162,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('Jan 5, 2026, 4:00:00 PM ET');
   });
 
-  it('lets a token that may only read change nothing', async () => {
+  it('offers no changes to a read-only token', async () => {
     const reader = await visit.reader('read');
     await visit.go('', reader);
     await reader.getByText('read only').waitFor();
@@ -177,7 +177,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await visit.leave(reader);
   });
 
-  it('opens a simulation of its own, and the address is enough to come back to it', async () => {
+  it('opens a separate simulation, and returns to it by its address', async () => {
     const { page } = visit;
     await visit.go('simulations');
     await page.getByLabel('Name').fill('another');
@@ -215,7 +215,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     manyThings(visit, () => placed);
   });
 
-  it('the dashboard: requests only its own server and violates no content security policy', () => {
+  it('requests only its own server and violates no content security policy', () => {
     expect(visit.elsewhere).toEqual([]);
     expect(visit.problems).toEqual([]);
   });

@@ -13,7 +13,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(SITE, 'build-when-changed.js')], { stdio: 'ignore' });
 }, 120_000);
 
-describe('the built site', () => {
+describe('The built documentation site', () => {
   it('has a target for every link and anchor of its pages', () => {
     const pages = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.html'),
@@ -42,12 +42,12 @@ describe('the built site', () => {
   });
 });
 
-describe.runIf(chromiumPath !== undefined)('the site in a browser', () => {
+describe.runIf(chromiumPath !== undefined)('The documentation site in a browser', () => {
   const visit = new Visit();
   beforeAll(() => visit.begin(), 60_000);
   afterAll(() => visit.end());
 
-  it('finds "covered call" by its search and opens the tutorial', async () => {
+  it('finds "covered call" by search and opens the tutorial', async () => {
     const { page, station } = visit;
     await page.goto(`${station.url}/docs`);
     await page.getByRole('heading', { name: 'Documentation', level: 1 }).waitFor();
@@ -84,7 +84,7 @@ describe.runIf(chromiumPath !== undefined)('the site in a browser', () => {
     await page.locator('.live-responses-table').getByText('200', { exact: true }).first().waitFor();
   });
 
-  it('loads nothing from other servers and keeps to its policy', () => {
+  it('loads no resource of another server and violates no content security policy', () => {
     expect(visit.elsewhere).toEqual([]);
     expect(visit.problems).toEqual([]);
   });

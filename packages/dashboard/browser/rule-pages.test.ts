@@ -26,7 +26,7 @@ it('rules of orders: every error code, cancel reason and margin strategy has a p
   expect(pages.filter((page) => page === undefined || !exists(page))).toEqual([]);
 });
 
-it('rules of orders: a refusal by buying power leads to margin, one by cash to reservations', () => {
+it('rules of orders: a refusal for buying power links to margin, one for cash to reservations', () => {
   expect(ruleOfCode('INSUFFICIENT_FUNDS', { requiredBuyingPower: 1 })?.path).toBe('rules/margin-reg-t');
   expect(ruleOfCode('INSUFFICIENT_FUNDS', { requiredAmount: 1 })?.path).toBe('rules/reservations');
   expect(ruleOfCode('INVALID')).toBeUndefined();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { activityText, cashOf, noteOf } from './activity-text.ts';
 import { callAdvice, saleFor } from './why/call-advice.ts';
 
-it('activityText: has names, dollars and Eastern Time instead of codes and UTC', () => {
+it('activityText: shows names, dollars and Eastern Time instead of codes and UTC', () => {
   const texts = (
     [
       ['MARGIN', 'MAINTENANCE call of 2010.75, due 2026-01-21T17:00:00.000Z'],

@@ -5,7 +5,7 @@ beforeAll(() => {
   Object.assign(globalThis, { location: { origin: 'http://127.0.0.1:3000' } });
 });
 
-it('operationOf: finds the operation of a path, a fixed one before one with names', () => {
+it('operationOf: finds the operation of a path, a fixed path before one with parameters', () => {
   expect(operationOf({ method: 'GET', path: '/v1/orders/filled/today?limit=5' })).toEqual({
     id: 'listFilledToday',
     params: {},
@@ -18,7 +18,7 @@ it('operationOf: finds the operation of a path, a fixed one before one with name
   expect(operationOf({ method: 'POST', path: '/dashboard/logout' })).toBeUndefined();
 });
 
-it('asCurl, asTypeScript, asPython: write a call with its body so that quotes in it break nothing', () => {
+it('asCurl, asTypeScript, asPython: escape quotes in the body of a call', () => {
   const call = {
     method: 'POST',
     path: '/v1/simulation/halts',

@@ -34,7 +34,7 @@ function counting(ids: readonly string[]) {
   return { broker: broker as unknown as Pick<Broker, 'call' | 'portfolioEvents'>, asked, streams };
 }
 
-it('LivePortfolios: four tabs with 24 portfolios ask for lists alone, far below the rate limit, and hold one stream each', async () => {
+it('LivePortfolios: four tabs with 24 portfolios request only lists, far below the rate limit, and open one stream each', async () => {
   const ids = Array.from({ length: PORTFOLIOS }, (_, index) => `p${index}`);
   const { broker, asked, streams } = counting(ids);
   const ends: (() => void)[] = [];

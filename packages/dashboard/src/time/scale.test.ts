@@ -15,7 +15,7 @@ import {
 
 const at = (text: string): number => Date.parse(text);
 
-it('inNewYork: finds the instant of a time of day on both sides of a change of the clocks', () => {
+it('inNewYork: finds the instant of a time of day before and after a change to or from daylight time', () => {
   expect(inNewYork('2026-03-06', '09:00')).toBe(at('2026-03-06T09:00:00-05:00'));
   expect(inNewYork('2026-03-08', '09:00')).toBe(at('2026-03-08T09:00:00-04:00'));
   expect(inNewYork('2026-11-01', '16:01')).toBe(at('2026-11-01T16:01:00-05:00'));
@@ -43,7 +43,7 @@ it('ticksOf: has a tick for each day of a week and each month of a year, none be
   expect(shareOf(week, now)).toBeCloseTo(0.4);
 });
 
-it('daysBetween, stamp, distanceOf: speak of days in New York', () => {
+it('daysBetween, stamp, distanceOf: use days in New York', () => {
   expect(daysBetween(at('2026-01-05T23:00:00-05:00'), at('2026-01-07T01:00:00-05:00'))).toEqual([
     '2026-01-05',
     '2026-01-06',
@@ -54,14 +54,14 @@ it('daysBetween, stamp, distanceOf: speak of days in New York', () => {
   expect(distanceOf(0, 2 * 3_600_000)).toBe('2 hours ago');
 });
 
-it('placeOf: finds where a scaled clock is set, months by the calendar', () => {
+it('placeOf: finds the position of a scaled clock, with calendar months', () => {
   const now = at('2026-01-31T15:00:00Z');
   expect(placeOf({ by: 'P1D' }, now)).toBe('2026-02-01T15:00:00.000Z');
   expect(placeOf({ by: 'P1M' }, now)).toBe('2026-02-28T15:00:00.000Z');
   expect(placeOf({ to: '2026-03-01' }, now)).toBe('2026-03-01');
 });
 
-it('piecesOf: reads pieces of a scripted fill, and refuses other text', () => {
+it('piecesOf: parses the parts of a scripted fill, and refuses other text', () => {
   expect(piecesOf('30%, 70%@5s')).toEqual([{ percent: 30 }, { percent: 70, after: 'PT5S' }]);
   expect(piecesOf('100@187.60,50%@2m')).toEqual([
     { quantity: 100, price: 187.6 },

@@ -30,7 +30,7 @@ function again(order: Order): object {
 const exit = { ...placed, orderType: 'LIMIT', positionIntent: 'SELL_TO_CLOSE', limitPrice: 120 } as const;
 const limited = { orderType: 'STOP_LIMIT', stopPrice: 90, limitPrice: 89 } as const;
 
-describe('a repeated order has the fields of the original', () => {
+describe('A repeated order has the fields of the original:', () => {
   it.each<[string, Order, object]>([
     ['a number of shares', placed, { quantity: 10 }],
     ['an amount of money', { ...placed, quantity: 2.462447, notional: 500 }, { notional: 500 }],

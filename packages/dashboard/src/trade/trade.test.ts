@@ -37,8 +37,8 @@ const bar = (timestamp: number, close: number, volume = 10): Bar => ({
 const bars = (...closes: readonly number[]): readonly Bar[] =>
   closes.map((close, index) => bar(index, close));
 
-describe('indicators', () => {
-  it('averages: begin when there are enough bars', () => {
+describe('Indicators', () => {
+  it('averages: start at the first bar with enough history', () => {
     expect(simpleAverage(bars(1, 2, 3, 4), 3)).toEqual([undefined, undefined, 2, 3]);
     expect(exponentialAverage(bars(1, 2, 3, 5), 3)).toEqual([undefined, undefined, 2, 3.5]);
   });
@@ -48,7 +48,7 @@ describe('indicators', () => {
     expect([upper[1], lower[1]]).toEqual([4, 0]);
   });
 
-  it('VWAP: weighs by volume and begins again each day', () => {
+  it('VWAP: weights by volume and restarts each day', () => {
     const two = [bar(0, 10, 1), bar(1, 20, 3), bar(2, 30, 5)];
     expect(volumeWeightedPrice(two, (at) => (at < 2 ? 'one' : 'two'))).toEqual([10, 17.5, 30]);
   });
@@ -59,11 +59,11 @@ describe('indicators', () => {
   });
 });
 
-describe('the bar that forms', () => {
+describe('The current bar', () => {
   const noon = Date.parse('2026-01-06T12:00:30-05:00');
   const yesterday = { ...bar(Date.parse('2026-01-05T09:30:00-05:00'), 100) };
 
-  it('of a day: begins at the time of the last daily bar', () => {
+  it('starts, for a daily bar, at the time of day of the last one', () => {
     expect(new Date(startOfBar('1Day', noon, yesterday)).toISOString()).toBe('2026-01-06T14:30:00.000Z');
     // Clocks were put forward in between: the same time in New York.
     const spring = Date.parse('2026-03-09T12:00:00-04:00');
@@ -71,7 +71,7 @@ describe('the bar that forms', () => {
     expect(new Date(startOfBar('1Day', spring, before)).toISOString()).toBe('2026-03-09T13:30:00.000Z');
   });
 
-  it('grows with prices, and a price after its end begins another', () => {
+  it('includes later prices, and a price after its end starts another bar', () => {
     const made = withPrice([yesterday], '1Day', 105, noon);
     expect(made).toHaveLength(2);
     const grown = withPrice(made, '1Day', 103, noon + 1000).at(-1);
@@ -79,7 +79,7 @@ describe('the bar that forms', () => {
     expect(withPrice(made, '1Day', 50, Date.parse('2026-01-05T12:00:00-05:00'))).toBe(made);
   });
 
-  it('is put together from shorter ones', () => {
+  it('is aggregated from shorter bars', () => {
     expect(barOf([bar(1, 5), bar(2, 8), bar(3, 6)], 0)).toEqual({
       timestamp: 0,
       open: 5,
@@ -92,8 +92,8 @@ describe('the bar that forms', () => {
   });
 });
 
-describe('values of options', () => {
-  it('agree with tables', () => {
+describe('Option values', () => {
+  it('match reference values', () => {
     expect(normal(1.96)).toBeCloseTo(0.9750021, 6);
     expect(optionValue(true, 100, 100, 0.2, 1)).toBeCloseTo(7.9656, 3);
     expect(optionValue(false, 90, 100, 0.2, 0)).toBe(10);
@@ -101,7 +101,7 @@ describe('values of options', () => {
     expect(impliedVolatility(true, 100, 90, 1, 9)).toBeUndefined();
   });
 
-  it('of a spread: breakeven, profit and its probability', () => {
+  it('include breakeven, profit and its probability for a spread', () => {
     const leg = { isCall: true, expiresAtMs: 0, volatility: 0.2 };
     const legs = [
       { ...leg, count: 1, strike: 100 },
@@ -114,7 +114,7 @@ describe('values of options', () => {
     expect(probabilityOfProfit(points, 100, 0.2, 1)).toBeCloseTo(normal(-Math.log(1.04) / 0.2 - 0.1), 6);
   });
 
-  it('labels of a payoff: overlapping labels share one', () => {
+  it('merge overlapping labels of a payoff', () => {
     expect(labelsOf([100, 101, 200], (strike) => strike * 2).map(({ text }) => text)).toEqual([
       '100.00 · 101.00',
       '200.00',
@@ -122,7 +122,7 @@ describe('values of options', () => {
   });
 });
 
-describe('strategies', () => {
+describe('Strategies', () => {
   const name = (text: string): string | undefined => nameOf(legsOf(text))?.title;
   const C = (strike: number, date = '260116'): string => `AAPL${date}C00${strike}000`;
   const P = (strike: number): string => `AAPL260116P00${strike}000`;
@@ -145,7 +145,7 @@ describe('strategies', () => {
     expect(name(text)).toBe(title);
   });
 
-  it('close by one order with every leg, in units', () => {
+  it('are closed by one order with every leg, in units', () => {
     const held = [
       { symbol: C(190), quantity: 2 },
       { symbol: C(195), quantity: -2 },
@@ -161,7 +161,7 @@ describe('strategies', () => {
     });
   });
 
-  it('roll by one order that closes one contract and opens the next', () => {
+  it('are rolled by one order that closes one contract and opens the next', () => {
     expect(rollingTicket('p', { symbol: C(190), quantity: -2 }, C(195, '260220'))).toMatchObject({
       strategy: 'CALENDAR_SPREAD',
       legs: `b1x${C(190)},S1x${C(195, '260220')}`,
@@ -170,14 +170,14 @@ describe('strategies', () => {
     expect(rollingTicket('p', { symbol: C(190), quantity: 1 }, C(190))).toBeUndefined();
   });
 
-  it('collect legs: the same side again adds one unit, the other side removes one', () => {
+  it('gain a unit from a leg on the same side, and lose one from the other side', () => {
     const one = withLeg([], C(190), 'BUY', 0);
     expect(withLeg(one, C(190), 'BUY', 0)[0]?.quantity).toBe(2);
     expect(withLeg(one, C(190), 'SELL', 0)).toEqual([]);
     expect(withLeg([], C(190), 'SELL', 3)[0]?.positionIntent).toBe('SELL_TO_CLOSE');
   });
 
-  it('net of legs: bought at the ask, sold at the bid', () => {
+  it('have a net price: legs bought at the ask, sold at the bid', () => {
     const legs: readonly Leg[] = legsOf(`B1x${C(190)},S1x${C(195)}`);
     const quote = (bid: number, ask: number) => ({ symbol: '', price: bid, bid, ask, timestamp: 0 });
     expect(netOf(legs, [quote(2.6, 2.7), quote(0.6, 0.7)])).toEqual({ ask: 2.1, bid: 1.9, middle: 2 });
@@ -185,7 +185,7 @@ describe('strategies', () => {
   });
 });
 
-describe('the ticket', () => {
+describe('The order ticket', () => {
   const query = (text: string): URLSearchParams => new URLSearchParams(text);
 
   it.each([
@@ -198,7 +198,7 @@ describe('the ticket', () => {
     expect(numberTyped(text)).toEqual(value);
   });
 
-  it('an empty quantity is asked for, and never sent as one', () => {
+  it('requires a quantity, and never sends an empty one as 1', () => {
     expect(missingOf(query(''), 'AAPL')).toBe('Enter a quantity.');
     expect(orderOf(query(''), 'p', 'AAPL').quantity).toBeUndefined();
     expect(orderOf(query('quantity=1,000'), 'p', 'AAPL').quantity).toBe(1000);
@@ -206,7 +206,7 @@ describe('the ticket', () => {
     expect(missingOf(query('quantity=0'), 'AAPL')).toBe('Quantity must be more than zero.');
   });
 
-  it('exits in percent and dollars become prices, and mean a gain or a loss', () => {
+  it('converts exits in percent and dollars to prices, and shows the gain or loss', () => {
     const entry = { price: 100, quantity: 10, multiplier: 1, isBuy: true };
     expect(exitPrice(5, 'percent', 'target', entry)).toBe(105);
     expect(exitPrice(50, 'dollars', 'guard', entry)).toBe(95);
@@ -215,7 +215,7 @@ describe('the ticket', () => {
     expect(exitPrice(200, 'percent', 'guard', entry)).toBeUndefined();
   });
 
-  it('warns where a limit is far from the market, or a stop on its wrong side', () => {
+  it('warns if a limit is far from the market, or a stop on the wrong side', () => {
     const market = { bid: 99, ask: 100, middle: 99.5 };
     expect(distanceWarning('LIMIT', true, 105, undefined, market)).toMatch('5.0% above the ask');
     expect(distanceWarning('LIMIT', false, 150, undefined, market)).toMatch('may never fill');
@@ -223,7 +223,7 @@ describe('the ticket', () => {
     expect(distanceWarning('LIMIT', true, 100, undefined, market)).toBeUndefined();
   });
 
-  it('suggests a change that makes a refused order pass', () => {
+  it('suggests a change with which a refused order is accepted', () => {
     const order = { ...orderOf(query('quantity=100'), 'p', 'AAPL'), quantity: 100 };
     const refusal: PreviewRejection = {
       code: 'INSUFFICIENT_FUNDS',
@@ -236,7 +236,7 @@ describe('the ticket', () => {
     );
   });
 
-  it('names are written as people write them', () => {
+  it('shows codes in readable words', () => {
     expect([words('ROTH_IRA'), words('REG_T'), words('BUY_TO_OPEN')]).toEqual([
       'Roth IRA',
       'Reg T',
@@ -244,7 +244,7 @@ describe('the ticket', () => {
     ]);
   });
 
-  it('the curve of a young portfolio has a point a minute', () => {
+  it('selects the curve interval by the age of the portfolio', () => {
     expect([9 * 60_000, 3 * 86_400_000, 30 * 86_400_000, 3e10].map(intervalForAge)).toEqual([
       '1m',
       '5m',

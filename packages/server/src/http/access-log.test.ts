@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-it('logs route template, status, tenant and request id', async () => {
+it('access log: includes route template, status, tenant and request id', async () => {
   const client = test.as();
   const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
   lines.length = 0;
@@ -36,7 +36,7 @@ it('logs route template, status, tenant and request id', async () => {
   expect(last()).toMatchObject({ route: 'none', status: 404 });
 });
 
-it('marks refused logins, tokens and changes of the market', async () => {
+it('access log: marks refused logins, tokens and changes of the market', async () => {
   await test.withToken(undefined).get('/v1/accounts');
   expect(last()).toMatchObject({ status: 401, audit: 'refused login', address: '127.0.0.1' });
   await test.withToken(undefined).post('/v1/auth/token', { apiKey: 'wrong' });
@@ -47,7 +47,7 @@ it('marks refused logins, tokens and changes of the market', async () => {
   expect(last()).toMatchObject({ status: 200, audit: 'advanceClock' });
 });
 
-it('has no body, query or token in it', async () => {
+it('access log: includes no body, query or token', async () => {
   const canary = 'canary-4711';
   const client = test.as();
   const { apiKey } = await test.access.createKey({ tenantId: 'tenant-1', tier: 'PRO', scope: 'read' });

@@ -54,7 +54,7 @@ describe('an account', () => {
     });
   });
 
-  it('gets an id from the seed where none is given: the same calls give the same ids', async () => {
+  it('has an id derived from the seed if none is given: the same calls produce the same ids', async () => {
     const ids = async (): Promise<string[]> => {
       const opened = await TestApp.open();
       const one = await opened.as().post('/v1/accounts', {});
@@ -75,7 +75,7 @@ describe('an account', () => {
     expect(body.pagination).toEqual({ page: 1, limit: 2, total: 3, totalPages: 2 });
   });
 
-  it('is one for BASIC', async () => {
+  it('is limited to one on the BASIC tier', async () => {
     const basic = test.as({ tier: 'BASIC', tenantId: 'basic' });
     await openPortfolio(basic);
     const { status, body } = await basic.post('/v1/accounts', {});
@@ -114,7 +114,7 @@ describe('an account', () => {
     },
   );
 
-  it('changes nothing while it is frozen, and can be read (D141)', async () => {
+  it('refuses changes but not reads while it is frozen (D141)', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await client.put(`/v1/accounts/${ACCOUNT}/freeze`);
     const portfolio = `/v1/accounts/portfolios/${portfolioId}`;
@@ -167,7 +167,7 @@ describe('an account', () => {
     expect((await client.get('/v1/accounts')).body.data).toEqual([]);
   });
 
-  it('has an id of its own, even where the service chose it for one that is deleted', async () => {
+  it('has a unique id, different from the generated id of a deleted account', async () => {
     const chosen = async (): Promise<string> =>
       (await client.post('/v1/accounts', {})).body.accountId as string;
     const deleted = await chosen();

@@ -65,8 +65,8 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-describe('round trips over a portfolio with everything in it', () => {
-  it('sum to the realized profit and the charges of the ledger, to the cent', async () => {
+describe('Round trips of a portfolio with every kind of position', () => {
+  it('equal the realized profit and the charges of the ledger, to the cent', async () => {
     // A broker without fractions of shares.
     const own = await openPortfolio(client, { initialCash: 100_000, brokerId: 'broker_03' });
     portfolioId = own.portfolioId as string;
@@ -219,7 +219,7 @@ describe('performance', () => {
     expect(first).toMatchObject({ endEquity: 105_000, netFlows: 0, pnl: 5000 });
   });
 
-  it('ends with the pay-out of a portfolio that is closed', async () => {
+  it('ends with the withdrawal at the close of a portfolio', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 100);
     await quote('AAPL', 101);
@@ -282,7 +282,7 @@ describe('performance', () => {
     expect(await report()).toContain('</html>');
   });
 
-  it('a split inside a holding makes no return', async () => {
+  it('has no return from a split during a holding', async () => {
     await client.post('/v1/simulation/corporate-actions', {
       actions: [{ type: 'SPLIT', symbol: 'MSFT', exDate: '2026-01-07', ratio: { new: 4, old: 1 } }],
     });
@@ -320,7 +320,7 @@ describe('performance', () => {
   });
 });
 
-describe('taxes', () => {
+describe('Taxes', () => {
   it('disallow a loss that a purchase within 30 days replaces, and follow the method', async () => {
     await quote('AAPL', 100);
     await order('AAPL', 'BUY_TO_OPEN', 10);
@@ -405,7 +405,7 @@ describe('taxes', () => {
     expect((await csv('realized-gains?year=2025')).length - 2).toBe(0);
   });
 
-  it('are left out of the rows of retirement accounts', async () => {
+  it('are not reported in the rows of retirement accounts', async () => {
     const { portfolioId: ira } = (await openPortfolio(client, {
       accountId: ACCOUNT.replaceAll('1', '2'),
       accountType: 'IRA',

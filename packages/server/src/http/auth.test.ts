@@ -19,8 +19,8 @@ const claims = (more: object = {}): object => ({ sub: 'tenant-1', exp: inAnHour(
 const statusWith = async (token: string | undefined): Promise<number> =>
   (await test.withToken(token).get('/v1/accounts')).status;
 
-describe('a bearer', () => {
-  it('is accepted with the claims of the contract, and with the fewest', async () => {
+describe('A bearer token', () => {
+  it('is accepted with all claims of the contract, and with the required ones only', async () => {
     expect(await statusWith(test.token())).toBe(200);
     expect(await statusWith(sign(claims()))).toBe(200);
     expect(await statusWith(sign(claims({ aud: ['other', 'sandpit'], iss: 'sandpit' })))).toBe(200);
@@ -62,7 +62,7 @@ describe('a bearer', () => {
     expect(headers['www-authenticate']).toBe('Bearer');
   });
 
-  it('is refused before anything else is looked at', async () => {
+  it('is refused before the request is validated', async () => {
     const stranger = test.withToken(undefined);
     for (const request of [
       { payload: '{"broken', headers: { 'content-type': 'application/json' } },
@@ -74,7 +74,7 @@ describe('a bearer', () => {
     expect((await stranger.get('/v1/orders/not-a-uuid')).status).toBe(401);
   });
 
-  it('ends while it is remembered', async () => {
+  it('expires even if it is in the cache', async () => {
     const client = test.as();
     expect((await client.get('/v1/accounts')).status).toBe(200);
     test.time.nowMs += 86_400_000;
@@ -93,13 +93,13 @@ describe('a bearer', () => {
     expect((await client.post('/v1/accounts', {})).body.error).toMatchObject({ currentTier: 'BASIC' });
   });
 
-  it('needs the scope of the route, before its body is looked at', async () => {
+  it('requires the scope of the route, before its body is validated', async () => {
     const reader = test.as({ scope: 'read' });
     expect((await reader.post('/v1/orders', {})).status).toBe(403);
     expect((await test.as({ scope: 'trade' }).get('/v1/accounts')).status).toBe(403);
   });
 
-  it('needs admin to move the market of everybody', async () => {
+  it('requires admin to move the shared market', async () => {
     const tester = test.as({ scope: 'read trade simulate' });
     expect((await tester.put('/v1/simulation/quotes', {})).body.error).toEqual({
       code: 'INSUFFICIENT_SCOPE',
@@ -131,7 +131,7 @@ describe('an API key', () => {
     expect((await client.post('/v1/accounts', {})).status).toBe(403);
   });
 
-  it('that is unknown is refused as unknown', async () => {
+  it('is refused if it is unknown', async () => {
     const { status, body } = await exchange({ apiKey: 'sp_unknown' });
     expect(status).toBe(401);
     expect(body).toEqual({ statusCode: 401, message: 'Invalid API Key', error: 'Unauthorized' });
@@ -139,7 +139,7 @@ describe('an API key', () => {
   });
 });
 
-describe('tokens of an identity provider', () => {
+describe('Tokens of an identity provider', () => {
   let provider: Server;
   let url: string;
   let publicKey: string;
@@ -171,7 +171,7 @@ describe('tokens of an identity provider', () => {
       .sign(privateKey);
   const OURS = { iss: 'idp', aud: 'sandpit' };
 
-  it.each(['ES256', 'PS256', 'EdDSA'])('are verified where they are signed with %s', async (alg) => {
+  it.each(['ES256', 'PS256', 'EdDSA'])('are verified if they are signed with %s', async (alg) => {
     const pair = await generateKeyPair(alg);
     const jwk = { ...(await exportJWK(pair.publicKey)), kid: alg, use: 'sig' };
     const other = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })));
@@ -215,7 +215,7 @@ describe('tokens of an identity provider', () => {
       expect(await named.principalOf(await bearer(said))).toBeUndefined();
   });
 
-  it('are verified with its keys, and with nothing else', async () => {
+  it('are verified only with its keys', async () => {
     const authenticator = new Authenticator(settings(), test.access, Date.now);
     const token = await signed(OURS);
     const principal = await authenticator.principalOf(`Bearer ${token}`);

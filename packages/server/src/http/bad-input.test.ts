@@ -94,7 +94,7 @@ const orders: readonly (readonly [string, object, number, unknown])[] = [
   ['D152: more than the cash', { quantity: 1001 }, 400, 'Insufficient funds'],
 ];
 
-describe('an order is refused and leaves nothing behind', () => {
+describe('A refused order changes nothing:', () => {
   it.each(orders)('%s', async (_, more, status, message) => {
     const before = hash();
     const reply = await client.post('/v1/orders', orderBody(cash, more));
@@ -159,7 +159,7 @@ describe('updateOrder: a refused update leaves the order unchanged', () => {
   });
 });
 
-describe('control of the market refuses and changes nothing', () => {
+describe('A refused control of the market changes nothing:', () => {
   const rows: readonly (readonly ['put' | 'post', string, object, unknown])[] = [
     [
       'put',

@@ -58,7 +58,7 @@ const pastOf = async (): Promise<Record<string, Body>> => {
 const CLOSED = { statusCode: 409, message: 'Portfolio is closed', error: 'Conflict' };
 
 describe('a reset (D142)', () => {
-  it('leaves everything readable, and numbers run on', async () => {
+  it('leaves all records readable, and continues the numbering', async () => {
     await dayTrade();
     await client.post('/v1/simulation/clock/advance', { by: 'PT8H' });
     const before = await pastOf();
@@ -79,7 +79,7 @@ describe('a reset (D142)', () => {
 });
 
 describe('a closed portfolio (D142)', () => {
-  it('is read as it stood, with status CLOSED', async () => {
+  it('is returned in its last state, with status CLOSED', async () => {
     await client.post(`${url}/transfers`, { amount: -1000 });
     await dayTrade();
     expect((await client.delete(url)).body).toEqual({
@@ -112,7 +112,7 @@ describe('a closed portfolio (D142)', () => {
     expect(await read(url)).toEqual(closed);
   });
 
-  it('has no positions, and no way to portfolio margin', async () => {
+  it('has no positions and no eligibility for portfolio margin', async () => {
     await client.delete(url);
     for (const kind of ['equities', 'options', 'futures']) expect(await read(`${url}/${kind}`)).toEqual([]);
     expect(await read(`${url}/margin-eligibility`)).toEqual({
@@ -124,7 +124,7 @@ describe('a closed portfolio (D142)', () => {
     });
   });
 
-  it('keeps its past: activities, ledger, day trades, equity curve, orders and executions', async () => {
+  it('retains its activities, ledger, day trades, equity curve, orders and executions', async () => {
     const orderId = await dayTrade();
     await settle();
     const before = await pastOf();
@@ -148,7 +148,7 @@ describe('a closed portfolio (D142)', () => {
     expect((await read(url)).status).toBe('CLOSED');
   });
 
-  it('answers everything else with 409, and nothing changes', async () => {
+  it('answers every change with 409, and does not change', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
     await client.put(`/v1/orders/${orderId}/cancel`);
     await client.delete(url);
@@ -178,7 +178,7 @@ describe('a closed portfolio (D142)', () => {
     expect(stateHash(test.main.brokerage.state)).toBe(before);
   });
 
-  it('is refused as closed while its closing is still on the way to the store', async () => {
+  it('is refused as closed before its closing is durable', async () => {
     const replies = await Promise.all([client.delete(url), client.delete(url), client.get(url)]);
     expect(replies.map(({ status }) => status)).toEqual([200, 409, 200]);
     expect(replies[2].body.status).toBe('CLOSED');

@@ -240,7 +240,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     };
   };
 
-  it('compares a fork by the records of its ancestors up to the fork point and its own', async () => {
+  it('compares a fork based on the records of its ancestors up to the fork point and its own records', async () => {
     const parent = await simulation();
     await trade(parent);
     const fork = await forkOf(parent.id, { seed: 11 });
@@ -279,7 +279,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(body.variants).toMatchObject([{ difference: 0 }, { status: 'DONE' }, { status: 'DONE' }]);
   });
 
-  it('compares a fork of main by the journal of the market up to where it begins', async () => {
+  it('compares a fork of main based on the journal of the market up to the fork point', async () => {
     await pushQuote(owner, { bid: 1, ask: 1.01 });
     const { portfolioId } = await openPortfolio(owner, { initialCash: 50_000 });
     await pushQuote(owner);
@@ -300,7 +300,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(body.variants[0]).toMatchObject({ difference: 0 });
   });
 
-  it('compares main by the journal of the market', async () => {
+  it('compares main based on the journal of the market', async () => {
     await pushQuote(owner, { bid: 1, ask: 1.01 });
     const { portfolioId } = await openPortfolio(owner, { initialCash: 50_000 });
     await pushQuote(owner);

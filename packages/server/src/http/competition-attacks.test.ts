@@ -140,7 +140,7 @@ describe('the Alpaca dialect of an entry', () => {
     expect(closed.map(({ symbol, status }) => [symbol, status])).toEqual([['AAA', 200]]);
   });
 
-  it('its key pairs open nothing but the entry, are counted for it, and end with the entry’s token', async () => {
+  it('shows its key pairs to the entry only, without the secret, and refuses a revoked one', async () => {
     const { client, portfolioId, alpaca } = await started();
     const { keyId, secretKey } = await keyPairOf(client, portfolioId);
     const other = await started();
@@ -254,13 +254,13 @@ describe('entries under attack', () => {
       ).not.toBe(201);
   });
 
-  it('two entries of a tenant at the same time are one', async () => {
+  it('two simultaneous entries of a tenant become one', async () => {
     const { path } = await started();
     const both = await Promise.all(['Bea', 'Cea', 'Dea'].map((name) => enter(test, path, name, 'eager')));
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
 
-  it('an organizer cannot change rules, market or scoring once somebody has entered, nor trade for an entrant', async () => {
+  it('an organizer cannot change rules, market or scoring after the first entry, or trade for an entrant', async () => {
     const { path, portfolioId, market: driver, client } = await started({ maxPositionPercent: 50 });
     for (const change of [
       { rules: { ...(contest() as Body).rules, maxPositionPercent: 1 } },
@@ -285,7 +285,7 @@ describe('crashes', () => {
       .filter(({ config }) => config.includes('"role":"ENTRY"'))
       .map(({ id }) => id);
 
-  it('enterCompetition: a simulation whose entry was never written is gone after the next start', async () => {
+  it('enterCompetition: a simulation without a stored entry is deleted at the next start', async () => {
     let app = await TestApp.open(SETTINGS);
     const { body } = await organizerOf(app).post('/v1/competitions', contest());
     const path = `/v1/competitions/${body.competitionId as string}`;
@@ -322,7 +322,7 @@ describe('crashes', () => {
     await app.close();
   });
 
-  it('enterCompetition: an entry that cannot be written leaves no simulation', async () => {
+  it('enterCompetition: an entry that cannot be stored creates no simulation', async () => {
     const { path } = await started();
     const before = cells(test).length;
     const remove = vi.spyOn(Simulations.prototype, 'remove');

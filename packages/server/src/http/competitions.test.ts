@@ -107,7 +107,7 @@ const rowsOf = async ({ path }: Contest): Promise<Body[]> =>
   (await organizer.get(`${path}/leaderboard`)).body.rows as Body[];
 
 describe('competitions', () => {
-  it('createCompetition: is OPEN, and takes admin to be public', async () => {
+  it('createCompetition: creates an OPEN competition, and requires admin for a public one', async () => {
     const { created } = await open({ entry: 'CODE' });
     expect(created).toMatchObject({ status: 'OPEN', isOrganizer: true, entries: 0, paused: false });
     expect(created.joinCode).toMatch(/^[A-Z2-9]{10}$/);
@@ -123,7 +123,7 @@ describe('competitions', () => {
     expect(broker.status).toBe(400);
   });
 
-  it('is unknown to tenants that have nothing to do with it, unless it is public', async () => {
+  it('getCompetition: answers 404 to other tenants, unless the competition is public', async () => {
     const { path } = await open();
     const stranger = test.as({
       tenantId: 'stranger',
@@ -210,7 +210,7 @@ describe('competitions', () => {
     expect([late.status, codeOf(late)]).toEqual([409, 'COMPETITION_NOT_RUNNING']);
   });
 
-  it('ends by its clock, and marks what is held', async () => {
+  it('ends at the end of its clock, with positions marked to market', async () => {
     const cup = await open();
     const ann = await enter(cup, 'Ann');
     const bea = await enter(cup, 'Bea');
@@ -232,7 +232,7 @@ describe('competitions', () => {
     expect(rows[0].trades).toBe(1);
   });
 
-  it('holds its rules for orders, and lets positions be closed', async () => {
+  it('enforces its rules for orders, and allows closing orders', async () => {
     const cup = await open({
       rules: {
         maxPositionPercent: 50,
@@ -265,7 +265,7 @@ describe('competitions', () => {
     expect((await ann.order()).status).toBe(201);
   });
 
-  it('holds its rules in the Paper Invest dialect and for tools', async () => {
+  it('enforces its rules in the Paper Invest dialect and for tools', async () => {
     const cup = await open({ rules: { symbols: ['BBB'] } });
     const ann = await enter(cup, 'Ann');
     await organizer.post(`${cup.path}/start`);
@@ -338,7 +338,7 @@ describe('competitions', () => {
     expect((await ann.client.get(`${cup.path}/leaderboard`)).status).toBe(200);
   });
 
-  it('its simulations are neither the organizer’s to list nor to fork, export, step or compare before it is over', async () => {
+  it('its simulations: the organizer cannot list, fork, export, step or compare them before the end', async () => {
     const cup = await open();
     const ann = await enter(cup, 'Ann');
     await organizer.post(`${cup.path}/start`);
@@ -411,7 +411,7 @@ describe('competitions', () => {
     expect(refused.body.error).toMatchObject({ code: 'COMPETITION_RULE', rule: 'maxDailyLossPercent' });
   });
 
-  it('judges the drawdown from the highest equity seen, at executions too', async () => {
+  it('measures the drawdown from the highest equity, including equity at executions', async () => {
     const cup = await open({ rules: { trailingDrawdownPercent: 10 } });
     const ann = await enter(cup, 'Ann');
     await organizer.post(`${cup.path}/start`);
@@ -481,7 +481,7 @@ describe('competitions', () => {
     expect(await rowsOf(cup)).toHaveLength(1);
   });
 
-  it('createEntryToken: gives the tenant of the entry another token, and nobody else', async () => {
+  it('createEntryToken: issues another token to the tenant of the entry only', async () => {
     const cup = await open();
     const ann = await enter(cup, 'Ann');
     const path = `${cup.path}/entries/${ann.entryId}/token`;
@@ -493,7 +493,7 @@ describe('competitions', () => {
     expect((await test.as({ tenantId: 'stranger' }).post(path)).status).toBe(404);
   });
 
-  it('the token of the market drives it, and opens no portfolio there', async () => {
+  it('the token of the market reads the clock, and cannot open an account or step', async () => {
     const cup = await open();
     const id = cup.created.simulationId as string;
     const more = test.withToken((await organizer.post(`/v1/simulations/${id}/token`)).body.token as string);

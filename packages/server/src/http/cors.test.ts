@@ -59,7 +59,7 @@ describe('pages of other origins (D144)', () => {
     }
   });
 
-  it('of an origin that is not named get nothing', async () => {
+  it('receive no CORS headers if their origin is not listed', async () => {
     const reply = await send('GET', '/v1/health', { origin: 'https://evil.example.com' });
     expect(reply.statusCode).toBe(200);
     expect(reply.headers).not.toHaveProperty('access-control-allow-origin');
@@ -72,7 +72,7 @@ describe('pages of other origins (D144)', () => {
   });
 
   it.each(['*', 'app.example.com', 'https://app.example.com/', 'https://a.com;https://b.com'])(
-    'are named by their origin: not %s',
+    'cannot be listed in CORS_ORIGINS as %s',
     (origins) => {
       expect(() => readSettings({ CORS_ORIGINS: origins })).toThrow('CORS_ORIGINS must be origins such as');
     },

@@ -95,7 +95,7 @@ describe('CSV of a list', () => {
     });
   });
 
-  it('makes a row of each posting of a ledger entry', async () => {
+  it('has a row for each posting of a ledger entry', async () => {
     await quote('AAPL', 100);
     await order();
     const { body } = await client.get(`${path}/ledger`);
@@ -129,7 +129,7 @@ describe('CSV of a list', () => {
       expect((await csv(url)).status, url).toBe(200);
   });
 
-  it('keeps text of users from being run as a formula, and leaves numbers as they are', async () => {
+  it('escapes formulas in text of users, and does not change numbers', async () => {
     await quote('AAPL', 100);
     await order({ notes: '=HYPERLINK("http://x","y")\nsecond, line' });
     await client.post(`${path}/transfers`, { amount: -5 });
@@ -141,7 +141,7 @@ describe('CSV of a list', () => {
     );
   });
 
-  it('is refused like JSON is', async () => {
+  it('is refused with the same errors as JSON', async () => {
     expect(await csv(`/v1/accounts/portfolios/${NOWHERE}/ledger`)).toMatchObject({
       status: 404,
       type: 'application/json; charset=utf-8',
@@ -152,13 +152,13 @@ describe('CSV of a list', () => {
     expect((await csv(`${path}/activities?category=NONE`)).status).toBe(400);
   });
 
-  it('is left alone where JSON is asked for, or nothing', async () => {
+  it('is not returned if JSON or any type is accepted', async () => {
     for (const accept of ['application/json', '*/*', 'text/html'])
       expect((await csv(`${path}/ledger`, accept)).type).toBe('application/json; charset=utf-8');
   });
 });
 
-it('every list of the API has columns of different names', () => {
+it('CSV: every list of the API has unique column names', () => {
   const lists = routeEntries.filter(([, route]) => isCsvList(route));
   expect(lists.length).toBeGreaterThan(25);
   for (const [id, route] of lists) {

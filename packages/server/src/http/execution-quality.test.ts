@@ -123,7 +123,7 @@ describe('execution quality of an order', () => {
     expect((await qualityOf(id)).implementationShortfallBps).toBeCloseTo(500, 9);
   });
 
-  it('has no mid where the quote has one side', async () => {
+  it('has no midpoint figures if the quote has only one side', async () => {
     await quote('AAPL', 0, 101);
     const id = await order({ orderType: 'LIMIT', limitPrice: 102 });
     const one = await qualityOf(id);

@@ -139,7 +139,7 @@ function sealed(lines: readonly string[]): string {
 const ID = randomUUID();
 const snapshotOf = (snapshotId: string, sequence: number) => ({ snapshotId, at: 0, sequence, createdAt: 1 });
 
-describe('a simulation that is exported', () => {
+describe('An exported simulation', () => {
   it('is a header, records without gaps and a trailer with the hash of the chain', async () => {
     const { id } = await furnished();
     const file = await exported(id);
@@ -151,7 +151,7 @@ describe('a simulation that is exported', () => {
     expect(sealed(linesOf(file))).toBe(file);
   });
 
-  it('is the same simulation where it is imported, under another id', async () => {
+  it('is imported with the same state, under another id', async () => {
     const { id, token, portfolioId } = await furnished();
     const file = await exported(id);
     const { status, body } = await ask(OWNER, 'POST', '/v1/simulations/import', file);
@@ -176,7 +176,7 @@ describe('a simulation that is exported', () => {
     expect(await outcome(again.body.simulationId as string)).toMatchObject({ status: 'READY' });
   });
 
-  it('travels with its snapshots, whose hashes are computed again', async () => {
+  it('includes its snapshots, whose hashes are recomputed', async () => {
     const { id, token, portfolioId } = await furnished();
     const taken = await ask(OWNER, 'POST', `/v1/simulations/${id}/snapshots`, { name: 'fixture' });
     await ask(token, 'POST', '/v1/orders', order(portfolioId, 70));
@@ -194,14 +194,14 @@ describe('a simulation that is exported', () => {
       .toEqual([{ ...taken.body, simulationId: other, stateHash: fork.body.stateHash as string }]);
   });
 
-  it('is not there for another tenant, and not one file for main', async () => {
+  it('is not available to another tenant or for main', async () => {
     const { id } = await furnished();
     expect((await ask(tokenOf('stranger'), 'GET', `/v1/simulations/${id}/export`)).status).toBe(404);
     expect((await ask(OWNER, 'GET', '/v1/simulations/main/export')).status).toBe(409);
   });
 });
 
-describe('a file that is damaged', () => {
+describe('A damaged export file', () => {
   it.each<[string, (file: string) => string]>([
     ['empty', () => ''],
     ['cut short in the midst of a line', (file) => file.slice(0, -200)],
@@ -277,7 +277,7 @@ describe('a file that is damaged', () => {
   });
 });
 
-describe('an import', () => {
+describe('An import', () => {
   it.each([
     ['a name that no export has', 'import', '{}'],
     ['a snapshot that is not JSON', `snapshot/${randomUUID()}`, 'x'],
@@ -312,7 +312,7 @@ describe('an import', () => {
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 202), 403]);
   });
 
-  it('leaves nothing where the client breaks off', async () => {
+  it('deletes its file if the client disconnects', async () => {
     const { id } = await furnished();
     const file = await exported(id);
     const sending = request(`${url}/v1/simulations/import`, {

@@ -94,7 +94,7 @@ describe('Faults of answers', () => {
     expect([(await portfolio()).status, (await portfolio()).status]).toEqual([502, 504]);
   });
 
-  it('match: goes by method and by template, path or prefix', async () => {
+  it('match: selects requests by method and by template, path or prefix', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 50 });
     const order = () => client.get(`/v1/orders/${orderId}`);
     const struck = async (match: object): Promise<boolean> => {
@@ -171,7 +171,7 @@ describe('Faults of answers', () => {
     expect((await ask()).statusCode).toBe(200);
   });
 
-  it('an answer of a fault is not kept for an Idempotency-Key', async () => {
+  it('an answer of a fault is not stored for an Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'one' };
     await setFault({ status: 502 });
     const body = orderBody(portfolioId);
@@ -240,7 +240,7 @@ describe('Faults of answers', () => {
 });
 
 describe('Faults of connections', () => {
-  it('drop before: nothing is done', async () => {
+  it('drop before: the request is not executed', async () => {
     const base = await listen();
     await setFault({ drop: 'before' }, { match: { method: 'POST', path: '/v1/orders' } });
     await expect(post(base, orderBody(portfolioId))).rejects.toThrow('fetch failed');
@@ -313,7 +313,7 @@ describe('Faults of streams', () => {
     return text;
   }
 
-  it('drop: the connection is cut after so many events, and Last-Event-ID gives the rest', async () => {
+  it('drop: the connection is closed after the given number of events, and Last-Event-ID resumes it', async () => {
     const text = await read({ stream: 'drop', after: 2 }, () => false);
     expect(ids(text)).toHaveLength(2);
     expect(text.endsWith('\n\nCUT')).toBe(true);
@@ -343,7 +343,7 @@ describe('Faults of streams', () => {
     expect(new Set(seen).size).toBe(4);
   });
 
-  it('stall: nothing comes after so many events, and the end of the server is a cut', async () => {
+  it('stall: no event follows the given number, and the server closes the connection when it stops', async () => {
     let isClosing = false;
     const text = await read({ stream: 'stall', after: 1 }, (sofar) => {
       if (ids(sofar).length === 1 && !isClosing) {
@@ -356,7 +356,7 @@ describe('Faults of streams', () => {
     expect(text.endsWith('\n\nCUT')).toBe(true);
   });
 
-  it('strike streams only: other requests pass and use nothing up', async () => {
+  it('apply to streams only: other requests do not count', async () => {
     await setFault({ stream: 'drop', after: 1 });
     expect((await portfolio()).status).toBe(200);
     expect((await client.get('/v1/simulation/faults')).body.data[0].used).toBe(0);

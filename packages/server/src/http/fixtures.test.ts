@@ -31,7 +31,7 @@ const all = async (client: TestClient, url: string): Promise<Body[]> => {
 };
 
 describe('fixtures (D206)', () => {
-  it('lists the books and their positions', async () => {
+  it('are listed with their positions', async () => {
     const { body } = await test.as().get('/v1/simulation/fixtures');
     expect((body.data as Body[]).map(({ name }) => name)).toEqual([
       'every-status',
@@ -130,7 +130,7 @@ describe('fixtures (D206)', () => {
     },
   );
 
-  it('gives the same book for the same seed, and its quotes to a pushed market', async () => {
+  it('create the same book for the same seed, with quotes in a pushed market', async () => {
     const [first, second] = [await simulation('push'), await simulation('push')];
     const books = [];
     for (const client of [first, second]) {
@@ -143,7 +143,7 @@ describe('fixtures (D206)', () => {
     expect(books[0]).toEqual(books[1]);
   });
 
-  it('is refused in main, on other clocks and where something is open', async () => {
+  it('are refused in main, in a filled simulation and under an unknown name', async () => {
     const refused = await test.as().post('/v1/simulation/fixtures', { name: 'retirement' });
     expect(refused.status).toBe(409);
     const client = await simulation('push');

@@ -223,7 +223,7 @@ it('forks show the history of their ancestors as of the fork point, even after l
     expect(await told(test.withToken(token), ids, point.orders)).toEqual(point.told);
 }, 60_000);
 
-it('the curve of a fork goes on from what the portfolio had at the point, where its parent trades on in the same minute', async () => {
+it('the equity curve of a fork continues from the fork point, even if its parent trades later in the same minute', async () => {
   const made = await owner.post('/v1/simulations', {
     feed: 'push',
     clock: 'manual',

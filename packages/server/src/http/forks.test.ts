@@ -120,7 +120,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     return placeOrder(client, portfolioId, { limitPrice: 95, clientOrderId: 'resting', quantity: 7 });
   }
 
-  it('start with everything that the parent has, under the same ids', async () => {
+  it('start with all records of the parent, under the same ids', async () => {
     await trade(parent);
     const before = await told(parent);
     const forked = await fork({ name: 'attempt' });
@@ -151,7 +151,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect((await other.client.get(`/v1/orders/${orderId as string}`)).body.status).toBe('ACTIVE');
   });
 
-  it('give new orders the ids that the parent gives them', async () => {
+  it('assign the same ids to new orders as the parent', async () => {
     await trade(parent);
     const forked = await fork();
     const [mine, theirs] = [
@@ -199,7 +199,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect((await begun.client.get(`/v1/accounts/portfolios/${portfolioId}`)).status).toBe(404);
   });
 
-  it('refuse a point that is not there', async () => {
+  it('are refused at an invalid point', async () => {
     const asked = (from: object) => owner.post(`/v1/simulations/${parentId}/forks`, { from });
     expect((await asked({ at: '2026-01-05T15:00:01Z' })).body.message).toEqual([
       'from.at must not be after now',
@@ -225,7 +225,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect((await foreign.get(`/v1/simulations/${parentId}/snapshots`)).status).toBe(404);
   });
 
-  it('can be forked, at points before their own beginning too', async () => {
+  it('can be forked, even at points before their own fork point', async () => {
     await trade(parent);
     const before = await told(parent);
     const child = await fork();
@@ -241,7 +241,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
       expect((await verifyJournal(test.store, id)).problems).toEqual([]);
   });
 
-  it('refuse the 65th generation', async () => {
+  it('are refused in the 65th generation', async () => {
     let id = parentId;
     for (let generation = 1; generation <= 64; generation++) id = (await fork({}, id)).id;
     const refused = await owner.post(`/v1/simulations/${id}/forks`, {});
@@ -290,7 +290,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     }
   });
 
-  it('of main have a market of their own from the point on', async () => {
+  it('of main have a separate market from the fork point', async () => {
     const main = test.as({ tier: 'ENTERPRISE' });
     await main.put('/v1/simulation/quotes', { quotes: [{ symbol: 'ZZZZ', bid: 4.9, ask: 5, last: 5 }] });
     await pushQuote(main);

@@ -15,7 +15,7 @@ let client: TestClient;
 const instrument = async (symbol: string): Promise<Body> =>
   (await client.get(`/v1/market-data/instruments?symbol=${symbol}`)).body.data[0];
 
-describe('where quotes are pushed', () => {
+describe('Futures in a pushed market', () => {
   beforeEach(async () => {
     test = await TestApp.open();
     client = test.as();
@@ -27,7 +27,7 @@ describe('where quotes are pushed', () => {
       instruments: instruments.map((one) => ({ assetClass: 'FUTURE', ...one })),
     });
 
-  it('a future of a known root is listed by its symbol alone (D67)', async () => {
+  it('a future of a known root is listed by its symbol only (D67)', async () => {
     const { status, body } = await list({ symbol: 'esz6' }, { symbol: 'GCZ25' }, { symbol: '6JH27' });
     expect(status).toBe(200);
     expect(body.instruments).toEqual([
@@ -63,7 +63,7 @@ describe('where quotes are pushed', () => {
     ]);
   });
 
-  it('an unknown root needs every field', async () => {
+  it('an unknown root requires every field', async () => {
     const whole = {
       symbol: 'XYZZ26',
       multiplier: 10,
@@ -92,7 +92,7 @@ describe('where quotes are pushed', () => {
     expect((await client.get('/v1/market-data/is-market-open/CLG26')).body.isOpen).toBe(true);
   });
 
-  it('its hours know the holidays of its exchange (D92)', async () => {
+  it('its hours include the holidays of its exchange (D92)', async () => {
     await list({ symbol: 'ESH26' }, { symbol: 'CLH26' }, { symbol: 'ZCH26' });
     await client.put('/v1/simulation/clock', { now: '2026-01-19T13:30:00-05:00' });
     const isOpen = async (symbol: string) =>
@@ -109,7 +109,7 @@ describe('where quotes are pushed', () => {
     expect((await exchange('XNYM')).isOpen).toBe(true);
   });
 
-  it('orders in them require margin, not cash', async () => {
+  it('orders require margin, not cash', async () => {
     const { portfolioId } = await openPortfolio(client, { initialCash: 50_000 });
     await list({ symbol: 'ESH26' });
     await pushQuote(client, { symbol: 'ESH26', bid: 6000, ask: 6000.25, last: undefined });
@@ -147,7 +147,7 @@ describe('where quotes are pushed', () => {
   });
 });
 
-describe('in a synthetic market', () => {
+describe('Futures and indices in a synthetic market', () => {
   beforeEach(async () => {
     test = await TestApp.open({ config: { feed: 'synthetic' } });
     client = test.as();

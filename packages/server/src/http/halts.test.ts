@@ -103,7 +103,7 @@ describe('halts', () => {
     expect((await halt(body)).body).toMatchObject({ statusCode: 400, message });
   });
 
-  it('do not know a symbol that is not listed', async () => {
+  it('are refused for an unlisted symbol', async () => {
     expect((await halt({ symbol: 'NOPE', reason: 'T1' })).body).toMatchObject({
       statusCode: 404,
       error: { code: 'UNKNOWN_SYMBOL', symbol: 'NOPE' },

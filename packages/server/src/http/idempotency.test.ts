@@ -46,7 +46,7 @@ describe('an idempotency key', () => {
     expect(await placed()).toBe(1);
   });
 
-  it('keeps a refusal of the business too', async () => {
+  it('stores a business refusal', async () => {
     const first = await place('k', { quantity: 1_000_000 });
     expect(first.status).toBe(400);
     const again = await place('k', { quantity: 1_000_000 });
@@ -59,13 +59,13 @@ describe('an idempotency key', () => {
     expect((await place('k')).status).toBe(201);
   });
 
-  it('is under way once', async () => {
+  it('refuses a second request while the first is in progress', async () => {
     const both = await Promise.all([place('k'), place('k')]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect(await placed()).toBe(1);
   });
 
-  it('belongs to a tenant, a route, and a day', async () => {
+  it('is scoped to a tenant, a route and a day', async () => {
     await place('k');
     const other = test.as({ tenantId: 'other' });
     const opened = await other.post('/v1/accounts', {}, { 'idempotency-key': 'k' });
@@ -167,7 +167,7 @@ describe('secrets are issued for each answer and never stored', () => {
     expect(await storedFor('POST /v1/stream/ticket')).toBe('{}');
   });
 
-  it('and there are no others', () => {
+  it('the list of operations that issue secrets is complete', () => {
     const opening = routeEntries.filter(
       ([, route]) =>
         takesIdempotencyKey(route) && /"(token|ticket|secret|apiKey)":/.test(JSON.stringify(route.responses)),

@@ -107,7 +107,7 @@ describe('importPositions (D206)', () => {
     expect(body).toMatchObject({ netFlows: 20_000, pnl: 0, timeWeightedReturn: 0 });
   });
 
-  it('names every row that cannot be held, or skips them when asked', async () => {
+  it('reports every row that cannot be imported, or skips them on request', async () => {
     const body = {
       positions: [
         { symbol: 'NOPE', quantity: 1 },
@@ -233,7 +233,7 @@ describe('importPositions (D206)', () => {
     expect((answer.positions as Body[])[0]).toMatchObject({ acquiredAt: '2024-03-01T15:30:00.000Z' });
   });
 
-  it('reads a table of symbols, and refuses text that is none', async () => {
+  it('reads a table of symbols, and refuses other text', async () => {
     const answer = await csv('symbol,quantity,price,acquiredAt\nAAPL,1.5,120.25,2025-01-02\nCASH,10,,\n');
     expect(answer).toMatchObject({ status: 201, format: 'sandpit', cash: 10 });
     expect(lotsOf(answer)).toEqual(['AAPL 1.5 at 120.25']);

@@ -86,7 +86,7 @@ describe('D219: instants outside of 1970 to 2199', () => {
     ]);
   });
 
-  it('ranges of lists may be wider, and mean everything', async () => {
+  it('ranges of lists may be wider, and include every item', async () => {
     await pushQuote(client);
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     for (const range of [
@@ -130,7 +130,7 @@ describe('D219: the last day of a clock', () => {
     },
   );
 
-  it('a scaled clock stops there', async () => {
+  it('a scaled clock stops on the last day', async () => {
     const { body } = await simulation({ clock: 'scaled', speed: 1_000_000, start: '2199-12-31T23:59:00Z' });
     const there = test.withToken(body.token);
     await expect
@@ -140,7 +140,7 @@ describe('D219: the last day of a clock', () => {
   });
 });
 
-describe('durations of the clock', () => {
+describe('Durations of the clock', () => {
   const moved = async (start: string, by: string): Promise<unknown> => {
     const { body } = await simulation({ start, calendar: 'always-open' });
     const reply = await test.withToken(body.token).post('/v1/simulation/clock/advance', { by });
@@ -161,13 +161,13 @@ describe('durations of the clock', () => {
     expect(await moved(start, by)).toBe(expected);
   });
 
-  it.each(['P', 'PT', 'P1.5M', '1M', 'P1M1Y', 'P-1M', 'P1MT'])('%s is none', async (by) => {
+  it.each(['P', 'PT', 'P1.5M', '1M', 'P1M1Y', 'P-1M', 'P1MT'])('%s is refused', async (by) => {
     expect(await moved('2026-01-05T15:00:00Z', by)).toEqual([
       'by must be an ISO 8601 duration such as PT1H30M, P1D or P1M',
     ]);
   });
 
-  it('moves by ten years at most', async () => {
+  it('a duration of more than ten years is refused', async () => {
     expect(await moved('2026-01-05T15:00:00Z', 'P11Y')).toEqual([
       'by must be within ten years of the present of the simulation',
     ]);
@@ -175,7 +175,7 @@ describe('durations of the clock', () => {
 });
 
 describe('Alpaca’s calendar', () => {
-  it('ends where time does', async () => {
+  it('ends on the last day of the supported period', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     const pair = await client.post(`/v1/accounts/portfolios/${portfolioId}/key-pairs`);
     const { keyId, secretKey } = pair.body as { keyId: string; secretKey: string };
@@ -197,8 +197,8 @@ describe('Alpaca’s calendar', () => {
   });
 });
 
-describe('a simulation that cannot be opened', () => {
-  it('a simulation that cannot be opened: is listed as BROKEN, affects no other, and can be deleted', async () => {
+describe('A simulation that cannot be opened', () => {
+  it('is listed as BROKEN, affects no other, and can be deleted', async () => {
     const simulationId = '22222222-2222-4222-8222-222222222222';
     const { body } = await simulation({ start: '2026-01-05' });
     const { simulationId: other } = body as unknown as { simulationId: string };

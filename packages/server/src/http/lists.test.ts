@@ -99,7 +99,7 @@ describe('orders of a tenant (D148, D162)', () => {
     expect((await stranger.get(`/v1/orders?portfolioId=${one}`)).status).toBe(404);
   });
 
-  it('refuse a status that is none, and a cursor that no list gave', async () => {
+  it('are refused with an unknown status or an invalid cursor', async () => {
     const status = await client.get('/v1/orders?status=FILLED,BEST');
     expect([status.status, status.body.message[0]]).toEqual([
       400,
@@ -150,7 +150,7 @@ describe('a list that is read by cursor', () => {
     expect(read.map((item) => item[key] as string)).toEqual(before.map((item) => item[key] as string));
   });
 
-  it('ends without a cursor, by page too', async () => {
+  it('has no next cursor on its last page', async () => {
     const reply = await client.get('/v1/accounts?limit=500');
     expect(reply.headers).not.toHaveProperty('x-next-cursor');
     expect((await client.get('/v1/accounts?limit=1&page=2')).headers).toHaveProperty('x-next-cursor');
@@ -253,7 +253,7 @@ describe('broker configurations', () => {
 });
 
 describe('another token for a simulation (D146)', () => {
-  it('is for its owner, and lives in it', async () => {
+  it('is issued to its owner only, and is valid in the simulation', async () => {
     const { body } = await client.post('/v1/simulations', { feed: 'push', clock: 'manual' });
     const path = `/v1/simulations/${body.simulationId as string}/token`;
     const reply = await client.post(path);
@@ -270,7 +270,7 @@ describe('another token for a simulation (D146)', () => {
     expect(seen.body).toEqual((await client.get('/v1/portfolios')).body);
   });
 
-  it('is given again, not stored, for the same Idempotency-Key', async () => {
+  it('is issued again, not stored, for the same Idempotency-Key', async () => {
     const { body } = await client.post('/v1/simulations', { feed: 'push', clock: 'manual' });
     const path = `/v1/simulations/${body.simulationId as string}/token`;
     const first = await client.post(path, undefined, { 'idempotency-key': 'again' });

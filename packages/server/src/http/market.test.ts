@@ -96,7 +96,7 @@ describe('market data', () => {
     expect((await client.get('/v1/market-data/bars/NOPE')).status).toBe(404);
   });
 
-  it('knows the hours', async () => {
+  it('shows the trading hours', async () => {
     const hours = await client.get('/v1/market-data/market-hours');
     expect(hours.body).toMatchObject({
       exchange: 'XNYS',
@@ -118,7 +118,7 @@ describe('market data', () => {
     expect((await client.get('/v1/market-data/calendar?from=2026-07-01&to=2926-06-01')).status).toBe(400);
   });
 
-  it('knows the hours of an instrument (D69)', async () => {
+  it('shows the trading hours of an instrument (D69)', async () => {
     await client.put('/v1/simulation/instruments', {
       instruments: [
         { assetClass: 'OPTION', symbol: 'SPY260116C00600000' },
@@ -177,7 +177,7 @@ describe('market data', () => {
     expect(await isOpen()).toEqual({ symbol, isOpen: false, session: 'CLOSED' });
   });
 
-  it('lists options that were listed', async () => {
+  it('returns listed options', async () => {
     expect((await client.get('/v1/market-data/options/AAPL/expirations')).body).toEqual({
       underlying: 'AAPL',
       expirations: [],
@@ -268,7 +268,7 @@ describe('market data', () => {
     expect(later.body.instruments).toMatchObject([{ style: 'EUROPEAN', settlement: 'CASH' }]);
   });
 
-  it('quotes an index and takes no orders in it', async () => {
+  it('quotes an index and refuses orders in it', async () => {
     await client.put('/v1/simulation/instruments', { instruments: [{ assetClass: 'INDEX', symbol: 'SPX' }] });
     await pushQuote(client, { symbol: 'SPX', bid: 5999, ask: 6001, last: 6000 });
     expect((await client.get('/v1/market-data/quote/SPX')).body.price).toBe(6000);
@@ -286,7 +286,7 @@ describe('market data', () => {
     expect(refused.body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
   });
 
-  it('lists nothing that is held as something else', async () => {
+  it('refuses to list a held symbol under another asset class', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await pushQuote(client);
     await placeOrder(client, portfolioId);
@@ -299,7 +299,7 @@ describe('market data', () => {
     ]);
   });
 
-  it('lists only options that a symbol can name', async () => {
+  it('lists only options that can be expressed as a symbol', async () => {
     const option = {
       assetClass: 'OPTION',
       underlying: 'XYZ',
@@ -366,7 +366,7 @@ describe('corporate actions', () => {
     expect(log.data).toMatchObject([{ type: 'SPLIT', symbol: 'AAPL' }]);
   });
 
-  it('are listed, and withdrawn until they take effect', async () => {
+  it('are listed, and can be withdrawn until they take effect', async () => {
     const path = '/v1/simulation/corporate-actions';
     const announce = (symbol: string, exDate: string) =>
       client.post(path, { actions: [{ type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: 0.25 }] });
@@ -408,7 +408,7 @@ describe('corporate actions', () => {
 });
 
 describe('simulations', () => {
-  it('are made, seen and removed by their tenant, each with a world of its own', async () => {
+  it('are created, read and deleted by their tenant only, each with separate state', async () => {
     const { status, body } = await client.post('/v1/simulations', {
       name: 'mine',
       feed: 'push',
@@ -475,7 +475,7 @@ describe('simulations', () => {
     expect((await inside.get('/v1/market-data/quote/aapl')).status).toBe(200);
   });
 
-  it('give tokens that last no longer than the one that asked', async () => {
+  it('issue tokens that expire no later than the requesting token', async () => {
     const notAfterMs = Math.floor(test.time.nowMs / 1000) * 1000 + 60_000;
     const short = test.as({ notAfterMs });
     const { body } = await short.post('/v1/simulations', { feed: 'push', clock: 'manual' });

@@ -9,7 +9,7 @@ let client: TestClient;
 const symbols = (reply: { body: Body }): string[] =>
   reply.body.contracts.map(({ optionSymbol }: Body) => optionSymbol as string);
 
-describe('in a synthetic market', () => {
+describe('Option chains in a synthetic market', () => {
   beforeEach(async () => {
     test = await TestApp.open({ config: { feed: 'synthetic' } });
     client = test.as();
@@ -157,7 +157,7 @@ describe('in a synthetic market', () => {
   });
 });
 
-describe('where quotes are pushed', () => {
+describe('Option chains in a pushed market', () => {
   beforeEach(async () => {
     test = await TestApp.open();
     client = test.as();
@@ -198,7 +198,7 @@ describe('where quotes are pushed', () => {
     );
   });
 
-  it('values go by RISK_FREE_RATE', async () => {
+  it('values depend on RISK_FREE_RATE', async () => {
     const other = await TestApp.open({ settings: { RISK_FREE_RATE: '0' } });
     try {
       for (const [symbol, bid] of [
@@ -213,7 +213,7 @@ describe('where quotes are pushed', () => {
     }
   });
 
-  it('there are the contracts that were pushed (D68)', async () => {
+  it('the chain includes the contracts with pushed quotes (D68)', async () => {
     for (const symbol of ['AAPL  260116P00150000', 'aapl260116c00150000', 'AAPL260109C00150000']) {
       expect((await pushQuote(client, { symbol, bid: 1.2, ask: 1.3, last: undefined })).status).toBe(200);
     }

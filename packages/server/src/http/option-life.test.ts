@@ -78,7 +78,7 @@ describe('an exercise (D86)', () => {
     ]);
   });
 
-  it('is refused by the reasons it can have', async () => {
+  it('is refused with each possible reason', async () => {
     const refused = async (symbol: string, body?: object, to = path) => {
       const answer = await client.post(`${to}/options/${symbol}/exercise`, body);
       return [answer.status, answer.body.error.code ?? answer.body.message];
@@ -119,7 +119,7 @@ it('expires on its last day: contracts in the money are exercised unless instruc
 });
 
 describe('early assignment (D89)', () => {
-  it('is asked for when a simulation is made; the evening before an ex-date covered calls are assigned', async () => {
+  it('is configured for a new simulation; covered calls are assigned on the evening before an ex-date', async () => {
     expect((await client.get('/v1/simulations/main')).body.earlyAssignment).toBe('OFF');
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-07T10:00:00-05:00' };
     expect(

@@ -88,7 +88,7 @@ describe('a call', () => {
     expect(body.error).toEqual({ code: 'OPTION_LEVEL', currentLevel: 3, requiredLevel: 4 });
   });
 
-  it('comes whole, on its tick, in regular hours', async () => {
+  it('requires whole contracts, prices on the tick and regular hours', async () => {
     expect((await order({ quantity: 1.5 })).body.message).toEqual([
       'quantity must be a whole number for OPTION orders',
     ]);
@@ -101,7 +101,7 @@ describe('a call', () => {
   });
 });
 
-it('a put sold is secured by its strike', async () => {
+it('a short put reserves cash for its strike', async () => {
   const { status } = await order({ symbol: PUT, positionIntent: 'SELL_TO_OPEN', quantity: 1 });
   expect(status).toBe(201);
   expect(await shown()).toMatchObject({

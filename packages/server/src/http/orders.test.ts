@@ -267,7 +267,7 @@ describe('creating an order', () => {
     });
   });
 
-  it('keeps to the tier', async () => {
+  it('is limited to the order types of the tier', async () => {
     const basic = test.as({ tier: 'BASIC' });
     const { status, body } = await basic.post(
       '/v1/orders',
@@ -337,7 +337,7 @@ describe('an order that the market has changed (D134)', () => {
   };
   const shown = async (orderId: string): Promise<Body> => (await client.get(`/v1/orders/${orderId}`)).body;
 
-  it('shows the prices that the exits of its bracket have now, open or over', async () => {
+  it('shows the current prices of its bracket exits, whether they are open or closed', async () => {
     const { orderId } = await placeOrder(client, portfolioId, {
       bracketConfig: {
         profitTarget: { orderType: 'LIMIT', limitPrice: 110 },

@@ -128,7 +128,7 @@ describe('outcomes', () => {
     });
   });
 
-  it('of cancels answer CANCELING and fill, answer CANCELING and do nothing, or refuse', async () => {
+  it('of cancels fill after CANCELING, remain CANCELING, or refuse the cancel', async () => {
     const ids: string[] = [];
     for (const onCancel of ['fill', 'ignore', 'reject']) {
       await script({ onCancel });
@@ -191,7 +191,7 @@ describe('outcomes', () => {
     expect(body.message).toContain(message);
   });
 
-  it('are in main a matter of SCRIPTED_ORDERS, of which other tenants see nothing', async () => {
+  it('require SCRIPTED_ORDERS in main, and are private to a tenant', async () => {
     const main = test.as();
     const refused = await main.post('/v1/simulation/outcomes', { match: {}, outcome: { error: {} } });
     expect(refused).toMatchObject({ status: 403, body: { error: { code: 'FEATURE_NOT_AVAILABLE' } } });
@@ -247,7 +247,7 @@ describe('magic client order ids', () => {
     expect((await place({ clientOrderId: 'not~a:script' })).status).toBe(400);
   });
 
-  it('are ordinary where scripts are off', async () => {
+  it('have no effect if scripts are off', async () => {
     [client] = await created({ scripts: false });
     ({ portfolioId } = (await openPortfolio(client)) as { portfolioId: string });
     await pushQuote(client, { bid: 99.99, ask: 100.01 });

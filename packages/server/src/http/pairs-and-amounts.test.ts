@@ -88,7 +88,7 @@ describe('an order with a notional', () => {
     expect(portfolio.settledCash).toBe(100_000 - 333.33);
   });
 
-  it('has no price to go by', async () => {
+  it('is refused without a price', async () => {
     const { status, body } = await client.post('/v1/orders', {
       portfolioId,
       symbol: 'MSFT',

@@ -267,7 +267,7 @@ describe('actions on a portfolio', () => {
     });
   });
 
-  it('resets', async () => {
+  it('resets a portfolio', async () => {
     const { portfolioId } = await openPortfolio(client);
     await pushQuote(client);
     await placeOrder(client, portfolioId as string);
@@ -287,7 +287,7 @@ describe('actions on a portfolio', () => {
     });
   });
 
-  it('moves cash', async () => {
+  it('transfers cash', async () => {
     const { portfolioId } = await openPortfolio(client);
     const { status, body } = await client.post(url(portfolioId as string, '/transfers'), {
       amount: -0.01,
@@ -310,7 +310,7 @@ describe('actions on a portfolio', () => {
   });
 });
 
-describe('its past', () => {
+describe('History of a portfolio', () => {
   it('lists activities with their categories, ledger, day trades and equity curve', async () => {
     const { portfolioId } = await openPortfolio(client);
     await pushQuote(client);

@@ -82,7 +82,7 @@ describe('price limits', () => {
     expect((await verifyJournal(test.store, simulationId)).problems).toEqual([]);
   });
 
-  it('are off where they are not wanted', async () => {
+  it('can be switched off by the simulation', async () => {
     expect(await open({ shortSaleRestriction: false })).toMatchObject({ shortSaleRestriction: false });
     await quote(90, 90.02, 90);
     expect(await place({ positionIntent: 'SELL_TO_OPEN' })).toMatchObject({ status: 'FILLED' });

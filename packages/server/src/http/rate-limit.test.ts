@@ -129,7 +129,7 @@ describe('rate limits', () => {
     expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'x-ratelimit-remaining': '0' });
   });
 
-  it('are the contract’s on its two routes, and health has its own', async () => {
+  it('are 500 on the two routes of the contract, and 100 for health', async () => {
     const client = test.as();
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     for (const url of [
@@ -153,7 +153,7 @@ describe('rate limits', () => {
     expect((await anybody.get(url)).status).toBe(503);
   });
 
-  it('come before the body', async () => {
+  it('are checked before the body', async () => {
     const client = test.as();
     for (let i = 0; i < 3; i++) expect((await client.post('/v1/orders', {})).status).toBe(400);
     expect((await client.post('/v1/orders', {})).status).toBe(429);

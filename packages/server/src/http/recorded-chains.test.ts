@@ -46,7 +46,7 @@ describe('options on an underlying without a price', () => {
     expect((await client.get('/v1/market-data/quote/GOOG')).status).toBe(404);
   });
 
-  it('go when they have traded for the last time: at 13:00 on a short day', async () => {
+  it('are removed after their last trading time: at 13:00 on a short day', async () => {
     await advanceTo('2015-12-24T12:59:00-05:00');
     const chain = (): Promise<Body> =>
       client.get('/v1/market-data/options/GOOG/chain?expiration=2015-12-24').then(({ body }) => body);

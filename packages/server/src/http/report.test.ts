@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('report.html', () => {
-  it('is one page with the figures of the other routes and nothing from elsewhere', async () => {
+  it('is one self-contained page with the figures of the other routes', async () => {
     for (let day = 5; day < 30; day += 1) {
       await client.post('/v1/simulation/clock/advance', {
         to: `2026-01-${String(day).padStart(2, '0')}T15:30:00Z`,

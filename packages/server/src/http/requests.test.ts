@@ -112,7 +112,7 @@ describe('a body', () => {
 });
 
 describe('a request', () => {
-  it('keeps its own id where that can be shown', async () => {
+  it('keeps a valid X-Request-Id, and replaces an invalid one', async () => {
     const named = await client.get('/v1/accounts', { 'x-request-id': 'my-request.1' });
     expect(named.headers['x-request-id']).toBe('my-request.1');
     const odd = await client.get('/v1/accounts', { 'x-request-id': '<script>' });

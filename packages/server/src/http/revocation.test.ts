@@ -104,12 +104,12 @@ it('a token is at most sixteen tokens away from the first', async () => {
   expect((await client.post('/v1/auth/agent-token', { level: 'read' })).status).toBe(201);
 });
 
-it('a token that was never seen before is refused too', async () => {
+it('a token of a revoked key is refused at its first use', async () => {
   await test.access.revokeKey(keyId);
   expect(await statusOf(client)).toBe(401);
 });
 
-it('a revoked key buys no token', async () => {
+it('a revoked key cannot be exchanged for a token', async () => {
   const { apiKey, id } = await test.access.createKey({ tenantId: 'tenant-1', tier: 'PRO', scope: 'read' });
   const exchange = () => test.withToken(undefined).post('/v1/auth/token', { apiKey });
   expect((await exchange()).status).toBe(200);

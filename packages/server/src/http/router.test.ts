@@ -200,7 +200,7 @@ describe('the router', () => {
     for (const [, route] of routeEntries) expect(guide.body).toContain(`\`${route.method} ${route.path}\``);
   });
 
-  it('shows the documents to everybody', async () => {
+  it('serves the documentation without authentication', async () => {
     for (const url of ['/docs/api', '/docs/api/', '/docs/api/static/swagger-ui.css', '/openapi.json']) {
       const response = await test.app.inject({ method: 'GET', url });
       expect(response.statusCode, url).toBe(200);

@@ -140,7 +140,7 @@ describe('POST /v1/simulation/step', () => {
     ]);
   });
 
-  it('does nothing at all where the request cannot be done', async () => {
+  it('changes nothing if the request is refused', async () => {
     const sim = await simulation();
     const { client, portfolioId } = sim;
     await step(client, { advance: { by: 'PT1M' } });
@@ -215,7 +215,7 @@ describe('POST /v1/simulation/step', () => {
     expect((await verifyJournal(test.store, id)).problems).toEqual([]);
   });
 
-  it('leaves the clock where it stood, after a restart as well', async () => {
+  it('retains the time of the clock over a restart', async () => {
     const { client } = await simulation();
     await step(client, { advance: { by: 'P3D' } });
     const { token } = client;
@@ -412,7 +412,7 @@ describe('POST /v1/simulations/step', () => {
     expect((await one.client.get('/v1/simulation/clock')).body.now).toBe('2026-01-05T15:03:00.000Z');
   });
 
-  it('leaves main alone while it pushes quotes elsewhere', async () => {
+  it('does not change main while it pushes quotes to other simulations', async () => {
     const sim = await simulation();
     await pushQuote(owner, { bid: 1, ask: 2 });
     await steps(owner, [{ simulationId: sim.id, quotes: [aapl()] }]);

@@ -273,7 +273,7 @@ describe('the order stream', () => {
     expect(transitions(missed)).toEqual(lasting.slice(1));
   });
 
-  it('tells the latest price of a trailing stop that moves twice within a second, a second later (D215)', async () => {
+  it('sends the latest price of a trailing stop that moves twice within a second, a second later (D215)', async () => {
     const reader = await follow('/v1/stream/orders');
     await placeOrder(client, portfolioId, {
       orderType: 'TRAILING_STOP',
@@ -290,7 +290,7 @@ describe('the order stream', () => {
     expect(events.at(-1)?.data.stopPrice).toBe(98.5);
   });
 
-  it('tells of an open order for which a margin upgrade sets other amounts aside (D215)', async () => {
+  it('sends an open order whose reserved amounts a margin upgrade changes (D215)', async () => {
     const cash = (await openPortfolio(client, { portfolioType: 'CASH' })) as { portfolioId: string };
     await placeOrder(client, cash.portfolioId, { limitPrice: 90, timeInForce: 'GTC' });
     const reader = await follow(`/v1/stream/orders?portfolioId=${cash.portfolioId}`);
@@ -373,7 +373,7 @@ describe('the portfolio stream', () => {
     expect(status).toBe(404);
   });
 
-  it('needs one thing to follow', async () => {
+  it('requires one portfolio or account', async () => {
     expect((await client.get('/v1/stream/portfolios')).status).toBe(400);
     expect(
       (await client.get(`/v1/stream/portfolios?portfolioId=${portfolioId}&accountId=${ACCOUNT}`)).status,
@@ -382,7 +382,7 @@ describe('the portfolio stream', () => {
 });
 
 describe('every stream', () => {
-  it('shows that it lives', async () => {
+  it('sends heartbeats', async () => {
     await test.close();
     await start({ STREAM_HEARTBEAT_MS: '10' });
     const reader = await follow('/v1/stream/orders');
@@ -450,7 +450,7 @@ describe('every stream', () => {
     expect(await reader.ended()).toMatchObject([{ event: 'error', data: { statusCode: 404 } }]);
   });
 
-  it('ends when the server does', async () => {
+  it('ends when the server stops', async () => {
     const reader = await follow('/v1/stream/orders');
     await Promise.all([test.app.close(), reader.ended()]);
     expect(reader.events).toMatchObject([{ event: 'error', data: { statusCode: 503 } }]);
@@ -492,7 +492,7 @@ describe('the stream of quotes (D150, D166)', () => {
     expect(resumed[4]?.data).not.toHaveProperty('halted');
   });
 
-  it('keeps to ten a second and symbol, and to the latest', async () => {
+  it('sends at most ten quotes per second and symbol, always the latest', async () => {
     const reader = await follow('/v1/stream/quotes?symbols=AAPL');
     await reader.until((told) => told.length === 1);
     const began = performance.now();

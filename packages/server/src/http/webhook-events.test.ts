@@ -203,7 +203,7 @@ describe('addresses of webhooks', () => {
   const PUBLIC = { address: '93.184.215.14', family: 4 } as const;
   const LOCAL = { address: '127.0.0.1', family: 4 } as const;
 
-  it('a name that leads elsewhere after it was checked is refused at the connection', async () => {
+  it('a name that resolves to another address after its check is refused at the connection', async () => {
     const receiver = await WebhookReceiver.open();
     const asked: string[] = [];
     const app = await TestApp.open({
@@ -226,7 +226,7 @@ describe('addresses of webhooks', () => {
     expect(now.body.error).toEqual({ code: 'WEBHOOK_ADDRESS_REFUSED' });
   });
 
-  it('the connection goes to the address that was checked, with the name in Host', async () => {
+  it('the connection uses the checked address, with the name in Host', async () => {
     const receiver = await WebhookReceiver.open();
     const app = await TestApp.open({
       settings: { WEBHOOK_ALLOW_PRIVATE: 'on' },
@@ -245,7 +245,7 @@ describe('addresses of webhooks', () => {
 describe('simulations that webhooks follow', () => {
   const config = { feed: 'push', clock: 'wall', calendar: 'always-open' };
 
-  it('are opened at a start where something may be due, without being asked for', async () => {
+  it('are opened at start if a delivery may be due, without a request', async () => {
     const receiver = await WebhookReceiver.open();
     const timers = new ManualTimers();
     const settings = { WEBHOOK_ALLOW_PRIVATE: 'on' };

@@ -57,7 +57,7 @@ async function fill(client: TestClient, portfolioId: string, more: object = {}):
   return placeOrder(client, portfolioId, more);
 }
 
-describe('endpoints', () => {
+describe('Webhook endpoints', () => {
   it('createWebhook: shows the secret once', async () => {
     const { client, receiver } = await setUp();
     const created = await createWebhook(client, receiver.url);
@@ -76,7 +76,7 @@ describe('endpoints', () => {
     });
   });
 
-  it('createWebhook: repeats the secret for the same Idempotency-Key without storing it in the kept answer', async () => {
+  it('createWebhook: repeats the secret for the same Idempotency-Key without storing it in the saved answer', async () => {
     const { app, client, receiver } = await setUp();
     const headers = { 'idempotency-key': 'once' };
     const first = await client.post('/v1/webhooks', { url: receiver.url }, headers);
@@ -165,7 +165,7 @@ describe('endpoints', () => {
   });
 });
 
-describe('delivery', () => {
+describe('Webhook delivery', () => {
   it('sends the events of an order in sequence, signed, with the bodies of the streams', async () => {
     const { client, receiver } = await setUp();
     const { webhookId, secret } = await createWebhook(client, receiver.url);
@@ -194,7 +194,7 @@ describe('delivery', () => {
     expect(found[0].eventId).toBe(events[2]?.headers['webhook-id']);
   });
 
-  it('sends the events that were asked for alone', async () => {
+  it('sends only the requested events', async () => {
     const { client, receiver } = await setUp();
     await createWebhook(client, receiver.url, { events: ['order.filled', 'transfer.*'] });
     const { portfolioId } = await openPortfolio(client);
@@ -205,7 +205,7 @@ describe('delivery', () => {
     expect(receiver.events[0]?.data).toMatchObject({ portfolioId, type: 'TRANSFER', amount: 500 });
   });
 
-  it('webhooks: send no events of other tenants or simulations', async () => {
+  it('sends no events of other tenants or simulations', async () => {
     const { app, client, receiver } = await setUp();
     await createWebhook(client, receiver.url);
     const other = app.as({ tenantId: 'other' });
@@ -223,7 +223,7 @@ describe('delivery', () => {
     expect(new Set(receiver.events.map(({ data }) => data.portfolioId))).toEqual(new Set([portfolioId]));
   });
 
-  it('sends events of simulations that are created later where all are followed', async () => {
+  it('sends events of simulations created later if the webhook follows all', async () => {
     const { app, client, receiver } = await setUp();
     await createWebhook(client, receiver.url, { simulationId: '*', events: ['order.filled'] });
     const made = await client.post('/v1/simulations', {
@@ -252,7 +252,7 @@ describe('delivery', () => {
     await delivered(client, webhookId, ...Array<string>(5).fill('PENDING'));
   });
 
-  it('tries again after 5 seconds, with the same id and body and a timestamp of its own', async () => {
+  it('retries after 5 seconds, with the same id and body and a new timestamp', async () => {
     const { client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     receiver.answer(503);
@@ -287,7 +287,7 @@ describe('delivery', () => {
     expect(target.events).toEqual([]);
   });
 
-  it('gives a receiver that does not answer 15 seconds', async () => {
+  it('waits at most 15 seconds for an answer of the receiver', async () => {
     const { client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     receiver.respond = () => undefined;
@@ -456,7 +456,7 @@ describe('delivery', () => {
     expect(signers).toEqual([[0, 1], [0, 1], [0]]);
   });
 
-  it('deleteWebhook: sends nothing more', async () => {
+  it('deleteWebhook: sends no later event', async () => {
     const { client, receiver, timers } = await setUp();
     const other = await WebhookReceiver.open();
     opened.push(other);
@@ -495,8 +495,8 @@ describe('delivery', () => {
   });
 });
 
-describe('after a restart', () => {
-  it('loses nothing, and repeats only deliveries in progress', async () => {
+describe('Webhooks after a restart', () => {
+  it('lose no event, and repeat only deliveries in progress', async () => {
     const { app, client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.accepted'] });
     const { portfolioId } = await openPortfolio(client);
@@ -517,7 +517,7 @@ describe('after a restart', () => {
     expect(ids.slice(2)).toEqual([ids[1], ids[3]]);
   });
 
-  it('continues with pending retries', async () => {
+  it('continue with pending retries', async () => {
     const { app, client, receiver, timers } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.accepted'] });
     const { portfolioId } = await openPortfolio(client);

@@ -120,8 +120,8 @@ async function both<Name extends StudyName>(
   return { answer, lines: lines.threaded };
 }
 
-describe('a study in a thread', () => {
-  it('has the trades, performance, taxes and costs that the main thread has', async () => {
+describe('A study in a thread', () => {
+  it('has the same trades, performance, taxes and costs as the main thread', async () => {
     const { answer: outline } = await both('outline', { portfolioId });
     expect(outline.epochs).toHaveLength(2);
     expect(outline.flows.map(({ amount }) => amount)).toEqual([5_000]);
@@ -164,7 +164,7 @@ describe('a study in a thread', () => {
     expect(page.answer).toContain('Equity');
   });
 
-  it('has the lines of lists that pages have', async () => {
+  it('has the same lines of lists as the pages', async () => {
     for (const [operation, list, path] of [
       ['listLedgerEntries', 'ledger', 'ledger'],
       ['listActivities', 'activities', 'activities'],
@@ -179,7 +179,7 @@ describe('a study in a thread', () => {
     await both('rows', { operation: 'listTrades', portfolioId, from: 0, to: Infinity });
   });
 
-  it('reads on from where the one before it ended', async () => {
+  it('continues from the last record of the previous study', async () => {
     const before = (await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 }))
       .answer;
     await quote('TSLA', 43);
@@ -189,7 +189,7 @@ describe('a study in a thread', () => {
     expect(answer.data[0]).toMatchObject({ symbol: 'TSLA', quantity: 15, exitPrice: 43.01 });
   });
 
-  it('opens the feed of a synthetic market again', async () => {
+  it('opens the feed of a synthetic market', async () => {
     const created = await ok(
       client.post('/v1/simulations', {
         feed: 'synthetic',

@@ -103,7 +103,7 @@ describe('an agent that may read', () => {
 });
 
 describe('levels', () => {
-  it('hold for /v1 as well: an agent that asks there itself gets no further', async () => {
+  it('apply to direct requests to /v1 as well', async () => {
     const reader = test.withToken(await agentToken({ level: 'read' }));
     expect((await reader.get(`/v1/accounts/portfolios/${portfolioId}`)).status).toBe(200);
     const order = await reader.post('/v1/orders', buy());
@@ -176,7 +176,7 @@ describe('an agent with caps', () => {
     expect((await call(client, 'place_order', buy(close))).result.positionIntent).toBe('SELL_TO_CLOSE');
   });
 
-  it('are held to the size of an order, also by an update; to symbols; to a rate; and to a loss', async () => {
+  it('is limited in order size, also by an update, in symbols, in rate and in loss', async () => {
     const sized = test.withToken(
       await agentToken({ level: 'capped', caps: { maxOrderNotional: 1000, maxNotional: 1500 } }),
     );
@@ -224,7 +224,7 @@ describe('an agent with caps', () => {
     expect((await careful.post('/v1/orders/batch', { orderData: {}, accountIds: [] })).status).toBe(403);
   });
 
-  it('are held when the server starts again: its orders carry its name', async () => {
+  it('is limited after a restart too: its orders include its name', async () => {
     const first = test;
     const capped = await agentToken({ level: 'capped', caps: { maxNotional: 2500 } });
     expect((await first.withToken(capped).post('/v1/orders', buy())).status).toBe(201);
@@ -257,7 +257,7 @@ describe('an agent with caps', () => {
     expect((await owner.get(`/v1/orders/${microsoft}`)).body.status).toBe('ACTIVE');
   });
 
-  it('hold a minute through a restart: by its orders and their changes, and on a clock of its own from the start', async () => {
+  it('retains its rate limit over a restart, from its orders and their changes', async () => {
     const caps = { level: 'capped', caps: { maxOrdersPerMinute: 3 } } as const;
     const rests = buy({ limitPrice: 50 });
     for (const config of [{}, { clock: 'wall' as const }]) {
@@ -278,7 +278,7 @@ describe('an agent with caps', () => {
     }
   });
 
-  it('daily caps: start over on the next day', async () => {
+  it('starts with new daily caps on the next day', async () => {
     const capped = test.withToken(
       await agentToken({ level: 'capped', caps: { maxNotional: 1000 }, expiresIn: 3600 }),
     );
@@ -291,7 +291,7 @@ describe('an agent with caps', () => {
 });
 
 describe('an agent in control', () => {
-  it('does anything in simulations that it made, and looks elsewhere', async () => {
+  it('has full control of simulations that it created, and reads others', async () => {
     const client = await agent({ level: 'control' });
     expect((await call(client, 'place_order', buy())).error.code).toBe('LEVEL_TOO_LOW');
     expect((await call(client, 'advance', { by: 'PT1H' })).error.code).toBe('LEVEL_TOO_LOW');

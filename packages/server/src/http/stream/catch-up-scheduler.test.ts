@@ -8,7 +8,7 @@ function work(ms: number): void {
   while (performance.now() - began < ms);
 }
 
-it('goes round the tenants, however many streams one of them has', async () => {
+it('CatchUpScheduler: serves tenants in rotation, regardless of the number of their streams', async () => {
   const turns = new CatchUpScheduler();
   const done: string[] = [];
   const step = (tenantId: string) => turns.take(tenantId, () => void done.push(tenantId));
@@ -19,7 +19,7 @@ it('goes round the tenants, however many streams one of them has', async () => {
   expect(done).toHaveLength(12);
 });
 
-it('leaves the event loop to others, also when a stream comes back at once', async () => {
+it('CatchUpScheduler: yields the event loop, even if a stream returns at once', async () => {
   const turns = new CatchUpScheduler();
   let others = 0;
   const over = new AbortController();

@@ -27,8 +27,8 @@ afterEach(async () => {
 
 const frame = (size: number): string => `id: 1-1\nevent: heartbeat\ndata: ${'x'.repeat(size)}\n\n`;
 
-describe('a reader that does not read', () => {
-  it('is cut off before much is kept for it, and its connection reset in time', async () => {
+describe('A reader that does not read', () => {
+  it('is disconnected before its buffer grows large, and its connection is reset in time', async () => {
     const connection = await opened;
     socket.pause();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -45,7 +45,7 @@ describe('a reader that does not read', () => {
     await closed;
   });
 
-  it('is cut off by the number of events too', async () => {
+  it('is disconnected at a limit of pending events', async () => {
     const connection = await opened;
     socket.pause();
     for (let i = 0; connection.isOpen && i < 1_000_000; i++) connection.write(frame(1), () => '1-1');
@@ -63,7 +63,7 @@ describe('a reader that does not read', () => {
   });
 });
 
-describe('a stream that ends', () => {
+describe('A stream that ends', () => {
   it('has a reason', async () => {
     const connection = await opened;
     let text = '';

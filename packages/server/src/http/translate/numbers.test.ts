@@ -5,7 +5,7 @@ import { afterDuration } from './instants.js';
 import { moneyNumber, moneyOf, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
 describe('numbers', () => {
-  it('come and go as the decimals that they are', () => {
+  it('are read and written as exact decimals', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e13, max: 1e15 }), (units) => {
         expect(priceNumber(Price.ofUnits(units))).toBe(Number(Price.format(Price.ofUnits(units))));
@@ -20,7 +20,7 @@ describe('numbers', () => {
     );
   });
 
-  it('that are too fine are refused, not rounded', () => {
+  it('with too many decimals are refused, not rounded', () => {
     expect(() => priceOf(0.000000001)).toThrow(RangeError);
     expect(() => quantityOf(1.0000001)).toThrow(RangeError);
     expect(priceOf(1e-8)).toBe(1);

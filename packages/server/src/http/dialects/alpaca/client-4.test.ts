@@ -122,7 +122,7 @@ describe("Alpaca's client 4", () => {
     await alpaca.trading.closeAllPositions();
   });
 
-  it('reads prices, bars and the news, of which there are none', async () => {
+  it('reads prices, bars and an empty list of news', async () => {
     expect(await alpaca.marketData.getLatestPrice('AAPL')).toBe(100);
     const asked = { timeframe: TimeFrame.Minute, start: new Date('2026-01-05T00:00:00Z') };
     const bars = await alpaca.marketData.collectStockBarsBySymbol({ symbols: 'AAPL,MSFT', ...asked });
@@ -247,7 +247,7 @@ describe("Alpaca's client 4", () => {
     expect(await result).toBe(false);
   });
 
-  it('has errors of its own for each refusal', async () => {
+  it('throws a specific error for each refusal', async () => {
     await expect(alpaca.trading.orders.getOrderByOrderID({ orderId: 'nope' })).rejects.toBeInstanceOf(
       errors.NotFoundError,
     );

@@ -229,7 +229,7 @@ it('corporate actions', async () => {
   expect(Object.keys(corporate_actions as object).sort()).toEqual(['forward_splits', 'reverse_splits']);
 });
 
-it('no route is left out', () => {
+it('every route of the Alpaca dialect is covered', () => {
   expect(alpacaRoutes.map(([method, route]) => `${method} ${route}`).filter((one) => !seen.has(one))).toEqual(
     [],
   );
