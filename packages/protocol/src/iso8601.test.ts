@@ -70,9 +70,12 @@ describe('parseDateTime, times', () => {
     expect(parseDateTime(`2026-02-01${text}`)).toEqual({ day: feb1, ...expected });
   });
 
-  it.each(['20260201T1530', '20260201T153000,0', '2026032T1530', '2026W057T1530'])('%s is accepted in basic format', (text) => {
-    expect(parseDateTime(text)).toEqual({ day: feb1, timeMs: at(15, 30) });
-  });
+  it.each(['20260201T1530', '20260201T153000,0', '2026032T1530', '2026W057T1530'])(
+    '%s is accepted in basic format',
+    (text) => {
+      expect(parseDateTime(text)).toEqual({ day: feb1, timeMs: at(15, 30) });
+    },
+  );
 
   it.each([
     'T',

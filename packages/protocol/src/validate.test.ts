@@ -29,9 +29,12 @@ const id = '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa';
 describe('validateBody', () => {
   const schema = closed('Whole', { name: text() });
 
-  it.each([[null], [undefined], ['{}'], [3], [true], [[]], [[{ name: 'x' }]]])('refuses %j, which is not an object', (value) => {
-    expect(judge(schema, value)).toEqual(['body must be an object']);
-  });
+  it.each([[null], [undefined], ['{}'], [3], [true], [[]], [[{ name: 'x' }]]])(
+    'refuses %j, which is not an object',
+    (value) => {
+      expect(judge(schema, value)).toEqual(['body must be an object']);
+    },
+  );
 
   it('reports every failed rule in the order of the schema, unknown fields last', () => {
     const two = closed('Two', { first: text(), second: quantity(), third: optional(uuid()) });
