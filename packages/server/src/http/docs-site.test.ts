@@ -30,7 +30,7 @@ function build(contents: string): void {
 const get = (url: string, headers: Readonly<Record<string, string>> = {}) =>
   test.app.inject({ url, headers: { ...headers } });
 
-it('/docs leads to the API reference until the site is built', async () => {
+it('/docs redirects to the API reference until the site is built', async () => {
   for (const url of ['/docs', '/docs/'])
     expect(await get(url)).toMatchObject({ statusCode: 302, headers: { location: '/docs/api/' } });
   expect((await get('/docs/rules/fees')).statusCode).toBe(404);
@@ -66,7 +66,7 @@ it('a path without a page is 404: a page for browsers, JSON for programs', async
   expect((await get('/docs/nowhere')).json()).toMatchObject({ statusCode: 404 });
 });
 
-it('files that are no part of the site are not served', async () => {
+it('files outside the site are not served', async () => {
   build('first');
   for (const path of ['sources.sha256', '../site/index.html', '..%2f..%2fetc/passwd', 'rules', '__proto__'])
     expect((await get(`/docs/${path}`)).statusCode, path).toBe(404);

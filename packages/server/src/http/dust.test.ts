@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-it('an order and its update mean the number without it', async () => {
+it('an order and its update are stored without floating-point error', async () => {
   const { orderId } = await placeOrder(client, portfolioId, {
     limitPrice: 97.03999999999999,
     quantity: 20.000000000000004,
@@ -30,7 +30,7 @@ it('an order and its update mean the number without it', async () => {
   expect((await client.put(url, { limitPrice: 97.05000000000001 })).body.limitPrice).toBe(97.05);
 });
 
-it('so do the exits of a bracket', async () => {
+it('the exits of a bracket are stored without floating-point error', async () => {
   const { bracketConfig } = await placeOrder(client, portfolioId, {
     limitPrice: 90,
     bracketConfig: {
@@ -44,7 +44,7 @@ it('so do the exits of a bracket', async () => {
   });
 });
 
-it('accepts dust in a quote and a listing', async () => {
+it('a quote and a listing are accepted with floating-point error', async () => {
   expect(
     (await pushQuote(client, { bid: 97.03999999999999, ask: 97.05000000000001, last: 97.05 })).status,
   ).toBe(200);
@@ -60,7 +60,7 @@ it('accepts dust in a quote and a listing', async () => {
   ).toBe(201);
 });
 
-it('so does a transfer', async () => {
+it('a transfer is stored without floating-point error', async () => {
   const { status } = await client.post(`/v1/accounts/portfolios/${portfolioId}/transfers`, {
     amount: 0.30000000000000004,
   });
@@ -68,7 +68,7 @@ it('so does a transfer', async () => {
   expect((await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.settledCash).toBe(100_000.3);
 });
 
-it('anything else with too many decimals is refused', async () => {
+it('any other number with too many decimals is refused', async () => {
   const place = (more: object) => client.post('/v1/orders', orderBody(portfolioId, more));
   expect((await place({ quantity: 0.3000001 })).body.message).toEqual([
     'quantity must have at most 6 decimal places',

@@ -51,7 +51,7 @@ describe('the equity curve within the day (D149, D166)', () => {
     expect((await client.get(url(portfolioId, 'interval=1d'))).status).toBe(200);
   });
 
-  it('has a point for each interval that has ended in which something was traded or held, stamped with its end', async () => {
+  it('has a point at the end of each completed interval with trades or positions', async () => {
     const { client, portfolioId } = await begin();
     await advance(client, 'PT10M');
     expect(await curve(client, portfolioId, 'interval=1m')).toEqual([]);
@@ -109,7 +109,7 @@ describe('the equity curve within the day (D149, D166)', () => {
     expect(minutes.body.pagination).toEqual({ page: 1, limit: 50, total: 4320, totalPages: 87 });
   });
 
-  it('is read by cursor without a point missed or seen twice while new ones come in', async () => {
+  it('is read by cursor without a missing or repeated point while new ones arrive', async () => {
     const { client, portfolioId } = await begin();
     await pushQuote(client, { bid: 99.9, ask: 100, last: 100 });
     await placeOrder(client, portfolioId, { quantity: 10, limitPrice: 100 });

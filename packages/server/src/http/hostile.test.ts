@@ -94,7 +94,7 @@ it.each([
   expect(answer).toContain(`"statusCode":${status}`);
 });
 
-it('a request without a host', async () => {
+it('a request without a host is refused in HTTP 1.1 and answered in HTTP 1.0', async () => {
   expect(statusIn(await answerTo('GET /v1/health HTTP/1.1\r\n\r\n'))).toBe(400);
   expect(statusIn(await answerTo('GET /v1/health HTTP/1.0\r\n\r\n'))).toBe(200);
 });

@@ -59,7 +59,7 @@ describe('options on an underlying without a price', () => {
   });
 });
 
-it('options on a recorded index go by it', async () => {
+it('options on a recorded index are valued by that index', async () => {
   await replayFrom('2021-01-04T15:10:00Z');
   const index = (await client.get('/v1/market-data/quote/SPX')).body;
   expect(index).not.toHaveProperty('bid');
@@ -72,7 +72,7 @@ it('options on a recorded index go by it', async () => {
   expect((await client.get('/v1/market-data/options/GOOG/expirations')).body.expirations).toEqual([]);
 });
 
-it('futures are replayed by their months, one digit of the year being that of the replay', async () => {
+it('futures are replayed by month, with a one-digit year relative to the replay', async () => {
   await replayFrom('2013-12-20T14:25:00Z');
   const quote = (await client.get('/v1/market-data/quote/ESZ3')).body;
   expect(quote.symbol).toBe('ESZ13');

@@ -81,7 +81,7 @@ describe('report.html', () => {
     expect(closed.text).not.toMatch(/NaN|Infinity|undefined/);
   });
 
-  it('is refused like the performance is', async () => {
+  it('is refused with the same errors as performance', async () => {
     expect((await report('', `/v1/accounts/portfolios/${NOWHERE}`)).status).toBe(404);
     expect((await report('?benchmark=NOPE1')).status).toBe(404);
     expect((await report('?epoch=2')).status).toBe(404);
@@ -93,7 +93,7 @@ describe('report.html', () => {
 });
 
 describe('charts', () => {
-  it('keep the lowest and the highest value when points are merged', () => {
+  it('retain the lowest and the highest value of merged points', () => {
     const points = Array.from({ length: 20_000 }, (_, at) => ({
       at,
       value: at === 7777 ? 500 : at === 9999 ? -500 : 0,

@@ -27,7 +27,7 @@ const exchange = (port: number, bytes: string): Promise<string> =>
     socket.on('close', () => resolve(text));
   });
 
-describe('a body', () => {
+describe('A request body', () => {
   it.each([
     ['does not parse', '{"a":', json, 400, 'Body is not valid JSON'],
     [
@@ -60,7 +60,7 @@ describe('a body', () => {
     expect(reply.status).toBe(status);
   });
 
-  it.each(['null', '[]', '7', '"x"', ''])('that is no object is refused: %s', async (payload) => {
+  it.each(['null', '[]', '7', '"x"', ''])('is refused if it is not an object: %s', async (payload) => {
     expect((await post(payload)).body.message).toEqual(['body must be an object']);
   });
 
@@ -111,7 +111,7 @@ describe('a body', () => {
   });
 });
 
-describe('a request', () => {
+describe('A request', () => {
   it('keeps a valid X-Request-Id, and replaces an invalid one', async () => {
     const named = await client.get('/v1/accounts', { 'x-request-id': 'my-request.1' });
     expect(named.headers['x-request-id']).toBe('my-request.1');
@@ -119,7 +119,7 @@ describe('a request', () => {
     expect(odd.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('is answered with headers that keep it to the one who asked', async () => {
+  it('is answered with headers that prevent caching and embedding', async () => {
     const { headers } = await client.get('/v1/accounts');
     expect(headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
@@ -130,13 +130,13 @@ describe('a request', () => {
     expect(headers).not.toHaveProperty('x-powered-by');
   });
 
-  it('with an address that cannot be read is 400', async () => {
+  it('with a malformed URL is answered with 400', async () => {
     const response = await test.app.inject({ method: 'GET', url: '/v1/orders/%zz' });
     expect(response.json()).toEqual({ statusCode: 400, message: 'Malformed URL', error: 'Bad Request' });
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
-  it('a request that is not HTTP gets an error in the same shape', async () => {
+  it('that is not HTTP gets an error in the same shape', async () => {
     await test.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = test.app.server.address() as AddressInfo;
     const answer = await exchange(port, 'NONSENSE\r\n\r\n');
@@ -160,7 +160,7 @@ describe('a request', () => {
     });
   });
 
-  it('that cannot be committed is 503, to be tried again', async () => {
+  it('that cannot be committed is answered with 503, to be retried', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     test.main.submit = () => Promise.reject(new StoreUnavailable('disk full'));
     const { status, body, headers } = await client.post('/v1/orders', orderBody(portfolioId));
@@ -185,7 +185,7 @@ describe('health', () => {
     }
   });
 
-  it('is 503 within a second of the store failing', async () => {
+  it('answers 503 within a second after the store fails', async () => {
     const stranger = test.withToken(undefined);
     expect((await stranger.get('/v1/health')).status).toBe(200);
     Object.assign(test.store, { probe: () => Promise.reject(new StoreUnavailable('disk full')) });

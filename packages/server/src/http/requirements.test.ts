@@ -22,7 +22,7 @@ const figures = (body: Body): unknown[] =>
   (body.groups as Body[]).map(({ strategy, initial, maintenance }) => [strategy, initial, maintenance]);
 
 describe('a book under REG_T (D43, D99–D106)', () => {
-  it('an empty book requires nothing', async () => {
+  it('requires no margin if it is empty', async () => {
     const nothing = {
       initialRequirement: 0,
       maintenanceRequirement: 0,
@@ -37,7 +37,7 @@ describe('a book under REG_T (D43, D99–D106)', () => {
     });
   });
 
-  it('stock, long and short, in the order of its symbols', async () => {
+  it('lists long and short stock in the order of its symbols', async () => {
     const positions = [
       { symbol: 'KO', quantity: 100 },
       { symbol: 'F', quantity: -100 },
@@ -91,7 +91,7 @@ describe('a book under REG_T (D43, D99–D106)', () => {
     ]);
   });
 
-  it('naked options at the rate of their class; the root of an index option prices its index', async () => {
+  it('margins naked options at the rate of their class; the root of an index option prices its index', async () => {
     const body = await regT(
       [
         { symbol: 'SPXW260116P06000000', quantity: -1 },
@@ -106,7 +106,7 @@ describe('a book under REG_T (D43, D99–D106)', () => {
     ]);
   });
 
-  it('futures by maintenance, month against month by the pair', async () => {
+  it('margins futures by maintenance, and opposite months by the pair', async () => {
     await client.put('/v1/simulation/instruments', {
       instruments: [
         { assetClass: 'FUTURE', symbol: 'ESH26', initialMargin: 22_000, maintenanceMargin: 20_000 },
@@ -135,7 +135,7 @@ describe('a book under REG_T (D43, D99–D106)', () => {
     expect(span.body.scenarios).toHaveLength(16);
   });
 
-  it('the rates of a broker', async () => {
+  it('applies the rates of a broker', async () => {
     const house = await regT([{ symbol: 'KO', quantity: 100 }], { KO: 60 }, { brokerId: 'broker_03' });
     expect(house.fedRequirement).toBe(3000);
     const unknown = await ask({ marginType: 'REG_T', positions: [], prices: {}, brokerId: 'nobody' });
@@ -174,7 +174,7 @@ describe('a book under PORTFOLIO (D114–D117)', () => {
     },
   );
 
-  it('stock alone under TIMS requires 15 %, and TIMS is the default', async () => {
+  it('requires 15 % for stock under TIMS, which is the default', async () => {
     const of = async (more: object): Promise<Body> =>
       (await ask({ marginType: 'PORTFOLIO', positions: [positions[0]], prices, ...more })).body;
     expect((await of({})).maintenanceRequirement).toBe(900);
@@ -228,7 +228,7 @@ describe('books without a requirement (D106)', () => {
     expect(answer.message).toEqual(messages.split('|'));
   });
 
-  it('a long option needs its underlying under PORTFOLIO alone', async () => {
+  it('a long option requires the price of its underlying under PORTFOLIO only', async () => {
     const body = {
       positions: [{ symbol: 'AAPL260116C00100000', quantity: 1 }],
       prices: { AAPL260116C00100000: 1 },

@@ -38,7 +38,7 @@ const ways = {
 };
 type Way = keyof typeof ways;
 
-it.each(Object.keys(ways) as Way[])('a token is refused with %s, and all that comes from it', async (way) => {
+it.each(Object.keys(ways) as Way[])('a token is refused with %s, together with all tokens made with it', async (way) => {
   const inside = test.withToken(await simulationToken(client));
   const further = test.withToken(await simulationToken(inside));
   const other = test.as();

@@ -84,10 +84,10 @@ describe('a known path with another method', () => {
   });
 });
 
-describe('resources of another tenant', () => {
+describe('A resource of another tenant', () => {
   const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
 
-  it.each(withIds.map(([id, route]) => ({ id, route })))('is not there: $id', async ({ id, route }) => {
+  it.each(withIds.map(([id, route]) => ({ id, route })))('is answered with 404: $id', async ({ id, route }) => {
     if (route.body !== undefined && bodies[id] === undefined)
       throw new Error(`${id} has no row in this matrix`);
     for (const path of pathsOf(route)) {
@@ -124,7 +124,7 @@ describe('resources of another tenant', () => {
     }
   });
 
-  it('cannot be named in a body', async () => {
+  it('cannot be referenced in a body', async () => {
     const order = (portfolioId: string) =>
       stranger.post('/v1/orders', orderBody(portfolioId, { clientOrderId: 'a' }));
     expect((await order(owned['portfolioId'] ?? '')).text).toBe((await order(NOWHERE)).text);
@@ -141,12 +141,12 @@ describe('resources of another tenant', () => {
     expect((await stranger.get(`/v1/accounts/${ACCOUNT}/portfolios`)).body).toEqual([]);
   });
 
-  it('does not show in any list', async () => {
+  it('is not included in any list', async () => {
     expect((await stranger.get('/v1/simulations')).body.data).toEqual([]);
     expect((await stranger.get('/v1/orders/filled/today')).body.data).toEqual([]);
   });
 
-  it('does not lend its simulation', async () => {
+  it('does not make its simulation accessible', async () => {
     const borrowed = test.as({ tenantId: 'tenant-2', simulationId: owned['simulationId'] ?? '' });
     expect((await borrowed.get('/v1/accounts')).status).toBe(401);
   });
@@ -186,7 +186,7 @@ describe('the router', () => {
     }
   });
 
-  it('describes itself to programs and to language models', async () => {
+  it('serves descriptions for programs and for language models', async () => {
     const welcome = await test.app.inject({ method: 'GET', url: '/' });
     expect(welcome.json()).toEqual({
       name: 'Sandpit',

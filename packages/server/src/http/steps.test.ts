@@ -178,7 +178,7 @@ describe('POST /v1/simulation/step', () => {
     expect(test.store.journal.lastSeq(sim.id)).toBe(before);
   });
 
-  it('is for created simulations with a manual clock', async () => {
+  it('is accepted only for created simulations with a manual clock', async () => {
     expect(await step(owner, {})).toMatchObject({ status: 409 });
     const scaled = await simulation({ clock: 'scaled', speed: 1 });
     expect(await step(scaled.client, {})).toMatchObject({
@@ -252,7 +252,7 @@ describe('POST /v1/simulation/step', () => {
     await verified(sim);
   });
 
-  it('is not counted by the rate limit', async () => {
+  it('does not count toward the rate limit', async () => {
     const { client } = await simulation();
     for (let i = 0; i < 1010; i += 1) expect((await step(client, {})).status).toBe(200);
     expect((await step(client, {})).headers['x-ratelimit-remaining']).toBe('1000');
@@ -277,7 +277,7 @@ describe('advance.until', () => {
   const nowOf = async (sim: Sim, until: string): Promise<string> =>
     (await step(sim.client, { advance: { until } })).body.now as string;
 
-  it('goes to opens, closes and the ends of one-minute bars of the regular session', async () => {
+  it('advances to opens, closes and the ends of one-minute bars of the regular session', async () => {
     const sim = await simulation({ start: '2026-01-05T14:00:00Z' });
     expect(await nowOf(sim, 'next-bar')).toBe('2026-01-05T14:31:00.000Z');
     expect(await nowOf(sim, 'next-bar')).toBe('2026-01-05T14:32:00.000Z');
@@ -297,7 +297,7 @@ describe('advance.until', () => {
     expect(body).toMatchObject({ now: '2026-01-05T15:00:00.000Z', hasMore: false, events: [] });
   });
 
-  it('next-quote goes to the next quote of an observed symbol, overnight too', async () => {
+  it('next-quote advances to the next quote of an observed symbol, overnight too', async () => {
     const sim = await simulation({ feed: 'synthetic', calendar: 'XNYS' });
     const body = { advance: { until: 'next-quote' }, observe: { symbols: ['AAPL'] } };
     const first = await step(sim.client, body);
@@ -320,7 +320,7 @@ describe('advance.until', () => {
     await verified(sim);
   });
 
-  it('works on the clock route too, on main but for events', async () => {
+  it('is also accepted on the clock route, in main except for events', async () => {
     const sim = await simulation();
     const { client, portfolioId } = sim;
     const advance = (by: TestClient, until: string) => by.post('/v1/simulation/clock/advance', { until });

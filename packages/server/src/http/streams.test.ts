@@ -174,7 +174,7 @@ describe('the order stream', () => {
     }
   });
 
-  it('reads and writes out the past once for all who come for the same of it', async () => {
+  it('reads and serializes past events once for all readers of the same range', async () => {
     for (let i = 0; i < 60; i++) await placeOrder(client, portfolioId, { quantity: 1 });
     const { history } = test.store;
     const read = history.tenantEvents.bind(history);
@@ -209,7 +209,7 @@ describe('the order stream', () => {
     }
   });
 
-  it('resumes by the query where a client cannot set headers; the header is newer', async () => {
+  it('resumes by the query parameter lastEventId; the header takes precedence', async () => {
     await placeOrder(client, portfolioId);
     const whole = await follow('/v1/stream/orders?lastEventId=0-0');
     const told = await whole.until((events) => events.length === 4);

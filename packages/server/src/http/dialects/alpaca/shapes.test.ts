@@ -51,7 +51,7 @@ const place = (more: object, shape: shapes.AnswerShape = shapes.order): Promise<
     body: { symbol: 'AAPL', side: 'buy', type: 'market', time_in_force: 'day', ...more },
   });
 
-it('account, hours and assets', async () => {
+it('account, hours and assets have the documented shapes', async () => {
   await checked('GET', '/v2/account', shapes.account);
   const configuration = await checked('GET', '/v2/account/configurations', shapes.configuration);
   await checked('PATCH', '/v2/account/configurations', shapes.configuration, {
@@ -66,7 +66,7 @@ it('account, hours and assets', async () => {
   await checked('GET', '/v2/assets/:symbol', shapes.asset, { of: { symbol: 'AAPL' } });
 });
 
-it('watchlists', async () => {
+it('watchlists have the documented shapes', async () => {
   const body = { name: 'first', symbols: ['AAPL'] };
   const { id } = await checked('POST', '/v2/watchlists', shapes.watchlist, { body });
   await checked('GET', '/v2/watchlists', shapes.watchlists);
@@ -83,7 +83,7 @@ it('watchlists', async () => {
   await checked('DELETE', '/v2/watchlists/:id', undefined, { of: { id: again.id as string }, status: 204 });
 });
 
-it('market data of stocks', async () => {
+it('market data of stocks has the documented shapes', async () => {
   const many = '?symbols=AAPL,MSFT&timeframe=1Day&start=2025-12-29&limit=3';
   const of = { symbol: 'AAPL' };
   const daily = await checked('GET', '/v2/stocks/:symbol/bars', shapes.bars.ofOne, { of, query: many });
@@ -211,7 +211,7 @@ it('orders, positions, options and their later states have the documented shapes
   await checked('DELETE', '/v2/positions', shapes.closed, { query: '?cancel_orders=true', status: 207 });
 });
 
-it('corporate actions', async () => {
+it('corporate actions have the documented shapes', async () => {
   await owner.post('/v1/simulation/corporate-actions', {
     actions: [
       { type: 'SPLIT', symbol: 'AAPL', exDate: '2026-02-02', ratio: { new: 2, old: 1 } },

@@ -101,7 +101,7 @@ it.each(PATHS)('%s ends when its key pair expires', async (path) => {
   expect(lasting.socket.readyState).toBe(lasting.socket.OPEN);
 });
 
-it('a tenant has as many sockets as streams of its tier, and no more', async () => {
+it('a tenant can open as many sockets as its tier includes streams, and no more', async () => {
   const basic = account.test.as({ tenantId: 'basic', tier: 'BASIC' });
   const { portfolioId } = (await openPortfolio(basic)) as { portfolioId: string };
   const keys = await keyPairOf(basic, portfolioId);
@@ -121,7 +121,7 @@ it('a tenant has as many sockets as streams of its tier, and no more', async () 
   await loggedIn('/v2/iex', keys);
 });
 
-it('an address has a hundred sockets that are not logged in', async () => {
+it('an address can open at most a hundred unauthenticated sockets', async () => {
   const strangers = Array.from({ length: 100 }, () => new Listener('/stream'));
   await Promise.all(strangers.map(({ socket }) => once(socket, 'open')));
   const refused = new Listener('/stream');

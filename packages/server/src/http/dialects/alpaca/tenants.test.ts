@@ -41,7 +41,7 @@ it('simulations of one seed: each tenant has its own watchlists and configuratio
   expect((await first.send('GET', '/v2/account')).body).toMatchObject({ trade_suspended_by_user: false });
 });
 
-it('rate limits: a tenant has one for each route, whichever of its portfolios asks', async () => {
+it('rate limits: a tenant has one for each route, shared by its portfolios', async () => {
   const [first, second] = [await accountOf('tenant-1'), await accountOf('tenant-2')];
   const again = await accountOf('tenant-1');
   const left = async ({ send }: Account, url: string) =>
@@ -52,7 +52,7 @@ it('rate limits: a tenant has one for each route, whichever of its portfolios as
   expect(await left(first, '/v2/account')).toBe(before);
 });
 
-it('deletion of a simulation: key pairs, watchlists and configurations go with it', async () => {
+it('deletion of a simulation: deletes its key pairs, watchlists and configurations', async () => {
   const { owner, simulationId, send } = await accountOf('tenant-1');
   await send('POST', '/v2/watchlists', { name: 'mine', symbols: [] });
   await send('PATCH', '/v2/account/configurations', { no_shorting: true });

@@ -129,7 +129,7 @@ describe("Paper Invest's tools", () => {
     expect((await call('GET', '/accounts/nope')).statusCode).toBe(400);
   });
 
-  it('leave `/v1` as strict as it is', async () => {
+  it('do not loosen the validation of `/v1`', async () => {
     const strict = await test.withToken(token).post('/v1/orders', { type: 'MARKET', side: 'BUY_TO_OPEN' });
     expect(strict.status).toBe(400);
   });
