@@ -38,15 +38,18 @@ const ways = {
 };
 type Way = keyof typeof ways;
 
-it.each(Object.keys(ways) as Way[])('a token is refused with %s, together with all tokens made with it', async (way) => {
-  const inside = test.withToken(await simulationToken(client));
-  const further = test.withToken(await simulationToken(inside));
-  const other = test.as();
-  for (const one of [client, inside, further, other]) expect(await statusOf(one)).toBe(200);
-  await ways[way]();
-  for (const one of [client, inside, further]) expect(await statusOf(one)).toBe(401);
-  expect(await statusOf(other)).toBe(200);
-});
+it.each(Object.keys(ways) as Way[])(
+  'a token is refused with %s, together with all tokens made with it',
+  async (way) => {
+    const inside = test.withToken(await simulationToken(client));
+    const further = test.withToken(await simulationToken(inside));
+    const other = test.as();
+    for (const one of [client, inside, further, other]) expect(await statusOf(one)).toBe(200);
+    await ways[way]();
+    for (const one of [client, inside, further]) expect(await statusOf(one)).toBe(401);
+    expect(await statusOf(other)).toBe(200);
+  },
+);
 
 it('a revoked token of the second generation revokes its own tokens, and not its parent', async () => {
   const second = await simulationToken(client);

@@ -87,17 +87,20 @@ describe('a known path with another method', () => {
 describe('A resource of another tenant', () => {
   const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
 
-  it.each(withIds.map(([id, route]) => ({ id, route })))('is answered with 404: $id', async ({ id, route }) => {
-    if (route.body !== undefined && bodies[id] === undefined)
-      throw new Error(`${id} has no row in this matrix`);
-    for (const path of pathsOf(route)) {
-      const foreign = await stranger.send(route.method, filled(path, owned), bodies[id]);
-      const missing = await stranger.send(route.method, filled(path, absent), bodies[id]);
-      expect(missing.status).toBe(404);
-      expect(foreign.status).toBe(404);
-      expect(foreign.text).toBe(missing.text);
-    }
-  });
+  it.each(withIds.map(([id, route]) => ({ id, route })))(
+    'is answered with 404: $id',
+    async ({ id, route }) => {
+      if (route.body !== undefined && bodies[id] === undefined)
+        throw new Error(`${id} has no row in this matrix`);
+      for (const path of pathsOf(route)) {
+        const foreign = await stranger.send(route.method, filled(path, owned), bodies[id]);
+        const missing = await stranger.send(route.method, filled(path, absent), bodies[id]);
+        expect(missing.status).toBe(404);
+        expect(foreign.status).toBe(404);
+        expect(foreign.text).toBe(missing.text);
+      }
+    },
+  );
 
   it.each(withIds.map(([id, route]) => ({ id, route })))(
     'is 400 where the id is none: $id',
