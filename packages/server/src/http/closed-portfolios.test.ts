@@ -57,7 +57,7 @@ const pastOf = async (): Promise<Record<string, Body>> => {
 
 const CLOSED = { statusCode: 409, message: 'Portfolio is closed', error: 'Conflict' };
 
-describe('a reset (D142)', () => {
+describe('A reset (D142)', () => {
   it('leaves all records readable, and continues the numbering', async () => {
     await dayTrade();
     await client.post('/v1/simulation/clock/advance', { by: 'PT8H' });
@@ -78,7 +78,7 @@ describe('a reset (D142)', () => {
   });
 });
 
-describe('a closed portfolio (D142)', () => {
+describe('A closed portfolio (D142)', () => {
   it('is returned in its last state, with status CLOSED', async () => {
     await client.post(`${url}/transfers`, { amount: -1000 });
     await dayTrade();

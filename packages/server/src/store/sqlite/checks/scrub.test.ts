@@ -56,7 +56,7 @@ describe('The background scrub', () => {
     ],
     ['an answer', `UPDATE answer SET body = 'x' WHERE k = 2`, undefined, /answers kept for idempotency keys/],
     ['the registry', `UPDATE simulation SET config = 'x'`, undefined, /tenants, keys, simulations/],
-  ])('finds and reports %s', async (_, sql, simulationId, message) => {
+  ])('finds and reports damage in %s', async (_, sql, simulationId, message) => {
     const { store, found } = await foundAfter(sql);
     await expect.poll(() => found.length, { timeout: 10_000 }).toBe(1);
     expect(found[0]).toMatchObject({ simulationId, message: expect.stringMatching(message) as string });
