@@ -145,7 +145,7 @@ it('migrateStore: moves everything to PostgreSQL and back, goes on where it was 
   await owner.post(`/v1/simulations/${simulationId}/snapshots`, { name: 'one' });
   // The hash of a snapshot follows behind its answer; the comparison below is to have it on both sides.
   await expect
-    .poll(async () => (await owner.get(`/v1/simulations/${simulationId}/snapshots`)).body, {
+    .poll(async (): Promise<unknown> => (await owner.get(`/v1/simulations/${simulationId}/snapshots`)).body, {
       timeout: 10_000,
     })
     .toMatchObject({ data: [{ stateHash: expect.any(String) as string }] });

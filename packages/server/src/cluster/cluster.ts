@@ -161,6 +161,7 @@ export class Cluster {
   async #dealtBy(node: ClusterNode): Promise<void> {
     const { ask, ownership, note } = this.#parts;
     const giveUpAt = performance.now() + DEAL_MS;
+    let isRevoked = false;
     // A node that hands its tenants over shows them until they have left.
     const isConcerned = (): boolean => {
       const now = ownership.nodes.find(({ incarnation }) => incarnation === node.incarnation);
@@ -168,15 +169,17 @@ export class Cluster {
     };
     while (isConcerned()) {
       const leftMs = giveUpAt - performance.now();
-      if (leftMs <= 0) {
+      if (leftMs > 0) {
+        const isDone = await ask(node, MARKET_PATH, {}, leftMs).then(
+          () => true,
+          () => false,
+        );
+        if (isDone) return;
+      } else if (!isRevoked) {
         note(`Node ${node.nodeId} has not dealt with a change of the market within 5 s: it is struck out`);
-        return ownership.strikeOut(node.incarnation);
+        await ownership.revoke(node.incarnation);
+        isRevoked = true;
       }
-      const isDone = await ask(node, MARKET_PATH, {}, leftMs).then(
-        () => true,
-        () => false,
-      );
-      if (isDone) return;
       await later(RETRY_MS);
       // It may have stopped meanwhile.
       await ownership.look().catch(() => undefined);

@@ -63,6 +63,11 @@ export class TenantPlacement {
     return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.#ownership.mayDecide();
   }
 
+  /** True while answers of this node about the tenant are up to date, also while it hands the tenant over. */
+  owns(tenantId: string): boolean {
+    return this.#ownership.owned.has(tenantId) && this.#ownership.mayDecide();
+  }
+
   /** True when this node serves the tenant; a tenant without an owner is taken first. */
   async serves(tenantId: string): Promise<boolean> {
     if (this.servesNow(tenantId)) return true;

@@ -59,8 +59,8 @@ export interface Ownership {
   mayDecide(): boolean;
   /** Reads the nodes, and strikes out those that have been silent for too long. */
   look(): Promise<void>;
-  /** Strikes out a node that does not do its part. */
-  strikeOut(incarnation: number): Promise<void>;
+  /** Ends the lease of a node that does not do its part. It is struck out once it answers nothing any more. */
+  revoke(incarnation: number): Promise<void>;
   placementOf(tenantId: string): Promise<Placement | undefined>;
   placements(): Promise<readonly Placement[]>;
   /** Tenants that no live node owns. */

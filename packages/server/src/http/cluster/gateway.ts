@@ -155,8 +155,21 @@ export class Gateway {
   }
 
   #serve(tenantId: string, request: IncomingMessage, response: ServerResponse, local: Local): void {
-    const done = this.#parts.placement.enter(tenantId);
+    const { placement } = this.#parts;
+    const done = placement.enter(tenantId);
     response.once('close', done);
+    const { writeHead } = response;
+    // Ownership may end while a request is under way: what this node knows is out of date from then on, and is not sent.
+    response.writeHead = (...head: unknown[]): ServerResponse => {
+      response.writeHead = writeHead;
+      if (placement.owns(tenantId)) return Reflect.apply(writeHead, response, head) as ServerResponse;
+      // The node that has forwarded the request takes this for a lost answer, and repeats what can be repeated.
+      if (request.headers[FORWARDED] !== undefined) return response.destroy();
+      answer(request, response, SERVICE_UNAVAILABLE);
+      response.write = () => true;
+      response.end = () => response;
+      return response;
+    };
     local(request, response);
   }
 

@@ -10,6 +10,8 @@ const LEASE_MS = 4_000;
 const SILENCE_MS = 5_000;
 /** After this time without reading the other incarnations, watching them begins again. */
 const UNWATCHED_MS = 3_000;
+/** Counter of an incarnation whose lease was revoked: it cannot be raised. */
+const REVOKED = -1;
 
 /** Identity of this node among the nodes that share the database. */
 interface NodeIdentity {
@@ -40,7 +42,8 @@ export interface LiveIncarnation {
  *     started ──► renewing ──► silent (4 s since the last renewal was sent: decides nothing)
  *                    ▲             │  a renewal succeeds
  *                    └─────────────┘
- *                    └──► struck out (another node has not seen the counter move for 5 s): never comes back
+ *                    ├──► struck out (another node has not seen the counter move for 5 s): never comes back
+ *                    └──► revoked (it lags behind the market, D202): the next renewal fails, then struck out
  *
  * The database alone decides: a counter that moves is alive, and an incarnation is struck out only on the condition that its counter still
  * has the value that was watched. Time is only measured by one machine's own clocks.
@@ -121,11 +124,14 @@ export class Incarnation {
   async renew(): Promise<void> {
     const sent = momentOf(this.#clocks);
     const rows = await this.#database.ask<Renewed>(
-      `UPDATE incarnation SET counter = counter + 1 WHERE id = $1 AND NOT struck_out RETURNING ${NOW}`,
+      `UPDATE incarnation SET counter = counter + 1
+         WHERE id = $1 AND NOT struck_out AND counter <> ${REVOKED} RETURNING ${NOW}`,
       [this.id],
     );
     if (rows.length === 0) {
       this.#struckOut();
+      // It answers nothing from here on: after a revocation others need not wait for its silence.
+      await this.#strikeOut(this.id);
       return;
     }
     this.#sent = sent;
@@ -153,7 +159,8 @@ export class Incarnation {
     const alive: LiveIncarnation[] = [];
     for (const row of rows) {
       const one = { ...row, id: Number(row.id) };
-      const isDead = one.id !== this.id && this.#isSilent(one, now) && (await this.strikeOut(one));
+      const isDead =
+        one.id !== this.id && this.#isSilent(one, now) && (await this.#strikeOut(one.id, one.counter));
       if (!isDead) alive.push(one);
     }
     return alive;
@@ -174,14 +181,24 @@ export class Incarnation {
     ]);
   }
 
-  /** Strikes another out, where its counter is still this; without one, whatever it is. */
-  async strikeOut({ id, counter }: { readonly id: number; readonly counter?: string }): Promise<boolean> {
+  /** Strikes an incarnation out, another one only if its counter has not moved. */
+  async #strikeOut(id: number, counter?: string): Promise<boolean> {
     const rows = await this.#database.ask(
       `UPDATE incarnation SET struck_out = true
          WHERE id = $1 AND counter = coalesce($2, counter) AND NOT struck_out RETURNING id`,
       [id, counter ?? null],
     );
     return rows.length === 1;
+  }
+
+  /**
+   * Ends the lease of a live incarnation. It may answer until its next renewal fails, so it is not struck out yet: it strikes itself out then,
+   * or others do after its silence.
+   */
+  async revoke(id: number): Promise<void> {
+    await this.#database.ask(`UPDATE incarnation SET counter = ${REVOKED} WHERE id = $1 AND NOT struck_out`, [
+      id,
+    ]);
   }
 
   /**

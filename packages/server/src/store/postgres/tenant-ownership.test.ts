@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newDatabase } from '../../testing/test-database.js';
 import { allOf, answerOf, recordOf, START, testProjection } from '../fixtures.contract.js';
@@ -36,6 +37,14 @@ describe('Nodes that share a database', () => {
     const opened = { ...store, ownership: store.ownership, lost, struckOut };
     nodes.push(opened);
     return opened;
+  }
+
+  /** The row of a node after a silence of five seconds, of which the node knows nothing. */
+  async function strikeOut({ ownership }: Node): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('UPDATE sandpit.incarnation SET struck_out = true WHERE id = $1', [ownership.incarnation]);
+    await client.end();
   }
 
   const create = (store: Store, id = CELL): Promise<void> =>
@@ -89,7 +98,7 @@ describe('Nodes that share a database', () => {
     await a.ownership.take([TENANT]);
     await create(a);
     await a.journal.append(recordOf(CELL, 1));
-    await b.ownership.strikeOut(a.ownership.incarnation);
+    await strikeOut(a);
     expect((await b.ownership.placementOf(TENANT))?.isLost).toBe(true);
     await b.ownership.take([TENANT]);
     await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
@@ -104,10 +113,35 @@ describe('Nodes that share a database', () => {
     expect((await again.ownership.placementOf(TENANT))?.incarnation).toBe(b.ownership.incarnation);
   });
 
+  it('keep a node from answering before another takes the tenants of its revoked lease', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.ownership.take([TENANT]);
+    await b.ownership.revoke(a.ownership.incarnation);
+    // The node does not know yet: it may answer, and its tenant cannot be taken.
+    expect(a.mayAnswer?.()).toBe(true);
+    expect([...(await b.ownership.take([TENANT]))]).toEqual([]);
+    let answeredUntil = 0;
+    let takenAt = 0;
+    await expect
+      .poll(
+        async () => {
+          if (a.mayAnswer?.() === true) answeredUntil = performance.now();
+          const taken = await b.ownership.take([TENANT]);
+          if (taken.size > 0) takenAt = performance.now();
+          return takenAt;
+        },
+        { timeout: 10_000, interval: 5 },
+      )
+      .toBeGreaterThan(0);
+    expect(answeredUntil).toBeLessThan(takenAt);
+    expect(a.mayAnswer?.()).toBe(false);
+    await a.struckOut;
+  });
+
   it('acquire a cell that the earlier owner created while it lost the tenant', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
-    await b.ownership.strikeOut(a.ownership.incarnation);
+    await strikeOut(a);
     await b.ownership.take([TENANT]);
     // The old owner does not know yet: the cell that it creates exists, and belongs to the new owner.
     await create(a);

@@ -124,8 +124,8 @@ export class TenantOwnership implements Ownership {
     this.#nodes = (await this.#incarnation.look()).map(nodeOf);
   }
 
-  async strikeOut(incarnation: number): Promise<void> {
-    await this.#incarnation.strikeOut({ id: incarnation });
+  async revoke(incarnation: number): Promise<void> {
+    await this.#incarnation.revoke(incarnation);
     await this.look();
   }
 
