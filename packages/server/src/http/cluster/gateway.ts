@@ -158,11 +158,11 @@ export class Gateway {
     const { placement } = this.#parts;
     const done = placement.enter(tenantId);
     response.once('close', done);
-    const { writeHead } = response;
+    const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;
     // Ownership may end while a request is under way: what this node knows is out of date from then on, and is not sent.
     response.writeHead = (...head: unknown[]): ServerResponse => {
       response.writeHead = writeHead;
-      if (placement.owns(tenantId)) return Reflect.apply(writeHead, response, head) as ServerResponse;
+      if (placement.owns(tenantId)) return writeHead(...head);
       // The node that has forwarded the request takes this for a lost answer, and repeats what can be repeated.
       if (request.headers[FORWARDED] !== undefined) return response.destroy();
       answer(request, response, SERVICE_UNAVAILABLE);
