@@ -43,7 +43,9 @@ describe('Nodes that share a database', () => {
   async function strikeOut({ ownership }: Node): Promise<void> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query('UPDATE sandpit.incarnation SET struck_out = true WHERE id = $1', [ownership.incarnation]);
+    await client.query('UPDATE sandpit.incarnation SET struck_out = true WHERE id = $1', [
+      ownership.incarnation,
+    ]);
     await client.end();
   }
 
