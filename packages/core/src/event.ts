@@ -68,7 +68,7 @@ export interface LastFigures {
 }
 
 /** A position at its mark. */
-export interface MarkedPosition {
+interface MarkedPosition {
   readonly symbol: string;
   /** Never negative; of a future its notional. Without any price it is the cost. */
   readonly value: Money;
