@@ -195,7 +195,7 @@ export class CrashRound {
 
   /** Starts the server; now and then it is killed before it has come up, and has to recover from that, too. */
   private async startNext(): Promise<string> {
-    this.options.planted?.beforeStart?.(this.directory);
+    this.options.planted?.beforeStart?.(this.directory, this.report.acks);
     for (;;) {
       const server = this.next;
       this.server = server;

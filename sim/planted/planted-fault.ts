@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, renameSync, rmSync } from 'node:fs';
 import type { Patch } from '../patches.js';
 
 /**
@@ -8,8 +8,8 @@ import type { Patch } from '../patches.js';
 export interface PlantedFault {
   /** Name of a fault in `PATCHES`. */
   readonly name?: string;
-  /** Called before each start. */
-  readonly beforeStart?: (directory: string) => void;
+  /** Called before each start, with the number of acknowledgements so far. */
+  readonly beforeStart?: (directory: string, acks: number) => void;
 }
 
 /** The environment variable that names the fault of a patched server. */
@@ -59,19 +59,25 @@ export const PATCHES: readonly Patch[] = [
   },
 ];
 
-/** Every other start finds the directory as the start before it found it: whole, consistent, and shorter. */
+/** So many acknowledgements include one of a new order. */
+const LOST_ACKS = 10;
+
+/** A start finds the directory as an earlier start found it: whole, consistent, and without what was acknowledged in between. */
 export function lostTail(): PlantedFault {
-  let starts = 0;
+  let acksOfCopy: number | undefined;
+  let isFirst = true;
   return {
-    beforeStart(directory) {
+    beforeStart(directory, acks) {
       const kept = `${directory}.kept`;
-      if (++starts < 2) return;
-      if (starts % 2 === 0) {
+      if (isFirst) {
+        isFirst = false;
+      } else if (acksOfCopy === undefined) {
         cpSync(directory, kept, { recursive: true });
-      } else if (existsSync(kept)) {
+        acksOfCopy = acks;
+      } else if (acks - acksOfCopy >= LOST_ACKS) {
         rmSync(directory, { recursive: true });
-        cpSync(kept, directory, { recursive: true });
-        rmSync(kept, { recursive: true });
+        renameSync(kept, directory);
+        acksOfCopy = undefined;
       }
     },
   };
