@@ -194,6 +194,18 @@ describe('An exported simulation', () => {
       .toEqual([{ ...taken.body, simulationId: other, stateHash: fork.body.stateHash as string }]);
   });
 
+  it('is available at every moment of its import', async () => {
+    const file = await exported((await furnished()).id);
+    for (let count = 0; count < 10; count += 1) {
+      const { body } = await ask(OWNER, 'POST', '/v1/simulations/import', file);
+      // Many readers: one of them is served in the turn in which the import completes.
+      const outcomes = await Promise.all(
+        Array.from({ length: 24 }, () => outcome(body.simulationId as string)),
+      );
+      expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['READY']));
+    }
+  });
+
   it('is not available to another tenant or for main', async () => {
     const { id } = await furnished();
     expect((await ask(tokenOf('stranger'), 'GET', `/v1/simulations/${id}/export`)).status).toBe(404);

@@ -125,12 +125,14 @@ export function simulationsHandlers(
       const { tenantId } = principal;
       const look = (): SimulationInfo | undefined =>
         seenBy(principal, simulations.info(simulationId, tenantId));
-      if (look() === undefined) return SIMULATION_NOT_FOUND;
+      const found = look();
+      if (found === undefined) return SIMULATION_NOT_FOUND;
+      // An import can complete while it is asked for: what was read first decides whether there is something to open.
+      if (!canOpen(found)) return simulationOf(found, { isOwner: isOwner(principal) });
       const simulation = await (
         simulationId === MAIN ? Promise.resolve(simulations.market) : simulations.find(simulationId, tenantId)
       ).catch((error: unknown) => {
-        const found = look();
-        if (found?.brokenBy === undefined && (found?.imported?.status ?? 'READY') === 'READY') throw error;
+        if (look()?.brokenBy === undefined) throw error;
         return undefined;
       });
       const info = look();
@@ -288,6 +290,10 @@ function noSuchPoint({ reason }: NoSuchPoint, { from }: ForkBody): Answer {
 function forkedBy(principal: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
   return info?.id === principal.simulationId ? info : seenBy(principal, info);
 }
+
+/** False for a simulation that is out of service, or whose import is under way or has failed. */
+const canOpen = ({ brokenBy, imported }: SimulationInfo): boolean =>
+  brokenBy === undefined && (imported?.status ?? 'READY') === 'READY';
 
 /** An agent sees the simulations that it made, others all of their tenant. */
 function seenBy({ agent }: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
