@@ -67,10 +67,10 @@ async function measureIn(directory: string): Promise<readonly Row[]> {
       openOrders,
     });
     const many = await measureMany(call, server.child.pid, journals.parent, openOrders);
-    const neighbour = await callerFor(url, env, 'neighbour');
+    const neighbor = await callerFor(url, env, 'neighbor');
     const compared = await measureComparison(
       call,
-      neighbour,
+      neighbor,
       server.child.pid,
       journals.compared,
       comparedOrders,
@@ -201,12 +201,12 @@ async function measureMany(
 
 async function measureComparison(
   call: Caller,
-  neighbour: Caller,
+  neighbor: Caller,
   pid: number | undefined,
   simulationId: string,
   orders: number,
 ): Promise<readonly Row[]> {
-  const read = (): Promise<unknown> => neighbour('GET', '/v1/orders?limit=1');
+  const read = (): Promise<unknown> => neighbor('GET', '/v1/orders?limit=1');
   for (let index = 0; index < 50; index++) await read();
   const began = performance.now();
   const cpu = [cpuMsOf(pid), mainCpuMsOf(pid)] as const;

@@ -28,14 +28,14 @@ export async function measureStreams(): Promise<readonly Row[]> {
     const env = environmentIn(directory);
     const { process: server, url } = await startBrokerage(env);
     try {
-      const [greedy, neighbour] = await Promise.all([
+      const [greedy, neighbor] = await Promise.all([
         tokenFor(env, 'greedy', 'BASIC'),
-        tokenFor(env, 'neighbour', 'BASIC'),
+        tokenFor(env, 'neighbor', 'BASIC'),
       ]);
       const last = await trade(url, greedy, orders);
       const read = async (): Promise<number> => {
         const began = performance.now();
-        const { status, text } = await ask(agent, url, neighbour, 'GET', '/v1/accounts');
+        const { status, text } = await ask(agent, url, neighbor, 'GET', '/v1/accounts');
         if (status !== 200) throw new Error(text);
         return performance.now() - began;
       };

@@ -180,7 +180,7 @@ async function worstRequests(url: string, busy: Caller): Promise<Record<string, 
       simulation('GET', `/v1/accounts/portfolios/${portfolioId}/equity?interval=5m`),
     'bars of a year by the minute': () =>
       simulation('GET', '/v1/market-data/bars/AAPL?timeframe=1Min&limit=1000'),
-    'cancelling all orders of an account': () => simulation('DELETE', `/v1/orders/account/${idOf(0)}`),
+    'canceling all orders of an account': () => simulation('DELETE', `/v1/orders/account/${idOf(0)}`),
     'an export': () => simulation('GET', `/v1/simulations/${String(created.simulationId)}/export`),
     'an import': () => busy('POST', '/v1/simulations/import', String(text)),
   };

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './packing/bundle.js';
-import { thirdParties } from './packing/licences.js';
+import { thirdParties } from './packing/licenses.js';
 import { declare } from './packing/types.js';
 
 const COMMAND = 'packages/cli/dist/main.js';

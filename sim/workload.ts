@@ -148,8 +148,8 @@ export class Workload {
           : chance.pick(['SELL_TO_CLOSE', 'BUY_TO_OPEN', 'SELL_TO_CLOSE'] as const);
     const buy = positionIntent.startsWith('BUY');
     const mid = this.mids.get(symbol) ?? 100;
-    const near = (towards: number): Price =>
-      this.price(mid * (1 + towards * chance.next() * 0.01 * (buy ? 1 : -1)));
+    const near = (toward: number): Price =>
+      this.price(mid * (1 + toward * chance.next() * 0.01 * (buy ? 1 : -1)));
     const timeInForce = chance.pick(['DAY', 'DAY', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD'] as const);
     const latencyProfile = chance.hits(0.3)
       ? chance.pick(['RETAIL', 'INSTITUTIONAL', 'COLOCATED', 'CUSTOM'] as const)

@@ -262,7 +262,7 @@ export class Brokerage {
   }
 
   /** Time of the next judgment of a competition entry (`JudgeEntry`). */
-  nextJudgement(): Instant | undefined {
+  nextJudgment(): Instant | undefined {
     return this.state.competitionTimers.judgeAt;
   }
 

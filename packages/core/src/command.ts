@@ -184,7 +184,7 @@ export type Command =
       readonly phase: CompetitionPhase;
     }
   | { readonly type: 'SetCompetitionPhase'; readonly phase: CompetitionPhase }
-  /** Judges the losses of an entry when due (`Brokerage.nextJudgement`). */
+  /** Judges the losses of an entry when due (`Brokerage.nextJudgment`). */
   | { readonly type: 'JudgeEntry' }
   | {
       readonly type: 'RemoveEntry';

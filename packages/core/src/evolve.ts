@@ -809,12 +809,12 @@ function bookExecution(
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
   // An auction has a size of its own, and a script needs none.
   if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION' || rule === 'SCRIPTED') return;
-  const modelled = rule === 'MODELLED_BOOK';
+  const modeled = rule === 'MODELLED_BOOK';
   if (buy) {
-    if (modelled) book.modelledAskTaken += quantity;
+    if (modeled) book.modelledAskTaken += quantity;
     else book.askLeft -= quantity;
   } else {
-    if (modelled) book.modelledBidTaken += quantity;
+    if (modeled) book.modelledBidTaken += quantity;
     else book.bidLeft -= quantity;
   }
 }

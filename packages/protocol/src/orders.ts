@@ -253,7 +253,7 @@ export const CanceledOrder = closed('CanceledOrder', {
 });
 export type CanceledOrder = Static<typeof CanceledOrder>;
 
-/** The answer of cancelling all orders of an account. */
+/** The answer of canceling all orders of an account. */
 export const CanceledOrders = closed(
   'CanceledOrders',
   {

@@ -165,13 +165,13 @@ it('depth: two orders in turn get the same levels as one large order', () => {
     const book = bookOf(situation);
     const parts = plan({ ...situation, quantity: first }, book);
     for (const { quantity, rule } of parts) {
-      const modelled = rule === 'MODELLED_BOOK' ? quantity : 0;
+      const modeled = rule === 'MODELLED_BOOK' ? quantity : 0;
       if (situation.side === 'BUY') {
-        book.askLeft -= quantity - modelled;
-        book.modelledAskTaken += modelled;
+        book.askLeft -= quantity - modeled;
+        book.modelledAskTaken += modeled;
       } else {
-        book.bidLeft -= quantity - modelled;
-        book.modelledBidTaken += modelled;
+        book.bidLeft -= quantity - modeled;
+        book.modelledBidTaken += modeled;
       }
     }
     // Like in one order: the second gets the rest only if the first was filled.

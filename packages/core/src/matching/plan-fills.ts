@@ -20,8 +20,8 @@ export interface PlannedFill {
 }
 
 /** Levels of the modeled book per quote, and their smallest distance as a part of the touch. */
-const MODELLED_LEVELS = 40;
-const MODELLED_STEP_BPS = 5;
+const MODELED_LEVELS = 40;
+const MODELED_STEP_BPS = 5;
 
 /**
  * Plans the executable part of an order against the book's quote (D46, D47). The order is ready to trade and its limit,
@@ -52,7 +52,7 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
   }
   if (model === 'depth' && isShares(instrument) && fromTouch < remaining) {
     fills.push(
-      ...modelledFills(order, book, instrument, touch, Quantity.ofUnits(remaining - fromTouch), resting),
+      ...modeledFills(order, book, instrument, touch, Quantity.ofUnits(remaining - fromTouch), resting),
     );
   }
   if (timeInForce === 'FOK') {
@@ -67,7 +67,7 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
  * shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick or 0.05 % apart,
  * whichever is more; whole shares; the size that one order used is not available until the next quote.
  */
-function modelledFills(
+function modeledFills(
   order: Order,
   book: Book,
   equity: Equity,
@@ -79,7 +79,7 @@ function modelledFills(
   const { limitPrice } = order.progress;
   const tick = tickFor(equity, touch);
   const step = Price.roundToTick(
-    Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))),
+    Price.ofUnits(Math.max(tick, Math.floor((touch * MODELED_STEP_BPS) / 10_000))),
     tick,
     'up',
   );
@@ -87,7 +87,7 @@ function modelledFills(
   const fills: PlannedFill[] = [];
   let left: number = wanted;
   let passed = 0;
-  for (let level = 1; level <= MODELLED_LEVELS && left > 0; level++) {
+  for (let level = 1; level <= MODELED_LEVELS && left > 0; level++) {
     const price = Price.ofUnits(buy ? touch + level * step : touch - level * step);
     if (price <= 0) break;
     if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;

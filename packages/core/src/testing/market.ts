@@ -171,13 +171,13 @@ export class TestMarket {
     for (;;) {
       const { brokerage } = this;
       const due = brokerage.nextDue() ?? Infinity;
-      const judgement = brokerage.nextJudgement() ?? Infinity;
+      const judgment = brokerage.nextJudgment() ?? Infinity;
       const look = brokerage.nextLook() ?? Infinity;
-      const next = Math.min(due, judgement, look);
+      const next = Math.min(due, judgment, look);
       if (next > until) return;
       const at = Instant.max(Instant.ofMs(next), brokerage.state.now);
       if (due <= next) this.run({ type: 'AdvanceClock' }, at);
-      else if (judgement <= next) this.run({ type: 'JudgeEntry' }, at);
+      else if (judgment <= next) this.run({ type: 'JudgeEntry' }, at);
       else
         for (const portfolioId of brokerage.toLookAt(at, false, 64))
           this.run({ type: 'LookAtMargin', portfolioId }, at);

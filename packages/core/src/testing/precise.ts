@@ -51,7 +51,7 @@ export function preciseCumulative(x: number | Decimal): Decimal {
 }
 
 /** Black's undiscounted value over √(F·K), as a function of x = ln(F/K) and s = σ√T. */
-export function preciseNormalised(x: number | Decimal, s: number | Decimal): Decimal {
+export function preciseNormalized(x: number | Decimal, s: number | Decimal): Decimal {
   const log = precise(x);
   const deviation = precise(s);
   const h = log.div(deviation);
@@ -60,12 +60,12 @@ export function preciseNormalised(x: number | Decimal, s: number | Decimal): Dec
   return root.times(preciseCumulative(h.plus(t))).minus(preciseCumulative(h.minus(t)).div(root));
 }
 
-/** The s at which `preciseNormalised(x, s)` is `value`, by Newton's method from a start that is near. */
+/** The s at which `preciseNormalized(x, s)` is `value`, by Newton's method from a start that is near. */
 export function preciseVolatility(x: number, value: number, near: number): Decimal {
   let s = precise(near);
   for (let i = 0; i < 4; i++) {
     const vega = preciseDensity(precise(x).div(s)).times(preciseExp(s.times(s).div(-8)));
-    s = s.plus(precise(value).minus(preciseNormalised(x, s)).div(vega));
+    s = s.plus(precise(value).minus(preciseNormalized(x, s)).div(vega));
   }
   return s;
 }

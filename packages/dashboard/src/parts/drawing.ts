@@ -85,7 +85,7 @@ export class Drawing {
     canvas.height = shot.height;
     const context = canvas.getContext('2d');
     if (context !== null) {
-      context.fillStyle = this.#colour('--panel');
+      context.fillStyle = this.#color('--panel');
       context.fillRect(0, 0, canvas.width, canvas.height);
       context.drawImage(shot, 0, 0);
     }
@@ -106,7 +106,7 @@ export class Drawing {
     const isNew = this.#begin(`lines ${lines.length} ${below === undefined ? '' : 'below'}`, () => [
       ...lines.map((line, index) =>
         this.#chart.addSeries(LineSeries, {
-          color: this.#colour(COLORS[index % COLORS.length] ?? '--accent'),
+          color: this.#color(COLORS[index % COLORS.length] ?? '--accent'),
           lineWidth: 2,
           priceLineVisible: false,
           ...(lines.length > 1 && { title: line.name }),
@@ -177,7 +177,7 @@ export class Drawing {
         time: at,
         position: isBuy ? 'belowBar' : 'aboveBar',
         shape: 'circle',
-        color: this.#colour(isBuy ? '--up' : '--down'),
+        color: this.#color(isBuy ? '--up' : '--down'),
         size: 0.7,
         ...(isAlone && { text }),
       });
@@ -188,16 +188,16 @@ export class Drawing {
   }
 
   #paint(): void {
-    const line = this.#colour('--line');
+    const line = this.#color('--line');
     this.#chart.applyOptions({
       layout: {
         background: { color: 'transparent' },
-        textColor: this.#colour('--dim'),
+        textColor: this.#color('--dim'),
         panes: { separatorColor: line },
       },
       grid: { vertLines: { color: line }, horzLines: { color: line } },
     });
-    const down = this.#colour('--down');
+    const down = this.#color('--down');
     this.#series.forEach((series, index) => {
       if (series.seriesType() === 'Baseline')
         series.applyOptions({
@@ -206,11 +206,11 @@ export class Drawing {
           bottomFillColor1: 'transparent',
           bottomFillColor2: 'transparent',
         });
-      else series.applyOptions({ color: this.#colour(COLORS[index % COLORS.length] ?? '--accent') });
+      else series.applyOptions({ color: this.#color(COLORS[index % COLORS.length] ?? '--accent') });
     });
   }
 
-  #colour(name: string): string {
+  #color(name: string): string {
     return colorOf(this.#element, name);
   }
 }

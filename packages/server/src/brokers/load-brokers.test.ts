@@ -246,7 +246,7 @@ describe('a brokers file', () => {
       'brokers.0.houseMaintenanceLong must be a fraction from 0.25 to 1 as a decimal string with at most four decimals',
     ],
     ['regime', { dayTradeRegime: 'NONE' }, 'brokers.0.dayTradeRegime must be LEGACY_PDT or INTRADAY_MARGIN'],
-    ['an unknown field', { colour: 'red' }, 'property brokers.0.colour should not exist'],
+    ['an unknown field', { color: 'red' }, 'property brokers.0.color should not exist'],
   ])('names the file and the field: %s', (_what, change, problem) => {
     expect(problemsOf({ brokers: [{ ...own, ...change }] })).toEqual([problem]);
   });

@@ -95,7 +95,7 @@ export class CommandExecutor {
     const due = this.#brokerage.nextDue();
     const look = this.#brokerage.nextLook(this.#isComputed);
     const at = look && Instant.ofMs(Math.ceil(look / lookStepMs) * lookStepMs);
-    const judged = this.#brokerage.nextJudgement();
+    const judged = this.#brokerage.nextJudgment();
     const watched = at === undefined || (judged !== undefined && judged < at) ? judged : at;
     return due === undefined || (watched !== undefined && watched < due) ? watched : due;
   }
@@ -107,7 +107,7 @@ export class CommandExecutor {
     const at = Instant.max(due, this.#brokerage.state.now);
     const next = this.#brokerage.nextDue();
     if (next === undefined || next > at) {
-      const judged = this.#brokerage.nextJudgement();
+      const judged = this.#brokerage.nextJudgment();
       if (judged !== undefined && judged <= at) this.execute<'JudgeEntry'>({ type: 'JudgeEntry' }, at);
       else this.#lookAtMargin(at);
       return;

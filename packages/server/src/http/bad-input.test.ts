@@ -122,14 +122,14 @@ describe('A refused order changes nothing:', () => {
   it('reports all errors at once, in the order of the fields', async () => {
     const { body } = await client.post(
       '/v1/orders',
-      orderBody(cash, { quantity: 0.3000001, goodTillDate: 'soon', latencyMs: 5, colour: 'red' }),
+      orderBody(cash, { quantity: 0.3000001, goodTillDate: 'soon', latencyMs: 5, color: 'red' }),
     );
     expect(body.message).toEqual([
       'quantity must have at most 6 decimal places',
       'latencyMs should only exist with latencyProfile CUSTOM',
       'goodTillDate must be an ISO 8601 date or date-time',
       'goodTillDate should only exist for GTD orders',
-      'property colour should not exist',
+      'property color should not exist',
     ]);
   });
 });

@@ -357,7 +357,7 @@ describe('masked recordings', () => {
       await client.get(`/v1/market-data/calendar?from=${moved('2013-03-11')}&to=${moved('2013-03-11')}`)
     ).body;
     expect(first.timestamp).toBe(Date.parse(bell.days[0].open as string));
-    // A fork goes on behind the same mask; so does a copy that travelled in a file.
+    // A fork goes on behind the same mask; so does a copy that traveled in a file.
     const forked = await owner.post(`/v1/simulations/${simulationId ?? ''}/forks`, {});
     expect(forked.status, forked.text).toBe(201);
     const fork = test.withToken(forked.body.token as string);

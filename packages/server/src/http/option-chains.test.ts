@@ -186,7 +186,7 @@ describe('Option chains in a pushed market', () => {
     });
     const quoted = await chain();
     expect(quoted.underlyingPrice).toBe(151);
-    // Without a quote: the model, at the 1.6 % a day of the catalogue.
+    // Without a quote: the model, at the 1.6 % a day of the catalog.
     expect(quoted.contracts[2].impliedVolatility).toBeCloseTo(0.016 * Math.sqrt(252), 6);
     expect(quoted.contracts[2]).not.toHaveProperty('bid');
     await client.post('/v1/simulation/corporate-actions', {

@@ -48,7 +48,7 @@ function osiOf(root = '', date: string, right = '', strike = ''): string | undef
   return formatOsi({ root, expiration, optionType: right === 'C' ? 'CALL' : 'PUT', strike: price });
 }
 
-/** Other ways to write a symbol that a catalogue may know: `BRKB` for `BRK.B`. */
+/** Other ways to write a symbol that a catalog may know: `BRKB` for `BRK.B`. */
 export function otherSpellings(symbol: string): readonly string[] {
   return /^[A-Z]{2,5}$/.test(symbol) ? [`${symbol.slice(0, -1)}.${symbol.slice(-1)}`] : [];
 }

@@ -45,7 +45,7 @@ export type HistoryChange =
       readonly tag?: string;
       /**
        * An item that grows: a later one with the same key of this owner and list takes its place, among its
-       * neighbours too. Not for events of orders.
+       * neighbors too. Not for events of orders.
        */
       readonly key?: string;
     }

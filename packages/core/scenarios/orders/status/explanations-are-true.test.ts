@@ -34,7 +34,7 @@ describe('a displayed size that is used up', () => {
     expect(market.waitingFor(order)).toBe('size at ask 10.50');
   });
 
-  it('behind the modelled book of a depth order too', () => {
+  it('behind the modeled book of a depth order too', () => {
     const market = new TestMarket();
     market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
     const order = market.place(market.openPortfolio({ fillModel: 'depth' }), {

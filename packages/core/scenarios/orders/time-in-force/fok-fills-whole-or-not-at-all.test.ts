@@ -48,7 +48,7 @@ describe('fill or kill', () => {
     expect(market.fills(some)).toEqual(['6 @ 105.1']);
   });
 
-  it('counts the modelled book where the portfolio has one', () => {
+  it('counts the modeled book where the portfolio has one', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const portfolio = market.openPortfolio({ fillModel: 'depth' });
@@ -59,7 +59,7 @@ describe('fill or kill', () => {
     expect(market.fills(beyond)).toEqual([]);
   });
 
-  it('walking the modelled book it never stops half-way for want of funds', () => {
+  it('walking the modeled book it never stops half-way for want of funds', () => {
     // A cent a level: 1,000 × (0.01 / 0.02)² = 250 shares are within the first, 250 × 8² = 16,000 within the eighth.
     const thin = testEquity('THIN', { averageDailyVolume: 1000 });
     const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [thin] }) } });

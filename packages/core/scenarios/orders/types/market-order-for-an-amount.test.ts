@@ -48,7 +48,7 @@ describe('a market order for an amount of money', () => {
     expect(tested.order(order).filledValue).toBe(Money.ofDollars(1000));
   });
 
-  it('goes no deeper into a modelled book than the amount', () => {
+  it('goes no deeper into a modeled book than the amount', () => {
     const tested = market('100.00', { askSize: 1 });
     const portfolio = tested.openPortfolio({ fillModel: 'depth' });
     const order = tested.place(portfolio, { notional: '50000.00' });

@@ -19,7 +19,7 @@ import type { Move, RiskLeg } from './risk-legs.js';
 import type { Shift } from './span.js';
 
 /** An option of a book with the model inputs of its values. */
-interface Modelled {
+interface Modeled {
   readonly contract: OptionContract;
   readonly underlying: Underlying;
   /** Value of a contract's shares per point of its multiplier (D89). */
@@ -36,7 +36,7 @@ const LEAST_PRICE = 1;
 export class ModelValues {
   private readonly terms: MarginTerms;
   private readonly market: BookMarket;
-  private readonly options = new Map<string, Modelled>();
+  private readonly options = new Map<string, Modeled>();
   private readonly values = new Map<string, Price>();
   private readonly conditions = new Map<string, Conditions>();
   private readonly nextDay: Instant;
@@ -97,7 +97,7 @@ export class ModelValues {
   }
 
   private conditionsAt(
-    { contract, underlying, spot, settlement }: Omit<Modelled, 'volatility'>,
+    { contract, underlying, spot, settlement }: Omit<Modeled, 'volatility'>,
     move: Move,
     now: Instant,
   ): Conditions {

@@ -1,6 +1,6 @@
 import { exp, log } from './exponential.js';
 import { bell, cumulative, quantile, quantileFromHalf } from './normal.js';
-import { normalisedRest, normalisedValue, normalisedVega } from './normalised.js';
+import { normalizedRest, normalizedValue, normalizedVega } from './normalized.js';
 
 /*
  * The volatility at which a European option has a value, after P. Jäckel, "Let's Be Rational" (Wilmott, 2015): the range of values is
@@ -15,42 +15,42 @@ const SQRT_TWO_PI = 2.5066282746310002;
 const PRECISION = 1e-15;
 
 /**
- * s = σ√T at which `normalisedValue(x, s)` is `value`, for x ≤ 0 and 0 < value < e^(x/2); 0 and Infinity outside of that.
+ * s = σ√T at which `normalizedValue(x, s)` is `value`, for x ≤ 0 and 0 < value < e^(x/2); 0 and Infinity outside of that.
  */
-export function normalisedVolatility(x: number, value: number): number {
+export function normalizedVolatility(x: number, value: number): number {
   if (!(value > 0)) return 0;
   const most = exp(0.5 * x);
   if (value >= most) return Infinity;
   // At the money it is 2Φ(s/2) − 1.
   if (x === 0) return 2 * quantileFromHalf(0.5 * value);
-  const centre = Math.sqrt(-2 * x);
-  const atCentre = normalisedValue(x, centre);
-  const vegaAtCentre = normalisedVega(x, centre);
-  return value < atCentre
-    ? belowCentre(x, value, centre, atCentre, vegaAtCentre)
-    : aboveCentre(x, value, most, centre, atCentre, vegaAtCentre);
+  const center = Math.sqrt(-2 * x);
+  const atCenter = normalizedValue(x, center);
+  const vegaAtCenter = normalizedVega(x, center);
+  return value < atCenter
+    ? belowCenter(x, value, center, atCenter, vegaAtCenter)
+    : aboveCenter(x, value, most, center, atCenter, vegaAtCenter);
 }
 
 /** The value is steepest at the center; its tangent there meets 0 where the lowest part ends. */
-function belowCentre(
+function belowCenter(
   x: number,
   value: number,
-  centre: number,
-  atCentre: number,
-  vegaAtCentre: number,
+  center: number,
+  atCenter: number,
+  vegaAtCenter: number,
 ): number {
-  const low = centre - atCentre / vegaAtCentre;
-  const atLow = normalisedValue(x, low);
+  const low = center - atCenter / vegaAtCenter;
+  const atLow = normalizedValue(x, low);
   if (value >= atLow) {
-    const vegaAtLow = normalisedVega(x, low);
+    const vegaAtLow = normalizedVega(x, low);
     const guess = rationalCubic(
       { at: atLow, value: low, slope: 1 / vegaAtLow },
-      { at: atCentre, value: centre, slope: 1 / vegaAtCentre },
+      { at: atCenter, value: center, slope: 1 / vegaAtCenter },
       value,
       0,
       'RIGHT',
     );
-    return iterate(x, value, guess, 0, centre, straight);
+    return iterate(x, value, guess, 0, center, straight);
   }
   const guess = lowestGuess(x, value, low, atLow);
   return iterate(x, value, guess, 0, low, inverseLogarithm);
@@ -83,25 +83,25 @@ function lowestGuess(x: number, value: number, low: number, atLow: number): numb
 }
 
 /** Above the center its tangent meets the value at infinite volatility where the highest part begins. */
-function aboveCentre(
+function aboveCenter(
   x: number,
   value: number,
   most: number,
-  centre: number,
-  atCentre: number,
-  vegaAtCentre: number,
+  center: number,
+  atCenter: number,
+  vegaAtCenter: number,
 ): number {
-  const high = centre + (most - atCentre) / vegaAtCentre;
-  const atHigh = normalisedValue(x, high);
+  const high = center + (most - atCenter) / vegaAtCenter;
+  const atHigh = normalizedValue(x, high);
   if (value <= atHigh) {
     const guess = rationalCubic(
-      { at: atCentre, value: centre, slope: 1 / vegaAtCentre },
-      { at: atHigh, value: high, slope: 1 / normalisedVega(x, high) },
+      { at: atCenter, value: center, slope: 1 / vegaAtCenter },
+      { at: atHigh, value: high, slope: 1 / normalizedVega(x, high) },
       value,
       0,
       'LEFT',
     );
-    return iterate(x, value, guess, centre, Infinity, straight);
+    return iterate(x, value, guess, center, Infinity, straight);
   }
   const h = x / high;
   const mapped = rationalCubic(
@@ -112,7 +112,7 @@ function aboveCentre(
     'LEFT',
   );
   const guess = mapped > 0 && mapped < 0.5 ? -2 * quantile(mapped) : high;
-  return iterate(x, value, guess, centre, Infinity, logarithmOfRest);
+  return iterate(x, value, guess, center, Infinity, logarithmOfRest);
 }
 
 interface End {
@@ -175,15 +175,15 @@ const thirdOf = (x: number, s: number, second: number): number =>
 
 const straight: Objective = (x, s, value, step) => {
   const second = secondOf(x, s);
-  step.newton = (value - normalisedValue(x, s)) / normalisedVega(x, s);
+  step.newton = (value - normalizedValue(x, s)) / normalizedVega(x, s);
   step.second = second;
   step.third = thirdOf(x, s, second);
 };
 
 /** 1 / ln b */
 const inverseLogarithm: Objective = (x, s, value, step) => {
-  const b = normalisedValue(x, s);
-  const relative = normalisedVega(x, s) / b;
+  const b = normalizedValue(x, s);
+  const relative = normalizedVega(x, s) / b;
   const logarithm = log(b);
   const wanted = log(value);
   const second = secondOf(x, s);
@@ -197,8 +197,8 @@ const inverseLogarithm: Objective = (x, s, value, step) => {
 
 /** ln of the difference to the value at infinite volatility. */
 const logarithmOfRest: Objective = (x, s, value, step) => {
-  const rest = normalisedRest(x, s);
-  const relative = normalisedVega(x, s) / rest;
+  const rest = normalizedRest(x, s);
+  const relative = normalizedVega(x, s) / rest;
   const second = secondOf(x, s);
   step.newton = log(rest / (exp(0.5 * x) - value)) / relative;
   step.second = second + relative;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { precise, preciseNormalised, preciseVolatility } from '../../testing/precise.js';
+import { precise, preciseNormalized, preciseVolatility } from '../../testing/precise.js';
 import { uniform } from '../../values/seeded.js';
 import { conditionsAt } from './conditions.js';
-import { normalisedVolatility } from './european-volatility.js';
+import { normalizedVolatility } from './european-volatility.js';
 import { HIGHEST_VOLATILITY, impliedVolatility, LOWEST_VOLATILITY } from './implied-volatility.js';
-import { normalisedValue, normalisedVega } from './normalised.js';
+import { normalizedValue, normalizedVega } from './normalized.js';
 import type { OptionTerms } from './option-terms.js';
 import { optionGreeks, optionValue } from './valuation.js';
 
@@ -14,12 +14,12 @@ const draw = (counter: number, stream: number, from: number, to: number): number
 describe('the volatility of a European option', () => {
   /** Relative error, less that of the last place of the value itself. */
   function off(x: number, s: number): { value: number; volatility: number } {
-    const value = normalisedValue(x, s);
-    const found = normalisedVolatility(x, value);
+    const value = normalizedValue(x, s);
+    const found = normalizedVolatility(x, value);
     const expected = preciseVolatility(x, value, found);
-    const unsure = (value * 2.3e-16) / (normalisedVega(x, s) * s);
+    const unsure = (value * 2.3e-16) / (normalizedVega(x, s) * s);
     const error = precise(found).div(expected).minus(1).abs().toNumber();
-    const reference = preciseNormalised(x, s);
+    const reference = preciseNormalized(x, s);
     return {
       value: precise(value).div(reference).minus(1).abs().toNumber(),
       volatility: Math.max(0, error - unsure),
@@ -36,7 +36,7 @@ describe('the volatility of a European option', () => {
       x: -Math.exp(draw(i, 1, fromX, toX)),
       s: Math.exp(draw(i, 2, fromS, toS)),
     })).filter(({ x, s }) => {
-      const value = normalisedValue(x, s);
+      const value = normalizedValue(x, s);
       return value > 1e-290 && value < Math.exp(x / 2) * (1 - 1e-8);
     });
     expect(cases.length).toBeGreaterThan(5);
@@ -47,14 +47,14 @@ describe('the volatility of a European option', () => {
 
   it('exactly at the money too', () => {
     for (const s of [1e-6, 0.01, 0.3, 2, 5])
-      expect(normalisedVolatility(0, normalisedValue(0, s)) / s).toBeCloseTo(1, 13);
+      expect(normalizedVolatility(0, normalizedValue(0, s)) / s).toBeCloseTo(1, 13);
   });
 
   it('is 0 without a value and without bound from the greatest on', () => {
-    expect(normalisedVolatility(-0.1, 0)).toBe(0);
-    expect(normalisedVolatility(-0.1, -1)).toBe(0);
-    expect(normalisedVolatility(-0.1, NaN)).toBe(0);
-    expect(normalisedVolatility(-0.1, Math.exp(-0.05))).toBe(Infinity);
+    expect(normalizedVolatility(-0.1, 0)).toBe(0);
+    expect(normalizedVolatility(-0.1, -1)).toBe(0);
+    expect(normalizedVolatility(-0.1, NaN)).toBe(0);
+    expect(normalizedVolatility(-0.1, Math.exp(-0.05))).toBe(Infinity);
   });
 });
 

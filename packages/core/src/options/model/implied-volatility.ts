@@ -1,7 +1,7 @@
 import { americanValue, certainValue, roughAmericanValue } from './american.js';
 import type { Conditions } from './conditions.js';
 import { europeanSensitivities } from './european.js';
-import { normalisedVolatility } from './european-volatility.js';
+import { normalizedVolatility } from './european-volatility.js';
 import { exerciseTimes } from './exercise-strikes.js';
 import { log } from './exponential.js';
 import type { OptionType, OptionTerms } from './option-terms.js';
@@ -57,7 +57,7 @@ function europeanVolatility(
   // The value of the option out of the money at the same strike, by put–call parity.
   const outside = price - Math.max(inside, 0);
   const x = log(escrowed / due);
-  return normalisedVolatility(x < 0 ? x : -x, outside / Math.sqrt(escrowed * due)) / Math.sqrt(years);
+  return normalizedVolatility(x < 0 ? x : -x, outside / Math.sqrt(escrowed * due)) / Math.sqrt(years);
 }
 
 /**

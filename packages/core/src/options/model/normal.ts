@@ -7,7 +7,7 @@ import { exp, log } from './exponential.js';
  */
 
 const INVERSE_SQRT_TWO_PI = 0.3989422804014327;
-const CENTRE = 0.66291;
+const CENTER = 0.66291;
 const MIDDLE = 5.656854249492381;
 
 /** e^(−x²/2), with the part of the square that a double leaves out: in the far tails it is several digits. */
@@ -26,7 +26,7 @@ export function bell(x: number): number {
 /** The density of the normal distribution. */
 export const density = (x: number): number => INVERSE_SQRT_TWO_PI * bell(x);
 
-/** Φ(x) − ½ for |x| up to `CENTRE`. */
+/** Φ(x) − ½ for |x| up to `CENTER`. */
 function aroundHalf(x: number): number {
   const z = x * x;
   return (
@@ -42,7 +42,7 @@ function aroundHalf(x: number): number {
 
 /** (1 − Φ(x)) · e^(x²/2) for x from 0 up: the tail without its bell factor. Never too small for a number. */
 export function tailRatio(x: number): number {
-  if (x <= CENTRE) return (0.5 - aroundHalf(x)) * exp(0.5 * x * x);
+  if (x <= CENTER) return (0.5 - aroundHalf(x)) * exp(0.5 * x * x);
   if (x <= MIDDLE) {
     return (
       ((((((((1.0765576773720192317e-8 * x + 0.39894151208813466764) * x + 8.8831497943883759412) * x +
@@ -87,8 +87,8 @@ export function tailRatio(x: number): number {
 
 /** Φ(x), the probability of a value up to x; small ones to their last digits too. */
 export function cumulative(x: number): number {
-  if (x > CENTRE) return 1 - tailRatio(x) * bell(x);
-  if (x < -CENTRE) return tailRatio(-x) * bell(x);
+  if (x > CENTER) return 1 - tailRatio(x) * bell(x);
+  if (x < -CENTER) return tailRatio(-x) * bell(x);
   return 0.5 + aroundHalf(x);
 }
 

@@ -42,7 +42,7 @@ export const emptyPremiums = (): Premiums => ({
 });
 
 /** Standard deviations from the money beyond which the tree is not centered on the strike. */
-const FARTHEST_CENTRE = 5;
+const FARTHEST_CENTER = 5;
 
 /** The smaller of the two probabilities of a move by Peizer and Pratt's second inversion for `steps` steps. */
 function smallerProbability(deviations: number, steps: number): number {
@@ -64,8 +64,8 @@ export function growTree(
   const { escrowed, years, rate, discount } = conditions;
   const sign = optionType === 'CALL' ? 1 : -1;
   const deviation = volatility * Math.sqrt(years);
-  const centre = log(escrowed / (strike * discount)) / deviation - 0.5 * deviation;
-  const d2 = Math.max(-FARTHEST_CENTRE, Math.min(FARTHEST_CENTRE, centre));
+  const center = log(escrowed / (strike * discount)) / deviation - 0.5 * deviation;
+  const d2 = Math.max(-FARTHEST_CENTER, Math.min(FARTHEST_CENTER, center));
   const d1 = d2 + deviation;
   const small2 = smallerProbability(d2, steps);
   const small1 = smallerProbability(d1, steps);

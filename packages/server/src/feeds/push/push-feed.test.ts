@@ -1,7 +1,7 @@
 import { Instant, Price, Quantity, TradingDate, calendarById } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import { describe, expect, test } from 'vitest';
-import { CATALOGUE } from '../catalogue.js';
+import { CATALOG } from '../catalog.js';
 import { feedContract } from '../feed.contract.js';
 import { PushFeed } from './push-feed.js';
 
@@ -31,8 +31,8 @@ feedContract({
 describe('PushFeed', () => {
   const query = { symbol: 'AAPL', size: '1Min', from: OPEN, until: CLOSE, limit: 100 } as const;
 
-  test('lists the catalogue', () => {
-    expect(new PushFeed({ calendar }).listing().instruments).toHaveLength(CATALOGUE.length);
+  test('lists the catalog', () => {
+    expect(new PushFeed({ calendar }).listing().instruments).toHaveLength(CATALOG.length);
   });
 
   test('counts the volume of trades; a quote without a trade counts at its mark, without volume', async () => {

@@ -1,7 +1,7 @@
 import { Instant, markOf } from '@sandpit/core';
 import type { Bar, Calendar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import { BarCollector, latest, windowAt } from '../bar-window.js';
-import { CATALOGUE } from '../catalogue.js';
+import { CATALOG } from '../catalog.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import { BarRing } from './bar-ring.js';
 
@@ -10,7 +10,7 @@ export interface PushFeedOptions {
   readonly calendar: Calendar;
 }
 
-const LISTING: Listing = { instruments: CATALOGUE.map((entry) => entry.equity) };
+const LISTING: Listing = { instruments: CATALOG.map((entry) => entry.equity) };
 /** Two days around the clock; with hourly pushes much longer. */
 const MINUTES_KEPT = 2880;
 /** Two years. */

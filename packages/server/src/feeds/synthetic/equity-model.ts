@@ -5,7 +5,7 @@ import { SECOND_MS } from '../open-hours.js';
 import type { PriceModel } from './price-model.js';
 import type { Quoted } from './quoted.js';
 
-/** A share of the catalogue. */
+/** A share of the catalog. */
 export class EquityModel implements Quoted {
   readonly symbol: string;
   readonly hours: MarketHours;

@@ -1,6 +1,6 @@
 import { seedOf } from '@sandpit/core';
-import { catalogueEntry } from '../catalogue.js';
-import type { CatalogueEntry } from '../catalogue.js';
+import { catalogEntry } from '../catalog.js';
+import type { CatalogEntry } from '../catalog.js';
 import { chanceOf } from './chance.js';
 import type { Seed } from './chance.js';
 import type { Draws } from './brownian-path.js';
@@ -26,7 +26,7 @@ const LARGEST_DRAW = 510 / DEVIATION;
  * Random factors of an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are linear, so the three
  * paths form one path whose draws are added up. The path is the logarithm of the price.
  */
-export function factorDraws(seed: Seed, entry: CatalogueEntry): Draws {
+export function factorDraws(seed: Seed, entry: CatalogEntry): Draws {
   const { market, sector, own, ownSymbol } = exposures(entry);
   const marketStream = seedOf('market');
   const sectorStream = seedOf(`sector ${entry.sector}`);
@@ -48,8 +48,8 @@ interface Exposures {
   readonly ownSymbol: string;
 }
 
-function exposures(entry: CatalogueEntry): Exposures {
-  const followed = entry.follows === undefined ? undefined : catalogueEntry(entry.follows);
+function exposures(entry: CatalogEntry): Exposures {
+  const followed = entry.follows === undefined ? undefined : catalogEntry(entry.follows);
   if (followed) {
     const base = exposures(followed);
     const factor = entry.equity.leverageFactor;
@@ -72,7 +72,7 @@ function exposures(entry: CatalogueEntry): Exposures {
   };
 }
 
-function sectorVolatility(entry: CatalogueEntry, besideMarket: number): number {
+function sectorVolatility(entry: CatalogEntry, besideMarket: number): number {
   if (entry.sector === '') return 0;
   return Math.min(
     besideMarket,

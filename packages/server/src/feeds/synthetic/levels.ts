@@ -1,10 +1,10 @@
 import { plainEquity } from '@sandpit/core';
-import { catalogueEntry } from '../catalogue.js';
-import type { CatalogueEntry } from '../catalogue.js';
+import { catalogEntry } from '../catalog.js';
+import type { CatalogEntry } from '../catalog.js';
 
 /*
  * Levels of indices and futures (D126): multiples of the funds that track the same, so that they move together to the second. An index that
- * no fund tracks has a path of its own, of the same kind as those of the catalogue.
+ * no fund tracks has a path of its own, of the same kind as those of the catalog.
  */
 
 /** Volatility goes up where the market goes down, and has a mind of its own. */
@@ -14,16 +14,16 @@ const NOTES = ownPath('ten-year notes', 111.25, 'Treasuries', -0.06, 0.0036);
 
 /** A path, and what one of its dollars is in points. */
 export interface Level {
-  readonly entry: CatalogueEntry;
+  readonly entry: CatalogEntry;
   readonly factor: number;
 }
 
-/** Points of the indices: prices of the catalogue's funds, times the index points that a share represents. */
+/** Points of the indices: prices of the catalog's funds, times the index points that a share represents. */
 const INDICES: Readonly<Record<string, Level>> = {
-  SPX: { entry: inCatalogue('SPY'), factor: 10 },
-  XSP: { entry: inCatalogue('SPY'), factor: 1 },
-  NDX: { entry: inCatalogue('QQQ'), factor: 41.1 },
-  RUT: { entry: inCatalogue('IWM'), factor: 10.1 },
+  SPX: { entry: inCatalog('SPY'), factor: 10 },
+  XSP: { entry: inCatalog('SPY'), factor: 1 },
+  NDX: { entry: inCatalog('QQQ'), factor: 41.1 },
+  RUT: { entry: inCatalog('IWM'), factor: 10.1 },
   VIX: { entry: VOLATILITY_INDEX, factor: 1 },
 };
 
@@ -35,10 +35,10 @@ const UNDER_FUTURES: Readonly<Record<string, Level>> = {
   MNQ: INDICES.NDX as Level,
   RTY: INDICES.RUT as Level,
   M2K: INDICES.RUT as Level,
-  YM: { entry: inCatalogue('DIA'), factor: 100 },
-  MYM: { entry: inCatalogue('DIA'), factor: 100 },
+  YM: { entry: inCatalog('DIA'), factor: 100 },
+  MYM: { entry: inCatalog('DIA'), factor: 100 },
   CL: { entry: CRUDE_OIL, factor: 1 },
-  GC: { entry: inCatalogue('GLD'), factor: 10.9 },
+  GC: { entry: inCatalog('GLD'), factor: 10.9 },
   ZN: { entry: NOTES, factor: 1 },
 };
 
@@ -65,9 +65,9 @@ export const futureLevel = (root: string): Level | undefined =>
 
 export const futureDailyVolume = (root: string): number => 1000 * (DAILY_VOLUME[root] ?? 10);
 
-function inCatalogue(symbol: string): CatalogueEntry {
-  const entry = catalogueEntry(symbol);
-  if (entry === undefined) throw new Error(`${symbol} is not in the catalogue`);
+function inCatalog(symbol: string): CatalogEntry {
+  const entry = catalogEntry(symbol);
+  if (entry === undefined) throw new Error(`${symbol} is not in the catalog`);
   return entry;
 }
 
@@ -77,7 +77,7 @@ function ownPath(
   sector: string,
   beta: number,
   dailyVolatility: number,
-): CatalogueEntry {
+): CatalogEntry {
   return {
     equity: { ...plainEquity(name), dailyVolatility },
     basePrice,

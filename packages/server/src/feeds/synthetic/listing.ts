@@ -1,12 +1,12 @@
 import type { Listing } from '@sandpit/core';
-import { CATALOGUE } from '../catalogue.js';
+import { CATALOG } from '../catalog.js';
 
 const index = (symbol: string, name: string) => ({ assetClass: 'INDEX', symbol, name }) as const;
 
 /** Instruments of the synthetic market (D126). */
 export const SYNTHETIC_LISTING: Listing = {
   instruments: [
-    ...CATALOGUE.map((entry) => entry.equity),
+    ...CATALOG.map((entry) => entry.equity),
     index('SPX', 'S&P 500'),
     index('XSP', 'Mini S&P 500'),
     index('NDX', 'Nasdaq-100'),

@@ -1,6 +1,6 @@
 import { Instant, Price, Quantity, seedOf } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
-import type { CatalogueEntry } from '../catalogue.js';
+import type { CatalogEntry } from '../catalog.js';
 import { chanceOf } from './chance.js';
 import { factorDraws } from './factor-draws.js';
 import { pathOf, seedAt } from './reseeded-path.js';
@@ -18,7 +18,7 @@ const LOT = 100;
 
 /** The market of one instrument as a pure function of seed, symbol and second. Remembers only where it was last asked. */
 export class PriceModel {
-  readonly entry: CatalogueEntry;
+  readonly entry: CatalogEntry;
   readonly path: PricePath;
   private readonly seeds: Seeds;
   private readonly stream: number;
@@ -28,7 +28,7 @@ export class PriceModel {
   private last = 0;
   private chance = 0;
 
-  constructor(seeds: Seeds, entry: CatalogueEntry) {
+  constructor(seeds: Seeds, entry: CatalogEntry) {
     this.entry = entry;
     this.path = pathOf(seeds, (seed) => factorDraws(seed, entry));
     this.seeds = seeds;
@@ -103,7 +103,7 @@ export class PriceModel {
     this.chance = chance;
     this.bid = bid * unitsPerTick;
     this.ask = ask * unitsPerTick;
-    // Buyers and sellers take turns at crossing the spread; neither side is favoured.
+    // Buyers and sellers take turns at crossing the spread; neither side is favored.
     this.last = (chance & 8) === 0 ? this.bid : this.ask;
   }
 }

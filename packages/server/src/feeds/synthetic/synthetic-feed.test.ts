@@ -1,7 +1,7 @@
 import { Instant, Price, TradingDate, calendarById, hash32, marketHours } from '@sandpit/core';
 import type { Bar } from '@sandpit/core';
 import { describe, expect, test } from 'vitest';
-import { CATALOGUE } from '../catalogue.js';
+import { CATALOG } from '../catalog.js';
 import { feedContract } from '../feed.contract.js';
 import { SyntheticFeed } from './synthetic-feed.js';
 
@@ -76,10 +76,10 @@ describe('Synthetic quotes', () => {
     }
   });
 
-  test.each(CATALOGUE.map(({ equity }) => equity.symbol))(
+  test.each(CATALOG.map(({ equity }) => equity.symbol))(
     'of %s have whole ticks and a plausible spread and size',
     (symbol) => {
-      const entry = CATALOGUE.find(({ equity }) => equity.symbol === symbol)!;
+      const entry = CATALOG.find(({ equity }) => equity.symbol === symbol)!;
       let spreads = 0;
       let lots = 0;
       for (let day = 0; day < 400; day++) {
@@ -218,7 +218,7 @@ describe('Synthetic bars', () => {
     expect(average).toBeLessThan(1.1);
   });
 
-  test('have the volatilities and correlations of the catalogue', async () => {
+  test('have the volatilities and correlations of the catalog', async () => {
     const returns = async (symbol: string): Promise<number[]> => {
       const bars = await day(symbol, 500);
       return bars.slice(1).map((bar, i) => Math.log(bar.close / bars[i]!.close));

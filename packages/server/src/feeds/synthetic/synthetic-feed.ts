@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
 import type { Bar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
-import { catalogueEntry } from '../catalogue.js';
+import { catalogEntry } from '../catalog.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import { SECOND_MS, daysBackwards, tradeDaysBackwards } from '../open-hours.js';
 import { SYNTHETIC_LISTING } from './listing.js';
@@ -111,7 +111,7 @@ export class SyntheticFeed implements Feed {
   async bars(query: BarQuery): Promise<readonly Bar[]> {
     const { symbol } = query;
     const { seed, calendar } = this.terms;
-    const entry = catalogueEntry(symbol);
+    const entry = catalogEntry(symbol);
     // Models of their own: those that `events` walks keep their place.
     if (entry !== undefined) {
       const volumes = new VolumeProfile(seed, symbol, entry.equity.averageDailyVolume);

@@ -1,7 +1,7 @@
 import { KnownInstruments, seriesNameOf, usualVolatilityOf } from '@sandpit/core';
 import type { Calendar, FutureContract, Instant, OptionContract } from '@sandpit/core';
-import { catalogueEntry } from '../catalogue.js';
-import type { CatalogueEntry } from '../catalogue.js';
+import { catalogEntry } from '../catalog.js';
+import type { CatalogEntry } from '../catalog.js';
 import { EquityModel } from './equity-model.js';
 import { FutureModel } from './future-model.js';
 import { IndexModel } from './index-model.js';
@@ -57,7 +57,7 @@ export class SyntheticMarket {
   }
 
   private equityOf(symbol: string): EquityModel | undefined {
-    const entry = catalogueEntry(symbol);
+    const entry = catalogEntry(symbol);
     if (entry === undefined) return undefined;
     const model = new EquityModel(this.pathOf(entry), this.terms.calendar);
     this.equities.set(symbol, model);
@@ -92,7 +92,7 @@ export class SyntheticMarket {
     };
   };
 
-  private pathOf(entry: CatalogueEntry): PriceModel {
+  private pathOf(entry: CatalogEntry): PriceModel {
     const { symbol } = entry.equity;
     let model = this.paths.get(symbol);
     if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.terms, entry)));
@@ -125,7 +125,7 @@ export class SyntheticMarket {
 
 /** Only listed underlyings have options. */
 function levelOfUnderlying(underlying: string): Level {
-  const entry = catalogueEntry(underlying);
+  const entry = catalogEntry(underlying);
   const level = entry === undefined ? indexLevel(underlying) : { entry, factor: 1 };
   if (level === undefined) throw new RangeError(`nothing is known of ${underlying}`);
   return level;

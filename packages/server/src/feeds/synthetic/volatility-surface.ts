@@ -4,7 +4,7 @@ import { exp, log } from '@sandpit/core';
 const SKEW = -0.11;
 /** Per squared standard deviation. */
 const SMILE = 0.018;
-/** Wings flatten towards this many deviations: a smile that went on would let butterflies cost less than nothing. */
+/** Wings flatten toward this many deviations: a smile that went on would let butterflies cost less than nothing. */
 const FLATTENS_AT = 4;
 
 /** Half-life of a volatility shock, in years. */

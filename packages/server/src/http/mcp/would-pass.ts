@@ -66,7 +66,7 @@ function ofFunds(details: Details, asked: Readonly<Record<string, unknown>>): st
       ? Math.floor((quantity * Math.max(available, 0)) / required)
       : 0;
   const less = fits > 0 ? ` About ${fits} instead of ${String(quantity)} would fit.` : '';
-  return `An order that requires at most ${dollars(available)}; this one requires ${dollars(required)}.${less} Cancelling open orders frees the amounts they reserve.`;
+  return `An order that requires at most ${dollars(available)}; this one requires ${dollars(required)}.${less} Canceling open orders frees the amounts they reserve.`;
 }
 
 function ofCap({ cap, left, allowed, retryAfter, symbols }: Details): string {

@@ -22,7 +22,7 @@ interface LineChart {
   readonly label: string;
   readonly points: readonly LinePoint[];
   readonly height: number;
-  /** `digits` tell neighbouring ticks apart. */
+  /** `digits` tell neighboring ticks apart. */
   readonly format: (value: number, digits: number) => string;
   /** Factor that turns values into displayed ones. */
   readonly scale?: number;
@@ -76,7 +76,7 @@ interface BarChart {
   readonly label: string;
   readonly bins: readonly Bin[];
   readonly height: number;
-  /** `digits` tell neighbouring bounds apart. */
+  /** `digits` tell neighboring bounds apart. */
   readonly format: (value: number, digits: number) => string;
   /** Factor that turns values into displayed ones. */
   readonly scale?: number;
@@ -120,7 +120,7 @@ const empty = (): string => '<p class="none">Too little history for this chart.<
 const svg = (label: string, height: number, inside: string): string =>
   `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(label)}">${inside}</svg>`;
 
-/** Decimals that tell neighbours apart which are so far from each other. */
+/** Decimals that tell neighbors apart which are so far from each other. */
 const digitsFor = (step: number): number => {
   const digits = [0, 1, 2, 3, 4].find(
     (one) => Math.abs(step * 10 ** one - Math.round(step * 10 ** one)) < 1e-6,

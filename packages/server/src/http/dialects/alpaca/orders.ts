@@ -1,4 +1,4 @@
-/** Orders: placing, finding, replacing, cancelling. */
+/** Orders: placing, finding, replacing, canceling. */
 import { leaderOf, type OrderSnapshot, type OrderTerms, Position, Quantity } from '@sandpit/core';
 import { orderNow, withRows } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';

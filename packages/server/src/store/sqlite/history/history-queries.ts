@@ -280,7 +280,7 @@ export class HistoryQueries {
     const later = `SELECT number, n, seq, places FROM order_event ${range} LIMIT ${MOST_EVENTS}`;
     const rows = all<PlacedEvents>(this.#statements.of(later), simulation, first, last);
     if (rows.length === MOST_EVENTS) return found;
-    // Neighbours in the journal one after the other: they are often in the same block.
+    // Neighbors in the journal one after the other: they are often in the same block.
     const places = [...all<PlacedEvents>(this.#statements.of(accepted), simulation, first, last), ...rows];
     const records = this.records(simulation);
     for (const row of places.sort((a, b) => a.seq - b.seq)) {

@@ -34,7 +34,7 @@ export class LargeRecords {
   }
 }
 
-/** Events of past records of one simulation, for as long as one page takes: neighbours are often in the same block. */
+/** Events of past records of one simulation, for as long as one page takes: neighbors are often in the same block. */
 export class PastRecords {
   readonly #journal: Pick<JournalBlocks, 'holding'>;
   readonly #simulation: number;

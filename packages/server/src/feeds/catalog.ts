@@ -4,7 +4,7 @@ import { type Equity, plainEquity } from '@sandpit/core';
  * The instruments that `synthetic` and `push` list: well-known US stocks and funds with figures of the right
  * size. They are a stage set, not data: prices are roughly those of the mid-2020s and nothing is kept up to date.
  */
-export interface CatalogueEntry {
+export interface CatalogEntry {
   readonly equity: Equity;
   /** Dollars; the level around which the synthetic price moves. */
   readonly basePrice: number;
@@ -226,18 +226,18 @@ const HARD_TO_BORROW: Readonly<Record<string, number>> = {
   SOFI: 0.01,
 };
 
-/** The catalogue, in alphabetical order. */
-export const CATALOGUE: readonly CatalogueEntry[] = entries();
+/** The catalog, in alphabetical order. */
+export const CATALOG: readonly CatalogEntry[] = entries();
 
-const BY_SYMBOL: ReadonlyMap<string, CatalogueEntry> = new Map(
-  CATALOGUE.map((entry) => [entry.equity.symbol, entry]),
+const BY_SYMBOL: ReadonlyMap<string, CatalogEntry> = new Map(
+  CATALOG.map((entry) => [entry.equity.symbol, entry]),
 );
 
-export function catalogueEntry(symbol: string): CatalogueEntry | undefined {
+export function catalogEntry(symbol: string): CatalogEntry | undefined {
   return BY_SYMBOL.get(symbol);
 }
 
-function entries(): CatalogueEntry[] {
+function entries(): CatalogEntry[] {
   const plain = GROUPS.flatMap(({ sector, isFund = false, rows }) =>
     rows.map(
       ([
@@ -249,7 +249,7 @@ function entries(): CatalogueEntry[] {
         millions,
         typicalSpread,
         typicalLots,
-      ]): CatalogueEntry => ({
+      ]): CatalogEntry => ({
         equity: equity(symbol, name, 1, volatilityPercent / 100, millions),
         basePrice,
         sector,
@@ -261,9 +261,9 @@ function entries(): CatalogueEntry[] {
     ),
   );
   const leveraged = LEVERAGED.map(
-    ([symbol, name, basePrice, follows, factor, millions, typicalSpread, typicalLots]): CatalogueEntry => {
+    ([symbol, name, basePrice, follows, factor, millions, typicalSpread, typicalLots]): CatalogEntry => {
       const fund = plain.find((entry) => entry.equity.symbol === follows);
-      if (!fund) throw new Error(`${symbol} follows ${follows}, which is not in the catalogue`);
+      if (!fund) throw new Error(`${symbol} follows ${follows}, which is not in the catalog`);
       return {
         equity: equity(symbol, name, factor, Math.abs(factor) * fund.equity.dailyVolatility, millions),
         basePrice,

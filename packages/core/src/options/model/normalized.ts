@@ -18,22 +18,22 @@ const FAR = -13;
 const NARROW = 0.21;
 
 /** b(x, s) for x ≤ 0 and s ≥ 0; less than e^(x/2). */
-export function normalisedValue(x: number, s: number): number {
+export function normalizedValue(x: number, s: number): number {
   if (!(s > 0)) return 0;
   const h = x / s;
   const t = 0.5 * s;
-  if (h < FAR && h + t < FAR + 3) return normalisedVega(x, s) * differenceFar(h, t);
-  if (t < NARROW) return normalisedVega(x, s) * differenceNarrow(h, t);
+  if (h < FAR && h + t < FAR + 3) return normalizedVega(x, s) * differenceFar(h, t);
+  if (t < NARROW) return normalizedVega(x, s) * differenceNarrow(h, t);
   if (h + t > 0.85) return exp(0.5 * x) * cumulative(h + t) - exp(-0.5 * x) * cumulative(h - t);
   return bell(h) * bell(t) * (bellRatio(h + t) - bellRatio(h - t));
 }
 
 /** The derivative of b by s. */
-export const normalisedVega = (x: number, s: number): number =>
+export const normalizedVega = (x: number, s: number): number =>
   INVERSE_SQRT_TWO_PI * bell(x / s) * bell(0.5 * s);
 
 /** Difference to e^(x/2), the value at infinite volatility, to its last digits. */
-export function normalisedRest(x: number, s: number): number {
+export function normalizedRest(x: number, s: number): number {
   const h = x / s;
   const t = 0.5 * s;
   return exp(0.5 * x) * cumulative(-h - t) + exp(-0.5 * x) * cumulative(h - t);

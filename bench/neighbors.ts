@@ -5,7 +5,7 @@
  *
  * Leaves out: everything else that a busy server does; TLS, the network.
  *
- *   npx tsc -b && npx tsx bench/neighbours.ts      BENCH_ACCOUNTS, BENCH_BATCHES
+ *   npx tsc -b && npx tsx bench/neighbors.ts      BENCH_ACCOUNTS, BENCH_BATCHES
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as later } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const ALONE_MS = 2000;
 
 type Caller = (method: string, path: string, body?: object) => Promise<unknown>;
 
-export async function measureNeighbours(): Promise<readonly Row[]> {
+export async function measureNeighbors(): Promise<readonly Row[]> {
   const accounts = sizeOf('ACCOUNTS', 1000);
   const batches = sizeOf('BATCHES', 5);
   return inDirectory(async (directory) => {
@@ -141,4 +141,4 @@ const orderData = (): object => ({
   timeInForce: 'DAY',
 });
 
-await runAlone(import.meta.url, measureNeighbours);
+await runAlone(import.meta.url, measureNeighbors);

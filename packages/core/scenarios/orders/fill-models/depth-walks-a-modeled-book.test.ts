@@ -6,15 +6,15 @@ import { testEquity, TestMarket } from '../../../src/testing/market.js';
  * At 100.00 a level of the modeled book is 0.05 % = 0.05. With 1,000,000 shares a day and a day's deviation of 2 %, level n holds
  * 1,000,000 × (0.0005 n / 0.02)² = 625 n² shares in all: 625 at 100.05, 1,875 more at 100.10, 3,125 more at 100.15.
  */
-function modelled(): { market: TestMarket; open: () => string } {
+function modeled(): { market: TestMarket; open: () => string } {
   const stock = testEquity('AAPL', { averageDailyVolume: 1_000_000, dailyVolatility: 0.02 });
   const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [stock] }) } });
   return { market, open: () => market.openPortfolio({ fillModel: 'depth', cash: 10_000_000 }) };
 }
 
-describe('beyond the displayed size an order walks the modelled book', () => {
+describe('beyond the displayed size an order walks the modeled book', () => {
   it('level by level, away from the touch', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const order = market.place(open(), { quantity: 3000 });
     expect(market.fills(order)).toEqual(['100 @ 100', '625 @ 100.05', '1875 @ 100.1', '400 @ 100.15']);
@@ -27,7 +27,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('a sale downwards', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '100.00', '100.00', { bidSize: 100 });
     const portfolio = open();
     market.place(portfolio, { quantity: 1000 });
@@ -36,7 +36,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('never worse than its limit; the remainder waits', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const order = market.place(open(), { quantity: 3000, limit: '100.09' });
     expect(market.fills(order)).toEqual(['100 @ 100', '625 @ 100.05']);
@@ -44,7 +44,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('a second order continues where the first stopped', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(open(), { quantity: 1000 });
     const second = market.place(open(), { quantity: 3000 });
@@ -53,7 +53,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('until the next quote, which brings a new book', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(open(), { quantity: 1000 });
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
@@ -61,7 +61,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('over a restart too', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     const [first, second] = [open(), open()];
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(first, { quantity: 1000 });
@@ -70,20 +70,20 @@ describe('beyond the displayed size an order walks the modelled book', () => {
   });
 
   it('an order of the quote model fills against displayed shares only', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(market.openPortfolio(), { quantity: 150 });
     expect(market.fills(market.place(open(), { quantity: 100 }))).toEqual(['100 @ 100.05']);
   });
 
-  it('an unlimited touch needs no modelled book', () => {
-    const { market, open } = modelled();
+  it('an unlimited touch needs no modeled book', () => {
+    const { market, open } = modeled();
     market.quote('AAPL', '99.90', '100.00');
     expect(market.fills(market.place(open(), { quantity: 50_000 }))).toEqual(['50000 @ 100']);
   });
 
   it('a resting limit that the market goes through is paid its limit', () => {
-    const { market, open } = modelled();
+    const { market, open } = modeled();
     market.quote('AAPL', '104.90', '105.00');
     const order = market.place(open(), { quantity: 1000, limit: '100.10' });
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });

@@ -40,7 +40,7 @@ const SITE = ['vitepress', 'vue', '@vueuse/core', 'mark.js', 'minisearch', 'focu
 
 function termsOf(root: string, folder: string): string {
   const { name, version, license } = manifestIn(join(root, folder));
-  if (license === undefined) throw new Error(`${folder} does not say under which licence it is`);
+  if (license === undefined) throw new Error(`${folder} does not say under which license it is`);
   const texts = readdirSync(join(root, folder))
     .filter((file) => /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i.test(file))
     .map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
