@@ -298,7 +298,7 @@ const sizeOnDisk = (directory: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0);
 
-/** Resident memory of a process, where the system reports it (Linux). */
+/** Resident memory of a process, if the system reports it (Linux). */
 function residentMegabytes(pid: number | undefined): number {
   try {
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid ?? 'self'}/status`, 'utf8'))?.[1];

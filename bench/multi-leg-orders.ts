@@ -25,7 +25,7 @@ const symbolOf = (index: number): string => `U${String.fromCharCode(65 + index)}
 const contractOf = (underlying: string, right: 'C' | 'P', strike: number): string =>
   `${underlying}${EXPIRATION}${right}${String(strike * 1000).padStart(8, '0')}`;
 
-/** A hundred dollars is where the underlying stands; a cent more for each variant. */
+/** The underlying trades at a hundred dollars; a cent more for each variant. */
 function quoteOfContract(symbol: string, variant: number, at: Instant): Quote {
   const strike = Number(symbol.slice(-8)) / 1000;
   const isPut = symbol.at(-9) === 'P';

@@ -62,7 +62,7 @@ export async function startBrokerage(
   }
 }
 
-/** One request; throws what the server answered where that is no success. */
+/** One request; throws the response unless it is a success. */
 export async function call(
   url: string,
   token: string,

@@ -1,4 +1,4 @@
-/** Every command that the documentation prints: it exists where the page says to run it, and knows the options it is given. */
+/** Every command in the documentation exists in the directory that the page names, with the options shown. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

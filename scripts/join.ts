@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundle } from './packing/bundle.js';
 import { JOINED, STAMP, stampOfBuild } from '../packages/server/src/testing/joined-programs.js';
 
-/** Read by the server at the places where they are in a checkout. */
+/** Files that the server reads at their paths in a checkout. */
 const READ = ['samples', 'docs', 'packages/dashboard/dist', 'packages/site/dist', 'packages/python'];
 
 const SQLITE = '@photostructure/sqlite/prebuilds';

@@ -9,7 +9,7 @@ import { declare } from './packing/types.js';
 
 const COMMAND = 'packages/cli/dist/main.js';
 
-/** Taken along as they are, at the places where the code that reads them looks. */
+/** Copied unchanged, to the paths at which the code reads them. */
 const FILES = [
   'README.md',
   'LICENSE',

@@ -27,7 +27,7 @@ export class Banker {
   private readonly chance: Chance;
   private readonly tally: Tally;
   private readonly transfers: Transfer[] = [];
-  /** To the names that an account may have; `DELETED` where it may be gone. */
+  /** Names that an account may have; `DELETED` if it may be deleted. */
   private readonly accounts = new Map<string, Set<string>>();
   private unanswered: Sent | undefined;
   private sent = 0;

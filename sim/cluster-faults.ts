@@ -128,7 +128,7 @@ async function main(): Promise<void> {
   process.exitCode = 1;
 }
 
-/** Runs servers with planted defects: one by name, or `all`. Fails where one is not found. */
+/** Runs servers with planted defects: one by name, or `all`. Fails if one is not found. */
 async function findPlanted(name: string, seed: number): Promise<void> {
   const names = Object.keys(PLANTED).filter((one) => name === 'all' || name === one);
   if (names.length === 0) throw new Error(`--planted is all or one of ${Object.keys(PLANTED).join(', ')}`);

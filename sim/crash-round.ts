@@ -55,7 +55,7 @@ export class CrashRound {
   private readonly portfolioIds: string[] = [];
   private books: Books | undefined;
 
-  /** `disk`: where there is one, most kills happen at one of its calls. */
+  /** `disk`: if present, most kills happen at one of its calls. */
   constructor(
     directory: string,
     folder: string,

@@ -51,7 +51,7 @@ export class RawJournal {
     return new Ids(idSecret ?? Ids.secretOf(seed));
   }
 
-  /** Records after `seq`, oldest first. Throws where one is missing. */
+  /** Records after `seq`, oldest first. Throws if one is missing. */
   *records(simulationId: string, seq: number): Generator<RawRecord> {
     let expected = seq + 1;
     for (const record of this.lines(simulationId, seq)) {

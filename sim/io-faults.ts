@@ -5,7 +5,7 @@
  *
  * A call that fails ends the process with a line that says why, or the server goes on; a disk that was full is made room on. The next
  * start has everything that was acknowledged, what had no answer can be sent again, and what the API shows is what the journal says.
- * Needs Linux and a C compiler (faulty-disk.ts), and says so where there is none.
+ * Needs Linux and a C compiler (faulty-disk.ts), and says so without them.
  *
  * Leaves out: reads that fail, writes that are lost without an error.
  */
@@ -193,7 +193,7 @@ class Case {
     if (server.child.exitCode === null) this.say('the server neither went on nor ended');
   }
 
-  /** The process ends by itself, and says why where it was not told to. */
+  /** The process ends, with a reason unless it was told to stop. */
   private async end(server: ServerProcess): Promise<void> {
     const { report } = this;
     const exit = await Promise.race([server.exited, after(END_MS, undefined, { ref: false })]);
@@ -247,7 +247,7 @@ class Case {
   }
 }
 
-/** The last thing that a process said, where it is a sentence and not a heap of stack frames; without what differs from run to run. */
+/** The last sentence that a process printed, without stack frames and without parts that differ between runs. */
 function lastWord({ out, err }: ServerProcess): string | undefined {
   if (err.some((line) => /^\s+at /.test(line))) return undefined;
   const line = err.at(-1) ?? out.at(-1) ?? '';

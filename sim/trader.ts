@@ -145,7 +145,7 @@ export class Trader {
     };
   }
 
-  /** Within five dollars of where the market is. */
+  /** Within five dollars of the market. */
   private near(): number {
     return (9_500 + this.chance.int(0, 1_000)) / 100;
   }

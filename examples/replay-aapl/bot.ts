@@ -39,7 +39,7 @@ interface Portfolio {
   readonly totalEquity: number;
 }
 
-/** A call of the API with a token. Waits where the server asks for patience. */
+/** A call of the API with a token. Waits if the server asks to retry later. */
 function client(baseUrl: string, token: string) {
   return async function call<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
     for (;;) {
@@ -168,7 +168,7 @@ function newYork(date: string, time: string): string {
   return `${date}T${time}:00${zone.replace('GMT', '')}`;
 }
 
-/** The token of the demo tenant, where the server on this machine has left it. */
+/** The token of the demo tenant, from the data directory of the server on this machine. */
 function demoToken(): string {
   const text = readFileSync('data/demo-credentials.json', 'utf8');
   return (JSON.parse(text) as { readonly token: string }).token;

@@ -40,7 +40,7 @@ export function expectedCash(): {
     }
     if (EARLY_CLOSES.has(date)) continue;
     days++;
-    // At 09:45 the market stands where the daily bar opened: bid = ask = last.
+    // At 09:45 the market is at the open of the daily bar: bid = ask = last.
     const price = decimal(open);
     const trade = (quantity: bigint): void => {
       cash -= wholeCents(quantity * price);

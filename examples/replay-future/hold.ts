@@ -5,7 +5,7 @@
  *   npx tsx examples/replay-future/hold.ts --base-url http://127.0.0.1:3000 --token "$TOKEN"
  *
  * Nothing is paid for a future but commission and fees. Every day at 16:00 New York its variation becomes cash, at the mark of that
- * instant: of Thursday, which was not recorded, at where Wednesday evening left it. On Friday at 09:30 it is settled for the last time.
+ * instant: that of Thursday, which was not recorded, is Wednesday evening's mark. On Friday at 09:30 it is settled for the last time.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -88,7 +88,7 @@ export async function holdToTheEnd(
   return { bought: averagePrice, wednesday, thursday, friday };
 }
 
-/** The token of the demo tenant, where the server on this machine has left it. */
+/** The token of the demo tenant, from the data directory of the server on this machine. */
 function demoToken(): string {
   const text = readFileSync('data/demo-credentials.json', 'utf8');
   return (JSON.parse(text) as { readonly token: string }).token;

@@ -8,7 +8,7 @@ const LIBRARIES = 'libraries';
 /** Read or loaded at run time. */
 const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
 
-/** Started by others by their address, so that they stay where they are. The rest is joined. */
+/** Modules started by their URL, which keep their paths. The rest is bundled. */
 const PROGRAMS = ['packages/cli/dist/main.js', 'packages/server/dist/main.js'];
 const IMPORTED_BY_THREADS = [
   'packages/server/dist/store/projection.js',

@@ -56,7 +56,7 @@ export class ClusterNode {
     return new ClusterNode(parts, port, { database, others });
   }
 
-  /** Resolves when it listens. Where the database does not answer it in time it ends, and is started again as a supervisor does. */
+  /** Resolves when it listens. If the database does not respond in time the process ends and is restarted, as by a supervisor. */
   async start(): Promise<void> {
     for (let left = STARTS - 1; left > 0; left--) {
       try {
@@ -87,7 +87,7 @@ export class ClusterNode {
     this.#leaseEndsAt = Infinity;
   }
 
-  /** True where it must not answer for its tenants to a request that was sent at this moment and is answered now. */
+  /** True if it must not serve its tenants' requests sent at this moment and answered now. */
   mustBeSilent(sentAt: number): boolean {
     return sentAt > this.#leaseEndsAt;
   }
@@ -102,7 +102,7 @@ export class ClusterNode {
     if (child?.connected === true) child.send({ shiftMs: ms }, () => undefined);
   }
 
-  /** Ends its process. Returns how that ended, in words, where it was asked to and did not end in good order. */
+  /** Ends its process. Returns a description if a requested stop did not end cleanly. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<string | undefined> {
     const ending = this.#process;
     this.#process = undefined;

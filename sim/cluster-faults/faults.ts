@@ -49,7 +49,7 @@ const BLOCKED_MS = 1_000;
 /** A fault as it was drawn. */
 export interface Fault {
   readonly kind: FaultKind;
-  /** Struck by it; undefined where the database is. */
+  /** The node affected; undefined if the database is affected. */
   readonly node: ClusterNode | undefined;
   readonly ms: number;
 }

@@ -47,7 +47,7 @@ export class Link {
     this.#lost = count;
   }
 
-  /** Keeps data of clients until `deliver`, also where the client hangs up meanwhile. */
+  /** Buffers data of clients until `deliver`, even if the client disconnects. */
   hold(): void {
     this.#isHolding = true;
   }

@@ -6,7 +6,7 @@ import type { Nodes, Tenant } from './tenant.js';
 /** A stream that is silent for longer is left for another node; heartbeats come more often. */
 const SILENCE_MS = 6_000;
 
-/** Follows the order stream of a tenant through random nodes: whenever a connection ends, it goes on where it was at another node. */
+/** Follows the order stream of a tenant through random nodes: when a connection ends, it continues at another node. */
 export class StreamFollower {
   /** `id orderId event`, in the order in which they came. */
   readonly seen: string[] = [];
@@ -75,7 +75,7 @@ export class StreamFollower {
 
   #take(id: string | undefined, event: string | undefined, data: string): void {
     if (event === 'heartbeat') return;
-    // A node says so where it ends a stream whose tenant has no owner for long.
+    // A node reports it when it ends a stream whose tenant has had no owner for long.
     if (event === 'error' && data.includes('503')) {
       this.farewells++;
       return;

@@ -29,12 +29,12 @@ export class TakeOverGate {
     return new TakeOverGate(client);
   }
 
-  /** Resolves with true when a take-over waits at the gate, false where none does within `ms`. */
+  /** Resolves with true when a take-over waits at the gate, false if none does within `ms`. */
   waits(ms: number): Promise<boolean> {
     return this.#finds("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted", [], ms);
   }
 
-  /** Resolves with true when a statement of this user waits for a row, false where none does within `ms`. */
+  /** Resolves with true when a statement of this user waits for a row, false if none does within `ms`. */
   blocks(user: string, ms: number): Promise<boolean> {
     return this.#finds(
       "SELECT 1 FROM pg_stat_activity WHERE usename = $1 AND wait_event_type = 'Lock' AND wait_event <> 'advisory'",

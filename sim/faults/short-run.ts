@@ -31,7 +31,7 @@ export class ShortRun {
     this.client = client;
   }
 
-  /** False when the connection broke. Where no portfolio can be opened that is all. */
+  /** False if the connection broke. Stops early if no portfolio can be opened. */
   async trade(): Promise<boolean> {
     try {
       await this.steps();

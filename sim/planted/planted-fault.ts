@@ -27,7 +27,7 @@ export const skippedHistoryRow: PlantedFault = { name: 'skipped-history-row' };
 /** Leaves out one event in ten of the order streams. */
 export const droppedStreamEvent: PlantedFault = { name: 'dropped-stream-event' };
 
-/** All of these faults in one server, each active only where its name is in the environment: joining a server takes longer than a run. */
+/** All of these faults in one server, each active only if its name is in the environment: bundling a server is slower than a run. */
 export const PATCHES: readonly Patch[] = [
   {
     file: JOURNAL,

@@ -126,7 +126,7 @@ export interface SavedState {
   readonly quotes: readonly Quote[];
   /** Sizes that executions have used of these quotes. */
   readonly taken: readonly TakenSizes[];
-  /** The numbers of the pushes that quotes came with, where a halt ended at their very instant. */
+  /** Numbers of the pushes that contained the quotes, if a halt ended at the same instant. */
   readonly pushed?: readonly (readonly [string, number])[];
 }
 

@@ -122,7 +122,7 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     await page.locator('.total .big').waitFor();
     expect(asked.filter((path) => path === '/v1/stream/portfolios')).toHaveLength(1);
     expect(asked.filter((path) => /^\/v1\/accounts\/portfolios\/[^/]+$/.test(path))).toEqual([]);
-    // Closes, and hours where there are few of them, once for each; what is due there; and what the frame asks.
+    // One request each for the closes (hours if there are few closes), the events due and the frame's own data.
     expect(asked.length).toBeLessThan(3 * CARDS + 25);
     await visit.leave(page);
   }, 60_000);

@@ -75,7 +75,7 @@ export function optionsAndMargin(visit: Visit): void {
       quantity: 100,
       timeInForce: 'DAY',
     });
-    // 11,000 of stock on a loan of 8,760: 2,240 of equity where a quarter of 11,000 must be.
+    // 11,000 of stock on a loan of 8,760: 2,240 of equity; a quarter of 11,000 is required.
     await simulation.quotes({ AAPL: [110, 110] });
     await simulation.clock('2026-01-05T10:00:05-05:00');
     await visit.go(simulation.place(''), page);

@@ -1,4 +1,4 @@
-/** Activities as people read them: names instead of codes, local times, and amounts only where cash moved. */
+/** Activities as people read them: names instead of codes, local times, and amounts only if cash moved. */
 import type { Activity, CancelReason } from '@sandpit/protocol';
 import { dateText, moment, money, words } from './format.ts';
 import { ENDS } from './labels.ts';

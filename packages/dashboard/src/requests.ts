@@ -11,7 +11,7 @@ export interface RequestNote {
   readonly remaining: number | undefined;
   /** The JSON that was sent; absent = none. */
   readonly body?: string | undefined;
-  /** The answer once it is here, cut where it is long; absent of streams, of files and of what issues secrets. */
+  /** The response when received, truncated if long; absent for streams, files and operations that issue secrets. */
   readonly answer?: string | undefined;
 }
 

@@ -33,8 +33,8 @@ const sources = ['core/src/', 'server/src/'].flatMap((folder) =>
 );
 
 /**
- * True when any source raises a code. In a type, a case or a comparison a code is only mentioned. A code that is also a `cancelReason` is
- * raised where it is the value of `code`.
+ * True when any source raises a code. In a type, a case or a comparison a code is only mentioned. A code that is also a `cancelReason`
+ * counts as raised only as the value of `code`.
  */
 function isRaised(code: string): boolean {
   const isAlsoReason = (cancelReasons as readonly string[]).includes(code);

@@ -74,7 +74,7 @@ const amount = (name: string, description: string) =>
 
 /** Reason why a previewed order would be refused: a code, a sentence, and the details of the code. */
 export interface PreviewRejection {
-  /** INVALID where the order itself is wrong, which a create answers with a list of messages. */
+  /** INVALID if the order itself is invalid; creating such an order returns a list of messages. */
   readonly code: ErrorCode | 'INVALID';
   readonly message: string;
   readonly [detail: string]: unknown;
@@ -88,7 +88,7 @@ export const PreviewRejection = Type.Unsafe<PreviewRejection>(
   }),
 );
 
-/** The details that any code has, all optional. Where two codes mean different things by one name, either may stand there. */
+/** The details that any code has, all optional. If two codes use one name for different details, either may appear. */
 function everyDetail(): TProperties {
   const details = new Map<string, TSchema>();
   for (const entry of Object.values(errorCodes))

@@ -1,4 +1,4 @@
-/** Dates and times of ISO 8601, the one place where their text is read. */
+/** Dates and times of ISO 8601, the only module that parses their text. */
 
 /** A date, or a date with a time, taken apart. */
 export interface DateTime {

@@ -1,4 +1,4 @@
-/** A thread of a comparison. It reads the journals by itself; where the store does not allow that, the main thread reads them when this one asks. */
+/** A thread of a comparison. It reads the journals itself; if the store does not allow that, the main thread reads them on request. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { calendarById } from '@sandpit/core';
 import { lowerPriority, NICE_OF_BATCHES, unconnectedFeedOpener } from './compose.js';

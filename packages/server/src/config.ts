@@ -317,8 +317,8 @@ const OURS =
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 
 /**
- * Variables that look like a setting and are none, each with the setting that was probably meant: `MARKT_FEED`, `MARKET_FEED`. Without one
- * where the name begins as those of settings do.
+ * Variables that resemble a setting, each with the setting that was probably intended: `MARKT_FEED`, `MARKET_FEED`. `meant` is absent if
+ * the name only begins like a setting.
  */
 export function misspelt(
   environment: NodeJS.ProcessEnv = process.env,

@@ -13,8 +13,8 @@ const WAIT_MS = 10_000;
 const RETRY_MS = 100;
 
 /**
- * The secret that tokens are signed with where a database keeps the data: `JWT_SECRET`, or one that is drawn once and kept there (D200). A
- * secret that the data directory has from before is kept. Rejects with `BadSetting` when another node signs with another one.
+ * The secret for signing tokens if a database stores the data: `JWT_SECRET`, or a random one that the database stores (D200). An existing
+ * secret of the data directory is used. Rejects with `BadSetting` if another node signs with another secret.
  */
 export async function sharedSecret(settings: Settings, store: Store): Promise<string | undefined> {
   const { registry, ownership } = store;

@@ -25,7 +25,7 @@ interface Kept {
 
 const kept = new WeakMap<Broker, Map<string, Kept>>();
 
-/** The closes of a portfolio; those that are kept where they are young enough. */
+/** Closes of a portfolio; cached ones while they are recent enough. */
 function closesOf(broker: Broker, portfolioId: string, keptMs = KEPT_MS): Promise<Closes> {
   const own = kept.get(broker) ?? new Map<string, Kept>();
   kept.set(broker, own);

@@ -66,7 +66,7 @@ export class LivePortfolios {
     };
   }
 
-  /** Reads which portfolios there are; another stream follows where they changed. */
+  /** Reads the list of portfolios, and opens another stream if it has changed. */
   async list(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;

@@ -277,7 +277,7 @@ function Filled({ execution, isLeg }: { readonly execution: Execution; readonly 
   );
 }
 
-/** Cancel and replace, where that is still possible and allowed. */
+/** Cancel and replace, if the order's status and the token allow them. */
 function Actions({ order, onChanged }: { readonly order: Order; readonly onChanged: () => void }) {
   const broker = useBroker();
   const [error, setError] = useState<Error>();

@@ -27,7 +27,7 @@ export function Download<Id extends OperationId>({
     setReading(true);
     try {
       const rows = await broker.csv(list, given);
-      // It throws where the file breaks off: one that ends early would look like a whole one.
+      // Throws if the download is interrupted: a truncated file would look complete.
       saveAs(name, await new Response(rows).blob());
     } catch (error) {
       setProblem(errorFrom(error));

@@ -14,7 +14,7 @@ interface FieldProps {
   readonly inputName?: string;
   /** Problem with the value, shown below it. */
   readonly problem?: string | undefined;
-  /** Said below the value where nothing is wrong. */
+  /** Shown below the value if it is valid. */
   readonly note?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ const LENGTHS: Readonly<Record<BarTimeframe, number>> = {
 export const partsOf = (timeframe: BarTimeframe): BarTimeframe | undefined =>
   timeframe === '1Min' ? undefined : timeframe === '1Day' ? '5Min' : '1Min';
 
-/** The start of the bar that an instant belongs to, ms. Days begin where the last daily bar did, at the same time in New York. */
+/** The start of the bar that an instant belongs to, ms. A day begins at the New York time at which the last daily bar began. */
 export function startOfBar(timeframe: BarTimeframe, atMs: number, last: Bar | undefined): number {
   const length = LENGTHS[timeframe];
   if (timeframe !== '1Day') return Math.floor(atMs / length) * length;

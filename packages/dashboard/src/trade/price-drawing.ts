@@ -201,7 +201,7 @@ export class PriceDrawing {
     }));
   }
 
-  /** Takes a line under the pointer, moves it with it, and tells where it was let go. Escape puts it back. */
+  /** Drags the line under the pointer and reports the price at which it is released. Escape restores its price. */
   #listen(signal: AbortSignal): void {
     const options = { signal, capture: true } as const;
     const yOf = (event: PointerEvent): number => event.clientY - this.#element.getBoundingClientRect().top;
@@ -295,7 +295,7 @@ export class PriceDrawing {
     this.#chart.panes()[1]?.setHeight(90);
   }
 
-  /** Fills stand at the bar that they happened in; those of one side in one bar are one arrow. Texts stand only where they do not overlap. */
+  /** A fill is drawn at its bar; fills of one side in one bar share an arrow. Texts are drawn only if they do not overlap. */
   #drawFills(): void {
     const arrows = new Map<string, SeriesMarker<Time>>();
     const placed = this.#fills.flatMap((fill) => {

@@ -1,4 +1,4 @@
-/** Puts the keyboard into the ticket, also where the ticket is still on its way. */
+/** Focuses the order ticket, even while it is still loading. */
 let isWanted = false;
 let take: (() => void) | undefined;
 

@@ -1,4 +1,4 @@
-/** A modal dialog: focus stays inside and goes back where it was. */
+/** A modal dialog: focus stays inside, and returns to its previous element on close. */
 import * as dialog from '@zag-js/dialog';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import { X } from 'lucide-preact';

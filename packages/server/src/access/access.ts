@@ -103,7 +103,7 @@ export class Access {
     return this.#stored(tenantId).map(infoOf);
   }
 
-  /** Makes a key good once it is durable. The tenant is entered where it is new. Rejects with `AlreadyExists`. */
+  /** Makes a key valid once it is durable. A new tenant is registered. Rejects with `AlreadyExists`. */
   async createKey(
     grant: KeyGrant,
     drawn: DrawnKey = drawApiKey(),
@@ -129,8 +129,8 @@ export class Access {
   }
 
   /**
-   * Takes back a key and every token that goes back to it. Holds at once; rejects where it could not be made durable.
-   * Throws `AccessRefused` for an id that no good key has.
+   * Revokes a key and every token derived from it. Takes effect immediately; rejects if it could not be made durable.
+   * Throws `AccessRefused` if no valid key has this id.
    */
   async revokeKey(id: string): Promise<void> {
     const hash = this.#good.get(id);
@@ -148,14 +148,14 @@ export class Access {
     }
   }
 
-  /** Takes back every key of a tenant, and every token that goes back to one, until the server ends: its rows are removed. */
+  /** Revokes every key of a tenant and every token derived from one, until the server stops: the rows are removed. */
   forgetTenant(tenantId: string): void {
     for (const { hash } of this.#stored(tenantId)) this.#good.delete(idOfApiKey(hash));
     this.#audit({ audit: 'tenant deleted', tenant: tenantId });
     this.#tell();
   }
 
-  /** Takes back one token, and the tokens of simulations that it asked for. As `revokeKey`. Remembered until it expires. */
+  /** Revokes one token and the simulation tokens that it requested, as `revokeKey` does. Remembered until it expires. */
   async revokeToken(tokenId: string, expiresAtMs: number): Promise<void> {
     const nowMs = this.#clockMs();
     for (const [id, endsAtMs] of this.#revokedTokens) if (endsAtMs <= nowMs) this.#revokedTokens.delete(id);

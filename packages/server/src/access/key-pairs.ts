@@ -62,7 +62,7 @@ export class KeyPairs {
     access.onRevocation(() => this.#followRevocation());
   }
 
-  /** Takes over a pair that another node has made or taken back; whether a setting is one's. */
+  /** Adopts a pair that another node has created or revoked. Returns true if the setting is one of a pair. */
   follow(name: string): boolean {
     if (!name.startsWith(SETTING)) return false;
     const keyId = name.slice(SETTING.length);
@@ -110,7 +110,7 @@ export class KeyPairs {
       .sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Takes a pair back. Holds at once; resolves when it is durable. */
+  /** Revokes a pair. Takes effect immediately; resolves when it is durable. */
   async revoke(keyId: string): Promise<void> {
     this.#pairs.delete(keyId);
     for (const listener of this.#listeners) listener();

@@ -54,7 +54,7 @@ export async function openOperatorEndpoint(
       },
     );
   });
-  // The file of a tenant takes its time.
+  // Importing the file of a tenant is slow.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);

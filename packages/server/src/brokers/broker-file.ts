@@ -38,7 +38,7 @@ const rate = () =>
 const mustBeFraction = (least: string): string =>
   `must be a fraction from ${least} to 1 as a decimal string with at most four decimals`;
 
-/** A fraction in whole basis points, `0.065` = 6.5 %; zero only where that is the least. */
+/** A fraction in whole basis points, `0.065` = 6.5 %; zero only if the minimum is zero. */
 const fraction = (least = '0') =>
   text({
     pattern: `^${least === '0' ? '' : '(?!0(\\.0*)?$)'}(0(\\.\\d{1,4}0*)?|1(\\.0+)?)$`,

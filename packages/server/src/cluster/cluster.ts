@@ -142,14 +142,14 @@ export class Cluster {
     await this.placement.rebalance((node, tenantIds) => this.#tellTaken(node, tenantIds));
   }
 
-  /** The node looks for itself where it does not hear of it. */
+  /** Tells a node that it may take these tenants. If the message is lost, the node's next poll finds them. */
   #tellTaken(node: ClusterNode, tenantIds: readonly string[]): void {
     this.#parts.ask(node, TAKE_PATH, { tenantIds }, ASK_MS).catch(() => undefined);
   }
 
   /**
-   * Resolves when every other node has dealt with what this node has recorded in the market; one that does not in time is struck out. Does
-   * nothing where there is nothing new.
+   * Resolves when every other node has dealt with what this node has recorded in the market; a node that does not respond in time is
+   * removed from the cluster. Does nothing if there are no new records.
    */
   async tellMarket(): Promise<void> {
     const sequence = this.#simulations?.market.published ?? 0;

@@ -456,7 +456,7 @@ export class Competitions {
     await running.market.followersDealt();
   }
 
-  /** Ends trading and makes the result; does nothing where there is one. */
+  /** Ends trading and computes the result; does nothing if there is a result already. */
   async finish(kept: Kept): Promise<void> {
     const status = await this.statusOf(kept);
     if (status === 'FINISHED') return;
@@ -765,7 +765,7 @@ export class Competitions {
     return running;
   }
 
-  /** Watches a competition whose simulations are there; goes on where a crash has left it. */
+  /** Watches a competition whose simulations exist; after a crash, continues from the last recorded step. */
   #opened(kept: Kept, running: RunningCompetition): void {
     kept.running = Promise.resolve(running);
     kept.opened = running;

@@ -64,7 +64,7 @@ export async function verifyCompetition(
   return { header, rows, records, problems: [...problems, ...headerProblems(file, readSettings)] };
 }
 
-/** Executes every journal of a file again. Throws where the file is no export of a competition or is cut short. */
+/** Executes every journal of a file again. Throws if the file is not an export of a competition or is truncated. */
 export async function executeFile(path: string): Promise<ExecutedFile> {
   const lines = linesOfFile(path);
   const header = headerIn(lines.next().value as string | undefined);

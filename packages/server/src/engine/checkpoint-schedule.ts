@@ -29,7 +29,7 @@ export class CheckpointSchedule {
     this.#ahead = seq;
   }
 
-  /** Has one made where it is time for that. `seq`: of the last durable record. */
+  /** Requests a checkpoint if one is due. `seq`: of the last durable record. */
   look(seq: number, { state }: Brokerage): void {
     if (this.#isMaking) return;
     const lines = state.orders.size + state.portfolios.size;

@@ -21,7 +21,7 @@ export interface WalkOptions {
   readonly isEnough?: () => boolean;
   /** Symbols whose quotes are followed in addition to those of open orders. */
   readonly quotesOf?: Iterable<string>;
-  /** Makes the walk one to the first quote that this accepts; where there is none, no time passes behind the last quote. */
+  /** Stops the advance at the first quote that this accepts; without one, no time passes after the last quote. */
   readonly isWanted?: (quote: Quote) => boolean;
 }
 

@@ -76,7 +76,7 @@ export class ClockKeeper {
     await this.note(simulationId, clock, { session: this.session, ms: this.lifetime() });
   }
 
-  /** The clock stands where it is: its simulation is closed. */
+  /** The clock is stopped: its simulation is closed. */
   async stands(simulationId: string, clock: ScaledClock): Promise<void> {
     this.running.delete(simulationId);
     if (this.running.size === 0) {

@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Runs `speed` times as fast as real time from where it was set, up to the last instant that there is. Measured on the monotonic clock. */
+/** Runs `speed` times as fast as real time from where it was set, up to the last representable instant. Measured on the monotonic clock. */
 export class ScaledClock implements Clock {
   readonly mode = 'scaled';
   /** The speed that settings gave it. */

@@ -142,7 +142,7 @@ export class ComparisonRow implements Recorder {
     return this.#clock;
   }
 
-  /** Quotes in force at the beginning, where the feed only streams. */
+  /** Quotes in force at the beginning, if the feed is a live stream. */
   async loadInitialQuotes(): Promise<void> {
     if (this.#feed.kind === 'replay')
       await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);

@@ -155,7 +155,7 @@ export type ComparedRow =
 export interface ComparisonResult {
   /** True when the base, executed again, is worth what the journal says, to the cent. */
   readonly baseMatches: boolean;
-  /** Its total equity less that of the journal, where they differ. */
+  /** Its total equity less that of the journal, if they differ. */
   readonly baseDifference?: Money;
   readonly base: ComparedRow;
   readonly variants: readonly ComparedRow[];

@@ -22,7 +22,7 @@ const KEPT_MS = 86_400_000;
 const MOST_WAITING = 10;
 /** Comparisons at once, of all tenants together. */
 const MOST_RUNNING = 2;
-/** Threads of one comparison, where it is the only one. Each executes the base and some of the variants. */
+/** Threads of a comparison, if no other one is running. Each executes the base and some of the variants. */
 const MOST_THREADS = Math.min(2, availableParallelism());
 /** Records to be executed, of all rows together, from which on a second thread saves more than it takes to start. */
 const WORTH_A_THREAD = 20_000;

@@ -31,8 +31,8 @@ export interface ExportedSimulation {
 }
 
 /**
- * The file of a simulation, piece by piece, in constant memory. Others have the event loop in between. Throws where the journal ends before
- * the record that was asked for: the simulation was deleted meanwhile.
+ * The file of a simulation, piece by piece, in constant memory. The event loop runs between pieces. Throws if the journal ends before the
+ * requested record: the simulation was deleted meanwhile.
  */
 export async function* exportSimulation(
   { journal, registry }: Pick<Store, 'journal' | 'registry'>,

@@ -71,7 +71,7 @@ export class Imports {
   /** One file is verified at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** `folder` is made where it is not there. */
+  /** Creates `folder` if it does not exist. */
   constructor(store: Store, folder: string, note: (text: string) => void) {
     this.#store = store;
     this.#folder = folder;

@@ -6,8 +6,8 @@ import type { Feed } from '../feeds/feed.js';
 const PRIMING_MS = 4 * 86_400_000;
 
 /**
- * The feed's dividends and splits that the brokerage does not know, where the journal stands. What took effect before a simulation began is
- * not applied (D129).
+ * The feed's dividends and splits that the brokerage does not know as of the end of the journal. What took effect before a simulation began
+ * is not applied (D129).
  */
 export const unannouncedActions = ({ rules, state }: Brokerage, feed: Feed): readonly CorporateAction[] =>
   feed

@@ -16,7 +16,7 @@ export interface MarketChange {
   readonly isWalkedTo?: true;
 }
 
-/** The change that a record of the market is; `undefined` where it concerns the market alone. */
+/** The change of a record of the market; `undefined` if it concerns the market alone. */
 export function marketChangeOf({
   seq,
   at,
@@ -83,7 +83,7 @@ const haltFollowing = ({ symbol, reason, until }: Halt): Command => ({
   isFollowed: true,
 });
 
-/** The commands that bring a cell to where its market stands; the quotes in force among them where `hasQuotes`. */
+/** The commands that bring a cell to where its market stands; with the quotes in force if `hasQuotes`. */
 export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: boolean): readonly Command[] {
   const commands: Command[] = [];
   const instruments = [...market.state.listed.values()].filter(

@@ -140,7 +140,7 @@ export function orderNow(
   return row === undefined ? undefined : storedOrder(row);
 }
 
-/** The same where there is no time to wait; undefined for an order that the history would have to ask for. */
+/** The synchronous variant; undefined if history must be queried asynchronously. */
 export function orderAtHand(simulation: Simulation, number: number): OrderSnapshot | undefined {
   try {
     return orderNow(simulation, number);

@@ -61,8 +61,8 @@ export async function recover(
 }
 
 /**
- * The brokerage as a checkpoint has it, or as it began: where there is none, and where this version does not know what the one that made it
- * wrote. Its sessions are not set going yet.
+ * The brokerage of the latest checkpoint, or a new one if there is no checkpoint or another version's cannot be read. Its sessions are not
+ * started yet.
  */
 export function startFrom(
   checkpoint: Checkpoint | undefined,

@@ -46,7 +46,7 @@ async function keepList(registry: Registry, list: object, data: () => object): P
   return digest;
 }
 
-/** The rules that a journal names. Throws where a list is not there, or is another one. */
+/** The rules that a journal names. Throws if a list is missing or has another digest. */
 export function rulesNamed(registry: Pick<Registry, 'setting'>, named: RulesInForce): Rules {
   const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
@@ -75,7 +75,7 @@ export const sameRules = (a: RulesInForce, b: RulesInForce): boolean => differen
 /** The lists that rules name. */
 export const listsOf = ({ brokers, instruments }: RulesInForce): readonly string[] => [brokers, instruments];
 
-/** The text of a list by its digest. Throws where it is not there. */
+/** The text of a list by its digest. Throws if it is missing. */
 export function listText(registry: Pick<Registry, 'setting'>, digest: string): string {
   const text = registry.setting(listName(digest));
   if (text === undefined) throw new DamagedJournal(`the list ${digest} of the rules in force is missing`);

@@ -17,7 +17,7 @@ interface Reseeding {
 /** Configuration of a simulation. Kept in the registry, so that it survives a restart. */
 export interface SimulationConfig {
   readonly name?: string;
-  /** The agent that made it, where one did. */
+  /** The agent that created it, if one did. */
   readonly madeBy?: string;
   readonly feed: Feed['kind'];
   readonly clock: ClockMode;

@@ -26,7 +26,7 @@ const CHUNK_BYTES = 65_536;
 
 /** A simulation as a file has it. */
 export interface FiledSimulation {
-  /** Its id where it was exported; of a tenant's own simulation `main`. */
+  /** Its id in the exporting installation; `main` for a tenant's own simulation. */
   readonly simulationId: string;
   readonly config: KeptConfig;
 }
@@ -304,7 +304,7 @@ export class LineCutter {
     return line;
   }
 
-  /** The last line, where the text does not end with the end of a line. */
+  /** The last line, if the text does not end with a line break. */
   end(): string | undefined {
     const rest = this.#whole(this.#decoder.end());
     return rest === '' ? undefined : rest;

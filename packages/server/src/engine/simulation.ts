@@ -52,7 +52,7 @@ export interface SimulationParts {
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
   readonly onOutOfService: (reason: string) => void;
-  /** The record of the market from which on it follows it, where its own records speak of another market. */
+  /** The first record of the market that it follows, if its own records refer to an earlier market. */
   readonly joinsAt?: number | undefined;
   /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
   readonly onStake?: () => void;
@@ -372,7 +372,7 @@ export class Simulation implements Follower {
     await this.durable();
   }
 
-  /** Deals with what the market has recorded. At once where no time has to be walked through. */
+  /** Applies the records of the market; immediately if the clock need not advance. */
   async #catchUpWithMarket(): Promise<void> {
     for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
       if (this.#clockAdvance.underWay !== undefined) await this.#clockAdvance.underWay;
@@ -524,8 +524,8 @@ export class Simulation implements Follower {
 
   /**
    * Reads the state. Quotes of `symbols` are brought up to now first. The result is returned only when all records are durable that concern
-   * the tenants in `whose`, or all tenants (the market). On a live feed a question about the market itself rejects with `MarketDataLimit`
-   * where the plan has no room for a symbol.
+   * the tenants in `whose`, or all tenants (the market). On a live feed, a query of the market itself rejects with `MarketDataLimit` if the
+   * plan's symbol limit is reached.
    */
   async read<T>(
     whose: Iterable<{ readonly tenantId: string }>,

@@ -88,7 +88,7 @@ export interface SharedDependencies {
   readonly time: MachineTime;
   /** Idle time after which a simulation leaves memory, ms. */
   readonly idleMs: number;
-  /** Directory of the recordings, where settings name one. */
+  /** Directory of the recordings, if configured. */
   readonly recordings?: string;
   /** Directory of the server's recordings of a live source. */
   readonly liveRecordings?: string;
@@ -275,7 +275,7 @@ export class Simulations {
     return simulations;
   }
 
-  /** Takes over what another node has recorded in the market (D202). Does nothing where this node decides for it. */
+  /** Applies records of the market that another node has written (D202). Does nothing if this node owns the market. */
   async followMarket(): Promise<void> {
     if (!this.market.isReplica) return;
     await this.market.followJournal();
@@ -306,7 +306,7 @@ export class Simulations {
     this.lifetimes.enter(tenantId);
     await this.imports.enterTenant(tenantId);
     if ((this.registry.setting(atStakeOf(tenantId)) ?? '') !== '')
-      // One that is out of service is noted where that was found.
+      // The failure of one that is out of service was logged when it was found.
       await this.findMain(tenantId).catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) throw error;
       });
@@ -409,7 +409,7 @@ export class Simulations {
     }
   }
 
-  /** The simulation of this id that the tenant may see; of `MAIN`, its own where that is kept. */
+  /** The simulation of this id that the tenant may see; for `MAIN`, the tenant's own if it exists. */
   async find(id: string, tenantId: string): Promise<Simulation | undefined> {
     if (id === MAIN) return this.findMain(tenantId);
     const there = this.inMemory(id, tenantId);
@@ -441,7 +441,7 @@ export class Simulations {
       );
   }
 
-  /** The `main` of a tenant, where it is open already: found at once. */
+  /** The `main` of a tenant if it is open already, synchronously. */
   openMain(tenantId: string): Simulation | undefined {
     const main = this.mains.get(tenantId);
     if (main === undefined) return undefined;
@@ -489,8 +489,8 @@ export class Simulations {
   }
 
   /**
-   * Starting point of a comparison of a simulation. `id`: `MAIN`, or of one that the tenant created. A live market is that of the recording where
-   * this server makes one.
+   * Starting point of a comparison of a simulation. `id`: `MAIN`, or of one that the tenant created. A live market is compared on its
+   * recording if this server records it.
    */
   comparedAs(id: string, tenantId: string): ComparedJournal | undefined {
     const isMain = id === MAIN;
@@ -609,8 +609,8 @@ export class Simulations {
   }
 
   /**
-   * The file of a simulation that the tenant created, up to its last durable record; undefined when there is none. Throws
-   * `StoreUnavailable` where it is not there yet.
+   * The file of a simulation that the tenant created, up to its last durable record; undefined if there is none. Throws `StoreUnavailable`
+   * if the record is not durable yet.
    */
   async export(id: string, tenantId: string): Promise<AsyncGenerator<string> | undefined> {
     const { store } = this.ground;
@@ -625,8 +625,8 @@ export class Simulations {
   }
 
   /**
-   * A simulation that goes on from a point in another's journal (D172). Throws `NoSuchPoint`, `TooDeep` and `TooManySimulations`; undefined
-   * where the tenant has no such parent.
+   * A simulation that continues from a point in another's journal (D172). Throws `NoSuchPoint`, `TooDeep` and `TooManySimulations`;
+   * undefined if the tenant has no such parent.
    */
   async fork(
     parentId: string,
@@ -1273,7 +1273,7 @@ async function openSimulation(
 const tagsOfLosses = (registry: Registry, id: string): readonly StreamTag[] =>
   JSON.parse(registry.setting(settingsOf(id) + EVENT_TAGS) ?? '[]') as readonly StreamTag[];
 
-/** From which age on a quote fills nothing, where no setting says (D47). */
+/** Default age in ms from which a quote no longer fills orders (D47). */
 function maxAgeOf(feed: Feed): number | undefined {
   if (feed.maxAgeMs !== undefined) return feed.maxAgeMs;
   if (feed.kind === 'live') return LIVE_MAX_AGE_MS;
@@ -1315,7 +1315,7 @@ const lastOf = (
   clocks.lastOf(id, speed) ??
   (competition === undefined ? undefined : { now: Instant.ofMs(start), speed: 0 });
 
-/** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
+/** A clock at `now` or later: a scaled clock resumes at its last instant and speed. */
 function clockOf(
   config: SimulationConfig,
   now: Instant,

@@ -17,7 +17,7 @@ export function* linesOf(saved: PassingState): Iterable<string> {
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-/** Orders are read as they are asked for. Throws where a line is not one of these. */
+/** Orders are parsed when first used. Throws for an unknown kind of line. */
 export function savedFrom(lines: Iterable<string>): PassingState {
   const saved: Record<string, unknown> = {};
   const all = lines[Symbol.iterator]();

@@ -109,8 +109,8 @@ export class Tenants {
   }
 
   /**
-   * Imports the file of a tenant: all of it or nothing. Rejects with `ImportRefused` when the file is damaged or does not verify, with
-   * `TenantRefused` where the tenant is there already.
+   * Imports the file of a tenant: all of it or nothing. Rejects with `ImportRefused` if the file is damaged or does not verify, with
+   * `TenantRefused` if the tenant already exists.
    */
   async import(chunks: AsyncIterable<Uint8Array>): Promise<ImportedTenant> {
     const { imports } = this.#parts;
@@ -159,7 +159,7 @@ export class Tenants {
       throw new TenantRefused(`Tenant ${tenantId} is served by node ${node}; run the command there`);
   }
 
-  /** Ids of simulations stay where they are free. */
+  /** Simulations keep their ids if these are free. */
   #idFor({ simulationId }: FiledSimulation, tenantId: string): string {
     if (simulationId === MAIN) return mainOf(tenantId);
     const isUsable = /^[0-9a-f-]{36}$/.test(simulationId);

@@ -13,7 +13,7 @@ export interface FeedCase {
   readonly after: Instant;
   readonly until: Instant;
   readonly symbols: readonly string[];
-  /** A size of bar that the span has several of, and where the events of a bar lie. */
+  /** A bar size that the span has several of, and the position of events within a bar. */
   readonly bars: {
     readonly size: Exclude<BarSize, '1Day'>;
     readonly eventsLie: 'before its end' | 'up to its end';

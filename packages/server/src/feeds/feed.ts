@@ -53,7 +53,7 @@ export interface BarQuery {
  */
 export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
-  /** From which age on a quote fills nothing where no setting says (D47), ms; absent = by the kind of feed. */
+  /** Default age from which a quote no longer fills orders (D47), ms; absent = by the kind of feed. */
   readonly maxAgeMs?: number | undefined;
   /** Mask of a masked recording (D209). */
   readonly mask?: Mask;

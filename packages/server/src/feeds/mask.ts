@@ -78,7 +78,7 @@ export class Mask {
     }
   }
 
-  /** The ticker of a recorded symbol; itself where it is not of the recording (`*`). */
+  /** The ticker of a recorded symbol; itself if the recording does not have it (`*`). */
   masked(symbol: string): string {
     return this.#masked.get(symbol) ?? symbol;
   }
@@ -108,7 +108,7 @@ export class Mask {
     return Price.ofUnits(Number(ticks < 1n ? 1n : ticks) * tick);
   }
 
-  /** Both sides of a quote; where the recorded ones stand apart, so do these, by at least a tick. */
+  /** Both sides of a quote; if the recorded sides differ, the masked ones differ by at least a tick. */
   sides(
     symbol: string,
     bid: Price | undefined,

@@ -3,8 +3,9 @@ import type { Quote } from '@sandpit/core';
 import type { HaltNews } from './feed.js';
 
 /*
- * Files of ticks (D185): what a live source told, a line each, in the order in which simulations took it in. `Q` a quote and `T` a trade; `H`
- * and `R` a halt and its end; `B` the official open or close; `G` and `E` where quotes of a symbol begin to age, and stop to.
+ * Files of ticks (D185): the messages of a live source, one a line, in the order in which simulations processed them. `Q` a quote and `T` a
+ * trade; `H` and `R` a halt and its end; `B` the official open or close; `G` and `E` the instants at which quotes of a symbol begin and
+ * cease to age.
  */
 
 export const TICK_COLUMNS = [
@@ -75,7 +76,7 @@ export function tickLine(tick: {
     ...(isQuote && quote?.indicative === true ? ['indicative'] : []),
     ...(isQuote && quote?.openToCome === true ? ['opening'] : []),
     ...(quote?.closeToCome === true ? ['closing'] : []),
-    // Until when it is not taken for halted, where halts are not told.
+    // Until when it does not count as halted, if the source does not report halts.
     ...(kind !== 'G' && quote?.freshUntil !== undefined && quote.freshUntil < Instant.last
       ? [`fresh=${quote.freshUntil}`]
       : []),

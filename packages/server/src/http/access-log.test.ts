@@ -1,4 +1,4 @@
-/** One line for each request, marked where it gives or takes rights; nothing in it that opens a door. */
+/** One line for each request, marked if it grants or revokes rights; it contains no secret. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPortfolio, orderBody, TestApp } from '../testing/test-app.js';

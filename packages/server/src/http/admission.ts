@@ -129,7 +129,7 @@ export class Admission {
     this.#health = health;
   }
 
-  /** The check of one route. Answers itself where it refuses; calls `next` at once where it need not wait for anything. */
+  /** The check of one route. Sends the response itself if it refuses; calls `next` synchronously if it need not wait. */
   for(id: OperationId, route: Route): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
     const limit = FIXED_LIMITS[id] ?? this.#deps.settings.rateLimitDefault;
     if (route.auth === 'none') {
@@ -268,8 +268,8 @@ export class Admission {
   }
 
   /**
-   * Counts a request that does the work of several as so many, of which one is counted already; never as more than the limit, or
-   * it could never be done. The refusal where that is too many.
+   * Counts a request that does the work of several as that number, of which one is counted already; at most the limit, so that it remains
+   * possible. Returns the refusal if the limit is exceeded.
    */
   readonly charge: Charge = ({ request }, count) => {
     const { window } = request;
@@ -307,7 +307,7 @@ const mainAtOnce = (
   tenantId: string,
 ): Simulation | undefined => (OF_MARKET.has(id) ? simulations.market : simulations.openMain(tenantId));
 
-/** The `main` of a tenant. Who only reads is answered by the market where it is not kept yet: an empty one shows the same. */
+/** The `main` of a tenant. Reads of a tenant without a `main` use the market: an empty `main` would show the same. */
 const mainOf = async (
   simulations: Simulations,
   isNeeded: boolean,

@@ -354,7 +354,7 @@ const portOf = (address: ReturnType<FastifyInstance['server']['address']>): numb
 
 const USABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The client's own name for its request, where it is one that a log can show. */
+/** The client's request id, if it is safe to log. */
 function requestIdOf(request: {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }): string {

@@ -142,7 +142,7 @@ export class Authenticator {
     });
   }
 
-  /** The principal of an `Authorization` header; undefined = 401. A promise only where a token is new. */
+  /** The principal of an `Authorization` header; undefined = 401. A promise only for a token not seen before. */
   principalOf(header: string | undefined): Principal | undefined | Promise<Principal | undefined> {
     if (header === undefined) return undefined;
     const known = this.#known.get(header);
@@ -173,7 +173,7 @@ export class Authenticator {
 /** Algorithms of identity providers. Shared secrets are excluded: providers publish their keys. */
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** The claims of tokens signed in the one way that these settings allow; rejects where a token is not. */
+/** The claims of tokens signed in the one way that these settings allow; rejects other tokens. */
 function verifierOf({
   jwtSecret,
   jwksUrl,
@@ -206,7 +206,7 @@ const isScope = (value: string): value is Scope => (scopes as readonly string[])
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 256;
 
-/** The claims of an agent where the operator says that they are; what is no object is a restriction that is not understood. */
+/** The claims of an agent, at the configured name; a value that is not an object is an unknown restriction. */
 function agentClaimsIn(
   claims: Readonly<Record<string, unknown>>,
   name: string | undefined,

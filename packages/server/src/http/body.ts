@@ -63,7 +63,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (isEncoded(request)) return done(new BadBody('SANDPIT_MEDIA_TYPE'));
-    // An announced type without a body is a habit of many clients, and harmless where no body is expected.
+    // Many clients send a content type without a body: harmless if no body is expected.
     if (text === '') return done(null, undefined);
     if (isTooDeep(text as string)) return done(new BadBody('SANDPIT_DEEP_JSON'));
     try {

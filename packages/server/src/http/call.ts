@@ -108,9 +108,8 @@ type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
 /**
- * Executes a command and answers with what `render` makes of its outcome. That happens in the turn of the command: a moment later the
- * state may show things that are not durable yet. The answer is kept in the commit of the effect where the request has an
- * `Idempotency-Key`.
+ * Executes a command and answers with what `render` makes of its outcome. That happens in the turn of the command: a moment later the state
+ * may show things that are not durable yet. If the request has an `Idempotency-Key`, the response is stored in the commit of the effect.
  */
 export async function execute<T extends Command['type']>(
   call: Pick<Call, 'simulation' | 'status' | 'pending'>,

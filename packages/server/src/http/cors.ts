@@ -38,7 +38,7 @@ const SHOWN = [
 /** Time for which a browser may cache a preflight answer. */
 const MAX_AGE_SECONDS = 600;
 
-/** Marks a request of a page that may; answers itself, and says so, where the browser only asks whether it may. */
+/** Adds the CORS headers for an allowed origin; answers preflight requests itself. */
 export function allowOrigin(
   origins: ReadonlySet<string>,
   request: FastifyRequest,

@@ -10,7 +10,7 @@ export interface Shape {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A column of plain values: where it stands in a line, and how it is found. */
+/** A column of plain values: its position in a line, and its path in an item. */
 interface Column {
   readonly index: number;
   readonly path: readonly string[];
@@ -25,9 +25,9 @@ interface Nested {
 }
 
 /**
- * Columns of the items of a list: fields by their names, fields of nested objects by `object.field`. The elements of a nested list are rows, each
- * with the other columns repeated; their fields are called `list.field`, or by their own names where the route says so
- * and no other column has them.
+ * Columns of the items of a list: fields by their names, fields of nested objects by `object.field`. The elements of a nested list are
+ * rows, each with the other columns repeated; their fields are called `list.field`, or by their own names if the route says so and no other
+ * column has them.
  */
 export class CsvRows {
   readonly headings: string[] = [];

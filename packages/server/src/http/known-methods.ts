@@ -21,7 +21,7 @@ export class KnownMethods {
     });
   }
 
-  /** The answer for a path and a method that nothing is registered for: 405 where another method has a route, else 404. */
+  /** The answer for a path and a method that nothing is registered for: 405 if another method has a route, else 404. */
   refusalOf(url: string): Answer {
     const path = url.split('?')[0] ?? '';
     const methods = [...this.#paths.values()].filter(({ pattern }) => pattern.test(path));

@@ -173,7 +173,7 @@ describe('Option chains in a pushed market', () => {
     expect(alone.contracts[0]).toMatchObject({ price: 6 });
     for (const figure of ['impliedVolatility', 'delta', 'gamma', 'theta', 'vega'])
       expect(alone.contracts[0]).not.toHaveProperty(figure);
-    // A pair says where the underlying stands: 150 discounted, and 6 − 4.
+    // A pair implies the price of the underlying: 150 discounted, and 6 − 4.
     await pushQuote(client, { symbol: 'AAPL260116P00150000', bid: 3.9, ask: 4.1, last: undefined });
     const years = (Date.parse('2026-01-16T21:00:00Z') - MONDAY_TEN) / (365 * 86_400_000);
     const pair = await chain();

@@ -7,7 +7,7 @@ import type { Principal } from './auth.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The ticket that the request came in by, where it has no bearer. */
+    /** The request's ticket, if it has no bearer token. */
     ticket: string | undefined;
   }
 }
@@ -107,7 +107,7 @@ export class Tickets {
     this.#streaming.set(ticket, found);
     Object.assign(found, { stream, end, expiresAtMs: undefined });
     const [digest, use] = [digestOf(ticket), randomBytes(8).toString('hex')];
-    // While it streams it is good for another node that goes on where this one is lost.
+    // During the stream it is valid on another node, which continues the stream if this node is lost.
     this.#rows?.save(digest, rowOf(found, found.principal.expiresAtMs, use)).catch(() => undefined);
     return () => {
       this.#rows?.release(digest, use, this.#clockMs() + GRACE_MS).catch(() => undefined);

@@ -103,7 +103,7 @@ export function truncated(decimal: string, places: number): string {
 /** Cells of a table by their column's name, in lower case. */
 export type Cells = (column: string) => string | undefined;
 
-/** Looks cells up under a header. A column is found by its whole name, or by how it begins where that is written `qty…`. */
+/** Looks cells up under a header. A column is found by its whole name, or by a prefix written `qty…`. */
 export function cellsUnder(header: readonly string[], record: readonly string[]): Cells {
   const names = header.map((name) => name.trim().toLowerCase());
   return (column) => {

@@ -84,7 +84,7 @@ function addPosition(account: AccountDraft, { row, cell }: OpenPosition): void {
   });
 }
 
-/** The cash in dollars; the summary in the base currency counts only where no currency is listed by itself. */
+/** The cash in dollars; the summary in the base currency counts only if no single currency is listed. */
 function addCash(
   cash: readonly { readonly account: string; readonly currency: string; readonly amount: string }[],
   baseCurrency: string,

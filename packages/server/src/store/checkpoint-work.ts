@@ -111,7 +111,7 @@ class CheckpointWork {
   }
 
   async #catchUp(standby: Standby, request: Request, upTo = Infinity): Promise<void> {
-    // Kept only where it goes well.
+    // Kept only if it succeeds.
     this.#kept = undefined;
     if (standby.seq >= upTo) return;
     for await (const records of this.#store.read(request, standby.seq)) {

@@ -31,7 +31,7 @@ export interface Checkpoints {
   keep(simulationId: string, seq: number): Promise<string | undefined>;
   /** A stored checkpoint is no longer needed. */
   letGo(simulationId: string, seq: number): void;
-  /** Does a part of the next one's work by and by, where one of this simulation was made lately. */
+  /** Prepares the next one gradually if one of this simulation was written recently. */
   readAhead(simulationId: string): void;
 }
 

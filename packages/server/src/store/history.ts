@@ -115,7 +115,7 @@ export interface OrderQuery {
   readonly limit: number;
   /** `next` of an earlier page: the page that follows it, whatever came in since. */
   readonly before?: number;
-  /** The total is not wanted: where it has to be counted it may be anything. */
+  /** The total is not needed: if it would have to be counted, any value is valid. */
   readonly isUncounted?: true;
 }
 

@@ -33,7 +33,7 @@ export interface StoredAnswer {
   readonly expiresAt: number;
 }
 
-/** A value that a store has at hand, or a promise of it where it has to ask a server. */
+/** A value that a store has in memory, or a promise of it if it must query a server. */
 export type ValueOrPromise<T> = T | Promise<T>;
 
 /** Records in order; asynchronous where they come from a server. `for await` reads both. */

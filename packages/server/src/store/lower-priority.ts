@@ -8,14 +8,14 @@ const NICE = 5;
 export const NICE_OF_BATCHES = 10;
 
 /**
- * Puts the calling thread behind those whom requests wait for, where threads have priorities of their own (Linux): it gets a third
- * of what the others get when all want the same core. With less, checkpoints would come so late that recovery reads too much; work that
- * may take as long as it does gets less.
+ * Lowers the priority of the calling thread below those that serve requests, if threads have priorities of their own (Linux): it gets a
+ * third of the others' share of a contended core. With less, checkpoints would be so late that recovery reads too much; work without a
+ * deadline gets less.
  */
 export function lowerPriority(nice = NICE): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), nice);
   } catch {
-    // Elsewhere it takes its turn like the others.
+    // On other systems all threads have the same priority.
   }
 }

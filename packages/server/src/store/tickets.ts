@@ -12,7 +12,7 @@ export interface TicketRow {
 export interface TicketStore {
   /** Adds a ticket, or replaces its row. */
   save(digest: string, row: TicketRow): Promise<void>;
-  /** The stream of this use has ended. Does nothing where another use has begun since. */
+  /** Ends this use, whose stream has ended. Does nothing if another use has begun since. */
   release(digest: string, use: string, expiresAt: number): Promise<void>;
   find(digest: string): Promise<TicketRow | undefined>;
 }

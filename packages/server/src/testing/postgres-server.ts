@@ -42,7 +42,7 @@ export class PostgresServer {
 
   static async start(flags: readonly string[] = []): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'sandpit-postgres-'));
-    // It runs as a user of its own where the tests are root's.
+    // It runs as its own user if the tests run as root.
     chmodSync(directory, 0o755);
     const server = new PostgresServer(await freePort(), directory, flags);
     await server.#server.initialise();

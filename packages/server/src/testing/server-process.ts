@@ -22,7 +22,7 @@ export class ServerProcess {
   readonly out: string[] = [];
   readonly err: string[] = [];
   readonly exited: Promise<Exit>;
-  /** Its address, once it listens; rejects where it ends before. */
+  /** Its address, once it listens; rejects if the process ends first. */
   readonly listening: Promise<string>;
 
   private constructor(
@@ -56,7 +56,9 @@ export class ServerProcess {
     this.lines('stderr', (line) => this.err.push(line));
   }
 
-  /** The server, on a free port. Not listening yet. `folder`: of its programs, where they are not those of the last build; `flags`: Node's. */
+  /**
+   * Starts the server on a free port; it does not listen yet. `folder`: of the programs, if not those of the last build; `flags`: of Node.
+   */
   static launch(
     environment: Readonly<Record<string, string>>,
     folder?: string,

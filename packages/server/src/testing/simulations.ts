@@ -24,7 +24,7 @@ export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
 export const testSettings = (more: Record<string, string> = {}): Settings =>
   readSettings({ LOG_LEVEL: 'silent', DATA_DIR: join(tmpdir(), 'sandpit-test-without-data'), ...more });
 
-/** A store of its own for a test that names none: in memory, or in PostgreSQL where SANDPIT_TEST_STORE says so. */
+/** A store of its own for a test that names none: in memory, or in PostgreSQL if SANDPIT_TEST_STORE says so. */
 async function newStore(): Promise<Store> {
   if (process.env['SANDPIT_TEST_STORE'] !== 'postgres') return openMemoryStore({ project: projectRecord });
   return openPostgresStore({

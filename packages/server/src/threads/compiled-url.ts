@@ -2,7 +2,7 @@
 const COMPILED = import.meta.url.endsWith('.ts') ? '../../dist/' : '../';
 
 /**
- * URL of a compiled module of the server, given its path in `dist/`. Threads run compiled code even where the process runs the sources
- * (tools that strip types): that of the last build.
+ * URL of a compiled module of the server, given its path in `dist/`. Threads run compiled code of the last build even if the process runs
+ * the sources (tools that strip types).
  */
 export const compiledUrl = (path: string): URL => new URL(`${COMPILED}${path}`, import.meta.url);

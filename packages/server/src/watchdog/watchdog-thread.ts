@@ -8,7 +8,7 @@ import type { WatchdogData } from './watchdog.js';
 const { beats, limitMs, isJson, exitCode } = workerData as WatchdogData;
 const view = new Int32Array(beats);
 const LOOKS = 10;
-/** A main thread in native code cannot be asked where it is; it is ended without. */
+/** The position of a main thread in native code is unknown; the process ends without it. */
 const ASKED_FOR_MS = 5000;
 
 /** Frames shown of the stack. */

@@ -21,8 +21,8 @@ export interface WatchdogData extends WatchdogOptions {
 const BEATS = 10;
 
 /**
- * Ends the process when its main thread is stuck, with one line that says where. A thread of its own watches, since a stuck one cannot. Not
- * under a debugger, which holds the main thread up on purpose. Returns how to stop watching.
+ * Ends the process when its main thread is stuck, with one line that says where. A thread of its own watches, since a stuck one cannot.
+ * Disabled under a debugger, which pauses the main thread on purpose. Returns a function that stops watching.
  */
 export function watchMainThread(options: WatchdogOptions): () => void {
   if (!isMainThread || inspectorUrl() !== undefined) return () => undefined;

@@ -77,7 +77,7 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** Names to addresses; rejects where there are none. */
+/** Resolves a name to addresses; rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Longest time that a name server is asked, ms. */

@@ -39,8 +39,8 @@ export interface FollowerParts {
 }
 
 /**
- * The cursor of an endpoint on the journal of a cell. Takes records as they are published while few events are open, and reads the journal
- * where it is behind: after a start, or when the receiver is slow.
+ * The cursor of an endpoint on the journal of a cell. Receives records as they are published while few events are open, and reads the
+ * journal when it is behind: after a start, or if the receiver is slow.
  */
 export class CellFollower {
   readonly #parts: FollowerParts;
@@ -85,7 +85,7 @@ export class CellFollower {
     return { webhookId, simulationId, position: this.#position };
   }
 
-  /** The cell is in memory: goes on from where it stands. */
+  /** Continues from its position: the cell is in memory. */
   attach(simulation: Simulation): void {
     this.#simulation = simulation;
     this.#isLive = false;

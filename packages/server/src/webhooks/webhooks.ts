@@ -620,7 +620,7 @@ export class Webhooks {
       if (this.#cells.has(id) || store.registry.simulation(id) === undefined) continue;
       const read = this.#cursors.get(keyOf(webhookId, id))?.seq ?? 0;
       if (info.config.clock === 'manual' && store.journal.lastSeq(id) <= read) continue;
-      // One that is out of service is noted where that was found.
+      // The failure of one that is out of service was logged when it was found.
       await simulations.find(info.id, tenantId).catch(() => undefined);
     }
   }

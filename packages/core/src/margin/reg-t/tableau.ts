@@ -11,8 +11,8 @@ export class Tableau {
   private columns: number;
   private rows = 0;
   /**
-   * The costs of the first objective, of the second, then one row after the other, each of `columns` + 2 numbers. Costs have the
-   * objectives themselves, negated, where rows have their right sides.
+   * The costs of the first objective, of the second, then one row after the other, each of `columns` + 2 numbers. In the place of the right
+   * side, the rows of costs have the negated objective.
    */
   private cells: Float64Array;
   /** The variable of each row and of each column. Variables of the model come first, then one slack for each row. */

@@ -81,7 +81,7 @@ function americanVolatility(
   const isInside = rough.root > LOWEST_VOLATILITY && rough.root < HIGHEST_VOLATILITY;
   return secant(
     (volatility) => americanValue(optionType, strike, conditions, volatility) - price,
-    // Near a bound the small trees may have no root where the large ones do.
+    // Near a bound the small trees may have no root although the large ones do.
     isInside ? rough.root : start,
     isInside ? rough.slope : vega,
     NEAR_ENOUGH,

@@ -284,9 +284,10 @@ function rollOverExDate(
 }
 
 /**
- * Exercises the nodes of a step, up to `last`, where that is worth more. The value bends where it begins to be, somewhere between two nodes;
- * a sum over nodes is off by what depends on where. By Euler and Maclaurin's formula, with θ the part of the way and κ the change of
- * slope per node, that is κ (θ(1 − θ)/2 − 1/12); the two nodes take it back. Where exercise can pay at any time two trees do better without.
+ * Exercises the nodes of a step, up to `last`, at which exercise is worth more. The value bends at the exercise boundary, which lies
+ * between two nodes; the error of a sum over nodes depends on the position of the boundary. By Euler and Maclaurin's formula, with θ the
+ * part of the way and κ the change of slope per node, that is κ (θ(1 − θ)/2 − 1/12); the two nodes subtract it. If exercise can pay at any
+ * time, two trees are more accurate without this correction.
  */
 function exerciseAll(
   nodes: Float64Array,

@@ -34,7 +34,7 @@ export class ActionReader {
     return this.#unsupported;
   }
 
-  /** Asks for all of these symbols where a new day has begun, else for those that have not been asked for. */
+  /** Requests all of these symbols once a day, and new symbols immediately. */
   look(wanted: Iterable<string>): void {
     const { calendar, host } = this.#parts;
     const today = calendar.dateOf(Instant.plusMs(host.now(), -DAY_BEGINS_MS));

@@ -30,7 +30,7 @@ export class AssetList {
     this.#source = source;
   }
 
-  /** Reads the list where it is a day old at most, else asks for it. Throws what `ask` throws; an older list is in force then. */
+  /** Reads the stored list if it is at most a day old, else requests it. Throws as `ask` does; an older list then stays in force. */
   async open(ask: () => Promise<readonly SourceAsset[]>): Promise<void> {
     const kept = await this.#load();
     if (kept !== undefined) this.#take(kept.assets, kept.atMs);
@@ -55,7 +55,7 @@ export class AssetList {
     return this.#onNasdaq.has(symbol);
   }
 
-  /** Asks for the list where it is time for that. True where there is a new one. */
+  /** Requests the list if it is due. True if there is a new one. */
   async refreshIfDue(ask: () => Promise<readonly SourceAsset[]>): Promise<boolean> {
     if (!this.#isDue()) return false;
     await this.refresh(ask);

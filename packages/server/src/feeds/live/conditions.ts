@@ -14,7 +14,7 @@ const CLOSING: ReadonlySet<string> = new Set(['6', 'M']);
 export const updatesLast = (conditions: readonly string[]): boolean =>
   conditions.every((condition) => !LEAVE_LAST.has(condition));
 
-/** The auction that a trade with these conditions reports, where its listing exchange reports it. */
+/** The auction that a trade with these conditions reports, if the listing exchange reports it. */
 export function officialOf(conditions: readonly string[]): 'OPEN' | 'CLOSE' | undefined {
   if (conditions.some((condition) => OPENING.has(condition))) return 'OPEN';
   return conditions.some((condition) => CLOSING.has(condition)) ? 'CLOSE' : undefined;

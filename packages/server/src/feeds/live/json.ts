@@ -5,7 +5,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 
-/** A list; nothing where it is none. */
+/** The value if it is a list, else an empty list. */
 export const arrayOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]) : [];
 

@@ -100,7 +100,7 @@ export class OptionContracts {
   }
 }
 
-/** The contract that a symbol names, where it is on something that is listed. */
+/** The contract that a symbol names, if its underlying is listed. */
 function contractNamed(symbol: string, host: LiveHost): Instrument | undefined {
   const named = parseOsi(symbol);
   const contract = named && optionContract(named, {}, () => false);

@@ -40,7 +40,7 @@ interface SymbolMarket {
   tradeStamp: number;
   tradeId?: string | undefined;
   open?: OfficialPrice;
-  /** The official close, or the mark at the bell where none came. */
+  /** The official close, or the mark at the close without one. */
   close?: OfficialPrice;
   /** The mark when the bell rang, for when no official close comes. */
   bell?: { readonly dayOpen: Instant; readonly price: Price | undefined };
@@ -299,7 +299,7 @@ export class QuoteBook implements StreamSink {
     this.#tell('B', symbol, market, received, Instant.ofMs(stamp), 'OPEN');
   }
 
-  /** The first one of a session counts, where it comes about the bell. */
+  /** The first one of a session counts, if it is near the close. */
   #tellOfficialClose(
     symbol: string,
     market: SymbolMarket,
@@ -342,7 +342,7 @@ export class QuoteBook implements StreamSink {
   }
 }
 
-/** Null where it is no price at all; undefined = no side. */
+/** Null for an invalid price; undefined = no side. */
 function priceOf(dollars: number | undefined): Price | null | undefined {
   if (dollars === undefined || dollars === 0) return undefined;
   if (!(dollars > 0 && dollars <= HIGHEST_PRICE)) return null;

@@ -159,7 +159,7 @@ it('a recorder repairs a file truncated by a crash and appends to it', async () 
     `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`,
   );
   await appendFile(path, whole.slice(0, 20));
-  // The recording can be read in the state in which the crash left it, also where an hour is there packed and unpacked.
+  // The recording can be read in the state in which the crash left it, also if an hour exists both compressed and uncompressed.
   const earlier = join(directory, 'ticks_2026-01-05_09.csv');
   const hour = `${TICK_COLUMNS.join(',')}\n${tickLine({ seq: 40, received: at(-9), symbol: 'F', kind: 'Q', quote })}\n`;
   await writeFile(earlier, hour);

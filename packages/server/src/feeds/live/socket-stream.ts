@@ -188,7 +188,7 @@ export class SocketStream {
     this.#timer = setTimeout(() => void this.#connect(), this.#backoff(failure)).unref();
   }
 
-  /** Doubling, from a second to thirty, each ±50 %; without that where another connection has to end first. */
+  /** Doubling, from a second to thirty, each ±50 %; without the backoff if another connection must end first. */
   #backoff({ kind }: SourceFailure): number {
     const { backoffMs, longestBackoffMs, connectionLimitMs } = this.#timings;
     if (kind === 'CONNECTION_LIMIT') return connectionLimitMs;

@@ -87,7 +87,7 @@ export interface StreamProtocol {
   begin(talk: StreamTalk): Conversation;
 }
 
-/** A stream that is asked again and again, where a source has no socket. */
+/** A polled stream, for a source without a socket. */
 export interface PolledStream {
   readonly name: string;
   readonly limit?: number;

@@ -44,7 +44,7 @@ export class ReplayArchive {
     this.corporateActions = contents.actions;
   }
 
-  /** Reads everything once, in constant memory; throws `BadReplayFile` where something is not as it should be. */
+  /** Reads everything once, in constant memory; throws `BadReplayFile` for an invalid file. */
   static async open(options: ArchiveOptions): Promise<ReplayArchive> {
     const facts = new Map<string, SymbolFacts>();
     const files: ScannedFile[] = [];

@@ -25,8 +25,8 @@ const LONGEST_LINE_BYTES = 256 * 1024;
 const NEWLINE = 10;
 
 /**
- * The lines of a file, unpacked where its name ends in `.gz`. Whatever its length, two chunks are held at most;
- * nothing is read until the first batch is asked for, nothing further than the batch asked for.
+ * The lines of a file, decompressed if its name ends in `.gz`. At most two chunks are in memory; reading begins with the first requested
+ * batch and ends at the last requested one.
  */
 export async function* lineBatches(path: string, from: FilePosition = FILE_START): AsyncGenerator<LineBatch> {
   let { offset, line } = from;

@@ -73,7 +73,7 @@ class Cursor {
     return this.batch[this.index];
   }
 
-  /** Steps over the head; true where the next batch has to be read. */
+  /** Skips the head; true if the next batch has to be read. */
   skip(): boolean {
     this.index++;
     return this.index >= this.batch.length;

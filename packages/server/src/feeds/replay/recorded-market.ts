@@ -11,7 +11,7 @@ import type { PriceBar, QuoteRow, TradeRow } from './rows.js';
  */
 export const CARRIED_MS = 86_400_000;
 
-/** The part of a minute's volume that a taker can have where no quotes are recorded. */
+/** The part of a minute's volume available to orders if no quotes are recorded. */
 const SHARE_OF_VOLUME = 0.1;
 
 /** Everything but ticks, which `recorded-ticks.ts` makes quotes of. */
@@ -59,7 +59,7 @@ export class RecordedMarket {
     return { at, quotes, passed: { since: Instant.plusMs(at, -MINUTE_MS), quotes: passed } };
   }
 
-  /** The market as it stands when the bell rings, with the close: of this instant where it has told something, else as carried. */
+  /** The market at the close: quotes of this instant if there are any, otherwise the last ones. */
   private closing({ at, symbol, price }: Close, told: Quote[]): Quote {
     const index = told.findLastIndex((quote) => quote.symbol === symbol);
     const [quote] = index < 0 ? [] : told.splice(index, 1);

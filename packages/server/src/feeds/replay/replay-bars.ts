@@ -11,8 +11,8 @@ import type { TickRow } from '../tick-file.js';
 const DAY_MS = 86_400_000;
 
 /**
- * Recorded bars, read from the files again for each question. Days come from the daily bars where the symbol has
- * any, everything else is joined from minutes; a symbol that has daily bars alone has no shorter ones.
+ * Recorded bars, read from the files again for each question. Days are the daily bars if the symbol has any; other bars are aggregated from
+ * minutes; a symbol that has daily bars alone has no shorter ones.
  */
 export async function replayBars(archive: ReplayArchive, query: BarQuery): Promise<readonly Bar[]> {
   const facts = archive.facts.get(query.symbol);

@@ -7,7 +7,7 @@ import type { CatalogEntry } from '../catalog.js';
  * no fund tracks has a path of its own, of the same kind as those of the catalog.
  */
 
-/** Volatility goes up where the market goes down, and has a mind of its own. */
+/** Volatility rises when the market falls, and has a random factor of its own. */
 export const VOLATILITY_INDEX = ownPath('volatility index', 16, '', -3, 0.06);
 const CRUDE_OIL = ownPath('crude oil', 71.5, 'Energy', 0.5, 0.021);
 const NOTES = ownPath('ten-year notes', 111.25, 'Treasuries', -0.06, 0.0036);

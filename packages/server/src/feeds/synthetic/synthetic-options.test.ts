@@ -96,7 +96,7 @@ describe.each(CHAINS)('the options on %s of %s', (underlying, expiration) => {
         const side = chain.filter(({ contract }) => contract.optionType === optionType);
         const rising = optionType === 'CALL' ? side : side.toReversed();
         for (let i = 0; i + 1 < rising.length; i++) {
-          // The first is in the money where the next is not yet.
+          // The first is in the money, the next one is not yet.
           const [dear, cheap] = [rising[i]!, rising[i + 1]!];
           expect(dear.ask).toBeGreaterThanOrEqual(cheap.bid);
           expect(dear.bid - cheap.ask).toBeLessThanOrEqual(Math.abs(cheap.strike - dear.strike) + 1e-9);

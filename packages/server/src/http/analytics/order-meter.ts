@@ -299,7 +299,7 @@ export class OrderMeter {
     }
   }
 
-  /** The quote in force, or where there is none the next one. */
+  /** The quote in force, or the next one if there is none. */
   #arrive(draft: Draft, at: number): void {
     draft.arrivalAt = at;
     for (const leg of draft.legs) {

@@ -1,4 +1,4 @@
-/** Answers studies: in a thread of their own, or on the main thread where the store has no other way. */
+/** Answers studies: in a thread of their own, or on the main thread if the store allows no other. */
 import {
   ExecutionQualityTally,
   GroupedQuality,
@@ -192,7 +192,7 @@ function* shownTrips(trips: Iterable<RoundTrip>): Generator<ShownTrip> {
   for (const trip of trips) yield shownTrip(trip);
 }
 
-/** The performance of a period from the record of its portfolio, valued where the record does not say. */
+/** The performance of a period from the record of its portfolio, valued if the record has no equity. */
 function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): PortfolioPerformance {
   const { from, to, start, flows, end, periodsPerYear, riskFreeRate, benchmark, endDate } = input;
   const beganAt = record.epochs[input.epoch - 1]?.beganAt;

@@ -1,4 +1,4 @@
-/** Studies: questions about the past that take a walk through it, in a thread of their own where the store can be read there. */
+/** Studies: analytics that read a whole journal, in a thread of their own if the store can be read there. */
 import type {
   BenchmarkClose,
   EquityPoint,
@@ -28,7 +28,7 @@ export interface StudiedSimulation {
   /** The last record that the answer includes. */
   readonly upTo: number;
   readonly feed: Feed['kind'];
-  /** Settings that open the feed again, where that is possible. */
+  /** Settings that open the feed again, if it can be opened twice. */
   readonly opening?: FeedOpening;
 }
 

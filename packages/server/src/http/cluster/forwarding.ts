@@ -33,7 +33,7 @@ export interface Outgoing {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** The whole body, or where it comes from: then it can be sent once. */
+  /** The whole body, or its stream, which can be sent once. */
   readonly body: Buffer | IncomingMessage | undefined;
 }
 

@@ -148,7 +148,7 @@ export class Gateway {
       local(request, response);
       return;
     }
-    // A stream goes on from another node where its tenant moves: this one passes on its own, too.
+    // A stream continues from another node if its tenant moves: the node forwards its own streams, too.
     const isStream = request.method === 'GET' && STREAM.test((request.url ?? '').split('?')[0] ?? '');
     if (!isStream && placement.servesNow(tenantId)) this.#serve(tenantId, request, response, local);
     else await this.#forward(tenantId, request, response);
@@ -294,7 +294,7 @@ const ELSEWHERE = Answer.json(421, {
 const isEvents = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
 
-/** The body of a request, whole where it is not too long; else the request itself. */
+/** The body of a request, whole if it is short enough, else the request itself. */
 async function heldBody(request: IncomingMessage): Promise<Buffer | IncomingMessage | undefined> {
   const length = request.headers['content-length'];
   const isChunked = request.headers['transfer-encoding'] !== undefined;

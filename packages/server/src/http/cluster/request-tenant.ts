@@ -36,8 +36,8 @@ const TOKEN = '/v1/auth/token';
 const OF_ANY_NODE = /^\/v1\/(auth\/token|health|ready|cluster|openapi\.json)$/;
 
 /**
- * The tenant whose owner answers a request; undefined = any node does. The market of the installation is changed where that is owned, a
- * competition is served by the node of its organizer.
+ * The tenant whose owner answers a request; undefined = any node does. The owner of the market changes it; the owner of its organizer
+ * serves a competition.
  */
 export async function tenantOf(
   { method = 'GET', url = '/', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,

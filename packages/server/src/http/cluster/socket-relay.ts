@@ -26,7 +26,7 @@ interface RelayParts {
 
 /**
  * Passes a WebSocket on to the node that owns its tenant, message by message, from the login on. The connection ends with the owner's: code
- * 1013 where the tenant moves, and the client connects again.
+ * 1013 if the tenant moves, and the client reconnects.
  */
 export function relaySocket(
   { socket, request }: Pick<PendingLogin, 'socket' | 'request'>,
@@ -80,7 +80,7 @@ interface WantedSocket {
   readonly client: string;
 }
 
-/** A connection to the owner of a tenant; undefined where none is found in time. */
+/** A connection to the owner of a tenant; undefined if none is found in time. */
 async function connectToOwner(
   { placement, secret, nodeId, tenantId }: RelayParts,
   { url, contentType, client }: WantedSocket,

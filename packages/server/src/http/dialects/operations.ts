@@ -41,7 +41,7 @@ export class Refused extends Error {
   readonly answer: Answer;
   readonly status: number;
   readonly messages: readonly string[];
-  /** The code and its details, where there is one. */
+  /** The code and its details, if there is a code. */
   readonly details: Readonly<Record<string, unknown>> & { readonly code?: string };
 
   constructor(answer: Answer) {

@@ -1,4 +1,4 @@
-/** The tools of agents: operations of `/v1` under names that state their purpose, merged where they belong together. */
+/** The tools of agents: operations of `/v1` under names that state their purpose, merged by subject. */
 import type { AgentLevel, Json, ReplyOf } from '@sandpit/protocol';
 import { refuse } from '../answer.js';
 import { type AnsweringId, Refused } from '../dialects/operations.js';
@@ -456,7 +456,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
 /** Fields of a step other than the advance of its clock. */
 const OF_STEPS = ['orders', 'cancels', 'observe'];
 
-/** A step where it is more than an advance: clocks that follow the market of a tenant's `main` have no steps. */
+/** A step if it does more than advance the clock; clocks that follow the market of a tenant's `main` have no steps. */
 function advance(given: Arguments, ask: Ask): Promise<unknown> {
   const { by, to, until, speed } = given;
   const isStep = OF_STEPS.some((name) => given[name] !== undefined);

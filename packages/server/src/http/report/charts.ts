@@ -130,7 +130,7 @@ const digitsFor = (step: number): number => {
 
 const short = (value: number): number => Math.round(value * 10) / 10;
 
-/** The lowest and highest of each stretch, where there are too many points. */
+/** The lowest and highest of each interval, if there are too many points. */
 function thinned(points: readonly LinePoint[]): readonly LinePoint[] {
   if (points.length <= MOST_POINTS) return points;
   const size = Math.ceil(points.length / (MOST_POINTS / 2));

@@ -149,7 +149,7 @@ function symbolsIn(
   return symbols;
 }
 
-/** Total equity at the end of a minute, or at `latest` where that is sooner; undefined before the portfolio was there. */
+/** Total equity at the end of a minute, or at `latest` if that is sooner; undefined before the portfolio existed. */
 export async function equityAfterMinute(
   simulation: Simulation,
   history: History,

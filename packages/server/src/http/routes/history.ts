@@ -128,7 +128,7 @@ async function listOf<Item>(
   return pageReply(shown, page, query);
 }
 
-/** Lets the lines of the whole list be made elsewhere, where CSV is asked for. */
+/** If CSV is requested, lets another thread write the lines of the whole list. */
 function withLines<Item>(
   analytics: Analytics,
   call: ListCall,

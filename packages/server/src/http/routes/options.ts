@@ -46,7 +46,7 @@ export const optionHandlers: OptionHandlers = {
       const date = query.expiration ?? (await expirationsTold(simulation, underlying))?.[0];
       if (date !== undefined) await simulation.feed.wantChain(underlying, TradingDate.of(date));
     }
-    // Which contracts there are depends on where the underlying stands.
+    // The listed contracts depend on the price of the underlying.
     const chain = await simulation.read(
       [],
       (brokerage) => chainAt(brokerage, underlying, query, simulation.now()),

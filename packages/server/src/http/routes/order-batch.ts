@@ -47,7 +47,7 @@ export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders
   },
 });
 
-/** The portfolio of an account: the one that the order names where it is the account's, else the oldest that is open. */
+/** The portfolio of an account: the one that the order names if the account owns it, else the oldest open one. */
 function portfolioFor(
   { state }: Brokerage,
   { principal, body }: Call<'createOrders'>,

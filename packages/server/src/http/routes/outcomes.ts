@@ -64,7 +64,7 @@ export const outcomeHandlers: OutcomeHandlers = {
     ),
 };
 
-/** A `main` is scripted only where the server is set to it. */
+/** A `main` can be scripted only if the server's settings allow it. */
 function unlessScripted({
   simulation,
   principal,

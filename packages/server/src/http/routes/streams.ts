@@ -41,7 +41,7 @@ export function streamHandlers(streams: Streams): Pick<Handlers, Exclude<StreamI
 /** Lowercase, each once. */
 const idsIn = (list: string): ReadonlySet<string> => new Set(list.toLowerCase().split(','));
 
-/** Opens a stream of several portfolios; an answer where one of them is not the tenant's. */
+/** Opens a stream of several portfolios; a response if one of them is not the tenant's. */
 async function openSeveral(
   streams: Streams,
   call: Call<'streamPortfolios'>,
@@ -54,7 +54,7 @@ async function openSeveral(
   return own.includes(false) ? PORTFOLIO_NOT_FOUND : streams.openPortfolios(call, { portfolioIds });
 }
 
-/** The answer where a filter names what the tenant does not have. */
+/** The response if a filter names an unknown item. */
 async function missingFilter({
   simulation,
   principal,

@@ -107,7 +107,7 @@ export class Connection {
     });
   }
 
-  /** Ends the stream where everything has been said. */
+  /** Ends the stream if it is complete. */
   finish(): void {
     if (!this.isOpen) return;
     this.#state = 'ending';

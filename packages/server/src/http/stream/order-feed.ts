@@ -59,7 +59,7 @@ export class OrderFeed {
     );
   }
 
-  /** Follows the orders of a tenant; from `lastEventId` on where one is given. Returns the id that stands for the present. */
+  /** Follows the orders of a tenant; from `lastEventId` if given. Returns the id of the present. */
   follow(
     connection: Connection,
     tenantId: string,

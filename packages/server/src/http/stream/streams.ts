@@ -27,7 +27,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface Follower {
   readonly simulation: Simulation;
   readonly principal: Principal;
-  /** Ends it: 401 without the right to it, 404 without its simulation, 503 where it may come back. */
+  /** Ends it: 401 without access, 404 without its simulation, 503 if it may return. */
   readonly end: (status: 401 | 404 | 503, message: string) => void;
   readonly heartbeat?: (timestamp: string) => void;
 }
@@ -67,7 +67,7 @@ export class Streams {
     this.#heartbeatMs = settings.streamHeartbeatMs;
   }
 
-  /** Opens an order stream; an answer where there are too many. */
+  /** Opens an order stream; a response if there are too many. */
   openOrders(of: StreamRequest, filter: OrderFilter, lastEventId: string | undefined): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
@@ -77,7 +77,7 @@ export class Streams {
     });
   }
 
-  /** Opens a portfolio stream; an answer where there are too many. */
+  /** Opens a portfolio stream; a response if there are too many. */
   openPortfolios(of: StreamRequest, followed: Followed): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
@@ -87,7 +87,7 @@ export class Streams {
     });
   }
 
-  /** Opens a stream of quotes; an answer where there are too many. */
+  /** Opens a stream of quotes; a response if there are too many. */
   openQuotes(of: StreamRequest, symbols: readonly string[]): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
@@ -97,7 +97,7 @@ export class Streams {
     });
   }
 
-  /** Opens a stream that visitors without a token may read; an answer where there are too many. */
+  /** Opens a stream that visitors without a token may read; a response if there are too many. */
   openPublic(
     of: Omit<StreamRequest, 'principal'> & { readonly principal: Principal | undefined },
     follow: (connection: Connection) => () => string,

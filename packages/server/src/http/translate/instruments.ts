@@ -153,8 +153,8 @@ const indexOf = ({ symbol, name }: ListedOf<'INDEX'>): IndexUnderlying => ({
 });
 
 /**
- * An instrument as it travels. The last trade date of an option follows from the calendar, the margin of a future is that of the day,
- * where it depends on the price with `mark`.
+ * An instrument as it travels. The last trade date of an option follows from the calendar, the margin of a future is that of the day; if it
+ * depends on the price, at `mark`.
  */
 export function shownInstrument(
   instrument: Instrument,

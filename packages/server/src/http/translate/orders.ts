@@ -74,7 +74,7 @@ export function orderRequestOf(
     assetClass: body.assetClass,
     orderType: body.orderType,
     positionIntent: body.positionIntent,
-    // Else optional for multi-leg orders only, where it counts units.
+    // Otherwise optional for multi-leg orders only, in which it counts units.
     quantity:
       body.notional !== undefined
         ? Quantity.zero
@@ -306,7 +306,7 @@ const rejectReasonOf = (refusal: Refusal): RejectReason => ({
   ...refusalFigures(refusal),
 });
 
-/** Buying power is named where a MARGIN portfolio is short of it (D152). */
+/** The message names buying power if a MARGIN portfolio lacks it (D152). */
 const fundsFigures = (refusal: InsufficientFunds): Omit<RejectReason, 'code' | 'message'> => ({
   availableCash: moneyNumber(refusal.availableCash),
   requiredAmount: moneyNumber(refusal.requiredAmount),

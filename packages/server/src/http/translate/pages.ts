@@ -4,7 +4,7 @@ import type { Page } from '../../store/history.js';
 /** Cursor of the next page, for the header of the answer; JSON omits it. */
 export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 
-/** The items behind a page, where the whole list is at hand. Copies of a page do not have it. */
+/** The items of a page whose whole list is in memory. Copies of a page do not have it. */
 export const REST = Symbol('rest of the list');
 
 /** Emits the whole list as lines of CSV, when they are made elsewhere; false = the reader has left. */

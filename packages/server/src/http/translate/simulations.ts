@@ -74,7 +74,7 @@ export function maskPartsOf(mask: NonNullable<CreateSimulationBody['mask']>): Ma
 export const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
-/** A duration in real time, where a day has 24 hours, ms. */
+/** A duration in real time (a day has 24 hours), ms. */
 export const realMs = (text: string): number => {
   const now = Instant.ofMs(Date.now());
   return afterDuration(now, text, calendarById('always-open')) - now;

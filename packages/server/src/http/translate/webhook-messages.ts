@@ -50,7 +50,7 @@ const OF_OPTION_EVENT: Readonly<Record<string, WebhookEvent | undefined>> = {
   SOLD_AT_EXPIRY: 'position.expired',
 };
 
-/** An event in its place, whose order, where it is about one, is as the event left it. */
+/** An event with its position; its order, if it has one, as of the event. */
 interface PlacedEvent {
   readonly seq: number;
   readonly index: number;

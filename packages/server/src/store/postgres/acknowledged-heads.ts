@@ -91,7 +91,7 @@ export class AcknowledgedHeads {
     this.#isChanged = this.#heads.delete(id) || this.#isChanged;
   }
 
-  /** Writes the file where something has changed. */
+  /** Writes the file if a head has changed. */
   save(): void {
     if (this.#file === undefined || this.#database === undefined || !this.#isChanged) return;
     this.#isChanged = false;

@@ -24,8 +24,9 @@ interface CheckpointRow {
 }
 
 /**
- * Checkpoints in PostgreSQL: a row with the digest of its parts, and the parts, each whole lines of the state. A checkpoint is written in one
- * transaction, and is used only where the journal has the block that it was made of. Any node may write it: it follows from the journal alone.
+ * Checkpoints in PostgreSQL: a row with the digest of its parts, and the parts, each whole lines of the state. A checkpoint is written in
+ * one transaction, and is used only if the journal has the block that it was made of. Any node may write it: it follows from the journal
+ * alone.
  */
 export class CheckpointTable {
   readonly #database: QuestionConnection;
@@ -119,7 +120,7 @@ export class CheckpointTable {
     );
   }
 
-  /** It stays only where it is among the latest. */
+  /** It is kept only if it is among the latest. */
   async letGo(key: number, seq: number): Promise<void> {
     await this.#database.with((client) =>
       inTransaction(client, async () => {

@@ -66,7 +66,7 @@ interface Batch {
   readonly answers: Map<string, NewAnswer>;
   readonly rest: Deferred;
   count: number;
-  /** It is sent even where there is nothing in it. */
+  /** It is sent even if it is empty. */
   isProbe: boolean;
 }
 
@@ -295,7 +295,7 @@ export class CommitQueue {
       }
     }
     const moves = new Map<CellPart, CellMove>();
-    // A cell that is created has a head even where it has no records yet.
+    // A created cell has a head even before its first record.
     for (const cell of isNew)
       if (!batch.parts.has(cell))
         batch.parts.set(cell, { ...deferred(), cell, pieces: [], answers: new Map() });
@@ -643,7 +643,7 @@ export class CommitQueue {
     }
   }
 
-  /** Commits what waits, where that is possible within the patience of those who wait. */
+  /** Commits the queue, if that is possible before its deadlines. */
   async close(): Promise<void> {
     if (this.#status === 'closed') return;
     this.#isClosing = true;

@@ -37,8 +37,8 @@ const ROWS = `
 export const COMMIT = `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS} SELECT cell FROM done`;
 
 /**
- * With changes of the registry, which are one group: all of them, with the cells that they create, or none, where another node has changed
- * the registry. Gives cell 0 where they are made.
+ * With changes of the registry, which are one group: all of them, with the cells that they create, or none if another node has changed the
+ * registry. Returns cell 0 if they were made.
  */
 export const COMMIT_WITH_REGISTRY = `
   WITH registered AS (
@@ -58,7 +58,7 @@ export const COMMIT_WITH_REGISTRY = `
   ), done AS (SELECT cell FROM moved UNION ALL SELECT cell FROM created), ${ROWS}
   SELECT cell FROM done UNION ALL SELECT 0 FROM registered`;
 
-/** A cell of a group commit: what its head is to be, and where it is now. */
+/** A cell of a group commit: its new and its current head. */
 export interface CellMove {
   readonly key: number;
   readonly epoch: number;

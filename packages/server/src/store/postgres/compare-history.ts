@@ -26,9 +26,9 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says where the history of a database is not what its journals say; nothing = it is. No server may use it, and history must have caught up.
- * The history of one cell after the other is derived once more into temporary tables of the same names, and compared row by row; orders and
- * executions are counted in the events themselves, too.
+ * Reports the rows in which the history of a database differs from its journals; empty = none. No server may use the database, and history
+ * must have caught up. Each cell's history is derived again into temporary tables of the same names and compared row by row; orders and
+ * executions are also counted in the events themselves.
  */
 export async function compareHistory(url: string, project: Projection): Promise<readonly string[]> {
   const address = new DatabaseAddress(url);

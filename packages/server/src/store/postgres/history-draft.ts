@@ -56,8 +56,8 @@ interface PositionDraft {
 }
 
 /**
- * One statement for the rows of a group of records. The position of a cell moves where its head has the expected epoch and its position is the expected
- * one; rows of other cells are not written (D199).
+ * One statement for the rows of a group of records. The position of a cell moves if its head has the expected epoch and its position is the
+ * expected one; rows of other cells are not written (D199).
  */
 const WRITE = `
   WITH expected AS (

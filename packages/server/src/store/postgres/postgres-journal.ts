@@ -96,7 +96,7 @@ export class PostgresJournal implements Journal {
     return cell === undefined ? 0 : this.#blocks.lastAt(cell.key, at, cell.head.seq);
   }
 
-  /** A cell and where its journal ends: as this node has it, or as the database does where another node owns it. */
+  /** A cell and the end of its journal: as known to this node, or from the database if another node owns it. */
   async #readable(
     simulationId: string,
   ): Promise<(ReadCell & { readonly head: Pick<Head, 'seq' | 'hash'> }) | undefined> {

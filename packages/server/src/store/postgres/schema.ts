@@ -254,7 +254,7 @@ export interface Installation {
 }
 
 /**
- * Makes the tables where there are none. Several servers may do so at once: one makes them, the others wait. Throws `UnusableDatabase` for
+ * Creates missing tables. If several servers start together, one creates them and the others wait. Throws `UnusableDatabase` for
  * tables of another application or of a newer version.
  */
 export async function prepareTables(client: pg.Client, shown: string): Promise<Installation> {
@@ -289,7 +289,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
       `SELECT 1 FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'head' AND column_name = 'losses'`,
       [SCHEMA],
     );
-    // Nodes that run need not wait for a lock on their heads where there is nothing to add.
+    // Nodes that run need not wait for a lock on their heads if no column is missing.
     if (rowCount === 0) await client.query(LOSS_COLUMNS);
     await client.query('COMMIT');
     return { installation: meta.installation };

@@ -32,7 +32,7 @@ export interface SqliteStoreOptions {
   readonly onFatal?: (error: Error) => void;
   /** Receives notes for the operator, one line each. */
   readonly note?: (text: string) => void;
-  /** The journal is found damaged behind the server's back: of which simulation, where it is one only. */
+  /** Notification that stored data is damaged; the simulation, if only one is affected. */
   readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
   /** For tests: how soon and how fast the journal is read again. */
   readonly scrub?: ScrubOptions;

@@ -14,7 +14,7 @@ export interface AlpacaStreamSettings {
   readonly limit: number | undefined;
 }
 
-/** Symbols in one message: where a plan allows fewer than was thought, it is found out to within so many. */
+/** Symbols in one message. If a plan's limit is lower than expected, it is found to within this number. */
 const SYMBOLS_AT_ONCE = 50;
 
 /** Errors by their codes: https://docs.alpaca.markets/docs/streaming-market-data */

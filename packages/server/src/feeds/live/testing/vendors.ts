@@ -7,7 +7,7 @@ import type { FakeSource } from './fake-vendor.js';
 export interface Vendor<Fake extends FakeSource = FakeSource> {
   readonly name: string;
   readonly start: () => Promise<Fake>;
-  /** `key`: where not the right one. */
+  /** `key`: if not the valid one. */
   settings(source: Fake, key?: string): Readonly<Record<string, string>>;
   /** Address of snapshots. */
   readonly snapshotPath: (symbol: string) => string;

@@ -193,7 +193,7 @@ async function barsOf(
 
 const isoAt = (ms: number): string => new Date(ms).toISOString();
 
-/** The day so far, where there is one, and the latest days that are over, newest first; none for a symbol that is not listed. */
+/** The current day, if it has begun, and the latest completed days, newest first; none for a symbol that is not listed. */
 export async function latestDays(
   call: AlpacaCall,
   symbol: string,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AlpacaAccount, openAlpacaAccount } from '../../../testing/alpaca.js';
 import { pushQuote } from '../../../testing/test-app.js';
 
-/** The official client of version 4, as it is published; where its servers are it lets its `fetchApi` say. */
+/** The official client of version 4, as published; its `fetchApi` option sets the address of the server. */
 describe("Alpaca's client 4", () => {
   let account: AlpacaAccount;
   let alpaca: Alpaca;

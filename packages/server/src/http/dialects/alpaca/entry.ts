@@ -100,7 +100,7 @@ export class Entry {
       String(window.limit),
       'x-ratelimit-remaining',
       String(window.remaining),
-      // A Unix timestamp here, where /v1 says how many seconds are left.
+      // A Unix timestamp here, whereas /v1 returns the seconds left.
       'x-ratelimit-reset',
       String(Math.floor(this.#deps.clockMs() / 1000) + seconds),
     ];

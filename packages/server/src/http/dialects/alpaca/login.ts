@@ -58,7 +58,10 @@ export class Login {
     return this.#admitted?.portfolioId;
   }
 
-  /** True after a login that succeeded; one that failed has ended the connection, or another node goes on with it. Undefined where another came before. */
+  /**
+   * True after a login that succeeded; after a failed login the connection has ended or another node serves it. Undefined if another login
+   * came first.
+   */
   async attempt(keyId: unknown, secretKey: unknown): Promise<boolean | undefined> {
     if (this.#admitted !== undefined || this.#isEntering) return undefined;
     this.#isEntering = true;

@@ -23,7 +23,7 @@ interface ContractWithUnderlying {
   readonly contract: OptionChainContract;
 }
 
-/** The last session that is over, and where an underlying closed in it. */
+/** The last completed session, and the close of an underlying in it. */
 interface PreviousSession {
   readonly date: string;
   readonly underlyingClose: number | undefined;
@@ -43,7 +43,7 @@ const INTEREST_OF_ANY = 150;
 /** Distance from the money, as a fraction of the price, at which the interest is down to a third. */
 const INTEREST_WIDTH = 0.12;
 
-/** Contracts that are open: recorded, or made up where the market is. They are the most at the money, and the same all day. */
+/** Open interest: recorded, or synthetic for a synthetic market. Largest at the money, and constant for a day. */
 function openInterestOf({ simulation }: AlpacaCall, contract: OptionChainContract, before: PreviousSession) {
   if (contract.openInterest !== undefined || simulation.feed.kind !== 'synthetic')
     return contract.openInterest;

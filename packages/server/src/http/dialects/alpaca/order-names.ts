@@ -1,7 +1,7 @@
 /**
- * Ids of orders. Alpaca gives a replaced order a new id, where the brokerage keeps one: so the order as its n-th replacement left it has
- * an id of its own, made of the number of the order and n. The first is the id that `/v1` knows it by. The legs of a multi-leg order have
- * ids of the same kind, with the place of the leg.
+ * Ids of orders. Alpaca gives a replaced order a new id, whereas the brokerage keeps the id: so the n-th replacement of an order has an id
+ * made of the order's number and n. The first id is that of `/v1`. The legs of a multi-leg order have ids of the same kind, with the place
+ * of the leg.
  */
 import type { Ids } from '@sandpit/core';
 

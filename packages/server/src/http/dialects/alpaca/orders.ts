@@ -118,7 +118,7 @@ export const listOrders: AlpacaHandler = async (call) => {
         symbolsOf(terms).some((one) => symbols.includes(one))) &&
       (side === undefined || order.side === side) &&
       (assetClass === undefined || assetClass.includes(assetClassOf(terms))) &&
-      // Rolled up under the order that brought them where that is wanted.
+      // Nested under their entry order if requested.
       !(isNested && leaderOf(terms.bracket) !== undefined),
   });
 };
@@ -131,7 +131,7 @@ export const getOrderByClientId: AlpacaHandler = (call) => {
   return orderByClientId(call, clientOrderId);
 };
 
-/** Throws where an order is over, or was replaced by another. */
+/** Throws if an order has ended or was replaced. */
 async function openOrderId(call: AlpacaCall, doing: string): Promise<string> {
   const { order, name } = await orderNamed(call, call.params['id'] ?? '');
   if (name.leg !== undefined && name.leg > 0)

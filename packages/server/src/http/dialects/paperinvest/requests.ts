@@ -6,7 +6,7 @@ type Body = Readonly<Record<string, unknown>>;
 const isRecord = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The same fields, some of them under other names: where both names are given, `/v1` hears of both and refuses. */
+/** The same fields, some of them under other names. If both names are sent, `/v1` receives both and refuses. */
 function renamed(body: Body, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const entries = Object.entries(body).map(([name, value]) => {
     const plain = Object.hasOwn(names, name) ? (names[name] ?? name) : name;

@@ -48,7 +48,7 @@ interface Head {
 
 /**
  * Checkpoints as files: a head, the lines of the state, and in the last line the SHA-256 of all before it. A file is there whole or not at
- * all, and is used only where its journal is the one that it was made of.
+ * all, and is used only if its journal is the one that it was made of.
  */
 export class CheckpointFiles {
   readonly #folder: string;

@@ -50,7 +50,7 @@ export function backUp(directory: string, to: string): BackedUp {
   rmSync(draft, { recursive: true, force: true });
   try {
     const done = copyAll(directory, draft);
-    // An empty directory may stand in its place; where it cannot be replaced (the root of a volume), its files are moved in.
+    // The target may be an empty directory; if it cannot be replaced (the root of a volume), the files are moved into it.
     moveInto(draft, to);
     return done;
   } catch (error) {

@@ -151,9 +151,9 @@ const KINDS: readonly RowKind[] = [
 ];
 
 /**
- * Says where the history of a data directory is not what its journal says, in the words of an operator; nothing = it is. History must have
- * caught up. It is derived once more, into a file for the time being, and compared row by row; orders and executions are counted in the
- * events themselves, too, for a projection that forgets something would forget it twice. Memory does not grow with the length of either.
+ * Reports the rows in which the history of a data directory differs from its journal, in sentences for an operator; empty = none. History
+ * must have caught up. It is derived again into a temporary file and compared row by row; orders and executions are also counted in the
+ * events themselves, since a projection that omits an item would omit it both times. Memory use is constant.
  */
 export function compareHistory(directory: string, project: Projection): readonly string[] {
   const scratch = mkdtempSync(join(tmpdir(), 'sandpit-history-'));

@@ -107,7 +107,7 @@ class ForkOrders {
     return { items, total, ...(first > 1 && items.length > 0 && { next: first - 1 }) };
   }
 
-  /** `known`: the total, where nothing is filtered. */
+  /** `known`: the total without filters. */
   filtered(query: OrderQuery, known?: number): Page<OrderRow> {
     const { offset, limit, before = Number.MAX_SAFE_INTEGER } = query;
     const rows: StoredOrder[] = [];

@@ -243,7 +243,7 @@ export class HistoryLineage {
     return [{ n: placesOf({ places }).length, seq, places }, ...later];
   }
 
-  /** A portfolio; `last` only where it was closed by then. */
+  /** A portfolio; `last` only if it was closed by then. */
   portfolio(generations: readonly Generation[], id: string): PortfolioRow | undefined {
     for (const { simulation, upTo } of generations) {
       const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND id = ?';

@@ -53,7 +53,7 @@ interface PlacedList {
   readonly total: number;
 }
 
-/** The ordinals that a question is about: none where `last` is before `first`. */
+/** The requested ordinals: none if `last` is before `first`. */
 interface Range {
   readonly first: number;
   readonly last: number;
@@ -264,8 +264,8 @@ export class HistoryQueries {
   }
 
   /**
-   * Events of orders with numbers in a range, by order, oldest first. None where they are too many to be at hand, and none in a fork, whose
-   * orders may have events of its ancestors.
+   * Events of orders with numbers in a range, by order, oldest first. None if they are too many to cache, and none in a fork, whose orders
+   * may have events of its ancestors.
    */
   orderEventsBetween(
     simulation: number,
@@ -315,7 +315,7 @@ export class HistoryQueries {
     };
   }
 
-  /** The first place of a record at or after an instant; one behind the last where there is none. Records are in the order of time. */
+  /** Position of the first record at or after an instant; one past the last if there is none. Records are in order of time. */
   #firstFrom({ from, total }: PlacedList, at: number, records: PastRecords): number {
     let low = 1;
     let high = total + 1;
@@ -403,7 +403,7 @@ export class HistoryQueries {
     const last = Math.min(range.last, before) - offset;
     const first = Math.max(last - limit + 1, range.first);
     if (last < first) return { items: [], total };
-    // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
+    // A row is stored under its last position: the page begins at the first row that reaches `first`.
     const items: PlacedItem[] = [];
     for (const row of rowsUpward(from, first, limit)) {
       const places = placedItems(row);

@@ -24,7 +24,7 @@ export interface OwnerRow {
   readonly id: string;
   /** JSON of `Counts`. */
   readonly counts: string;
-  /** JSON of `Counts`: those where a fork begins. */
+  /** JSON of `Counts` at the beginning of a fork. */
   readonly base: string;
 }
 

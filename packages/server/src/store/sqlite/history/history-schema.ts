@@ -175,7 +175,7 @@ export function removeHistory(path: string): void {
 }
 
 /**
- * Opens the writing connection; makes empty tables where there are none. Throws `DamagedHistory` for tables of another format, of
+ * Opens the writing connection; creates missing tables. Throws `DamagedHistory` for tables of another format, of
  * another journal, or that cannot be read.
  */
 export function openHistory(path: string, journal: string): Database {

@@ -472,7 +472,7 @@ export class HistoryTables {
     row.places = places;
   }
 
-  /** The ordinal of an item with a key, where a fork's ancestors have it. */
+  /** The ordinal of an item with a key, if a fork's ancestors have it. */
   #inheritedItem(
     { ancestors }: SimulationDraft,
     { row: { kind, id } }: OwnerDraft,

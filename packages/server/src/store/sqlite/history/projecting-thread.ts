@@ -6,8 +6,8 @@ import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
 const RESTART_MS = 1_000;
 
 /**
- * The main thread's side of the projector. It is loaded while the journal is opened, and reads nothing before `begin`. A projector that
- * ends unasked is started again: the tables say where to go on.
+ * The main thread's side of the projector. It is loaded while the journal is opened, and does not read before `begin`. A projector that
+ * ends unexpectedly is restarted: the tables contain its position.
  */
 export class ProjectingThread {
   readonly signal = new HistorySignal();

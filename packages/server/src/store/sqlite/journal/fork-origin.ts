@@ -3,7 +3,7 @@ import type { Statements } from '../database/connection.js';
 
 /** Origin of a fork's journal: after a record of another simulation. */
 export interface ForkOrigin {
-  /** Key of the simulation whose own record that is: where the parent's is inherited, too, its ancestor. */
+  /** Key of the simulation that wrote the record: an ancestor if the parent inherited it. */
   readonly parent: number;
   /** The last record that both have; the fork's own follow. 0 = the parent's beginning. */
   readonly seq: number;

@@ -119,7 +119,10 @@ export class JournalBlocks {
     return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
   }
 
-  /** The block that holds a record, be it an ancestor's: then `last` is the last record of it that is the fork's, too. `of` names the journal in the message where it is damaged. */
+  /**
+   * The block that contains a record, possibly an ancestor's: then `last` is its last record that the fork shares. `of` names the journal
+   * in the message for a damaged one.
+   */
   holding(simulation: number, seq: number, of = `simulation ${simulation}`): Block {
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1`;
     const block = this.#all(sql, simulation, seq)[0];

@@ -195,7 +195,7 @@ export class CommitLog {
     try {
       this.#settle();
     } catch (error) {
-      // The next commit tries it again, and waits where it has to.
+      // The next commit retries it, and waits if necessary.
       if (!isDiskFull(error)) throw error;
     }
   }

@@ -5,7 +5,7 @@ import { isDiskFull } from '../database/connection.js';
 const WORTHWHILE_BYTES = 1024 * 1024;
 /** Room is made in pieces of this size. The next sync writes a whole piece: a larger one would be noticed. */
 const PIECE = Buffer.alloc(512 * 1024);
-/** Room that is left when the next piece is made: more than the commits between two looks need where each is small. */
+/** Free space at which the log is extended: more than small commits between two checks require. */
 const LEAST_ROOM_BYTES = 256 * 1024;
 
 /**
@@ -21,7 +21,7 @@ export class LogRoom {
     this.#path = path;
   }
 
-  /** Makes room where less than a little is left behind the frames. Does nothing on a disk that is full. */
+  /** Extends the log if little space is left after the frames. Does nothing on a full disk. */
   ensure(usedBytes: number): void {
     if (usedBytes < WORTHWHILE_BYTES) return;
     this.#fd ??= openSync(this.#path, constants.O_RDWR);
