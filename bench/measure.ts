@@ -70,7 +70,7 @@ export function startFlags(): readonly string[] {
   return scripts.start.match(/--\S+-size=\d+/g) ?? [];
 }
 
-/** CPU time of another process with all of its threads, where the system tells (Linux). */
+/** CPU time of another process with all of its threads, if the system reports it (Linux). */
 export const cpuMsOf = (pid: number | undefined): number => cpuMsIn(`/proc/${pid ?? 'self'}/stat`);
 
 /** CPU time of its main thread alone. */
@@ -131,10 +131,7 @@ export function aimText({ value, aim }: Pick<Row, 'value' | 'aim'>): string {
   return `${wanted} ${isMet(value, aim) ? 'met' : '**missed**'}`;
 }
 
-/**
- * Runs a measurement when its file is the one that was started: prints its rows, and gives them to `run.ts` where that
- * has started it.
- */
+/** Runs a measurement if its file is the started program: prints its rows, and sends them to `run.ts` if that is the parent. */
 export async function runAlone(file: string, measure: () => Promise<readonly Row[]>): Promise<void> {
   const started = process.argv[1];
   if (started === undefined || pathToFileURL(started).href !== file) return;

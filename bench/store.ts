@@ -31,7 +31,7 @@ function recordOf(simulationId: string, seq: number): JournalRecord {
   };
 }
 
-/** Threads of this process, where the system tells (Linux). */
+/** Threads of this process, if the system reports them (Linux). */
 function threads(): readonly string[] {
   try {
     return readdirSync('/proc/self/task');

@@ -34,7 +34,7 @@ export function expectedCash(): {
   };
 }
 
-/** The last trade, where it lies between bid and ask, else the nearer of these. */
+/** The last trade if it is between bid and ask, else the nearer of these. */
 function markAt(instant: string): bigint {
   const { bid, ask } = quoteAt(instant);
   const last = hundredths(latest('trades', instant).close);

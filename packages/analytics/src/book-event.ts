@@ -26,7 +26,7 @@ interface Happening {
   readonly date: string;
   /** Counted from 1; a reset begins the next one. */
   readonly epoch: number;
-  /** Names the order, or the event where there is none: pieces with one key belong together. */
+  /** Names the order, or the event without an order: pieces with one key belong together. */
   readonly key: string;
 }
 

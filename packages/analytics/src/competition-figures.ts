@@ -12,7 +12,7 @@ export interface CompetitionFigures {
   readonly sortino?: number;
   /** Total return over the size of the maximum drawdown. Absent: fewer than two returns, or no drawdown. */
   readonly calmar?: number;
-  /** Deepest fall below an earlier high: −0.2 = 20 %; 0 where there was none. */
+  /** Deepest fall below an earlier high: −0.2 = 20 %; 0 if there was none. */
   readonly maxDrawdown: number;
 }
 

@@ -7,7 +7,7 @@ const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 export const addDays = (date: string, days: number): string => dateOf(msOf(date) + days * DAY_MS);
 
-/** Days from one date to another, negative where it is earlier. */
+/** Days from one date to another, negative if it is earlier. */
 export const daysBetween = (from: string, to: string): number => (msOf(to) - msOf(from)) / DAY_MS;
 
 /** The same date of the next year; of February 29 it is March 1. */

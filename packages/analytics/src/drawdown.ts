@@ -2,7 +2,7 @@ import type { IndexPoint } from './linked-index.js';
 
 /** The deepest fall of the linked index below its running maximum. */
 export interface Drawdown {
-  /** Fall as a fraction of the peak: −0.2 = 20 %; 0 where the index never fell. */
+  /** Fall as a fraction of the peak: −0.2 = 20 %; 0 if the index never fell. */
   readonly fraction: number;
   /** Profit and loss from peak to trough, flows taken out; dollars, negative or 0. */
   readonly amount: number;

@@ -19,7 +19,7 @@ export interface MeasuredExecution {
   readonly tookLiquidity: boolean;
   /** Executions in an auction have slippage and shortfall only. */
   readonly isAuction?: boolean;
-  /** Mid five minutes later, or the last one of the session where that ends sooner; absent while it lies ahead. */
+  /** Mid five minutes later, or the last one of the session if that ends sooner; absent until then. */
   readonly midAfter?: number;
 }
 

@@ -21,7 +21,7 @@ export interface IndexPoint extends EquityPoint {
 
 export interface LinkedIndex {
   readonly points: readonly IndexPoint[];
-  /** Set where equity was not positive: returns after it mean nothing, and the points end there. */
+  /** Set if equity was not positive: later returns are undefined, and the points end there. */
   readonly endedAt?: number;
 }
 
@@ -51,7 +51,7 @@ export function linkReturns(points: readonly EquityPoint[]): LinkedIndex {
     if (equityAfterFlow === undefined || flow !== 0) {
       indexAtFlow = index;
       equityAfterFlow = previous;
-      // A full withdrawal ends the returns, except at the last point, where it is the regular end of a closed portfolio.
+      // A full withdrawal ends the returns, except at the last point, at which it is the regular end of a closed portfolio.
       if (equityAfterFlow <= 0 && point !== last) return { points: linked, endedAt: point.at };
     }
   }

@@ -36,7 +36,7 @@ export interface OpenLot {
   readonly cost: number;
   readonly commission: number;
   readonly fees: number;
-  /** Date that the holding period counts from: that of the opening, earlier where a wash sale adds to it. */
+  /** Date that the holding period counts from: that of the opening, earlier if a wash sale adds to it. */
   readonly holdingFrom: string;
   /** Disallowed losses that are part of its basis. */
   readonly disallowed: number;
@@ -58,7 +58,7 @@ export interface ClosedPiece {
   readonly value: number;
   readonly commission: number;
   readonly fees: number;
-  /** True where there is no price at which it was closed: contracts became shares, or a reset closed it without a mark. */
+  /** True if it was closed without a price: contracts became shares, or a reset closed it without a mark. */
   readonly isUnpriced: boolean;
 }
 
@@ -83,7 +83,7 @@ export class LotBook {
     return [...this.#lots.values()].flatMap((lots) => [...lots]);
   }
 
-  /** Open lots of a symbol, which change with the book; undefined where there are none. */
+  /** Open lots of a symbol, which change with the book; undefined if there are none. */
   lotsOf(symbol: string): SymbolLots | undefined {
     return this.#lots.get(symbol);
   }
@@ -220,7 +220,7 @@ export class LotBook {
     }
   }
 
-  /** Closes all lots at their marks; where a mark is not known, without a price. */
+  /** Closes all lots at their marks; without a price if the mark is not known. */
   #discard({ key, at, date, values = {} }: Discarded): readonly ClosedPiece[] {
     return [...this.#lots].flatMap(([symbol, { quantity }]) => {
       const value = values[symbol];

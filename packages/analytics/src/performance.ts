@@ -107,7 +107,7 @@ export interface Performance {
   readonly sharpe?: number;
   readonly sortino?: number;
   readonly calmar?: number;
-  /** Present where yearly figures are of less than a year. */
+  /** Present if annualized figures are of less than a year. */
   readonly periodShorterThanYear?: true;
   readonly maxDrawdown?: Drawdown;
   readonly bestDay?: DayReturn;

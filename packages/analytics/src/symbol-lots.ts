@@ -79,7 +79,7 @@ export class SymbolLots {
     this.#quantity -= lot.quantity;
   }
 
-  /** Puts a lot in the place of another, and where that is divided the rest of it behind the first part. */
+  /** Replaces a lot; if it is split, its rest follows the first part. */
   revise(node: LotNode, first: OpenLot, rest?: OpenLot): void {
     const revised = node as Node;
     this.#quantity += first.quantity - revised.lot.quantity;

@@ -380,7 +380,7 @@ function gainOf({ piece, proceeds, basis, disallowed }: Sale): RealizedGain {
   };
 }
 
-/** Long where sold on or after the same date of the next year as the day after the holding period began. */
+/** Long-term if sold on or after the same date of the next year as the day after the holding period began. */
 function termOf({ isSection1256, side, holdingFrom }: OpenLot, soldAt: string): Term {
   if (isSection1256) return 'SECTION_1256';
   return side === 'LONG' && soldAt >= nextYear(addDays(holdingFrom, 1)) ? 'LONG' : 'SHORT';

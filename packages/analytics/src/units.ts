@@ -8,7 +8,7 @@ export const dollars = (units: number): number => units / 10_000;
 export const quantityUnits = (quantity: number): number => Math.round(quantity * 1_000_000);
 export const quantityOf = (units: number): number => units / 1_000_000;
 
-/** `amount × part / whole`, rounded half away from zero; all of it where the part is the whole. */
+/** `amount × part / whole`, rounded half away from zero; all of it if the part is the whole. */
 export function shareOf(amount: number, part: number, whole: number): number {
   if (part === whole) return amount;
   const product = BigInt(Math.abs(amount)) * BigInt(part);

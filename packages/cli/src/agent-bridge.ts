@@ -28,7 +28,7 @@ export async function bridge(client: Sandpit, wanted: AgentTokenBody): Promise<v
       throw error;
     }
   };
-  /** Set where the token at hand is an agent's already: it gives no other, and is used as it is. */
+  /** Set if the given token is an agent's already: it cannot issue another one and is used unchanged. */
   let isAgents = false;
   const authorized = async (url: string | URL, init?: RequestInit): Promise<Response> => {
     try {

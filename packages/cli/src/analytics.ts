@@ -64,7 +64,7 @@ const GAIN_COLUMNS = [
   'term',
 ];
 
-/** Trades that are shown where `--limit` does not say how many. */
+/** Default of `--limit`, in trades. */
 const TRADES = 50;
 
 export function addAnalytics(program: Command, client: Client, out: Output): void {
@@ -203,7 +203,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   win32: ['cmd', '/c', 'start', ''],
 };
 
-/** Opens a file with what the system opens it with. Where nothing does, the name of the file is printed all the same. */
+/** Opens a file with the system's program for it. The name of the file is printed in any case. */
 function openFile(file: string): void {
   const [command = '', ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   spawn(command, [...args, file], { detached: true, stdio: 'ignore' })

@@ -139,7 +139,7 @@ export function addOrders(program: Command, client: Client, out: Output): void {
 
 const rowOf = (order: Order) => ({ ...order, instrument: orderName(order) });
 
-/** An order that was placed. Fails where it ended REJECTED, with the reason. */
+/** An order that was placed. Fails with the reason if it was REJECTED. */
 function printOrder(out: Output, order: Order): void {
   printFields(out, order);
   const { rejectReason } = order;

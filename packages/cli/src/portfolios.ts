@@ -116,7 +116,7 @@ export function addPortfolios(program: Command, client: Client, out: Output): vo
     });
 }
 
-/** The named portfolio, else the newest one; opens one where there is none. */
+/** The named portfolio, else the newest one; opens one if there is none. */
 export async function portfolioOf(client: Sandpit, id: string | undefined): Promise<Portfolio> {
   if (id !== undefined) return client.portfolio(id);
   const { data } = await client.call('listPortfolios', { query: { limit: 1 } });

@@ -129,9 +129,9 @@ export class Sandpit {
   }
 
   /**
-   * One step of a simulation with a manual clock (D174): places orders, cancels, pushes quotes, lets time pass, then looks. Where the
-   * server stops half-way to an instant or event, the step goes on from there, its `events` put together; after `advance.by`,
-   * `hasMore` may be true.
+   * One step of a simulation with a manual clock (D174): places orders, cancels, pushes quotes, advances the clock, then reads. If the
+   * server stops before the instant or event, the step continues from there and joins the `events`; after `advance.by`, `hasMore` may be
+   * true.
    */
   async step(body: BodyOf<'stepSimulation'> = {}, signal?: AbortSignal): Promise<ReplyOf<'stepSimulation'>> {
     const options = signal === undefined ? {} : { signal };
@@ -218,7 +218,7 @@ export class Sandpit {
     path: string,
     query: Readonly<Record<string, string | undefined>>,
     options: FollowOptions,
-    /** Events of these names only, each told with its name where there are several; absent = all. */
+    /** Events of these names only, each with its name if there are several; absent = all. */
     names?: readonly string[],
   ): AsyncGenerator<Data & { readonly eventId: string }, void, undefined> {
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);

@@ -5,9 +5,9 @@ import type { Access, TransportOptions } from './transport.js';
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /**
- * A client for a server and credentials. Server: `url`, else `SANDPIT_URL`, else the one whose data directory this is (`DATA_DIR`, `./data`), else
- * port 3000 of this machine. Credentials: `token` or `apiKey`, else `SANDPIT_TOKEN` or `SANDPIT_API_KEY`, else the demo credentials of that
- * directory. Sends no request yet. Throws where there are no credentials.
+ * A client for a server and credentials. Server: `url`, else `SANDPIT_URL`, else the one whose data directory this is (`DATA_DIR`,
+ * `./data`), else port 3000 of this machine. Credentials: `token` or `apiKey`, else `SANDPIT_TOKEN` or `SANDPIT_API_KEY`, else the demo
+ * credentials of that directory. Sends no request yet. Throws without credentials.
  */
 export async function connect(given: Partial<Access> & TransportOptions = {}): Promise<Sandpit> {
   const { url, token, apiKey, ...options } = given;
@@ -32,7 +32,7 @@ const accessOf = (url: string, token: string | undefined, apiKey: string | undef
   ...(apiKey !== undefined && token === undefined && { apiKey }),
 });
 
-/** The demo credentials in a data directory; undefined in a browser, and where there are none. */
+/** The demo credentials in a data directory; undefined in a browser, and if there are none. */
 export async function demoAccess(directory: string): Promise<Access | undefined> {
   try {
     const { readFile } = await import('node:fs/promises');

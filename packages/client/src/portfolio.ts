@@ -137,7 +137,7 @@ export class Portfolio {
     return this.#client.list('listTrades', { params: { portfolioId: this.id }, query });
   }
 
-  /** Slippage, shortfall and spreads of the orders, by group where `groupBy` says so. */
+  /** Slippage, shortfall and spreads of the orders, by group with `groupBy`. */
   executionQuality(query: Partial<QueryOf<'getExecutionQuality'>> = {}): Promise<ExecutionQuality> {
     return this.#client.call('getExecutionQuality', { params: { portfolioId: this.id }, query });
   }
@@ -227,7 +227,7 @@ function assetClassOf(symbol: string): AssetClass {
   return /^[A-Za-z.]{1,6}\s*\d{6}[CP]\d{8}$/.test(symbol) ? 'OPTION' : 'EQUITY';
 }
 
-/** A leg of an order of several options: contracts of one symbol, sold where they are negative. It opens unless it says otherwise. */
+/** A leg of a multi-leg order: contracts of one symbol, negative to sell. Opens a position by default. */
 export interface SpreadLeg {
   readonly symbol: string;
   readonly contracts: number;

@@ -262,7 +262,7 @@ export type Event =
       readonly portfolioId: string;
       readonly symbol: string;
       readonly tracker: DayTradeTracker;
-      /** True where the tracker's current record is new or has grown. */
+      /** True if the tracker's current record is new or has grown. */
       readonly recorded?: true;
       /** Several series opened and closed together: their one record (D113). */
       readonly record?: DayTradeRecord;
@@ -272,7 +272,7 @@ export type Event =
       readonly portfolioId: string;
       readonly date: TradingDate;
       readonly cash: Money;
-      /** Number of the ledger entry, where cash moves. */
+      /** Number of the ledger entry, if cash moves. */
       readonly entry?: number;
     }
   /** New collateral of positions for the short options on an underlying (D81). */
@@ -343,7 +343,7 @@ export type Event =
       readonly type: 'SplitBegun';
       readonly actionId: string;
       readonly symbol: string;
-      /** Before it, where there was one: what fractions of shares are paid out by. */
+      /** The mark before it, if there was one: the price for fractions of shares. */
       readonly mark?: Price;
       /** The previous close in new shares. */
       readonly close?: Price;

@@ -11,7 +11,7 @@ import type { TradingDate } from './values/trading-date.js';
 /** A thing that keeps a portfolio from being closed (D212). */
 export type CloseObstacle =
   | { readonly code: 'POSITIONS' | 'OPEN_ORDERS'; readonly count: number }
-  /** `settlesOn`: the last settlement date; absent where the next daily settlement of futures pays it. */
+  /** `settlesOn`: the last settlement date; absent if the next daily settlement of futures pays it. */
   | { readonly code: 'UNSETTLED_CASH'; readonly amount: Money; readonly settlesOn?: TradingDate }
   /** Symbols with shares to be delivered or received. */
   | { readonly code: 'UNDELIVERED'; readonly count: number; readonly settlesOn: TradingDate }

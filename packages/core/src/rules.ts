@@ -39,8 +39,8 @@ export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'inst
 }
 
 /**
- * The configuration of a portfolio's broker, or the default where an operator has removed it. `highestLevel`: the option level that a
- * competition allows (D194), where the broker offers a higher one.
+ * The configuration of a portfolio's broker, or the default if an operator has removed it. `highestLevel`: the option level that a
+ * competition allows (D194), if the broker offers a higher one.
  */
 export function brokerOf(
   { brokers }: Pick<Rules, 'brokers'>,

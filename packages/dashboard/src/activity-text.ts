@@ -7,7 +7,7 @@ import { contractText, optionNamed } from './option-legs.ts';
 const INSTANT = /\d{4}-\d{2}-\d{2}T[\d:.]+Z/g;
 const DATE = /\b\d{4}-\d{2}-\d{2}\b/g;
 const OPTION = /\b[A-Z.]{1,6}\d{6}[CP]\d{8}\b/g;
-/** Codes of one word, which look like symbols, at the places where the texts have them. */
+/** Codes of one word, which resemble symbols, in the contexts of the texts. */
 const LEADING = /^(MARKET|LIMIT|STOP|MAINTENANCE|FUTURES|INTRADAY|PORTFOLIO)\b/;
 const REASON = /\(([A-Z][A-Z_]+)\)/;
 const CODE = /\b[A-Z]+(?:_[A-Z]+)+\b/g;

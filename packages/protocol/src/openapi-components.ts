@@ -7,7 +7,7 @@ export class Components {
   readonly #referred = new Set<TSchema>();
   readonly #schemas = new Map<string, { readonly source: string; readonly schema: Json }>();
 
-  /** A reference where the schema has a name, the schema itself where it has none. */
+  /** A reference if the schema has a name, else the schema itself. */
   refer(schema: TSchema): Json {
     const { $id } = schema as Named;
     if ($id === undefined) return this.#inline(schema);

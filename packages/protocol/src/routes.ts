@@ -36,7 +36,7 @@ export const routeEntries = Object.entries(routes) as readonly (readonly [Operat
 type Declared<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
   Routes[Id] extends Readonly<Record<Part, infer Schema extends TSchema>> ? Static<Schema> : undefined;
 
-/** The accepted path parameters of an operation; `undefined` where it has none. */
+/** The accepted path parameters of an operation; `undefined` if it has none. */
 export type ParamsOf<Id extends OperationId> = Declared<Id, 'params'>;
 /** The accepted query of an operation, with defaults filled in. */
 export type QueryOf<Id extends OperationId> = Declared<Id, 'query'>;

@@ -32,7 +32,7 @@ export function ttlField() {
   });
 }
 
-/** Place where a fork left the journal of its parent. */
+/** Position at which a fork left the journal of its parent. */
 export const ForkParent = closed('ForkParent', {
   simulationId: anyText(),
   sequence: count({ description: 'The last journal record that both have.' }),

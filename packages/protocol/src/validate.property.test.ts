@@ -125,7 +125,7 @@ describe('Accepted values', () => {
   });
 });
 
-/** `toEqual`, which takes most of the time with values this large, only where it has something to show. */
+/** `toEqual`, which is slow for values this large, only if there is a difference to show. */
 function expectEqual(value: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(value, expected)) expect(value).toEqual(expected);
 }

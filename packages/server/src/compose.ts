@@ -38,7 +38,7 @@ export interface Composition {
   readonly cluster: Cluster | undefined;
 }
 
-/** The one place where concrete parts are chosen and joined. */
+/** The only module that chooses and connects concrete parts. */
 export async function compose(
   settings: Settings,
   onFatal: (error: Error) => void,

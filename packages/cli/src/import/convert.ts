@@ -197,7 +197,7 @@ class RowReader {
     const { unit, zone = 'UTC' } = this.#layout.time;
     const text = [of('time'), of('timeOfDay')].filter((part) => part !== '').join(' ');
     if (unit !== 'text') return epochOf(text, unit);
-    // Databento writes nanoseconds where it is not asked for texts.
+    // Databento writes nanoseconds unless texts are requested.
     return /^\d{19}$/.test(text) ? epochOf(text, 'ns') : instantOf(text, zone);
   }
 

@@ -1,6 +1,6 @@
 /** Layouts of vendors' files, as data: built-in ones, and those that a user declares in a file of their own. */
 
-/** Fields that a row may have. Those of options make the symbol where there is none. */
+/** Fields that a row may have. Those of options build the symbol if the file has none. */
 export type Field =
   | 'time'
   | 'timeOfDay'
@@ -24,7 +24,7 @@ export type Field =
 export interface Layout {
   /** `bars` are minutes of trades, `quotes` best bids and offers in any rhythm, `daily` days with dividends and splits. */
   readonly kind: 'bars' | 'quotes' | 'daily';
-  /** The column of each field, by its name in the header; by its place, from 0, where there is none. */
+  /** The column of each field, by its name in the header; by its position, from 0, without a header. */
   readonly columns: Readonly<Partial<Record<Field, string | number>>>;
   /** Columns that may be there as well; a header with others is not of this layout. `*` = any. */
   readonly others?: readonly string[];
@@ -35,7 +35,7 @@ export interface Layout {
     /** Meaning of the time of a row: the start or end of a bar, or the instant of a quote. */
     readonly marks?: 'start' | 'end' | 'at';
   };
-  /** Decimal places that are missing in front: 9 where 5000000000 means 5. */
+  /** Implied decimal places: 9 if 5000000000 means 5. */
   readonly priceDecimals?: number;
   readonly lots?: 100;
   /** Adjustment of past prices: none, for splits, or unknown. */

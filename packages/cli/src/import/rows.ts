@@ -40,7 +40,7 @@ const HEADERS = {
 
 export const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
 
-/** Best bids or offers of a minute: where they began, went, and ended. */
+/** Best bids or offers of a minute: open, high, low and close. */
 interface Side {
   open: string;
   high: string;

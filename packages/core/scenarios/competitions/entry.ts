@@ -40,7 +40,7 @@ export class TestEntry {
     this.m.execute<'SetCompetitionPhase'>({ type: 'SetCompetitionPhase', phase });
   }
 
-  /** Code and rule of the refusal of an order; its id where it is accepted. */
+  /** Code and rule of the refusal of an order; its id if it is accepted. */
   submit(order: Parameters<TestMarket['submit']>[1]): string {
     const result = this.m.submit(this.portfolio, order);
     if (typeof result === 'string') return result;

@@ -22,7 +22,7 @@ export type IsBankHoliday = (day: number) => boolean;
 interface KnownDay {
   readonly day: number;
   readonly date: TradingDate;
-  /** The calendar day as a half-open interval: 23 or 25 hours long where the clocks change. */
+  /** The calendar day as a half-open interval: 23 or 25 hours long on days with a clock change. */
   readonly from: Instant;
   readonly until: Instant;
   readonly hours: TradingDay | undefined;

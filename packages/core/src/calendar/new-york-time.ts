@@ -64,7 +64,7 @@ export function newYorkInstant(day: number, minute: number): Instant {
 
 const twoDigits = (n: number): string => String(n).padStart(2, '0');
 
-/** ISO 8601 in New York time with its offset; milliseconds only where there are any. */
+/** ISO 8601 in New York time with its offset; milliseconds only if there are any. */
 export function formatNewYork(at: Instant): string {
   const offset = newYorkOffsetMs(at);
   const wall = at + offset;

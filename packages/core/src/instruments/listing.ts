@@ -5,7 +5,7 @@ import type { FutureContract } from './future.js';
 import type { Instrument } from './instrument.js';
 import type { OptionContract, OptionSeries } from './option.js';
 
-/** Instruments of a feed, as plain data: kept with the journal, where the rules in force name it by its digest. */
+/** Instruments of a feed, as plain data: stored with the journal; the rules in force name it by its digest. */
 export interface Listing {
   /** Instruments listed individually. */
   readonly instruments: readonly Instrument[];

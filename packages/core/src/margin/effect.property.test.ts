@@ -64,7 +64,7 @@ function headroomOf(book: MarginBook, cash: Money): MarginExcess {
 const ownOf = (held: readonly Holding[], { instrument }: MarginTrade): Quantity =>
   held.find((holding) => holding.instrument === instrument)?.quantity ?? Quantity.zero;
 
-/** Holdings with the instrument marked at the trade's price; after the trade, or before it where `done` is false. */
+/** Holdings with the instrument marked at the trade's price; after the trade, or before it if `done` is false. */
 function marked(held: readonly Holding[], trade: MarginTrade, done: boolean): Holding[] {
   const { instrument, quantity, price } = trade;
   const before = ownOf(held, trade);

@@ -45,6 +45,6 @@ export interface OrderRequest {
   readonly legs?: readonly OrderLeg[];
   /** House orders only: why the broker placed it. */
   readonly origin?: HouseOrigin;
-  /** The agent whose token placed it, where one did. */
+  /** The agent whose token placed it, if one did. */
   readonly agent?: string;
 }

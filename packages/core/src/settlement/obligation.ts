@@ -65,7 +65,7 @@ export function paidAhead(obligations: ReadonlyMap<TradingDate, Pick<Obligation,
 export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant =>
   calendar.instantOf(date, 9, 0);
 
-/** The ledger entry of an obligation that was settled, where cash moved. */
+/** The ledger entry of an obligation that was settled, if cash moved. */
 export function settlementEntries({
   date,
   cash,

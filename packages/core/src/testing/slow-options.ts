@@ -120,7 +120,7 @@ function blackScholesCall({ spot, strike, years, rate, volatility }: SlowCase): 
   return spot * roughCumulative(d1) - strike * Math.exp(-rate * years) * roughCumulative(d1 - deviation);
 }
 
-/** Marsaglia's series; to about fourteen digits around the middle, which is where it is used. */
+/** Marsaglia's series; accurate to about fourteen digits around the middle, in which it is used. */
 function roughCumulative(x: number): number {
   if (x < -8) return 0;
   if (x > 8) return 1;

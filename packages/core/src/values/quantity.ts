@@ -2,7 +2,7 @@ import { formatScaled, parseScaled } from './scaled.js';
 
 declare const brand: unique symbol;
 
-/** A number of shares or contracts, as an integer count of 10^-6. Signed where a position is meant: negative = short. */
+/** A number of shares or contracts, as an integer count of 10^-6. Signed for positions: negative = short. */
 export type Quantity = number & { readonly [brand]: 'Quantity' };
 
 const SCALE = 6;

@@ -66,7 +66,7 @@ function divideBig(value: bigint, by: bigint, rounding: Rounding): number {
 }
 
 /**
- * The integer that counts `text` in units of 10^-scale, or `undefined` where `text` is not a plain decimal or has
+ * The integer that counts `text` in units of 10^-scale, or `undefined` if `text` is not a plain decimal or has
  * more decimals than the scale. Accepts what `String(number)` prints, exponents included.
  */
 export function parseScaled(text: string, scale: number): number | undefined {

@@ -105,7 +105,7 @@ const LIST: readonly Column<Competition>[] = [
   { title: 'Ends', isSecondary: true, cell: ({ market }) => moment(market.end) },
 ];
 
-/** The leaderboard by its stream; a ticket opens it where a token is needed. */
+/** The leaderboard by its stream; a ticket opens it if a token is needed. */
 function useLeaderboard(
   competitionId: string,
   token: string | undefined,

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { notedFetch } from '../requests.ts';
 import { claimsOf } from '../session.ts';
 
-/** Reads a path below `/v1`, with the token of the page where there is one. */
+/** Reads a path below `/v1`, with the token of the page, if there is one. */
 export async function read<Answer>(path: string, token: string | undefined, method = 'GET'): Promise<Answer> {
   const response = await fetch(`/v1${path}`, {
     method,

@@ -5,7 +5,7 @@ import { type Broker, useBroker } from '../broker.ts';
 import type { Point } from '../parts/chart-data.ts';
 
 export interface Closes {
-  /** Oldest first: closes, or hours where there are few. */
+  /** Oldest first: closes, or hours if there are few closes. */
   readonly points: readonly Point[];
   /** Equity at the last close; undefined before the first one. */
   readonly closeEquity: number | undefined;

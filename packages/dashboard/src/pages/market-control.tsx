@@ -7,7 +7,7 @@ import { errorFrom, useLoad } from '../load.ts';
 import { Field, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 
-/** Sets the quote of a symbol, where quotes are pushed. */
+/** Sets the quote of a symbol, for the push feed. */
 export function PushQuote({ symbol }: { readonly symbol: string }) {
   const broker = useBroker();
   const simulation = useLoad(

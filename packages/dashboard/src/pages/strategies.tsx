@@ -73,7 +73,7 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
   );
 }
 
-/** Closing the option legs of a strategy by one order where they are one, and rolling a leg. */
+/** Closing the option legs of a strategy by one order if they form one, and rolling a leg. */
 function Actions({
   simulationId,
   portfolioId,

@@ -200,7 +200,7 @@ function Now({
 
 const TIMELINE_KEY = 'sandpit-timeline';
 
-/** The strip that moves the clock, and the timeline below it where it was opened. */
+/** The strip that moves the clock, and the timeline below it if opened. */
 function Time({
   simulation,
   hours,

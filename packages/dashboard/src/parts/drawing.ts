@@ -20,7 +20,7 @@ type Kind = 'Line' | 'Baseline';
 
 /** Fraction of the drawing that stays free at each end. */
 const MARGIN = 0.015;
-/** Half the width of a label next to a dot, as a fraction of the drawing. A label is shown only where it fits. */
+/** Half the width of a label next to a dot, as a fraction of the drawing. A label is shown only if it fits. */
 const LABEL = 0.09;
 /** Height of the lower pane. */
 const PANE_PX = 90;

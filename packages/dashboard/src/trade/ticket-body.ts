@@ -58,7 +58,7 @@ export const takesAmount = (kind: TicketKind, type: OrderType, intent: PositionI
 export const takesStop = (kind: TicketKind, type: OrderType, intent: PositionIntent): boolean =>
   kind !== 'SPREAD' && type === 'LIMIT' && intent.endsWith('CLOSE');
 
-/** Dollars per point and unit where the instrument does not say it. */
+/** Dollars per point and unit if the instrument does not state them. */
 export const multiplierOf = (kind: TicketKind): number => (kind === 'EQUITY' ? 1 : 100);
 
 export type ExitUnit = 'price' | 'percent' | 'dollars';

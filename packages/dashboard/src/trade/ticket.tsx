@@ -43,7 +43,7 @@ export interface TicketProps {
   readonly portfolios: readonly PortfolioDetail[];
   readonly portfolioId: string;
   readonly portfolio: PortfolioUpdate | undefined;
-  /** The instrument of the ticket, where it is listed. */
+  /** The instrument of the ticket, if it is listed. */
   readonly instrument: Instrument | undefined;
   readonly market: MarketSide;
   readonly order: CreateOrderBody;

@@ -34,7 +34,7 @@ export interface Route {
   readonly body?: TSchema;
   /** True when a request may come without its body, which then is an empty object. */
   readonly bodyIsOptional?: true;
-  /** Bytes that a body may have where that is not the limit of the server, 1 MiB. */
+  /** Maximum bytes of a body, if not the server's 1 MiB. */
   readonly maxBodyBytes?: number;
   /** True when its requests are not counted by the rate limit. */
   readonly isUncounted?: true;

@@ -16,8 +16,8 @@ export class BrokersFileError extends Error {
 }
 
 /**
- * The broker configurations of a server: the built-in ones, and those of the file at `path` (see `BrokersFile`) where
- * one is given. `default` comes first, the others in the order of the table, then of the file.
+ * The broker configurations of a server: the built-in ones, and those of the file at `path` (see `BrokersFile`) if given. `default` comes
+ * first, the others in the order of the table, then of the file.
  */
 export async function loadBrokers(path?: string): Promise<BrokerConfiguration[]> {
   if (path === undefined) return builtInBrokers();

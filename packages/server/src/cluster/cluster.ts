@@ -25,7 +25,7 @@ const MARKET_PATH = '/cluster/market';
 const TAKE_PATH = '/cluster/take';
 const STATUS_PATH = '/cluster/status';
 
-/** Asks another node. Rejects where it does not answer in time. */
+/** Sends a request to another node. Rejects if it does not respond in time. */
 export type AskNode = (node: ClusterNode, path: string, body: object, timeoutMs: number) => Promise<unknown>;
 
 export interface ClusterParts {
@@ -123,7 +123,7 @@ export class Cluster {
     if (this.reasons.length === 0) await this.placement.takeFree();
   }
 
-  /** Tells the others why this node takes no cells, where that has changed. */
+  /** Publishes the reasons why this node accepts no cells, if they have changed. */
   async #declare(): Promise<void> {
     const { ownership, note } = this.#parts;
     const { reasons } = this;

@@ -215,7 +215,7 @@ export class TenantPlacement {
     return entering;
   }
 
-  /** Hands tenants that another node should have over to it, a tenth of all at a time. The market stays where it is. */
+  /** Hands tenants that another node should have over to it, a tenth of all at a time. The market is not moved. */
   async rebalance(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
     if (this.#isStopping) return;
     const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);

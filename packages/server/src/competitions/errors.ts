@@ -17,7 +17,7 @@ export type CompetitionProblem =
 export class CompetitionRefused extends Error {
   override readonly name = 'CompetitionRefused';
   readonly problem: CompetitionProblem;
-  /** The limit that was met, where there is one. */
+  /** The limit that was reached, if any. */
   readonly figures: number | undefined;
 
   constructor(problem: CompetitionProblem, message: string, figures?: number) {

@@ -89,7 +89,7 @@ export interface CompetitionNote {
   readonly joinCode?: string;
   /** The simulation of its market. */
   readonly marketId: string;
-  /** Market and rules as entrants see them, where the recording is masked. */
+  /** Market and rules as entrants see them, if the recording is masked. */
   readonly masked?: MaskedCompetition;
   /** True when the competition has ever had an entry. */
   readonly isEntered?: true;

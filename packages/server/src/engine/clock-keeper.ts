@@ -110,6 +110,6 @@ export class ClockKeeper {
   }
 }
 
-/** The name of the setting that says where a scaled clock stands. */
+/** The name of the setting that stores the instant of a scaled clock. */
 export const clockName = (simulationId: string): string => `clock/${simulationId}`;
 const aliveName = (session: string): string => `alive/${session}`;

@@ -80,7 +80,7 @@ export function forkConfigOf(
 /** Characters of a fork's id that its ids of stream events carry. */
 const TAG_LENGTH = 8;
 
-/** True when the path already had this seed where the fork begins: it was with the first record of the simulation, or an ancestor's. */
+/** True when the path already had this seed at the start of the fork: it came with the first record of the simulation or of an ancestor. */
 const isBefore = (
   { fork }: KeptConfig,
   after: Instant,

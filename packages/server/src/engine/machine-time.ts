@@ -31,9 +31,8 @@ export interface MachineTimeParts {
 }
 
 /**
- * Real time as wall clocks show it: that of the machine, as long as it is plausible. What it was last is remembered, so that a start can
- * tell; while the server runs, the monotonic clock tells. A jump that is not plausible is not followed: time goes on from where
- * it was.
+ * Real time as wall clocks show it: that of the machine, as long as it is plausible. The last time is stored for the check at a start;
+ * while the server runs, the monotonic clock is the reference. An implausible jump is ignored: time continues from the last instant.
  */
 export class MachineTime {
   readonly #parts: MachineTimeParts;

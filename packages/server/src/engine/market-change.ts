@@ -83,7 +83,7 @@ const haltFollowing = ({ symbol, reason, until }: Halt): Command => ({
   isFollowed: true,
 });
 
-/** The commands that bring a cell to where its market stands; with the quotes in force if `hasQuotes`. */
+/** The commands that bring a cell to the state of its market, with the quotes in force if `hasQuotes`. */
 export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: boolean): readonly Command[] {
   const commands: Command[] = [];
   const instruments = [...market.state.listed.values()].filter(

@@ -324,7 +324,7 @@ export class Simulation implements Follower {
     this.#records.adopt({ seq: record.seq, at, events, orders: events.map(() => undefined) });
   }
 
-  /** Sets the clock of a replica to where that of its owner stands. */
+  /** Sets the clock of a replica to its owner's instant. */
   followClock(now: Instant, speed?: number): void {
     const clock = this.#clock;
     if (clock instanceof ManualClock || clock instanceof ScaledClock) clock.moveTo(now);
@@ -347,7 +347,7 @@ export class Simulation implements Follower {
     try {
       await this.start();
     } catch (error) {
-      // The next try begins where this one did.
+      // The next try begins at the same record.
       this.#records.isFollowing = true;
       throw error;
     }

@@ -42,7 +42,7 @@ export interface TenantsParts {
   readonly entered?: (tenantId: string) => Promise<void>;
 }
 
-/** A simulation of a file, and where it will be. */
+/** A simulation of a file, and its new id. */
 interface Arriving {
   readonly filed: FiledSimulation;
   readonly id: string;

@@ -118,7 +118,7 @@ describe('execution quality of an order', () => {
     expect(open).toMatchObject({ executions: 0, fillRate: 0, implementationShortfall: 50 });
     await client.put(`/v1/orders/${id}/cancel`);
     await quote('AAPL', 204, 206);
-    // Measured where it ended.
+    // Measured at its end.
     expect((await qualityOf(id)).implementationShortfall).toBe(50);
     expect((await qualityOf(id)).implementationShortfallBps).toBeCloseTo(500, 9);
   });

@@ -341,7 +341,7 @@ describe('masked recordings', () => {
       calendar.status === 200 ? (calendar.body.days as Body[]).map(({ date }) => date as string) : [];
     expect(open).toEqual(['2013-03-25', '2013-03-26', '2013-03-27', '2013-03-28', '2013-04-01'].map(moved));
     expect(open).not.toContain(moved(GOOD_FRIDAY));
-    // A token that lives in there sees neither where it is from nor the way back.
+    // A token that lives in there sees neither its origin nor a way back.
     const inside = await client.get(`/v1/simulations/${simulationId ?? ''}`);
     expect(inside.text).not.toMatch(OF_THE_RECORDING);
     expect((await client.get(`/v1/simulations/${simulationId ?? ''}/mask`)).status).toBe(404);

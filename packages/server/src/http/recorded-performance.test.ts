@@ -138,7 +138,7 @@ const deviation = (values: readonly number[]): number => {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
 };
 
-/** Equal to 1e-9, of the value where that is above 1. */
+/** Equal to 1e-9, relative to values above 1. */
 function expectEqual(actual: unknown, wanted: number, name: string): void {
   expect(Math.abs((actual as number) - wanted), `${name}: ${String(actual)} ${wanted}`).toBeLessThanOrEqual(
     1e-9 * Math.max(1, Math.abs(wanted)),

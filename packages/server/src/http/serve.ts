@@ -17,7 +17,7 @@ import { type Idempotency } from './idempotency.js';
 import { failed, reply as sendAnswer, send } from './reply.js';
 import { NEXT_CURSOR, type PageReply } from './translate/pages.js';
 
-/** A handler in its general form. Its exact form has been checked where it was written. */
+/** A handler in its general form. Its exact form is checked at its definition. */
 type AnyHandler = (call: never) => unknown;
 /** An issuer, likewise. */
 type AnyIssuer = (call: never, kept: never) => unknown;

@@ -15,8 +15,8 @@ export const CHECKPOINTS_KEPT = 2;
 
 export interface Checkpoints {
   /**
-   * The latest that is intact and fits the journal, of a record up to `upTo`: two are kept, and those of snapshots. A fork has those of its
-   * ancestors, too, up to where it begins.
+   * The latest that is intact and fits the journal, of a record up to `upTo`: two are kept, and those of snapshots. A fork also has those
+   * of its ancestors up to its start.
    */
   load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   /**

@@ -45,7 +45,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 
-/** Events of records; a record ends where the plan says so. */
+/** Events of records; a record ends as planned. */
 const plan = fc.array(fc.array(fc.array(step, { maxLength: 4 }), { minLength: 1, maxLength: 3 }), {
   minLength: 1,
   maxLength: 12,

@@ -36,7 +36,7 @@ export interface StoredAnswer {
 /** A value that a store has in memory, or a promise of it if it must query a server. */
 export type ValueOrPromise<T> = T | Promise<T>;
 
-/** Records in order; asynchronous where they come from a server. `for await` reads both. */
+/** Records in order; asynchronous if they come from a server. `for await` reads both. */
 export type JournalRecords = Iterable<JournalRecord> | AsyncIterable<JournalRecord>;
 
 export interface Journal {
@@ -61,7 +61,7 @@ export interface Journal {
   read(simulationId: string, afterSeq: number): JournalRecords;
   /** The last durable record at or before an instant, simulated ms; 0 = all are later. Throws `DamagedJournal`. */
   lastAt(simulationId: string, at: number): ValueOrPromise<number>;
-  /** Sequence of the last durable record; 0 when there is none. A fork has its parent's up to where it begins. */
+  /** Sequence of the last durable record; 0 when there is none. A fork has its parent's up to its start. */
   lastSeq(simulationId: string): number;
 }
 

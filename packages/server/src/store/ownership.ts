@@ -72,8 +72,8 @@ export interface Ownership {
   /** Takes tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
   take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Makes sure that a cell of an owned tenant is owned too: one that was lost, or created by an earlier owner. Rejects with `RecordsMissing`
-   * where it lacks acknowledged records.
+   * Ensures ownership of a cell of an owned tenant: one that was lost, or created by an earlier owner. Rejects with `RecordsMissing` if it
+   * lacks acknowledged records.
    */
   takeCell(simulationId: string): ValueOrPromise<void>;
   /** Hands tenants over; they must have nothing in memory any more. Undefined = every live node may take them. */

@@ -60,7 +60,7 @@ export interface Contract {
 /** Requirements of the shares of one contract alone. */
 export interface ShareAmounts {
   readonly fed: Micros;
-  /** At a short sale, where the minimums of low-priced stock also apply (D100, D108). */
+  /** At a short sale, to which the minimums of low-priced stock also apply (D100, D108). */
   readonly shortFed: Micros;
   readonly long: Micros;
   readonly short: Micros;

@@ -49,7 +49,7 @@ export const nakedOption = ({ naked }: Contract): UnitAmounts => of(naked, naked
 
 /**
  * SHORT_STRADDLE, SHORT_STRANGLE: one short call and one short put, the greater requirement and the premium of the other
- * (D103; FINRA Rule 4210(f)(2)(H)(ii)). Where the two are equal, the smaller premium is the other's.
+ * (D103; FINRA Rule 4210(f)(2)(H)(ii)). If the two are equal, the smaller premium is the other's.
  */
 export function shortStraddle(call: Contract, put: Contract): UnitAmounts {
   const other =

@@ -119,8 +119,8 @@ function settlementOf(series: OptionSeries, calendar: Calendar): Instant {
 }
 
 /**
- * Option contracts as Reg T sees them. Without a price of the underlying, a short option counts as at the money,
- * where its requirement is greatest.
+ * Option contracts as Reg T sees them. Without a price of the underlying, a short option counts as at the money, with the greatest
+ * requirement.
  */
 function optionLegOf(
   instrument: OptionContract,

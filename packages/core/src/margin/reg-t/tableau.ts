@@ -312,8 +312,8 @@ export class Tableau {
   }
 
   /**
-   * Moves from a feasible point to an optimal one, except for rounding: `repair` finishes it. False if the work limit is reached.
-   * Many right sides are 0, where pivots gain nothing and can cycle: during the iteration each is perturbed by a slightly different amount.
+   * Moves from a feasible point to an optimal one, except for rounding: `repair` finishes it. False if the work limit is reached. Many
+   * right sides are 0; their pivots gain nothing and can cycle: during the iteration each is perturbed by a slightly different amount.
    */
   improve(allowed: number): boolean {
     const n = this.columns;

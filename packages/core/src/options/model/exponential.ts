@@ -55,7 +55,7 @@ const TWO_TO_MINUS_100 = 7.888609052210118e-31;
 const LARGEST_ARGUMENT = 709.782712893384;
 const SMALLEST_ARGUMENT = -745.1332191019412;
 
-/** e^x; 0 and Infinity where that is too small or too large for a number. */
+/** e^x; 0 or Infinity if that is too small or too large for a double. */
 export function exp(x: number): number {
   if (!(x <= LARGEST_ARGUMENT)) return x > 0 ? Infinity : x;
   if (x < SMALLEST_ARGUMENT) return 0;

@@ -54,7 +54,7 @@ export class PushFeed implements Feed {
     return undefined;
   }
 
-  /** Adds quotes to the bars: at the last trade where a quote has one, otherwise at its mark and without volume. */
+  /** Adds quotes to the bars: at the last trade if a quote has one, otherwise at its mark and without volume. */
   record(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       const price = markOf(quote);

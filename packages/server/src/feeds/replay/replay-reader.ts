@@ -13,7 +13,7 @@ import type { TickRow } from '../tick-file.js';
 /** Others have the event loop while a minute of a whole chain is put together. */
 const MANY_ITEMS = 256;
 
-/** A place in the recording that moves forward. Its events do not depend on where the reading began. */
+/** A position in the recording that moves forward. Its events do not depend on the start of the reading. */
 export class ReplayReader {
   private readonly market: RecordedMarket;
   private readonly ticks: TickMarkets;
@@ -45,7 +45,7 @@ export class ReplayReader {
     return !this.closed && after >= this.through;
   }
 
-  /** The next event in (after, until]; `undefined` where there is none, which leaves the reader at `until`. */
+  /** The next event in (after, until]; `undefined` if there is none, which leaves the reader at `until`. */
   async next(after: Instant, until: Instant): Promise<MarketEvent | undefined> {
     for (;;) {
       this.ahead ??= await this.read();

@@ -16,7 +16,7 @@ const LARGEST_LOG = Math.log(3);
 const WIDEST_EXTRA_TICKS = 2;
 const LOT = 100;
 
-/** The market of one instrument as a pure function of seed, symbol and second. Remembers only where it was last asked. */
+/** The market of one instrument as a pure function of seed, symbol and second. Caches only its last position. */
 export class PriceModel {
   readonly entry: CatalogEntry;
   readonly path: PricePath;
@@ -125,7 +125,7 @@ function spreadTicks(usual: number, chance: number): number {
   return usual;
 }
 
-/** Close to x where x is small, never beyond ±`LARGEST_LOG`, always rising. */
+/** Close to x for small x, never beyond ±`LARGEST_LOG`, always rising. */
 function squash(x: number): number {
   const ratio = x / LARGEST_LOG;
   return x / Math.sqrt(1 + ratio * ratio);

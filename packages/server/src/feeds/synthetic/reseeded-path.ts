@@ -29,7 +29,7 @@ interface Stretch {
   readonly path: BrownianPath;
   /** Whole second; −∞ for the first. */
   readonly after: number;
-  /** Added to the values of `path`, so that they begin where the stretch before ends. */
+  /** Added to the values of `path`, so that they begin at the end of the previous segment. */
   readonly shift: number;
 }
 

@@ -34,7 +34,7 @@ interface LineChart {
   readonly include?: number;
 }
 
-/** A line over time; a sentence where there are fewer than two points. */
+/** A line over time; a sentence if there are fewer than two points. */
 export function lineChart(chart: LineChart): string {
   const points = thinned(chart.points);
   const [first] = points;

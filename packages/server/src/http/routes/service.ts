@@ -50,7 +50,7 @@ export class Health {
     return this.#latest.problems;
   }
 
-  /** The state of the connection to a source of live market data, where there is one (D183). */
+  /** State of the connection to a source of live market data, if any (D183). */
   feed(): FeedState | undefined {
     const { feed } = this.#deps.simulations.market;
     return isLive(feed) ? feedStateOf(feed.status()) : undefined;

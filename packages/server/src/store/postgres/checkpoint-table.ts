@@ -43,7 +43,7 @@ export class CheckpointTable {
     this.#originOf = originOf;
   }
 
-  /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors where it has none. */
+  /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors if it has none. */
   async load(key: number, upTo = Number.MAX_SAFE_INTEGER): Promise<Checkpoint | undefined> {
     const rows = await this.#database.ask<CheckpointRow>(
       'SELECT seq, block_hash, parts, digest FROM checkpoint WHERE cell = $1 AND seq <= $2 ORDER BY seq DESC',

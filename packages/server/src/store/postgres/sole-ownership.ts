@@ -71,7 +71,7 @@ export class SoleOwnership {
     return cell;
   }
 
-  /** The projector goes on where the history tables of each cell end. */
+  /** The projector continues from the end of each cell's history tables. */
   async ownPositions(projector: HistoryProjector): Promise<void> {
     const { database, cells } = this.#parts;
     this.#projector = projector;

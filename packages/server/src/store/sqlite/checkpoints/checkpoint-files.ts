@@ -59,7 +59,7 @@ export class CheckpointFiles {
     this.#blocks = blocks;
   }
 
-  /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors where it has none. */
+  /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors if it has none. */
   load(simulation: number, upTo = Infinity): Checkpoint | undefined {
     for (const file of this.#filesOf(simulation)) {
       const checkpoint = file.seq <= upTo ? this.#read(simulation, file) : undefined;

@@ -30,7 +30,7 @@ export interface OwnerLink extends Generation {
   readonly row: OwnerRow;
   /** Current lengths of its lists. */
   readonly counts: Counts;
-  /** Lengths where the generation began: later items belong to the generation. */
+  /** Lengths at the start of the generation: later items belong to the generation. */
   readonly base: Counts;
 }
 
@@ -62,7 +62,7 @@ export class HistoryLineage {
     return one<SimulationRow>(this.#statements.of('SELECT * FROM simulation WHERE key = ?'), key);
   }
 
-  /** A simulation and its ancestors, each as of where the next one begins. */
+  /** A simulation and its ancestors, each up to the start of the next one. */
   generations(simulation: number, upTo = Infinity): readonly Generation[] {
     const generations: Generation[] = [];
     for (let key: number | null = simulation, end = upTo; key !== null;) {

@@ -69,7 +69,7 @@ class SimulationDraft {
   changedOwners: OwnerDraft[] = [];
   readonly portfolios = new Map<string, PortfolioDraft>();
   readonly orders = new Map<number, OrderDraft>();
-  /** A fork's ancestors, each as of where the next one begins. */
+  /** A fork's ancestors, each up to the start of the next one. */
   readonly ancestors: readonly Generation[];
 
   constructor(row: RowDraft<SimulationRow>, ancestors: readonly Generation[]) {

@@ -30,7 +30,7 @@ const PAGE_SIZE = 1_024;
 
 /**
  * `block` is written in the order of commits, whatever the simulation, so that a commit touches the end of one table and not a page per
- * simulation. See journal-blocks.ts. There is no table of tails: where a simulation's journal ends is its last block.
+ * simulation. See journal-blocks.ts. There is no table of tails: a simulation's journal ends with its last block.
  *
  * `meta`: `last_k` is the k of the last block ever written (the block may have been removed with its simulation), `state_sum` and
  * `answers_sum` are the sums of the required rows (row-sums.ts), and the digest of a commit covers them all.
