@@ -1,4 +1,4 @@
-/** The thread that answers studies of the past: it reads the store by itself, so that nothing of a long walk is on the main thread. */
+/** The thread that answers studies of the past: it reads the store itself, so that long reads stay off the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { calendarById, Ids } from '@sandpit/core';
 import { lowerPriority, unconnectedFeedOpener } from './compose.js';

@@ -7,7 +7,7 @@ import type { Settings } from './config.js';
 /** Version of this server; nodes of one cluster have the same. */
 export const VERSION = '0.1.0';
 
-/** Stands for a secret that is drawn once and kept in the database. */
+/** Placeholder for a random secret that the database stores. */
 export const DRAWN_SECRET = 'drawn';
 
 /** Digests of settings that must be the same on all nodes of a cluster, by the name under which a difference is reported. */
@@ -34,7 +34,7 @@ export async function factsOf(settings: Settings): Promise<Readonly<Record<strin
   };
 }
 
-/** The digest of the secret that signs tokens, or the mark of a secret that the database holds. Nodes compare it. */
+/** The digest of the secret that signs tokens, or the placeholder of a secret that the database stores. Nodes compare it. */
 export const secretFact = (secret: string | undefined): string =>
   secret === undefined ? DRAWN_SECRET : digestOf(secret);
 

@@ -19,7 +19,7 @@ function tell(message: FromComparisonThread): void {
   port?.postMessage(message);
 }
 
-/** The records of one of the two journals. Asks for more while the last ones are worked on. */
+/** The records of one of the two journals. Requests more while the last ones are processed. */
 class Incoming implements AsyncIterator<RecordLine, undefined> {
   readonly #journal: 'own' | 'market';
   #records: readonly RecordLine[] = [];

@@ -95,9 +95,9 @@ function clusterOf(
 export interface ComposeOptions {
   /** Begun already; absent = it is opened here. */
   readonly opening?: OpeningStore;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note?: (text: string) => void;
-  /** Hears of every record once it is durable. */
+  /** Receives every record once it is durable. */
   readonly tell?: (record: DurableRecord) => void;
   /** The machine's clock, ms. */
   readonly wallMs?: () => number;

@@ -30,7 +30,7 @@ export interface Settings {
   readonly host: string;
   readonly metricsPort: number | undefined;
   readonly dataDir: string;
-  /** URL of the PostgreSQL that keeps the data; undefined = the data directory does. */
+  /** URL of the PostgreSQL that stores the data; undefined = the data directory stores it. */
   readonly databaseUrl: string | undefined;
   /** Settings of a node that shares the database with others; undefined = this server has it to itself. */
   readonly cluster: ClusterSettings | undefined;
@@ -50,11 +50,11 @@ export interface Settings {
   readonly clockStart: Instant | undefined;
   readonly clockSpeed: number;
   readonly calendar: 'XNYS' | 'always-open';
-  /** 32-bit; undefined = drawn at the first start and kept. */
+  /** 32-bit; undefined = drawn at the first start and stored. */
   readonly seed: number | undefined;
   readonly initialCash: Money;
   readonly proAccounts: number;
-  /** Simulations that a tenant of the tier may have at once. */
+  /** Maximum number of simulations of a tenant of the tier. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
   /** Minutes without a request after which a simulation leaves memory. */
@@ -76,7 +76,7 @@ export interface Settings {
   readonly logLevel: string;
   /** From a signal until the listener closes. */
   readonly drainMs: number;
-  /** A main thread that does nothing for so long ends the process; undefined = it does not. */
+  /** A main thread blocked for this long ends the process; undefined = never. */
   readonly watchdogMs: number | undefined;
   /** Requests per minute, tenant and route. */
   readonly rateLimitDefault: number;
@@ -242,7 +242,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   const checked = validateTexts(SCHEMA, given);
   if (!checked.ok) throw new BadSetting(checked.messages.join('; '));
   const env = checked.value;
-  // A provider vouches for the tokens of many services: without these two it would let all of them in.
+  // A provider signs tokens of many services: without these two settings the server would accept all of them.
   if (env.JWT_JWKS_URL !== undefined && (given.JWT_ISSUER === undefined || given.JWT_AUDIENCE === undefined))
     throw new BadSetting(
       'JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE: what `iss` and `aud` of the provider’s tokens must be',
@@ -306,11 +306,11 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
 /** The name by which others reach a server that listens on a host. */
 const reachableHost = (host: string): string => (/^(0\.0\.0\.0|::)$/.test(host) ? hostname() : host);
 
-/** Shorter names than this belong too often to other programs. */
+/** Shorter names are too often those of other programs. */
 const SHORTEST_SLIP = 6;
 const MOST_SLIPS = 2;
 
-/** Names that begin so are meant for this server: nothing else has variables of the kind. */
+/** Prefixes of names intended for this server: no other program has such variables. */
 const OURS =
   /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE|CLUSTER)_/;
 /** Variables of the tools around the server. */
@@ -347,5 +347,5 @@ function slipsBetween(a: string, b: string): number {
   return row[b.length] ?? Infinity;
 }
 
-/** A whole number as it is, any other text by its hash. */
+/** A whole number unchanged, any other text as its hash. */
 const seedFrom = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) >>> 0 : seedOf(seed));

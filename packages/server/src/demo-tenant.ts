@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Access } from './access/access.js';
 import { drawApiKey, idOfApiKey } from './access/api-key.js';
 
-/** Tenant with which a fresh installation can be used at once: tier ENTERPRISE, every scope. */
+/** Tenant with which a new installation can be used immediately: tier ENTERPRISE, every scope. */
 export const DEMO = {
   tenantId: 'demo',
   tier: 'ENTERPRISE',
@@ -23,16 +23,16 @@ export interface DemoDeps {
 }
 
 /**
- * At the first start: creates the demo tenant and its API key, and tells them in `demo-credentials.json` (mode 0600) as soon as the key is
- * good. At later starts: renews the token and the address in that file, if it is still there and the key is still good. Returns the key when it is
- * new.
+ * At the first start: creates the demo tenant and its API key, and writes them to `demo-credentials.json` (mode 0600) as soon as the key is
+ * valid. At later starts: renews the token and the address in that file, if it still exists and the key is still valid. Returns the key
+ * when it is new.
  */
 export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefined> {
   const { access } = deps;
   const path = join(deps.dataDir, FILE);
   const keys = access.keys(DEMO.tenantId);
   if (keys.length > 0) {
-    // Killed after the key was good and before the file was in its place.
+    // Killed after the key was valid and before the file was renamed.
     if (!existsSync(path) && isGood(access, keptKey(unseen(path)))) renameSync(unseen(path), path);
     if (existsSync(path)) {
       const apiKey = keptKey(path);
@@ -89,6 +89,6 @@ async function writeUnseen(
     token: keyId === undefined ? undefined : await issueToken(keyId),
     loginLink,
   };
-  // A new file has the mode it is given, one that was there keeps its own.
+  // A new file gets this mode, an existing one keeps its own.
   writeFileSync(unseen(path), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
 }

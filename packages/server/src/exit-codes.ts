@@ -1,4 +1,4 @@
-/** Exit codes of the server, so that a supervisor knows whether another start can help. `docs/operations.md` explains them. */
+/** Exit codes of the server, which tell a supervisor whether a restart can help. `docs/operations.md` explains them. */
 export const EXIT = {
   /** Stopped by a signal. */
   STOPPED: 0,

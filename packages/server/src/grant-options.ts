@@ -4,7 +4,7 @@ import { BadSetting } from './config.js';
 const TIERS = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
 const SCOPES: readonly string[] = ['trade', 'read', 'simulate', 'admin'];
 
-/** The options of commands that grant something to a tenant, for `parseArgs`. */
+/** The options of commands that grant access to a tenant, for `parseArgs`. */
 export const GRANT_OPTIONS = {
   tenant: { type: 'string' },
   tier: { type: 'string' },

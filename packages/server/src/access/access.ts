@@ -1,6 +1,6 @@
 /**
  * Access rights: API keys, and revoked keys and tokens (D2). There is one instance per process, and every change goes through it, so that
- * its answers from memory are current at once.
+ * its in-memory results are current.
  */
 import type { Tier } from '@sandpit/core';
 import type { ApiKey, Registry } from '../store/registry.js';
@@ -8,11 +8,11 @@ import { type DrawnKey, drawApiKey, hashOfApiKey, idOfApiKey, isHashOf } from '.
 
 /** The key and tokens that a token derives from. */
 export interface Origin {
-  /** The API key that it was exchanged for, or that the token was exchanged for which it came from. */
+  /** The API key exchanged for it, or for the token that it derives from. */
   readonly keyId: string | undefined;
   /** Its own `jti`. */
   readonly tokenId: string | undefined;
-  /** The `jti` of every token that it came from, the first one first: each was asked for with the one before it. */
+  /** The `jti` of every token that it derives from, the first one first: each was requested with the previous one. */
   readonly fromTokenIds: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface KeyGrant {
   readonly scope: string;
 }
 
-/** A change of who may come in, as the log tells it. */
+/** A change of access rights, for the log. */
 export interface AccessChange {
   readonly audit: 'key created' | 'key revoked' | 'token revoked' | 'tenant deleted';
   readonly keyId?: string;
@@ -61,7 +61,7 @@ export class Access {
   readonly #revokedTokens: Map<string, number>;
   readonly #listeners: (() => void)[] = [];
 
-  /** `audit` hears of every key that is made, and of whatever is taken back. */
+  /** `audit` receives every key that is created and every revocation. */
   constructor(
     registry: Registry,
     clockMs: () => number,
@@ -120,7 +120,7 @@ export class Access {
     return { apiKey, hash, id };
   }
 
-  /** The key, if it is good. */
+  /** The key, if it is valid. */
   keyFor(apiKey: string): (KeyGrant & { readonly id: string }) | undefined {
     const key = this.#registry.apiKey(hashOfApiKey(apiKey));
     if (key === undefined || !isHashOf(key.hash, apiKey)) return undefined;

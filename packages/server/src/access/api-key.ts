@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A key as it is shown, once, and the hash that is all that is stored of it. */
+/** A key, shown once, and its hash, the only stored part. */
 export interface DrawnKey {
   readonly apiKey: string;
   readonly hash: string;

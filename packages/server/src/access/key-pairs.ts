@@ -1,6 +1,6 @@
 /**
- * Key pairs: an id and a secret that open one portfolio, for clients of dialects that know no tokens. Good until they are taken back, or
- * whatever they go back to is.
+ * Key pairs: an id and a secret for one portfolio, for clients of dialects without tokens. Valid until they, or the key or token that they
+ * derive from, are revoked.
  */
 import { randomInt } from 'node:crypto';
 import type { Tier } from '@sandpit/core';
@@ -17,9 +17,9 @@ export interface KeyPairGrant {
   readonly simulationId: string;
   readonly portfolioId: string;
   readonly origin: Origin;
-  /** Wall-clock ms; absent = it does not end by itself. */
+  /** Wall-clock ms; absent = it does not expire. */
   readonly expiresAtMs?: number;
-  /** Made with the token of an entry of a competition. */
+  /** Created with the token of an entry of a competition. */
   readonly isEntry?: true;
 }
 
@@ -73,7 +73,7 @@ export class KeyPairs {
     return true;
   }
 
-  /** Makes a pair that is good once it is durable. Throws `AccessRefused` when the portfolio has too many. */
+  /** Creates a pair that is valid once it is durable. Throws `AccessRefused` when the portfolio has too many. */
   async create(grant: KeyPairGrant): Promise<{ readonly pair: KeyPair; readonly secretKey: string }> {
     const { simulationId, portfolioId } = grant;
     if (this.of(simulationId, portfolioId).length >= MOST_PER_PORTFOLIO)
@@ -91,7 +91,7 @@ export class KeyPairs {
     return { pair, secretKey };
   }
 
-  /** The pair, if it is good and the secret is its. */
+  /** The pair, if it is valid and the secret matches. */
   find(keyId: string, secretKey: string): KeyPair | undefined {
     const pair = this.#pairs.get(keyId);
     return pair !== undefined && isHashOf(pair.secretHash, secretKey) && this.isGood(pair) ? pair : undefined;
@@ -123,7 +123,7 @@ export class KeyPairs {
     await Promise.all(pairs.map(({ keyId }) => this.revoke(keyId)));
   }
 
-  /** Calls whenever a pair, or what one goes back to, was taken back. Returns how to stop. */
+  /** Calls after a pair, or a key or token that one derives from, was revoked. Returns a function that unsubscribes. */
   onRevocation(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -70,7 +70,7 @@ const ContractCommissionEntry = closed('ContractCommissionEntry', {
 });
 export type CommissionEntry = Static<typeof EquityCommissionEntry> & Static<typeof ContractCommissionEntry>;
 
-/** FINRA Rule 4210(c): the least that any member may ask (docs/rules/brokers.md). */
+/** FINRA Rule 4210(c): the minimum that any member may require (docs/rules/brokers.md). */
 const FINRA_MAINTENANCE = { houseMaintenanceLong: '0.25', houseMaintenanceShort: '0.3' } as const;
 
 const some = <Values extends string[]>(values: readonly [...Values]) =>
@@ -115,7 +115,7 @@ export const BrokerEntry = ruled(
     liquidation: optional(choice(liquidations)),
     /** Factor on the cost to close; 1.02 is 102 %. */
     shortBoxCost: optional(multiple()),
-    /** 1.15 is 15 % more than the engine asks for. */
+    /** 1.15 is 15 % more than the engine requires. */
     portfolioMarginFactor: optional(multiple()),
     /** Fraction of the margin of futures, from the opening of their trade day to its settlement; 0.25 is a quarter. */
     futuresIntradayFraction: optional(fraction('0.0001')),

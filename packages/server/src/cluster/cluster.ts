@@ -7,13 +7,13 @@ import { reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
 
-/** Interval at which a node reads the other nodes and takes tenants without an owner. */
+/** Interval at which a node reads the other nodes and acquires tenants without an owner. */
 const LOOK_MS = 500;
 /** Interval at which a node reads the market's journal if its owner announced no record. */
 const FOLLOW_MS = 250;
 /** Interval at which a node compares the placement of its tenants with the hash. */
 const REBALANCE_MS = 5_000;
-/** A node that does not deal with a change of the market within this time is struck out (D202). */
+/** A node that does not apply a change of the market within this time is removed from the cluster (D202). */
 const DEAL_MS = 5_000;
 const ASK_MS = 1_000;
 /** Longest wait for a node's status: a busy node answers late. */
@@ -34,7 +34,7 @@ export interface ClusterParts {
   readonly ask: AskNode;
   /** The market is that of a live source, to which one node is connected. */
   readonly isLive: boolean;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (text: string) => void;
 }
 
@@ -44,7 +44,7 @@ export interface NodeStatus {
   readonly cells: number;
   /** Records that the history tables of its cells do not contain yet. */
   readonly historyLag: number;
-  /** Records of the market that it has not followed yet. */
+  /** Records of the market that it has not applied yet. */
   readonly marketLag: number;
   readonly clockSkewMs: number;
 }
@@ -72,7 +72,7 @@ export class Cluster {
     this.placement = new TenantPlacement(parts.ownership, parts.isLive);
   }
 
-  /** Why this node takes no cells; empty = it does. */
+  /** Reasons why this node accepts no cells; empty = it accepts them. */
   get reasons(): readonly string[] {
     const { ownership } = this.#parts;
     const self = this.#self();
@@ -148,7 +148,7 @@ export class Cluster {
   }
 
   /**
-   * Resolves when every other node has dealt with what this node has recorded in the market; a node that does not respond in time is
+   * Resolves when every other node has applied this node's records of the market; a node that does not respond in time is
    * removed from the cluster. Does nothing if there are no new records.
    */
   async tellMarket(): Promise<void> {
@@ -162,7 +162,7 @@ export class Cluster {
     const { ask, ownership, note } = this.#parts;
     const giveUpAt = performance.now() + DEAL_MS;
     let isRevoked = false;
-    // A node that hands its tenants over shows them until they have left.
+    // A node that hands its tenants over serves them until they have left.
     const isConcerned = (): boolean => {
       const now = ownership.nodes.find(({ incarnation }) => incarnation === node.incarnation);
       return now !== undefined && (now.unfit.length === 0 || now.unfit.includes(STOPPING));
@@ -181,12 +181,12 @@ export class Cluster {
         isRevoked = true;
       }
       await later(RETRY_MS);
-      // It may have stopped meanwhile.
+      // It may have stopped in the meantime.
       await ownership.look().catch(() => undefined);
     }
   }
 
-  /** Answers another node; undefined = there is nothing of the kind. */
+  /** Answers another node; undefined = unknown path. */
   readonly answerNode = async (path: string, body: Buffer): Promise<object | undefined> => {
     const { ownership } = this.#parts;
     if (path === MARKET_PATH) {
@@ -239,13 +239,13 @@ export class Cluster {
     return this.#parts.ownership.headsOf(tenantId);
   }
 
-  /** Hands over everything that this node owns. Resolves when other nodes serve it, or can take it. */
+  /** Hands over all tenants of this node. Resolves when other nodes serve them, or can acquire them. */
   async handOver(): Promise<void> {
     this.#stopTimers();
     const { ownership } = this.#parts;
     await ownership.declare([STOPPING]).catch(() => undefined);
     await this.placement.handOverAll((node, tenantIds) => this.#tellTaken(node, tenantIds));
-    // It shows nothing of the market any more: nobody has to wait for it when its listener closes.
+    // This node no longer serves the market, so other nodes need not wait for it after its listener closes.
     await ownership.declare([STOPPED]).catch(() => undefined);
   }
 

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { ClusterNode } from '../store/ownership.js';
 
-/** A node whose wall clock differs from the database's by more takes no cells (D202). */
+/** A node whose wall clock differs from the database's by more accepts no cells (D202). */
 const MOST_SKEW_MS = 500;
 
 /** The fact that identifies the nodes' signing secret. A node that differs does not start. */
 export const JWT_FACT = 'JWT_SECRET';
 
-/** Reason of a node that hands its tenants over and takes no others. */
+/** Reason of a node that hands its tenants over and accepts no others. */
 export const STOPPING = 'stopping';
 /** Reason of a node that has handed its tenants over. */
 export const STOPPED = 'stopped';
@@ -16,8 +16,8 @@ export const STOPPED = 'stopped';
 export const digestOf = (what: unknown): string => hash('sha256', JSON.stringify(what)).slice(0, 16);
 
 /**
- * Reasons why a node takes no cells: differences from the oldest node of the cluster, and a wrong clock. Empty = it takes cells. The oldest
- * node decides, so that the nodes of a new version take over when the last one of the old version has left.
+ * Reasons why a node accepts no cells: differences from the oldest node of the cluster, and a wrong clock. Empty = it accepts cells. The
+ * oldest node decides, so that the nodes of a new version take over when the last one of the old version has left.
  */
 export function reasonsAgainst(
   own: Pick<ClusterNode, 'incarnation' | 'facts'>,

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { ClusterNode } from '../store/ownership.js';
 
 /**
- * The node that should have a tenant: the one whose hash with the tenant is the largest. A node that comes or goes moves only the tenants
- * that it gains or had. Undefined when no node takes cells.
+ * The node that should have a tenant: the one whose hash with the tenant is the largest. A node that joins or leaves moves only the tenants
+ * that it gains or had. Undefined if no node accepts cells.
  */
 export function preferredNode(tenantId: string, nodes: readonly ClusterNode[]): ClusterNode | undefined {
   let best: ClusterNode | undefined;

@@ -3,7 +3,7 @@ import { MARKET_TENANT } from '../store/ownership.js';
 import type { ClusterNode, Ownership } from '../store/ownership.js';
 import { preferredNode } from './rendezvous.js';
 
-/** Requests of a tenant that is handed over may take this long to end. */
+/** Time limit for running requests of a tenant that is handed over. */
 const LEAVE_MS = 3_000;
 /** Tenants that are entered at a time after a node was lost. */
 const ENTERED_AT_ONCE = 16;
@@ -12,17 +12,17 @@ const MOVED_PART = 10;
 
 /** State that a node loads with a tenant and drops when the tenant leaves. */
 export interface Residents {
-  /** This node has taken the tenant. */
+  /** This node has acquired the tenant. */
   enter(tenantId: string): Promise<void>;
   /** Ends what stays open: streams. New requests go to the next owner already. */
   dismiss(tenantId: string): void;
-  /** Another node takes the tenant: it leaves memory, durably. No request is under way. */
+  /** Another node acquires the tenant: it leaves memory, durably. No request is running. */
   leave(tenantId: string): Promise<void>;
 }
 
 /**
- * Placement of tenants on nodes, as far as this node knows it (D201). The node takes free tenants that it should have, serves those that it
- * owns, and hands over those that another node should have.
+ * Placement of tenants on nodes, as far as this node knows it (D201). The node acquires free tenants that it should have, serves those that
+ * it owns, and hands over those that another node should have.
  *
  *     free ──take──► entering ──► served ──leave──► leaving ──give──► another's
  */
@@ -38,7 +38,7 @@ export class TenantPlacement {
   /** Requests under way, by tenant. */
   readonly #underWay = new Map<string, number>();
   readonly #idle = new Map<string, () => void>();
-  /** Incarnations that owned tenants of other nodes when they were last asked for. */
+  /** Incarnations that owned tenants of other nodes at the last query. */
   readonly #known = new Map<string, number>();
   #isStopping = false;
 
@@ -58,17 +58,17 @@ export class TenantPlacement {
     return this.#served;
   }
 
-  /** True when this node owns the tenant and may answer at once. */
+  /** True when this node owns the tenant and may answer immediately. */
   servesNow(tenantId: string): boolean {
     return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.#ownership.mayDecide();
   }
 
-  /** True while answers of this node about the tenant are up to date, also while it hands the tenant over. */
+  /** True while this node's responses for the tenant are current, also during a handover. */
   owns(tenantId: string): boolean {
     return this.#ownership.owned.has(tenantId) && this.#ownership.mayDecide();
   }
 
-  /** True when this node serves the tenant; a tenant without an owner is taken first. */
+  /** True when this node serves the tenant; acquires a tenant without an owner first. */
   async serves(tenantId: string): Promise<boolean> {
     if (this.servesNow(tenantId)) return true;
     if (this.#leaving.has(tenantId) || !this.#ownership.mayDecide()) return false;
@@ -87,7 +87,7 @@ export class TenantPlacement {
     };
   }
 
-  /** The node that serves a tenant, or should take it; undefined when no node can. */
+  /** The node that serves a tenant, or should acquire it; undefined if no node can. */
   async ownerOf(tenantId: string): Promise<ClusterNode | undefined> {
     if (this.servesNow(tenantId)) return this.#self();
     const known = this.#nodeOf(this.#known.get(tenantId));
@@ -106,7 +106,7 @@ export class TenantPlacement {
     return this.#preferred(tenantId);
   }
 
-  /** A node was not the owner, or did not answer: asks the database again next time. */
+  /** A node was not the owner, or did not respond: the next lookup queries the database. */
   forget(tenantId: string): void {
     this.#known.delete(tenantId);
   }
@@ -140,7 +140,7 @@ export class TenantPlacement {
     );
   }
 
-  /** Nodes that may take tenants. */
+  /** Nodes that may acquire tenants. */
   #candidates(): readonly ClusterNode[] {
     const { nodes, incarnation } = this.#ownership;
     return this.#isStopping ? nodes.filter((node) => node.incarnation !== incarnation) : nodes;
@@ -154,7 +154,7 @@ export class TenantPlacement {
     );
   }
 
-  /** Takes tenants that no live node owns and that this one should have. */
+  /** Acquires tenants that no live node owns and that this one should have. */
   async takeFree(): Promise<void> {
     if (this.#isStopping || this.#residents === undefined) return;
     const free = await this.#ownership.freeTenants();
@@ -167,7 +167,7 @@ export class TenantPlacement {
     await this.#enterAll([...taken]);
   }
 
-  /** Takes tenants that another node has given to this one. */
+  /** Acquires tenants that another node has given to this one. */
   async receive(tenantIds: readonly string[]): Promise<void> {
     if (this.#isStopping) return;
     const taken = await this.#ownership.take(tenantIds);
@@ -197,7 +197,7 @@ export class TenantPlacement {
     return claim;
   }
 
-  /** Resolves when what belongs to an owned tenant is there. */
+  /** Resolves when the data of an owned tenant is loaded. */
   #entered(tenantId: string): Promise<void> {
     const residents = this.#residents;
     if (this.#served.has(tenantId) || residents === undefined) return Promise.resolve();
@@ -229,7 +229,7 @@ export class TenantPlacement {
     await this.#handOver(misplaced.slice(0, most), tell);
   }
 
-  /** Hands over everything that this node owns, the market last, because it stops. */
+  /** Hands over everything that this node owns, the market last, because the node stops. */
   async handOverAll(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
     this.#isStopping = true;
     await Promise.allSettled(this.#entering.values());

@@ -1,6 +1,6 @@
 /**
- * The file of a finished competition (D196): lines of JSON. The first says what the competition was, with its result and every entrant's
- * equity; then come the files of its simulations as D170 has them, the market first, the entries as they came in.
+ * The file of a finished competition (D196): lines of JSON. The first describes the competition, with its result and every entrant's
+ * equity; the files of its simulations (D170) follow, the market first, the entries in order of entry.
  */
 import { createHash } from 'node:crypto';
 import type { CompetitionPoint } from '@sandpit/core';

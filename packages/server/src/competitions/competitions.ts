@@ -32,7 +32,7 @@ import type { Board } from './running-competition.js';
 const BOARD_MS = 1000;
 /** A leaderboard is rebuilt after this multiple of its own cost: small ones are always current. */
 const COST_SHARE = 10;
-/** A reader waits this long for a new one rather than take the one before. */
+/** A reader waits this long for a new one before it receives the previous one. */
 const PATIENCE_MS = 100;
 /** Followers notified between two turns of the event loop: each costs the writing of a leaderboard. */
 const TOLD_PER_TURN = 4;
@@ -51,11 +51,11 @@ export interface CompetitionDeps {
   readonly clockMs: () => number;
   /** Never jumps, ms. */
   readonly monotonicMs: () => number;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (text: string) => void;
 }
 
-/** Hears of leaderboards. Returns the bytes that it sent. */
+/** Receives leaderboards. Returns the number of bytes sent. */
 export type Follower = (board: Board, status: Status) => number;
 
 /** Place of a simulation in a competition. */
@@ -74,7 +74,7 @@ interface Kept {
   /** While its simulations are in memory. */
   running: Promise<RunningCompetition> | undefined;
   opened: RunningCompetition | undefined;
-  /** Set while the result is made. */
+  /** Set while the result is computed. */
   finishing: Promise<void> | undefined;
   board: { readonly board: Board; readonly madeAt: number; readonly costMs: number } | undefined;
   /** True when the competition has changed since its leaderboard was computed. */
@@ -90,8 +90,8 @@ interface Kept {
 }
 
 /**
- * All competitions of a server (D194–D196). The registry has their settings and entries, the journals of their simulations everything that
- * happened: a restart goes on from there.
+ * All competitions of a server (D194–D196). The registry has their settings and entries, the journals of their simulations all events: a
+ * restart continues from there.
  */
 export class Competitions {
   readonly #deps: CompetitionDeps;
@@ -119,7 +119,7 @@ export class Competitions {
     return competitions;
   }
 
-  /** Opens the competitions of an organizer that this node has taken. */
+  /** Opens the competitions of an organizer that this node has acquired. */
   enterTenant(organizer: string): void {
     for (const [, text] of this.#registry.settings(COMPETITION_SETTINGS)) {
       const note = JSON.parse(text) as CompetitionNote;
@@ -131,7 +131,7 @@ export class Competitions {
       .then(() => this.#removeOrphans(orphans));
   }
 
-  /** Another node takes an organizer. */
+  /** Another node acquires an organizer. */
   async leaveTenant(organizer: string): Promise<void> {
     for (const kept of [...this.#kept.values()]) {
       if (kept.note.organizer !== organizer) continue;
@@ -141,7 +141,7 @@ export class Competitions {
     }
   }
 
-  /** Takes over what the node of an organizer has noted of a competition or an entry; whether a setting is of one. */
+  /** Applies a note that the organizer's node has written about a competition or an entry. Returns true if the setting is such a note. */
   followSetting(name: string): boolean {
     const id = name.startsWith(COMPETITION_SETTINGS)
       ? name.slice(COMPETITION_SETTINGS.length)
@@ -154,7 +154,7 @@ export class Competitions {
     return true;
   }
 
-  /** Simulations that a crash has left without a competition, and those of entries that were withdrawn before the start; with their tenants. */
+  /** Simulations left without a competition by a crash, and those of entries withdrawn before the start; with their tenants. */
   #orphans(): readonly (readonly [simulationId: string, tenantId: string])[] {
     const left = this.#registry
       .settings(CELL_SETTINGS)
@@ -182,7 +182,7 @@ export class Competitions {
     }
   }
 
-  /** A new id of a simulation that is removed at the next start unless a note of a competition has it by then. */
+  /** Id of a new simulation, which the next start removes unless a note of a competition contains it. */
   async #newCell(tenantId: string): Promise<string> {
     const id = randomUUID();
     await this.#registry.saveSetting(cellName(id), tenantId);
@@ -254,7 +254,7 @@ export class Competitions {
     return kept;
   }
 
-  /** The tenant that organizes a competition; undefined when there is no such one. */
+  /** The tenant that organizes a competition; undefined if there is none. */
   organizerOf(id: string): string | undefined {
     return this.#kept.get(id)?.note.organizer;
   }
@@ -289,12 +289,12 @@ export class Competitions {
     await kept.finishing?.catch(() => undefined);
     if (kept.note.result !== undefined) return 'FINISHED';
     if (kept.note.isCanceled === true) return 'CANCELED';
-    // Another node has its market: what the registry tells is all that is known here.
+    // Another node has its market: only the registry's data is known here.
     if (this.#deps.store.ownership?.owned.has(kept.note.organizer) === false)
       return kept.note.isEntered === true ? 'RUNNING' : 'OPEN';
     const { phase } = await this.#run(kept);
     if (phase === 'FINISHED') {
-      // The clock has come to its end just now.
+      // The clock has just reached its end.
       await this.#finishing(kept);
       return 'FINISHED';
     }
@@ -376,7 +376,7 @@ export class Competitions {
     }
   }
 
-  /** Removes a simulation that takes no part. */
+  /** Removes a simulation that does not take part. */
   async #discard(simulationId: string, tenantId: string): Promise<void> {
     await this.#deps.simulations.remove(simulationId, tenantId);
     await this.#registry.deleteSetting(cellName(simulationId));
@@ -406,7 +406,7 @@ export class Competitions {
     const made = isFixed
       ? await this.#createMarket(note.id, note.organizer, settings, wanted, note.draw)
       : undefined;
-    // Settings that stay the same stay as they were written: the journals have their hash.
+    // Unchanged settings keep their text: the journals contain its hash.
     const { market: shownMarket, rules, scoring } = note.shown;
     const shown = isFixed ? wanted : { ...wanted, market: shownMarket, rules, scoring };
     const market = made?.market;
@@ -523,7 +523,7 @@ export class Competitions {
       throw new CompetitionRefused('FULL', 'The competition is full', settings.capacity);
     if (kept.names.has(name))
       throw new CompetitionRefused('NAME_TAKEN', 'Another entry of the competition has this displayName');
-    // Reserved while its simulation is created, so that no one else takes the place.
+    // Reserved while its simulation is created, so that no other entry uses its place.
     const number = 1 + Math.max(0, ...[...kept.entries.values()].map((entry) => entry.number));
     const id = randomUUID();
     const held: EntryNote = {
@@ -594,7 +594,7 @@ export class Competitions {
     return simulation;
   }
 
-  /** An entry of the competition that the tenant made, or any of them for the organizer. */
+  /** An entry of the tenant, or any entry for the organizer. */
   entryOf(kept: Kept, entryId: string, tenantId: string): EntryNote {
     const entry = kept.entries.get(entryId);
     const isAllowed = entry?.tenantId === tenantId || kept.note.organizer === tenantId;
@@ -626,7 +626,7 @@ export class Competitions {
     });
   }
 
-  /** Why an entry is out, as its simulation or the result says; undefined when it is not. */
+  /** Reason why an entry is out, from its simulation or the result; undefined if it is not. */
   async removalOf(
     kept: Kept,
     entry: EntryNote,
@@ -648,7 +648,7 @@ export class Competitions {
     return { status, ...(reason !== undefined && { reason }) };
   }
 
-  /** Takes an entry out of a competition that is not over. */
+  /** Removes an entry from a competition that is not over. */
   async removeEntry(
     kept: Kept,
     entry: EntryNote,
@@ -700,7 +700,7 @@ export class Competitions {
     return board;
   }
 
-  /** Tells a follower of the leaderboard at most once a second, until the competition is over. Returns how to stop. */
+  /** Notifies a follower of the leaderboard at most once a second, until the competition is over. Returns a function that unsubscribes. */
   follow(kept: Kept, follower: Follower): () => void {
     kept.followers.add(follower);
     kept.ticker ??= setInterval(() => {
@@ -781,7 +781,7 @@ export class Competitions {
       this.#finishing(kept).catch(() => undefined);
   }
 
-  /** A scaled clock runs while trading is open; one that begins in the future starts by itself. */
+  /** A scaled clock runs while trading is open; one that begins in the future starts automatically. */
   #followClock(kept: Kept, { market, phase }: RunningCompetition): void {
     const { settings } = kept.note;
     const { speed } = market.clock();
@@ -872,7 +872,7 @@ function isVisible({ note, entries }: Kept, viewer: Viewer | undefined): boolean
 
 const isSettled = (note: CompetitionNote): boolean => note.result !== undefined || note.isCanceled === true;
 
-/** Entries that count: those that were called off before the beginning do not. */
+/** Entries that count: those withdrawn before the start do not. */
 const takingPart = ({ entries }: Kept): readonly EntryNote[] =>
   [...entries.values()].filter(({ isCalledOff }) => isCalledOff !== true);
 

@@ -9,8 +9,8 @@ import type { ShownCompetition } from './notes.js';
 export type CountedRecords = readonly (readonly [simulationId: string, last: number])[];
 
 /**
- * The hash of a competition: SHA-256 over the hashes of the exports of its simulations, the market first, then the entries as they came
- * in. Each of those is the chain that the file of a simulation ends with (D170).
+ * The hash of a competition: SHA-256 over the hashes of the exports of its simulations, the market first, then the entries in order of
+ * entry. Each is the final chain hash of a simulation's file (D170).
  */
 export async function journalHashOf(
   store: Pick<Store, 'journal' | 'registry'>,
@@ -34,12 +34,12 @@ async function chainHashOf(
   const chain = new LineChain();
   const config = JSON.parse(entry.config) as KeptConfig;
   const pieces = exportSimulation(store, { id, shownId: id, config, upTo }, chain);
-  // Going through the pieces makes the chain.
+  // Reading all pieces computes the chain.
   while ((await pieces.next()).done !== true);
   return chain.hash;
 }
 
-/** SHA-256, in hex, of market, rules and scoring as they are shown, with their fields in alphabetical order. */
+/** SHA-256, in hex, of market, rules and scoring as displayed, with their fields in alphabetical order. */
 export const settingsHash = ({ market, rules, scoring }: ShownCompetition): string =>
   createHash('sha256').update(JSON.stringify({ market, rules, scoring }, inOrder)).digest('hex');
 

@@ -15,7 +15,7 @@ export interface Standing {
   readonly figures: CompetitionFigures;
   readonly trades: number;
   readonly status: EntryStatus;
-  /** Simulated ms at which it was taken out. */
+  /** Simulated ms at which it was removed. */
   readonly removedAt?: number;
   readonly reason?: string;
 }
@@ -75,7 +75,7 @@ function keyOf(standing: Standing, scoring: Scoring, minTrades: number): Key {
   return [PLACES[status], removedAt, figures.totalReturn];
 }
 
-/** Places of entries that are out, below those with a score (4) and without one (3). */
+/** Ranks of entries that are out, below those with a score (4) and without one (3). */
 const PLACES = { ELIMINATED: 2, WITHDRAWN: 1, DISQUALIFIED: 0 } as const;
 
 /** The score of an entry; absent when it cannot be computed or too little was traded. */

@@ -9,7 +9,7 @@ import type {
 import type { MaskParts, WantedSimulation } from '../engine/simulation-config.js';
 import type { LeaderboardRow, Scoring } from './leaderboard.js';
 
-/** A competition as its organizer wants it. */
+/** Settings of a competition, from its organizer. */
 export interface CompetitionSettings {
   readonly name: string;
   /** The simulation of the market, without its seed, which is mixed into the draw. */
@@ -55,7 +55,7 @@ export interface Curve {
   readonly points: readonly (readonly [at: number, equity: number])[];
 }
 
-/** The parts of a competition that name the recording, behind its mask. */
+/** The parts of a competition that name the recording, masked. */
 export interface MaskedCompetition {
   readonly parts: MaskParts;
   /** Simulated, ms. */
@@ -74,7 +74,7 @@ export interface ShownCompetition {
   readonly scoring: unknown;
 }
 
-/** A competition as the registry has it. What its phase is, the journal of its market says. */
+/** A competition in the registry. Its phase follows from the journal of its market. */
 export interface CompetitionNote {
   readonly id: string;
   /** The tenant that organizes it. */
@@ -82,9 +82,9 @@ export interface CompetitionNote {
   readonly tier: Tier;
   readonly createdAt: number;
   readonly settings: CompetitionSettings;
-  /** The body that it was made of, as it is shown. */
+  /** The request body that created it, as displayed. */
   readonly shown: ShownCompetition;
-  /** 128 bits, hexadecimal: what the synthetic path and all ids come from. Shown in the export alone. */
+  /** 128 bits, hexadecimal: the origin of the synthetic path and all ids. Shown in the export only. */
   readonly draw: string;
   readonly joinCode?: string;
   /** The simulation of its market. */
@@ -108,7 +108,7 @@ export interface EntryNote {
   readonly simulationId: string;
   readonly portfolioId: string;
   readonly createdAt: number;
-  /** It was withdrawn before the competition began, and took no part. */
+  /** It was withdrawn before the competition began, and did not take part. */
   readonly isCalledOff?: true;
 }
 
@@ -123,7 +123,7 @@ export const COMPETITION_SETTINGS = COMPETITIONS;
 
 const CELLS = 'competition-cell/';
 
-/** A simulation that belongs to no competition unless a note says so: on its way in, or out. The value is its tenant. */
+/** A simulation that no competition contains unless a note says so: being added or removed. The value is its tenant. */
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
 

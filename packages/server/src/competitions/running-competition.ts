@@ -99,7 +99,7 @@ export class RunningCompetition {
 
   readonly #onRecord: () => void;
 
-  /** `onRecord` hears when anything has happened in one of its simulations. */
+  /** `onRecord` is called after each record of one of its simulations. */
   constructor(market: Simulation, onRecord: () => void) {
     this.market = market;
     this.#onRecord = onRecord;
@@ -127,7 +127,7 @@ export class RunningCompetition {
     simulation.observe(this.#onRecord);
   }
 
-  /** Leaves an entry out that took no part. */
+  /** Leaves out an entry that did not take part. */
   delete(entryId: string): void {
     this.#entries.delete(entryId);
   }
@@ -152,7 +152,7 @@ export class RunningCompetition {
     for (const simulation of this.simulations) await simulation.catchUp();
   }
 
-  /** Ranks the entries as the market stands. Each entry costs its own positions; others have the event loop in between. */
+  /** Ranks the entries at current prices. The cost of an entry grows with its positions; the event loop runs between entries. */
   async board({ settings }: CompetitionNote): Promise<Board> {
     const { market } = this;
     const entries = [...this.#entries.values()];
@@ -233,7 +233,7 @@ function standingOf(
   };
 }
 
-/** An entry as the end of the competition has left it. */
+/** An entry at the end of the competition. */
 export const settledStanding = (
   entry: Pick<EntryNote, 'id' | 'displayName'>,
   competition: Competition,

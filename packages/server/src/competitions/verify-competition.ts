@@ -18,7 +18,7 @@ import type { LeaderboardRow, Scoring, Standing } from './leaderboard.js';
 import type { CompetitionSettings, ShownCompetition } from './notes.js';
 import { settledStanding, termsOf } from './running-competition.js';
 
-/** Fields of the first line that no journal has: they can be edited until trading starts, and decide nothing. */
+/** Fields of the first line that no journal has: they can be edited until trading starts, and affect no decision. */
 export const UNVERIFIED = ['name', 'entry', 'capacity', 'visibility'] as const;
 
 /** Reads the settings of a competition from its body; the texts are its problems. */
@@ -124,7 +124,7 @@ function* recordsOf(
   }
 }
 
-/** Id of an entry and its final figures as its journal has them. Simulations without an entry are left out. */
+/** Id of an entry and its final figures, from its journal. Simulations without an entry are left out. */
 function standingsOf({ header, simulations }: ExecutedFile): readonly Standing[] {
   const entries = new Map(header.entries.map((entry) => [entry.simulationId, entry]));
   return simulations.flatMap(({ simulationId, config, competition }) => {
@@ -208,7 +208,7 @@ function entryProblems(
   return wrong.map((field) => `${displayName}: ${field} is not that of the journal`);
 }
 
-/** Compares market, rules and scoring of the header with those that the journals were begun with. */
+/** Compares market, rules and scoring of the header with those at the start of the journals. */
 function settingsProblems(file: ExecutedFile, readSettings: ReadSettings): readonly string[] {
   const { header, simulations } = file;
   const shown = header.competition as ShownCompetition;
@@ -281,7 +281,7 @@ function differingSettings(settings: CompetitionSettings, { header, simulations 
   return wrong;
 }
 
-/** Times of a competition behind a mask. Its tickers follow from the recording, which the file does not have: `settingsHash` proves `symbols`. */
+/** Masked times of a competition. Its tickers follow from the recording, which the file does not have: `settingsHash` proves `symbols`. */
 function maskedTimes(
   { startsAt, endsAt, mask, rules }: CompetitionSettings,
   { mask: terms }: KeptConfig,

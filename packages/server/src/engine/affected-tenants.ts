@@ -1,13 +1,13 @@
 import type { Brokerage, Event, Outcome } from '@sandpit/core';
 
-/** Whom a record concerns. */
+/** The tenants that a record concerns. */
 export interface AffectedTenants {
   readonly tenants: ReadonlySet<string>;
   /** The market, or the simulation itself: what anybody sees may be another one. */
   readonly everybody: boolean;
 }
 
-/** Asked in the turn of the decision: a portfolio that is closed later is still there. */
+/** Evaluated in the same turn as the decision: a portfolio that is closed later still exists. */
 export function tenantsAffectedBy(
   { state }: Brokerage,
   { events, orders }: Pick<Outcome, 'events' | 'orders'>,

@@ -1,6 +1,6 @@
 /** Names under which the store keeps the cells of tenants, and the settings that belong to them. */
 
-/** The simulation of a tenant that is there without being made: its cell on the market of the installation. */
+/** The simulation that every tenant has without creating it: its cell on the market of the installation. */
 export const MAIN = 'main';
 
 /** The market of the installation: a journal without portfolios, which every `main` follows. */
@@ -13,7 +13,7 @@ export const MAINS = `${MAIN}/`;
 export const mainOf = (tenantId: string): string =>
   `${MAINS}${tenantId.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 
-/** Settings under which the registry notes whose `main` has something at stake: those are open from the start on. */
+/** Settings of the registry with the tenants whose `main` has open orders or positions: these are opened at the start. */
 export const AT_STAKE = 'at-stake/';
 
 export const atStakeOf = (tenantId: string): string => `${AT_STAKE}${tenantId}`;

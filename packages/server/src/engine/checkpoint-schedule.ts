@@ -3,13 +3,13 @@ import type { Checkpoints } from '../store/checkpoints.js';
 
 /**
  * Records behind a checkpoint after which the next one is made, and a tenth as many again as there are open orders and portfolios: each of
- * them is a line to write. What is read back is within seconds then (bench/recovery.ts).
+ * them is a line to write. Recovery then reads for seconds at most (bench/recovery.ts).
  */
 const RECORDS_BEHIND = 20_000;
 const LINES_FOR_A_RECORD = 10;
-/** The thread reads so many records ahead at a time, so that little work remains when the next checkpoint is due. */
+/** The thread reads this many records ahead at a time, so that little work remains when the next checkpoint is due. */
 const RECORDS_AHEAD = 4_000;
-/** A recovery reads so many in no time. */
+/** Recovery reads this many in negligible time. */
 const NOT_WORTH_IT = 1000;
 
 /** Decides when a checkpoint of a simulation is made. */
@@ -18,7 +18,7 @@ export class CheckpointSchedule {
   readonly #checkpoints: Checkpoints;
   /** Record of the latest checkpoint. */
   #seq: number;
-  /** Record up to which the thread that makes checkpoints has been asked to read. */
+  /** Record up to which the checkpoint thread has been told to read. */
   #ahead: number;
   #isMaking = false;
 
@@ -47,7 +47,7 @@ export class CheckpointSchedule {
         this.#isMaking = false;
       },
       () => {
-        // Recovery is slower without it; after as many records again there is another try.
+        // Recovery is slower without it; the next try follows after the same number of records.
         this.#seq = seq;
         this.#isMaking = false;
       },

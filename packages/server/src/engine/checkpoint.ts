@@ -8,7 +8,7 @@ import { linesOf } from './state-lines.js';
 
 const NOTHING_LISTED = new KnownInstruments({ instruments: [] });
 
-/** Recovery ahead of time. What was decided is applied without asking for a rule, but for when things are due. */
+/** Recovery ahead of time. Events are applied without reading any rule, except for due times. */
 export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => {
   const kept = JSON.parse(config) as KeptConfig;
   const origin = originOf(kept);

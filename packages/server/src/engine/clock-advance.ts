@@ -5,19 +5,19 @@ import { isLive } from '../feeds/live-feed.js';
 import { Slice } from './slice.js';
 import type { CommandExecutor } from './command-executor.js';
 
-/** Longer ways than this a feed that computes its quotes tells by the minute. */
+/** For longer advances than this, a feed that computes its quotes reports them by the minute. */
 const LONGEST_BY_THE_SECOND_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Work that others may interrupt now and then. */
+/** Work that yields to others regularly. */
 export interface Pace {
-  /** Lets others have the event loop when it is time for that. */
+  /** Yields the event loop when its slice is over. */
   breathe(): Promise<void>;
 }
 
 export interface WalkOptions {
   readonly pace?: Pace;
-  /** Asked after each thing that was done: whether to stop there. */
+  /** Called after each event; true stops the advance there. */
   readonly isEnough?: () => boolean;
   /** Symbols whose quotes are followed in addition to those of open orders. */
   readonly quotesOf?: Iterable<string>;
@@ -25,12 +25,12 @@ export interface WalkOptions {
   readonly isWanted?: (quote: Quote) => boolean;
 }
 
-/** End of a walk: at its goal, after enough events, at a wanted quote, or after the last quote. */
+/** End of an advance: at its target, after enough events, at an accepted quote, or after the last quote. */
 export type WalkEnd = 'THERE' | 'ENOUGH' | 'QUOTE' | 'NO_QUOTE';
 
 /**
- * Walks through time: market events and due timers, in order; at the same instant the market first. Yields the event loop now and then, but
- * not to this simulation.
+ * Advances the clock through market events and due timers, in order; at the same instant the market first. Yields the event loop regularly,
+ * but not to this simulation.
  */
 export class ClockAdvance {
   readonly #brokerage: Brokerage;
@@ -58,7 +58,7 @@ export class ClockAdvance {
     return this.#underWay;
   }
 
-  /** Everything up to an instant has happened when it resolves. One walk at a time. */
+  /** Resolves when everything up to an instant has happened. One advance at a time. */
   async to(until: Instant): Promise<void> {
     const release = this.occupy();
     try {
@@ -68,7 +68,7 @@ export class ClockAdvance {
     }
   }
 
-  /** Makes others wait until the returned function is called: a walk, or several walks with commands in between. */
+  /** Blocks others until the returned function is called: for an advance, or several with commands in between. */
   occupy(): () => void {
     let done: () => void = () => undefined;
     this.#underWay = new Promise((resolve) => (done = resolve));
@@ -78,7 +78,7 @@ export class ClockAdvance {
     };
   }
 
-  /** The walk itself, for those who have occupied it. Returns why it stopped. */
+  /** The advance itself, for the holder of the lock. Returns the reason why it stopped. */
   async through(until: Instant, options: WalkOptions = {}): Promise<WalkEnd> {
     const { pace = new Slice(), isEnough = () => false, quotesOf, isWanted } = options;
     const brokerage = this.#brokerage;
@@ -86,7 +86,7 @@ export class ClockAdvance {
     // A long walk has quotes by the minute, so margin is checked by the minute.
     const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
     const next = (): Instant | undefined => this.#executor.nextDue(stepMs);
-    /** True when it has had enough before everything due by then was done. */
+    /** True if it stopped before everything due by then was done. */
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
       for (let due = next(); due !== undefined; due = next()) {
         if (inclusive ? due > limit : due >= limit) return false;
@@ -131,7 +131,7 @@ export class ClockAdvance {
     return 'THERE';
   }
 
-  /** The same for a live feed, in one go: data received so far comes before any decision now. No walk may be under way. */
+  /** The same for a live feed, synchronously: data received so far is processed before any decision now. No advance may be running. */
   throughLive(until: Instant): void {
     for (const event of this.#liveEvents(until)) {
       for (
@@ -188,7 +188,7 @@ export class ClockAdvance {
 
   /** Prices that the market touched inside a recorded bar, for the orders that were working when the bar began. */
   #showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
-    // One at a time: each is a moment of its own.
+    // One at a time: each has its own instant.
     for (const quote of quotes) {
       if ((this.#brokerage.state.books.get(quote.symbol)?.open.size ?? 0) === 0) continue;
       this.#executor.execute<'UpdateMarket'>(

@@ -3,7 +3,7 @@ import { Instant } from '@sandpit/core';
 import type { Registry } from '../store/registry.js';
 import type { ScaledClock } from './clock.js';
 
-/** Less than the real second that a crash may cost: a beat takes its time to become durable. */
+/** Less than the real second that a crash may lose: a heartbeat is durable only after a delay. */
 const BEAT_MS = 750;
 
 /** A saved clock: standing, or running since a moment of a session. */
@@ -101,7 +101,7 @@ export class ClockKeeper {
 
   private beat(): void {
     this.registry.saveSetting(aliveName(this.session), String(this.lifetime())).catch(() => {
-      // Nothing can be written now: the next beat tries again.
+      // Nothing can be written now: the next heartbeat retries.
     });
   }
 

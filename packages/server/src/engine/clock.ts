@@ -21,7 +21,7 @@ export class WallClock implements Clock {
   }
 }
 
-/** Moves only when told. */
+/** Moves only on command. */
 export class ManualClock implements Clock {
   readonly mode = 'manual';
   readonly speed = 0;

@@ -17,23 +17,20 @@ export interface Recorder {
   isAccepting(): boolean;
   /** True when only what ends a risk may be. */
   isInReserve(): boolean;
-  /** Why a command is refused for what the brokerage does not know any more. */
+  /** Reason for refusing a command because of data that has left the brokerage. */
   refusal(command: Command): Rejection | undefined;
-  /** Takes a decision, with events or without, and the answer that is stored with it. */
+  /** Receives a decision, with or without events, and the response that is stored with it. */
   record(command: Command, at: Instant, outcome: Outcome, answer: StoredAnswer | undefined): void;
 }
 
-/**
- * Executes commands, each in one go and without waiting: it brings the market data of the decision up to date, decides, and appends the
- * result.
- */
+/** Executes commands, each synchronously: refreshes the market data of the decision, decides, and appends the result. */
 export class CommandExecutor {
   readonly #brokerage: Brokerage;
   readonly #feed: Feed;
   readonly #recorder: Recorder;
   readonly #onBroken: (error: unknown) => Error;
 
-  /** `onBroken` hears of a decision that failed: nothing can be decided any more. */
+  /** `onBroken` receives a decision that failed: no further decision is possible. */
   constructor(brokerage: Brokerage, feed: Feed, recorder: Recorder, onBroken: (error: unknown) => Error) {
     this.#brokerage = brokerage;
     this.#feed = feed;
@@ -42,15 +39,15 @@ export class CommandExecutor {
   }
 
   /**
-   * `answerFor` is called with the outcome; the answer it gives is stored in the same commit. Throws `StoreUnavailable`, and
-   * has done nothing then.
+   * `answerFor` is called with the outcome; the returned response is stored in the same commit. Throws `StoreUnavailable` without any
+   * effect.
    */
   execute<T extends Command['type']>(
     command: Extract<Command, { type: T }>,
     at: Instant,
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Outcome<T> {
-    // Memory must not run ahead of a store that takes nothing.
+    // Memory must not run ahead of a store that accepts nothing.
     const isAccepting = this.#recorder.isAccepting();
     if (!isAccepting && !(ENDS_RISK.has(command.type) && this.#recorder.isInReserve()))
       throw new StoreUnavailable('the store is not accepting records');
@@ -74,9 +71,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Runs everything due at this moment. Returns the moment at which the next command is to be executed, because a millisecond later
-   * something else may be due before it. While the store accepts only commands that reduce risk, time stands still before the next due
-   * timer.
+   * Runs everything due at this moment. Returns the instant at which the next command must be executed: a millisecond later another timer
+   * may be due before it. While the store accepts only commands that reduce risk, time stops before the next due timer.
    */
   catchUp(now: Instant): Instant {
     if (this.#recorder.isInReserve()) {
@@ -101,7 +97,7 @@ export class CommandExecutor {
   }
 
   /**
-   * Runs what is due at this instant, or the first slice of it. When nothing is due, checks the margin of the portfolios whose turn it is.
+   * Runs what is due at this instant, or the first slice of it. If nothing is due, checks the margin of the next portfolios in rotation.
    */
   advance(due: Instant): void {
     const at = Instant.max(due, this.#brokerage.state.now);
@@ -113,7 +109,7 @@ export class CommandExecutor {
       return;
     }
     this.#refreshFor({ type: 'AdvanceClock' }, at);
-    // The refresh may have served what was due.
+    // The refresh may have run what was due.
     const still = this.#brokerage.nextDue();
     if (still !== undefined && still <= at) this.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
   }
@@ -139,7 +135,7 @@ export class CommandExecutor {
         continue;
       }
       const quotedAt = this.#feed.quotedAt(symbol, at);
-      // To work a quote out takes longer than to see that it is known.
+      // Computing a quote is slower than seeing that it is known.
       if (quotedAt === undefined || this.#brokerage.quote(symbol)?.at === quotedAt) continue;
       const quote = this.#feed.quoteAt(symbol, at);
       if (quote !== undefined) quotes.push(quote);

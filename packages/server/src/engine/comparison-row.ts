@@ -29,7 +29,7 @@ import { OrderLedger } from './order-facts.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 
-/** A walk in pieces of this length tells computed quotes by the second. */
+/** An advance in pieces of this length reports computed quotes by the second. */
 const PIECE_MS = 3_600_000;
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
@@ -54,7 +54,7 @@ export class HouseOrders {
   }
 }
 
-/** The command of the base that was made ready last, for all variants that change no order. */
+/** The last prepared command of the base, for all variants that change no order. */
 interface ReadySubmit {
   readonly from: Submit;
   readonly command: Submit;
@@ -80,8 +80,8 @@ type Accounts = Pick<
 >;
 
 /**
- * One row of a comparison: a brokerage that executes the commands of the base under rules of its own, through the executor and the walk that
- * a live simulation has. Nothing is written anywhere.
+ * One row of a comparison: a brokerage that executes the commands of the base under rules of its own, through the executor and the clock
+ * advance of a live simulation. It writes nothing.
  */
 export class ComparisonRow implements Recorder {
   readonly name: string;
@@ -104,7 +104,7 @@ export class ComparisonRow implements Recorder {
   #liquidations = 0;
   /** Books of portfolios at the start, and of those that were reset or closed. */
   #carried: Accounts = NOTHING;
-  /** Cash that came in less what went out. */
+  /** Net cash flow: deposits less withdrawals. */
   #invested = 0;
   #closing = { equity: 0 };
   #peak = Number.NEGATIVE_INFINITY;
@@ -148,7 +148,7 @@ export class ComparisonRow implements Recorder {
       await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
   }
 
-  /** Puts portfolios that are there at the beginning under the brokers of the variant. Throws `CannotBegin`. */
+  /** Moves portfolios that exist at the beginning to the brokers of the variant. Throws `CannotBegin`. */
   takeBrokers(): void {
     const { state } = this.#brokerage;
     for (const portfolio of [...state.portfolios.values()]) {
@@ -188,7 +188,7 @@ export class ComparisonRow implements Recorder {
     }
   }
 
-  /** Goes on under other rules, as a start of the server does. */
+  /** Continues under other rules, as at a start of the server. */
   changeRules(rules: Rules, command: Extract<Command, { type: 'ChangeRules' }>): void {
     const brokerage = Brokerage.restore(rules, saveState(this.#brokerage.state));
     brokerage.resume();
@@ -198,14 +198,14 @@ export class ComparisonRow implements Recorder {
     this.#executor.execute<'ChangeRules'>(command, brokerage.state.now);
   }
 
-  /** Goes on as a fork does, with a clock and a market of its own. Draws of a variant with a seed stay that seed's. */
+  /** Continues as a fork does, with a clock and a market of its own. A variant with a seed keeps drawing from that seed. */
   async beginFork({ now, seed }: Extract<Command, { type: 'BeginFork' }>): Promise<void> {
     const reseeds = seed !== undefined && this.variant?.seed === undefined;
     this.#executor.execute<'BeginFork'>({ type: 'BeginFork', now, ...(reseeds && { seed }) }, this.#now);
     await this.walkTo(now, true);
   }
 
-  /** Lets time pass. `isOneMove`: as one move of a manual clock; otherwise in pieces, as a running clock does. */
+  /** Advances the clock. `isOneMove`: as one move of a manual clock; otherwise in pieces, as a running clock does. */
   async walkTo(to: Instant, isOneMove: boolean): Promise<void> {
     while (this.#clock < to) {
       const next = isOneMove ? to : Instant.min(to, Instant.plusMs(this.#clock, PIECE_MS));
@@ -214,12 +214,12 @@ export class ComparisonRow implements Recorder {
     }
   }
 
-  /** Executes something of the market, which all rows meet. */
+  /** Executes an event of the market, which all rows share. */
   meet(command: Command): void {
     this.#executor.execute(command, this.#executor.catchUp(this.#now));
   }
 
-  /** Quotes that the base knew when it decided. Those that are newer than its own meet its orders. */
+  /** Quotes that the base knew at its decision. Newer ones than the row's own are matched with its orders. */
   know(quotes: readonly Quote[]): void {
     const newer = quotes.filter((quote) => {
       const known = this.#brokerage.quote(quote.symbol);
@@ -253,7 +253,7 @@ export class ComparisonRow implements Recorder {
     if (had === undefined || ends === undefined) return;
     this.#carried = added(this.#carried, had.accounts);
     const after = this.#brokerage.state.portfolios.get(ends);
-    // A reset discards the gains so far; the equity begins again.
+    // A reset discards the gains so far; the equity starts again.
     if (after !== undefined) this.#invested += this.#equityOf(after) - had.equity;
   }
 
@@ -477,7 +477,7 @@ export function beginOf(rules: Rules, config: KeptConfig, variant?: Variant): Br
   return Brokerage.begin(rules, variant?.seed ?? seed, Instant.ofMs(start), secret);
 }
 
-/** Entries of cash that comes in or goes out. */
+/** Ledger entries of deposits and withdrawals. */
 const FLOWS: ReadonlySet<string> = new Set(['INITIAL_CASH', 'TRANSFER', 'WITHDRAWAL', 'PROMOTIONAL_CASH']);
 
 const NOTHING: Accounts = {

@@ -20,7 +20,7 @@ import { applyPayload } from './recovery.js';
 import { rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
 
-/** Records after which it says how far it is. */
+/** Records between progress reports. */
 const REPORT_EVERY = 500;
 
 /** The journals and feeds that a comparison reads. */
@@ -49,13 +49,13 @@ export class ComparisonRun {
   readonly #task: ComparisonTask;
   readonly #sources: ComparisonSources;
   readonly #rows: Running[];
-  /** The state that the journal itself gives. */
+  /** The state that follows from the journal itself. */
   #applied: Brokerage;
   #rules: Rules;
   #stretch: ComparedStretch;
   #isPush = false;
   #nextOfMarket: MarketChange | undefined;
-  /** True when the records by which a cell joined its market are behind. */
+  /** True after the records by which a cell joined its market. */
   #hasJoined = false;
 
   constructor(task: ComparisonTask, sources: ComparisonSources) {
@@ -100,7 +100,7 @@ export class ComparisonRun {
     return this.#result();
   }
 
-  /** A fork takes over from its parent when that has seen everything of its market. */
+  /** A fork continues from its parent once the parent has processed everything of its market. */
   async #enter(stretch: ComparedStretch, at: number): Promise<void> {
     if (stretch === this.#stretch) return;
     if (this.#stretch.followsMarket) await this.#followMarket(Number.POSITIVE_INFINITY, Instant.ofMs(at));
@@ -117,7 +117,7 @@ export class ComparisonRun {
     applyPayload(this.#applied, line.at, payload);
   }
 
-  /** Makes the rows, at the beginning of the journal or as it stood at `from`. */
+  /** Creates the rows, at the beginning of the journal or at `from`. */
   async #begin(isUnderWay: boolean): Promise<void> {
     const { config, from, lastOrder } = this.#task;
     const surroundings: RowSurroundings = { config, lastOrder, houseOrders: new HouseOrders() };
@@ -188,11 +188,11 @@ export class ComparisonRun {
   #isConsequence({ command }: Payload, at: Instant): boolean {
     if (command.type === 'AdvanceClock' || command.type === 'LookAtMargin') return true;
     if (command.type !== 'UpdateMarket' || command.pushed || this.#isPush) return false;
-    // On a clock that stands still a request has caused the quote; a moving clock brings it by itself.
+    // On a stopped clock a request has caused the quote; on a moving clock it arrives without one.
     return !this.#stretch.isManual || at > (this.#rows[0]?.row?.clock ?? 0);
   }
 
-  /** Does what the market had recorded up to a number. */
+  /** Applies the market's records up to a number. */
   async #followMarket(sequence: number, until = Instant.last): Promise<void> {
     for (;;) {
       const change = (this.#nextOfMarket ??= await this.#readMarket());
@@ -201,7 +201,7 @@ export class ComparisonRun {
       const { quotes, commands, clock } = change;
       const began = originOf(this.#task.config).start;
       if (change.at < began) {
-        // Before the cell began: it knew the quotes in force, and met the rest when it joined.
+        // Before the cell began: it knew the quotes in force, and received the others when it joined.
         await this.#each((row) => row.know(quotes.filter(({ at }) => at <= began)));
         continue;
       }
@@ -234,7 +234,7 @@ export class ComparisonRun {
     }
   }
 
-  /** A variant that cannot go on is left behind. The base must. */
+  /** A variant that fails is dropped. The base must not fail. */
   async #guarded(running: Running, work: () => void | Promise<void>): Promise<void> {
     try {
       await work();

@@ -19,13 +19,13 @@ export interface Variant {
 
 /** Start or end of a re-execution: after the last record within both limits. */
 export interface JournalPoint {
-  /** Infinity = whatever the number. */
+  /** Infinity = any number. */
   readonly sequence: number;
-  /** Simulated instant that it goes on to, ms; Infinity = that of its last record. */
+  /** Simulated instant at which it ends, ms; Infinity = that of its last record. */
   readonly at: number;
 }
 
-/** Consecutive records of a journal that came about in one way. A fork's journal has several, others have one. */
+/** Consecutive records of a journal with one origin. A fork's journal has several origins, others have one. */
 export interface ComparedStretch {
   /** The last of its records. */
   readonly upTo: number;
@@ -61,7 +61,7 @@ export interface ComparisonThreadData {
   readonly past?: ComparedPast;
 }
 
-/** The journals of a comparison, which its thread reads by itself. */
+/** The journals of a comparison, which its thread reads itself. */
 export interface ComparedPast {
   /** URL of a `PastModule`, and its data. */
   readonly module: string;
@@ -92,11 +92,11 @@ export type FromComparisonThread =
   | { readonly kind: 'done'; readonly result: ComparisonResult }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The variants of a comparison dealt out to so many threads, one after the other. */
+/** The variants of a comparison distributed over the threads in turn. */
 export const dealt = (variants: readonly Variant[], threads: number): readonly (readonly Variant[])[] =>
   Array.from({ length: threads }, (_, thread) => variants.filter((_, i) => i % threads === thread));
 
-/** The result of a comparison whose variants were dealt out. Each part has executed the same base. */
+/** The result of a comparison whose variants were distributed over threads. Each part has executed the same base. */
 export function gathered(parts: readonly ComparisonResult[]): ComparisonResult {
   const [first] = parts;
   if (first === undefined) throw new RangeError('A comparison has no parts');

@@ -16,15 +16,15 @@ import type {
 import { Slice } from './slice.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
-/** Results are kept so long (real time). */
+/** Retention of results (real time). */
 const KEPT_MS = 86_400_000;
 /** Comparisons of a tenant that wait. */
 const MOST_WAITING = 10;
-/** Comparisons at once, of all tenants together. */
+/** Maximum number of concurrent comparisons of all tenants. */
 const MOST_RUNNING = 2;
 /** Threads of a comparison, if no other one is running. Each executes the base and some of the variants. */
 const MOST_THREADS = Math.min(2, availableParallelism());
-/** Records to be executed, of all rows together, from which on a second thread saves more than it takes to start. */
+/** Records to be executed, in all rows, from which a second thread saves more time than its start costs. */
 const WORTH_A_THREAD = 20_000;
 /** Memory of a thread. */
 const MOST_MEGABYTES = 1024;
@@ -33,7 +33,7 @@ const YOUNG_MEGABYTES = 96;
 const RECORDS_AT_ONCE = 1000;
 const CHARACTERS_AT_ONCE = 1_048_576;
 
-/** Setting under which the registry keeps a result. */
+/** Setting of the registry that stores a result. */
 const NAME = 'comparison/';
 
 /** The tenant has as many comparisons waiting as it may. */
@@ -43,7 +43,7 @@ export class TooManyComparisons extends Error {
 
 export type ComparisonStatus = 'QUEUED' | 'RUNNING' | 'DONE' | 'FAILED' | 'CANCELED';
 
-/** A comparison as it stands. */
+/** The current state of a comparison. */
 export interface Comparison {
   readonly id: string;
   readonly tenantId: string;
@@ -119,7 +119,7 @@ export class Comparisons {
     return { ...found };
   }
 
-  /** Resolves when it is over, or after so many ms. */
+  /** Resolves when it is over, or after this many ms. */
   async wait(id: string, ms: number, signal: AbortSignal): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined || isOver(entry.comparison) || ms <= 0) return;
@@ -276,7 +276,7 @@ export class Comparisons {
     worker.postMessage(message);
   }
 
-  /** Records up to a number, some at a time: others have the event loop in between. */
+  /** Records up to a number, in batches: the event loop runs between them. */
   async *#chunks(simulationId: string, until: number): AsyncGenerator<readonly RecordLine[]> {
     let records: RecordLine[] = [];
     let characters = 0;

@@ -7,8 +7,8 @@ const KEY_PAIRS = 'key-pair:';
 
 /**
  * Removes every row of a tenant (D170): its simulations with their journals, history, checkpoints and settings, its webhooks, its answers,
- * its key pairs, its API keys and itself. No simulation of it may be open. Readers find nothing more when this resolves; rows of journals and history are removed behind it.
- * The tenant itself goes last, so that an erasure that was interrupted can be done again.
+ * its key pairs, its API keys and itself. No simulation of it may be open. Readers find no data when this resolves; rows of journals and
+ * history are removed in the background. The tenant's own row is removed last, so that an interrupted erasure can be repeated.
  */
 export async function eraseTenant({ registry, journal, webhooks }: Store, tenantId: string): Promise<void> {
   const stored = await webhooks.load();

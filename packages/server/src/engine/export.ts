@@ -26,7 +26,7 @@ export interface ExportedSimulation {
   readonly config: KeptConfig;
   /** Sequence of the last record to export. */
   readonly upTo: number;
-  /** Settings that belong to it, by their names within it. */
+  /** Its settings, by their names within it. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
 }
 

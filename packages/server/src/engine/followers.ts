@@ -6,7 +6,7 @@ export interface Follower {
   readonly isOutOfService: boolean;
   /** Queues a change that the follower processes before it decides or shows anything else. */
   offer(change: MarketChange): void;
-  /** Resolves when it has dealt with everything in the queue, durably. */
+  /** Resolves when it has processed its queue, durably. */
   deal(): Promise<void>;
   /** The clock runs at another speed. */
   clockChanged(): void;
@@ -25,7 +25,7 @@ export class Followers<F extends Follower> {
     this.#followers.delete(follower);
   }
 
-  /** Hands a change to all followers, in the turn in which the market recorded it, and lets them process it. */
+  /** Passes a change to all followers in the turn in which the market recorded it, and starts its processing. */
   hand(change: MarketChange): void {
     if (this.#followers.size === 0) return;
     const followers = [...this.#followers];

@@ -22,7 +22,7 @@ export interface ForkPoint {
   readonly stateHash: string;
 }
 
-/** There is no such point in the journal: `reason` says why. */
+/** The journal has no such point, for this `reason`. */
 export class NoSuchPoint extends Error {
   override readonly name = 'NoSuchPoint';
   readonly reason: 'snapshot' | 'later' | 'earlier';
@@ -33,10 +33,10 @@ export class NoSuchPoint extends Error {
   }
 }
 
-/** Orders, portfolios and accounts that may be kept: some 50 MB. */
+/** Maximum number of cached orders, portfolios and accounts: about 50 MB. */
 const MOST_KEPT = 50_000;
 
-/** States that forks began with lately: others begin there, too, and those that have left memory come back to them. */
+/** Recent initial states of forks: other forks begin there, too, and forks that left memory are reopened from them. */
 export class RecentPoints {
   readonly #kept = new LRUCache<string, Pick<ForkPoint, 'saved' | 'stateHash'>>({
     maxSize: MOST_KEPT,
@@ -53,7 +53,7 @@ export class RecentPoints {
   }
 }
 
-/** The point as which a simulation stands now. */
+/** The current point of a simulation. */
 export async function pointNow(simulation: Simulation, recent: RecentPoints): Promise<ForkPoint> {
   const { state } = simulation.brokerage;
   // A simulation that follows a market knows quotes that its records lack.

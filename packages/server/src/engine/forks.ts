@@ -3,7 +3,7 @@ import type { ForkPoint, WantedPoint } from './fork-points.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig, SimulationConfig, StreamTag, Stretch } from './simulation-config.js';
 
-/** Generations of forks behind a simulation that is none (D172). */
+/** Maximum generations of forks of a simulation (D172). */
 export const MOST_GENERATIONS = 64;
 
 /** A fork to be. */

@@ -1,4 +1,4 @@
-/** The thread that verifies a file before its records are entered, so that none of it holds up the event loop. */
+/** The thread that verifies a file before its records are entered, so that the event loop is not blocked. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { JournalRecord } from '../store/journal.js';
 import { isKnownTenantLine } from './tenant-file.js';
@@ -72,7 +72,7 @@ async function problemOfSimulation(
   }
 }
 
-/** A record must be the text that this program writes: then whatever reads it later reads the same. */
+/** A record must be the text that this program writes, so that every later reader reads the same. */
 function requireCanonical({ seq, payload }: Omit<JournalRecord, 'simulationId'>): void {
   const value = JSON.parse(payload) as object;
   if (JSON.stringify(value) !== payload || Object.keys(value).some((name) => !FIELDS.includes(name)))

@@ -18,10 +18,10 @@ import { compiledUrl } from '../threads/compiled-url.js';
 
 /** Characters of records that wait to become durable while a file is entered. */
 const MOST_WAITING = 1024 * 1024;
-/** A thread that has not verified one more record for so long will not. */
+/** A thread that has verified no record for this long is stuck. */
 const STALLED_MS = 60_000;
 const RETRY_MS = 1000;
-/** Files of a tenant that are received or verified at once. */
+/** Maximum number of a tenant's files that are received or verified at a time. */
 const MOST_OF_TENANT = 8;
 
 /** Outcome of an import. */
@@ -51,14 +51,14 @@ export interface ReceivedFile {
   readonly at: number;
 }
 
-/** Takes the lines of a file as they come. */
+/** Receives the lines of a file. */
 interface LineReader {
   readonly isOver: boolean;
   read(line: string): FileLine | undefined;
 }
 
 /**
- * Files of simulations on their way in (D170): received into a folder, verified in a thread, entered in the journal. Goes on after a
+ * Imports of simulations (D170): files are received into a folder, verified in a thread and entered in the journal. Continues after a
  * restart.
  */
 export class Imports {
@@ -88,21 +88,21 @@ export class Imports {
       : note;
   }
 
-  /** Goes on with what the process before this one has left to do, and takes back tenants that are there in part. Call it once. */
+  /** Continues the imports of the previous process, and removes partly imported tenants. Call it once. */
   async resume(): Promise<void> {
     await this.takeBackTenants();
     for (const name of namesIn(this.#folder)) {
       const id = /^([0-9a-f-]{36})\.ndjson$/.exec(name)?.[1];
       const text = id === undefined ? undefined : this.#store.registry.setting(noteName(id));
       const isLeft = text !== undefined && (JSON.parse(text) as ImportNote).status === 'IMPORTING';
-      // In a cluster it goes on with its tenant.
+      // In a cluster it continues with its tenant.
       if (id !== undefined && isLeft && this.#store.ownership !== undefined) continue;
       if (id !== undefined && isLeft) this.begin(id);
       else rmSync(join(this.#folder, name), { force: true });
     }
   }
 
-  /** Goes on with the imports of a tenant that this node has taken; what another node received and did not finish has failed. */
+  /** Continues the imports of a tenant that this node has acquired; unfinished imports of another node have failed. */
   async enterTenant(tenantId: string): Promise<void> {
     for (const { id } of this.#store.registry.simulations(tenantId)) {
       if (this.noteOf(id)?.status !== 'IMPORTING' || this.#underWay.has(id)) continue;
@@ -115,7 +115,7 @@ export class Imports {
     }
   }
 
-  /** Stops the imports of a tenant that another node takes. */
+  /** Stops the imports of a tenant that another node acquires. */
   leaveTenant(tenantId: string): void {
     for (const { id } of this.#store.registry.simulations(tenantId)) {
       this.#underWay.get(id)?.abort();
@@ -123,7 +123,7 @@ export class Imports {
     }
   }
 
-  /** Takes back tenants whose import did not get to its end. No simulation of theirs may be open. */
+  /** Removes tenants whose import was interrupted. No simulation of theirs may be open. */
   async takeBackTenants(): Promise<void> {
     const { ownership } = this.#store;
     for (const [name, tenantId] of this.#store.registry.settings(TENANT_NOTE)) {
@@ -134,8 +134,8 @@ export class Imports {
   }
 
   /**
-   * Receives the file of a simulation, which is on disk when this resolves. Rejects with `ImportRefused` when it is not whole,
-   * `ImportTooLarge`, `TooManyImports` and `StoreUnavailable` (a full disk); nothing is left of it then.
+   * Receives the file of a simulation, which is on disk when this resolves. Rejects with `ImportRefused` if it is incomplete,
+   * `ImportTooLarge`, `TooManyImports` and `StoreUnavailable` (a full disk), and removes it then.
    */
   async receive(
     tenantId: string,
@@ -168,7 +168,7 @@ export class Imports {
     }
   }
 
-  /** Receives a file under a name of its own. */
+  /** Receives a file under a unique name. */
   async receiveFile(
     name: string,
     chunks: AsyncIterable<Uint8Array>,
@@ -235,7 +235,7 @@ export class Imports {
     return this.#store.registry.deleteSetting(TENANT_NOTE + name);
   }
 
-  /** Verifies and enters a file that was received, behind everything else. */
+  /** Verifies and enters a received file, in the background. */
   begin(id: string): void {
     const controller = new AbortController();
     this.#underWay.set(id, controller);
@@ -301,7 +301,7 @@ export class Imports {
     }
   }
 
-  /** Enters the records of the simulation with this ordinal in a verified file in the journal, behind those that are there. */
+  /** Enters the records of the simulation with this ordinal in a verified file in the journal, after the existing ones. */
   async enter(name: string, id: string, signal?: AbortSignal, section = 0): Promise<void> {
     await this.#untilCommitted(() => this.#enterOnce(name, id, section, signal), signal);
   }
@@ -331,7 +331,7 @@ export class Imports {
     await appended;
   }
 
-  /** Retries work, a while later, that the store has not accepted because it does not commit now. */
+  /** Retries later work that the store has not accepted because it cannot commit now. */
   async #untilCommitted(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
     for (;;) {
       try {

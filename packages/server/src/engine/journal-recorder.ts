@@ -12,10 +12,10 @@ export class JournalRecorder implements Recorder {
   readonly #brokerage: Brokerage;
   readonly #records: Records;
   readonly #pending: PendingProjection;
-  /** Last record of the market's journal that the records say has been followed. */
+  /** Last record of the market's journal that was applied according to the records. */
   #marketSeq: number | undefined;
 
-  /** `marketSeq`: how far the records say that the market has been followed; undefined = they do not say it of this market. */
+  /** `marketSeq`: record of the market up to which it was applied according to the records; undefined = unknown for this market. */
   constructor(
     brokerage: Brokerage,
     records: Records,
@@ -65,8 +65,8 @@ export class JournalRecorder implements Recorder {
   }
 
   /**
-   * Quotes that an order begins to depend on. Quotes pushed from here on are in the journal. This one was pushed while there was no
-   * interest in it, and the position may need it while it catches up after a crash.
+   * Quotes that an order begins to depend on. Quotes pushed from now on are journaled. This one was pushed before any order or position
+   * used its symbol, and catching up after a crash may need it.
    */
   #quotesOfNewInterest({ events, orders }: Pick<Outcome, 'events' | 'orders'>): readonly Quote[] {
     const terms = events[0]?.type === 'OrderAccepted' ? orders[0]?.terms : undefined;

@@ -33,7 +33,7 @@ export class Lifetimes {
     if (!isInCluster) this.enter();
   }
 
-  /** Begins with those that are kept: of all tenants, or of one that this node has taken. */
+  /** Loads the stored ones: of all tenants, or of one that this node has acquired. */
   enter(of?: string): void {
     for (const [name, text] of this.#registry.settings(PREFIX)) {
       const { tenantId, ttlMs } = JSON.parse(text) as Pick<Lifetime, 'tenantId' | 'ttlMs'>;
@@ -41,7 +41,7 @@ export class Lifetimes {
     }
   }
 
-  /** Another node takes the tenant. */
+  /** Another node acquires the tenant. */
   leave(of: string): void {
     for (const [simulationId, { tenantId }] of this.#lifetimes)
       if (tenantId === of) this.#lifetimes.delete(simulationId);

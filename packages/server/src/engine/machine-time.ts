@@ -8,7 +8,7 @@ import type { Registry } from '../store/registry.js';
 const LONGEST_PAUSE_MS = 35 * 86_400_000;
 /** A clock is set back by less when it is set right. */
 const FARTHEST_BACK_MS = 5 * 60_000;
-/** A jump that an operator may want to know of. */
+/** A jump that an operator may want to know about. */
 const NOTED_MS = 60_000;
 const REMEMBERED_EVERY_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ export interface MachineTimeParts {
   readonly wallMs: () => number;
   /** Never jumps, ms. */
   readonly monotonicMs: () => number;
-  /** Any jump is meant. */
+  /** Accepts any jump. */
   readonly isJumpAllowed: boolean;
   readonly note: (text: string) => void;
 }
@@ -86,7 +86,7 @@ export class MachineTime {
   async remember(): Promise<void> {
     this.#timer ??= setInterval(() => {
       this.#save().catch(() => {
-        // Nothing can be written now: the next time will do.
+        // Nothing can be written now: the next time suffices.
       });
     }, REMEMBERED_EVERY_MS).unref();
     await this.#save();

@@ -6,8 +6,8 @@ import type { Feed } from '../feeds/feed.js';
 const PRIMING_MS = 4 * 86_400_000;
 
 /**
- * The feed's dividends and splits that the brokerage does not know as of the end of the journal. What took effect before a simulation began
- * is not applied (D129).
+ * The feed's dividends and splits that the brokerage does not know as of the end of the journal. Those that took effect before a simulation
+ * began are not applied (D129).
  */
 export const unannouncedActions = ({ rules, state }: Brokerage, feed: Feed): readonly CorporateAction[] =>
   feed
@@ -22,7 +22,7 @@ export async function loadInitialQuotes(brokerage: Brokerage, feed: Feed, at: In
   for await (const { quotes } of feed.events(Instant.plusMs(at, -PRIMING_MS), at, new Set())) {
     for (const quote of quotes) latest.set(quote.symbol, quote);
   }
-  // A price from before a split that has taken effect is one of other shares.
+  // A price from before a split refers to other shares.
   for (const action of feed.corporateActions()) {
     const quote = latest.get(action.symbol);
     const effective = effectiveAt(brokerage.rules.calendar, action);

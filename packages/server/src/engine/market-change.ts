@@ -67,7 +67,7 @@ function commandFollowing(event: Event): Command | undefined {
     // Each cell runs the timers of its own clock.
     case 'CompetitionPhaseChanged':
       return event.isByClock === true ? undefined : { type: 'SetCompetitionPhase', phase: event.phase };
-    // One that ends by itself has ended in the cell already, which then refuses this.
+    // A halt that ends automatically has ended in the cell already, which then refuses this.
     case 'TradingResumed':
       return event.isTold === true ? undefined : { type: 'LiftHalt', symbol: event.symbol };
     default:
@@ -117,7 +117,7 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
   return commands;
 }
 
-/** True when two flat things say the same, in whatever order. */
+/** True when two flat objects have equal fields, in any order. */
 function isSame(a: object, b: object | undefined): boolean {
   if (b === undefined) return false;
   const text = (of: object): string =>

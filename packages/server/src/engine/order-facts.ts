@@ -55,7 +55,7 @@ export class OrderLedger {
     this.#differs(number, { at, kind: 'REJECTED', base: 'ACCEPTED', variant: reason });
   }
 
-  /** Compares an order that is over in both, and lets go of it here. */
+  /** Compares an order that has ended in both, and removes it here. */
   #settle(number: number, facts: OrderFacts): void {
     const base = this.#base;
     const before = base === undefined ? undefined : base.#orders.get(number);

@@ -5,10 +5,10 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Simulation } from './simulation.js';
 
-/** No order has so many events. */
+/** More events than any order has. */
 const ALL = 1_000_000;
 
-/** An event of an order, and the order as it left it. */
+/** An event of an order, and the order after it. */
 interface OrderVersion {
   readonly seq: number;
   readonly event: number;
@@ -29,7 +29,7 @@ export interface KnownOrders {
 }
 
 /**
- * Orders as past events left them; use it after waiting for the past. Events contain only their changes, so an order is followed from its
+ * Orders after past events; use it after waiting for the past. Events contain only their changes, so an order is followed from its
  * acceptance on. Each order is followed once: use an instance for one request only.
  */
 export class PastOrders {
@@ -44,7 +44,7 @@ export class PastOrders {
     for (const { number, terms } of known.rows) this.#terms.set(number, JSON.parse(terms) as OrderTerms);
   }
 
-  /** The order that an event is about, as the event left it. */
+  /** The order of an event, after the event. */
   async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
     const happened = data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
@@ -100,7 +100,7 @@ export class PastOrders {
   }
 }
 
-/** A row that a look needs is on its way from the store. `withRows` waits for it and looks again. */
+/** A row that a read needs is being loaded. `withRows` waits for it and reads again. */
 export class RowAwaited extends StoreUnavailable {
   readonly arrived: Promise<unknown>;
 
@@ -126,7 +126,7 @@ export async function withRows<T>(look: () => ValueOrPromise<T>): Promise<T> {
 
 /**
  * The current state of an order, open or closed. Throws `StoreUnavailable` while that is uncertain (`PendingProjection.certain` waits for
- * certainty), and `RowAwaited` when the history has to ask for its row.
+ * certainty), and `RowAwaited` if the history must query its row.
  */
 export function orderNow(
   { brokerage, underWay, history, id }: Simulation,
@@ -163,7 +163,7 @@ async function termsOf({ history, id }: PastOfSimulation, number: number): Promi
   return JSON.parse(row.terms) as OrderTerms;
 }
 
-/** Terms of the orders that items are about, for as long as one page takes. `known`: some of them. */
+/** Terms of the orders that items refer to, for the time of one page. `known`: some of them. */
 export class TermsOfItems {
   readonly #simulation: PastOfSimulation;
   readonly #found = new Map<number, OrderTerms>();
@@ -173,7 +173,7 @@ export class TermsOfItems {
     for (const { number, terms } of known) this.#found.set(number, JSON.parse(terms) as OrderTerms);
   }
 
-  /** Gives the terms of the order that executed in an item. */
+  /** Returns the terms of the order that executed in an item. */
   async of({ data }: ListItem): Promise<(order: number) => OrderTerms> {
     const event = data as Event;
     if (event.type === 'OrderExecuted' && !this.#found.has(event.order))

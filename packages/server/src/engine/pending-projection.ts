@@ -9,7 +9,7 @@ import { boundedCache } from './bounded-cache.js';
 /** Maximum number of items that left the brokerage and wait for history. Commands that may add to them wait, too. */
 const MOST_WAITING = 200_000;
 
-/** Answers of a history that has to be asked: each is wanted a moment after it has come. */
+/** Results of an asynchronous history: each is used immediately after its arrival. */
 const ANSWERS_KEPT = 10_000;
 
 /** An item that left the brokerage with a record. */
@@ -39,7 +39,7 @@ export class PendingProjection {
   readonly #clientOrderIds = new Map<string, number>();
   /** Closed portfolios, with their tenants. */
   readonly #closures = new Map<string, string>();
-  /** Portfolios of which history has nothing yet. */
+  /** Portfolios that history does not have yet. */
   readonly #opened = new Set<string>();
   /**
    * Answers of a remote history, by client order id or portfolio; null = no row. A change that is noted later replaces the answer.
@@ -48,7 +48,7 @@ export class PendingProjection {
   /** Oldest first, from `#first` on. */
   #left: PendingItem[] = [];
   #first = 0;
-  /** Whatever a later record ended is here. */
+  /** Items ended by a later record are here. */
   #since: number;
 
   constructor(simulationId: string, brokerage: Brokerage, history: History, records: Records) {
@@ -69,7 +69,7 @@ export class PendingProjection {
     return this.#history.position(this.#simulationId) >= this.#since;
   }
 
-  /** Resolves when `isCertain`. Rejects with `StoreUnavailable` when that takes too long. */
+  /** Resolves when `isCertain`. Rejects with `StoreUnavailable` after a time limit. */
   async certain(): Promise<void> {
     while (!this.isCertain()) await this.#history.reached(this.#simulationId, this.#since);
   }
@@ -82,7 +82,7 @@ export class PendingProjection {
     );
   }
 
-  /** Resolves when it can. Rejects with `StoreUnavailable` when that takes too long. */
+  /** Resolves when it can. Rejects with `StoreUnavailable` after a time limit. */
   async readyFor(command: Command): Promise<void> {
     while (this.#left.length - this.#first >= MOST_WAITING) {
       await this.#history.reached(this.#simulationId, this.#left[this.#first]?.seq ?? 0);
@@ -100,7 +100,7 @@ export class PendingProjection {
     return this.#closedBefore(command) ?? this.#usedBefore(command);
   }
 
-  /** Questions of a command to history, asked before its decision, which cannot wait. */
+  /** Queries of history for a command, made before its decision, which cannot wait. */
   #questionsOf(command: Command): readonly Question[] {
     const questions: Question[] = [];
     const portfolioId = portfolioOf(command);
@@ -131,7 +131,7 @@ export class PendingProjection {
   async #answer(key: string, ask: Question['ask']): Promise<void> {
     if (this.#history.answersAtOnce || this.#answers.has(key)) return;
     const found = await ask();
-    // Changes noted meanwhile are newer.
+    // Changes noted in the meantime are newer.
     if (!this.#answers.has(key)) this.#answers.set(key, { found: found ?? null });
   }
 
@@ -152,7 +152,7 @@ export class PendingProjection {
     return portfolioId !== undefined && !this.#brokerage.state.portfolios.has(portfolioId);
   }
 
-  /** Takes note of what a record of this command ends. */
+  /** Notes the items that a record of this command ends. */
   note(seq: number, command: Command, { events, orders }: Pick<Outcome, 'events' | 'orders'>): void {
     this.#forget();
     const first: Event | undefined = events[0];
@@ -169,7 +169,7 @@ export class PendingProjection {
         this.#opened.add(opened);
         this.#left.push({ seq, what: { opened } });
       }
-    // The last event: what the portfolio has accrued and is paid out comes before it.
+    // The last event: accrued amounts are paid out before it.
     const last: Event | undefined = events.at(-1);
     if (last?.type === 'PortfolioClosed' && 'by' in command) {
       const { portfolioId } = last;
@@ -185,7 +185,7 @@ export class PendingProjection {
     }
   }
 
-  /** Lets go of what history tells of by now. */
+  /** Removes items that history contains by now. */
   #forget(): void {
     const known = Math.min(this.#history.position(this.#simulationId), this.#records.published);
     for (let left = this.#left[this.#first]; left !== undefined; left = this.#left[this.#first]) {
@@ -204,7 +204,7 @@ export class PendingProjection {
     this.#first = 0;
   }
 
-  /** The refusal of what would change a portfolio that is closed (D142). */
+  /** The refusal of a change to a closed portfolio (D142). */
   #closedBefore(command: Command): Rejection | undefined {
     const portfolioId = portfolioOf(command);
     if (portfolioId === undefined || this.#brokerage.state.portfolios.has(portfolioId)) return undefined;

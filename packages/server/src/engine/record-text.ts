@@ -3,7 +3,7 @@ import type { JournalRecord } from '../store/journal.js';
 
 type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }>;
 
-/** A command as records keep it: without what the events of the same record say. */
+/** A command as stored in records: without data that the events of the same record contain. */
 export type RecordedCommand =
   | Exclude<Command, Of<'SubmitOrder'> | Of<'UpdateMarket'>>
   | Pick<Of<'SubmitOrder'>, 'type' | 'agent'>
@@ -16,7 +16,7 @@ export type RecordedCommand =
 export interface Payload {
   readonly command: RecordedCommand;
   readonly quotes?: readonly Quote[];
-  /** Last record of the market's journal that had been followed, when earlier records do not say so already. */
+  /** Last applied record of the market's journal, unless earlier records contain it already. */
   readonly market?: number;
   readonly events: readonly Event[];
 }

@@ -13,7 +13,7 @@ export interface RecordingComparison {
   readonly differences: readonly string[];
 }
 
-/** Differences after which looking further tells nothing new. */
+/** Differences after which further comparison is not useful. */
 const ENOUGH = 10;
 /** Quotes of a symbol that are remembered: a decision reads the latest one of its moment. */
 const REMEMBERED = 256;

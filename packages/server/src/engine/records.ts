@@ -9,7 +9,7 @@ export interface DurableRecord {
   readonly seq: number;
   readonly at: Instant;
   readonly events: readonly Event[];
-  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  /** For each event its order, after the event; undefined for events without an order. */
   readonly orders: readonly (OrderSnapshot | undefined)[];
 }
 
@@ -18,14 +18,14 @@ interface Unpublished extends DurableRecord {
   readonly published: Promise<void>;
 }
 
-/** A record, or an answer to what left none, that is held back. */
+/** A record that is held back, or a response without a record. */
 interface HeldAppend {
   readonly append: () => Promise<void>;
   readonly resolve: (appended: Promise<void>) => void;
   readonly reject: (error: StoreUnavailable) => void;
 }
 
-/** The records of one simulation on their way: appended, durable, published. And whom they concern. */
+/** The records of one simulation in progress: appended, durable, published; with the tenants that they concern. */
 export class Records {
   readonly #simulationId: string;
   readonly #store: Store;
@@ -35,28 +35,28 @@ export class Records {
   readonly #unpublished: Unpublished[] = [];
   #seq: number;
   #published: number;
-  /** Before it there is nothing that this start of the server knows the concerns of. */
+  /** For earlier records this process does not know the tenants concerned. */
   readonly #began: number;
   /** The last record that concerned a tenant, and the last that concerned all tenants. */
   readonly #lastOf = new Map<string, number>();
   #lastOfEverybody: number;
   /** Settles when everything appended so far is durable. */
   #lastAppend: Promise<void> | undefined;
-  /** Set when the store could not say in time what became of the last append (a full disk): it waits, in its place. */
+  /** Set if the outcome of the last append is unknown (a full disk): it stays queued in order. */
   #isInDoubt = false;
   /** Records that are appended together, when the last of them is there. */
   #held: HeldAppend[] = [];
   #isHolding = false;
   #onHeld: ((record: DurableRecord) => void) | undefined;
   #isStopped = false;
-  /** Another node appends them: this one takes them over. */
+  /** Another node appends them: this one adopts them. */
   #isFollowing = false;
   readonly #tell: ((record: DurableRecord) => void) | undefined;
   readonly #onAppended: ((record: Omit<DurableRecord, 'orders'>) => void) | undefined;
 
   /**
-   * `tell` hears of every record once it is durable, as a listener does, and keeps nothing awake; `onAppended` in the turn in which it
-   * is appended.
+   * `tell` receives every record once it is durable, as a listener does, without keeping the simulation in memory; `onAppended` in the turn
+   * in which it is appended.
    */
   constructor(
     simulationId: string,
@@ -101,7 +101,7 @@ export class Records {
     return this.#isCommitting() && this.#store.health().status === 'reserve';
   }
 
-  /** Refuses all further records, whatever the state of the store. */
+  /** Refuses all further records, regardless of the state of the store. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -115,7 +115,7 @@ export class Records {
     this.#isFollowing = isFollowing;
   }
 
-  /** Takes over the next record that another node has appended. */
+  /** Adopts the next record that another node has appended. */
   adopt(record: DurableRecord): void {
     this.#seq = record.seq;
     this.#lastOfEverybody = record.seq;
@@ -161,7 +161,7 @@ export class Records {
     return seq;
   }
 
-  /** Keeps an answer to what left no record. */
+  /** Stores a response that has no record. */
   saveAnswer(answer: StoredAnswer): void {
     this.#remember(this.#write(() => this.#store.journal.saveAnswer(answer)));
   }
@@ -186,7 +186,7 @@ export class Records {
     return () => {
       this.#isHolding = false;
       this.#onHeld = undefined;
-      // A store that has failed in between receives them, in order, when it accepts records again; no caller waits for that.
+      // A store that failed in the meantime receives them, in order, when it accepts records again; no caller waits for that.
       if (!this.#isCommitting()) for (const { reject } of this.#held) reject(notAccepting());
     };
   }
@@ -225,7 +225,7 @@ export class Records {
     return this.#lastOf.get(tenantId) ?? this.#began;
   }
 
-  /** Resolves when everything that was decided so far is durable. */
+  /** Resolves when all decisions so far are durable. */
   durable(): Promise<void> {
     return this.#isInDoubt ? this.#resolveDoubt() : (this.#lastAppend ?? Promise.resolve());
   }

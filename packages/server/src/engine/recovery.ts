@@ -28,7 +28,7 @@ export interface Recovered {
   readonly checkpointSeq: number;
 }
 
-/** A state that is at hand, as of a record. */
+/** An available state, as of a record. */
 export interface KnownStart {
   readonly seq: number;
   readonly saved: SavedState;
@@ -73,7 +73,7 @@ export function startFrom(
     try {
       return { brokerage: Brokerage.restore(rules, savedFrom(checkpoint.lines)), seq: checkpoint.seq };
     } catch {
-      // All records give the same, later.
+      // Applying all records gives the same state, later.
     }
   }
   return { brokerage: begin(rules, origin), seq: 0 };
@@ -96,7 +96,7 @@ export function applyPayload(
   if (market !== undefined) brokerage.follow(market);
 }
 
-/** A brokerage as a record left it; 0 = as it began. Others have the event loop meanwhile. */
+/** A brokerage after a record; 0 = at its beginning. Yields the event loop regularly. */
 export async function brokerageAt(
   { journal, checkpoints }: Pick<Store, 'journal' | 'checkpoints'>,
   simulationId: string,

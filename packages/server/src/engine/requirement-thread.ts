@@ -1,4 +1,4 @@
-/** The thread that works out large imagined books, so that none holds up the event loop. */
+/** The thread that computes the margin of large hypothetical books, so that the event loop is not blocked. */
 import { parentPort } from 'node:worker_threads';
 import { requirementOfHypothetical } from '@sandpit/core';
 import type { HypotheticalBook, Requirement } from '@sandpit/core';

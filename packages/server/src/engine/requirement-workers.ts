@@ -4,7 +4,7 @@ import type { HypotheticalBook, Requirement } from '@sandpit/core';
 import type { RequirementAnswer, RequirementQuestion } from './requirement-thread.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
-/** Books with more options than this are computed on a worker thread. Few books take more than a millisecond or two. */
+/** Books with more options than this are computed on a worker thread. Few books cost more than a millisecond or two. */
 const MOST_OPTIONS_HERE = 8;
 
 interface PendingRequirement {
@@ -43,7 +43,7 @@ export class RequirementWorkers {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
-    // It keeps nothing: the process may end while it works.
+    // Unreferenced: the process may end while it works.
     worker.unref();
     worker.on('message', ({ id, requirement }: RequirementAnswer) => {
       const waiting = this.#waiting.get(id);

@@ -90,7 +90,7 @@ export function differences(before: RulesInForce, now: RulesInForce): string[] {
     .map((name) => `${name} was ${before[name] ?? 'not set'}, is ${now[name] ?? 'not set'}`);
 }
 
-/** The name of the setting that a list is kept under. */
+/** The name of the setting that stores a list. */
 export const listName = (digest: string): string => `rules/${digest}`;
 
 const digestOfList = (text: string): string => createHash('sha256').update(text).digest('hex');

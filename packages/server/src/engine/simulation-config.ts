@@ -14,7 +14,7 @@ interface Reseeding {
   readonly seed: number;
 }
 
-/** Configuration of a simulation. Kept in the registry, so that it survives a restart. */
+/** Configuration of a simulation. Stored in the registry, so that it survives a restart. */
 export interface SimulationConfig {
   readonly name?: string;
   /** The agent that created it, if one did. */
@@ -44,7 +44,7 @@ export interface SimulationConfig {
   readonly luld?: true;
   /** Rule 201 (D179a). */
   readonly shortSaleRestriction?: true;
-  /** Real time without a request after which it is removed (D172), as it was given and in ms; absent = it stays. */
+  /** Real time without a request after which it is removed (D172), as given and in ms; absent = it is not removed. */
   readonly ttl?: { readonly text: string; readonly ms: number };
   /** 128 bits, hexadecimal, from which the synthetic path of a competition is drawn in addition to the seed. Never shown before its end. */
   readonly draw?: string;
@@ -69,13 +69,13 @@ export interface ForkTerms {
   readonly parentId: string;
   /** The last record that both have. */
   readonly sequence: number;
-  /** Generations behind a simulation that is none. */
+  /** Generation of a simulation that is not a fork. */
   readonly depth: number;
   /** Initial configuration of its first ancestor. */
   readonly origin: Origin & { readonly rules: RulesInForce };
   /** Seed of random draws when it differs from the parent's. */
   readonly seed?: number;
-  /** Whose ids of stream events are whose, oldest first: those of records behind `after` carry the tag. */
+  /** Tags of stream event ids, oldest first: ids of records after `after` carry the tag. */
   readonly tags: readonly StreamTag[];
   /** Configurations that produced the records of its ancestors, oldest first. */
   readonly stretches: readonly Stretch[];

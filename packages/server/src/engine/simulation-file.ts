@@ -47,7 +47,7 @@ export const headerLine = ({ simulationId, config }: FiledSimulation): string =>
 export const listLine = (digest: string, text: string): string =>
   JSON.stringify({ type: 'list', digest, text });
 
-/** A setting that belongs to the simulation, by its name within it. */
+/** A setting of the simulation, by its name within it. */
 export const settingLine = (name: string, value: string): string =>
   JSON.stringify({ type: 'setting', name, value });
 
@@ -276,7 +276,7 @@ function isFork(fork: Partial<ForkTerms> | null): boolean {
   );
 }
 
-/** Cuts text that comes in pieces into lines. Throws `ImportRefused` for a line that is too long. */
+/** Splits text that arrives in pieces into lines. Throws `ImportRefused` for a line that is too long. */
 export class LineCutter {
   readonly #decoder = new StringDecoder('utf8');
   /** Pieces of the current line, which has not ended. */

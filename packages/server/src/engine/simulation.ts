@@ -54,15 +54,15 @@ export interface SimulationParts {
   readonly onOutOfService: (reason: string) => void;
   /** The first record of the market that it follows, if its own records refer to an earlier market. */
   readonly joinsAt?: number | undefined;
-  /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
+  /** Called at the first order. Only for simulations that follow a market. */
   readonly onStake?: () => void;
   /** True when the journal ends with an open order, position, unsettled trade or margin call. */
   readonly hasStake?: boolean;
-  /** Hears of every record once it is durable. */
+  /** Receives every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
   /** Another node decides for it: this one follows its journal (D202). Only of the market of the installation. */
   readonly isReplica?: boolean;
-  /** Resolves when the other nodes have dealt with everything that this market has recorded. */
+  /** Resolves when the other nodes have applied all records of this market. */
   readonly onRecorded?: (() => Promise<void>) | undefined;
 }
 
@@ -84,10 +84,10 @@ export interface Standing {
 }
 
 /**
- * One simulation: its brokerage, its market, its time, and the one queue through which everything goes. Execute →
- * append to the journal → acknowledge and publish: nothing is shown to anybody before it is durable.
+ * One simulation: its brokerage, its market, its time, and the one queue for all its work. Execute → append to the journal → acknowledge
+ * and publish: no data is visible before it is durable.
  *
- * One that follows a market shares its clock, and deals with what that has recorded, in order, before it decides or shows anything else.
+ * One that follows a market shares its clock, and applies the market's records, in order, before any other decision or read.
  */
 export class Simulation implements Follower {
   readonly id: string;
@@ -95,7 +95,7 @@ export class Simulation implements Follower {
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly journal: Journal;
-  /** May be behind the answers that clients have seen: see `past`. */
+  /** May lag responses that clients have received: see `past`. */
   readonly history: History;
   readonly underWay: PendingProjection;
   readonly tags: readonly StreamTag[];
@@ -180,7 +180,9 @@ export class Simulation implements Follower {
     return this.#executor.catchUp(now);
   }
 
-  /** Lets a live feed subscribe what commands go by. Those of orders that find no room are refused with `MarketDataLimit`. */
+  /**
+   * Subscribes the symbols that commands depend on at a live feed. Orders in symbols beyond the limit are refused with `MarketDataLimit`.
+   */
   async #wantFor(commands: readonly Command[]): Promise<void> {
     if (!isLive(this.feed)) return;
     const symbols = new Set<string>();
@@ -196,7 +198,7 @@ export class Simulation implements Follower {
     if (symbols.size > 0) await this.feed.want(symbols, 'QUESTION', false);
   }
 
-  /** The market that it follows, or itself: whose clock, listings and pushed quotes hold here. */
+  /** The market that it follows, or itself: the source of its clock, listings and pushed quotes. */
   get market(): Simulation {
     return this.#market ?? this;
   }
@@ -250,8 +252,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Follows the market from the position in the journal. Unless it is idle, it does so record by record, so that timers due in between
-   * meet the quotes of their time; an idle simulation applies the current differences.
+   * Follows the market from the position in the journal. Unless it is idle, it does so record by record, so that timers due in between use
+   * the quotes of their time; an idle simulation applies the current differences.
    */
   async #join(market: Simulation): Promise<void> {
     const { brokerage } = this;
@@ -302,7 +304,7 @@ export class Simulation implements Follower {
     return this.#records.isFollowing;
   }
 
-  /** Takes over what the node that decides for it has recorded by now; those that follow it here have dealt with that when it resolves. */
+  /** Applies the records that the owning node has written by now. Resolves when its local followers have applied them. */
   async followJournal(): Promise<void> {
     const read = this.#following.then(async () => {
       if (!this.isReplica) return;
@@ -423,7 +425,7 @@ export class Simulation implements Follower {
     for (const command of commands) this.#executor.execute(command, at);
   }
 
-  /** Everything that the market had recorded by now has been dealt with, and no walk is under way, when it resolves. */
+  /** Resolves when all current records of the market have been applied and no clock advance is running. */
   async #upToDate(): Promise<void> {
     while (this.#clockAdvance.underWay !== undefined || this.#toFollow.length > 0) {
       if (this.#clockAdvance.underWay !== undefined) await this.#clockAdvance.underWay;
@@ -452,8 +454,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Executes a command, after everything due, and resolves once its effects are durable. `answerFor` is called at once with the outcome;
-   * its answer is stored in the same commit. Rejects with `StoreUnavailable`.
+   * Executes a command, after everything due, and resolves once its effects are durable. `answerFor` is called synchronously with the
+   * outcome; its response is stored in the same commit. Rejects with `StoreUnavailable`.
    */
   async submit<T extends Command['type']>(
     command: Extract<Command, { type: T }>,
@@ -472,7 +474,7 @@ export class Simulation implements Follower {
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
     this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
-    // An answer that is stored without a record is behind everything that was decided so far.
+    // A response stored without a record follows all decisions so far.
     const isRecorded = outcome.events.length > 0 || answerFor === undefined;
     if (isRecorded && 'by' in command) await this.#records.durableFor([command.by]);
     else await this.durable();
@@ -482,8 +484,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Several commands of one requester, one outcome each, durable together. Others have the event loop, and this simulation, now and then
-   * meanwhile. One after the other: the next batch begins when this one is on its way.
+   * Several commands of one requester, one outcome each, durable together. Yields the event loop, and this simulation, regularly. Batches
+   * are sequential: the next one begins when this one has been appended.
    */
   async submitAll<T extends Command['type']>(
     commands: readonly Extract<Command, { type: T }>[],
@@ -545,7 +547,7 @@ export class Simulation implements Follower {
     return result;
   }
 
-  /** Result of `look` in one turn, after all timers due by now; durable when it resolves. */
+  /** Result of `look` in one turn, after all timers due by now; resolves when it is durable. */
   async standing<T>(look: (standing: Standing) => T): Promise<T> {
     if (!this.#isUpToDate) await this.#upToDate();
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
@@ -562,8 +564,8 @@ export class Simulation implements Follower {
   }
 
   /**
-   * The history, once it contains everything that this tenant may have seen: no list lacks an item that an answer or a stream has shown.
-   * Rejects with `StoreUnavailable` when that takes too long.
+   * The history, once it contains everything that this tenant may have seen: no list lacks an item that a response or a stream has
+   * contained. Rejects with `StoreUnavailable` after a time limit.
    */
   async past(whose: { readonly tenantId: string }): Promise<History> {
     const seq = this.#records.lastOf(whose.tenantId);
@@ -572,14 +574,14 @@ export class Simulation implements Follower {
     return this.history;
   }
 
-  /** Quotes that came through the API: matched in order, kept in the journal. Those of what follows a market go there. */
+  /** Quotes pushed through the API: matched in order and journaled. A simulation that follows a market passes them to it. */
   async pushQuotes(quotes: readonly Quote[]): Promise<void> {
     if (this.#market !== undefined) return this.#market.pushQuotes(quotes);
     await this.submit({ type: 'UpdateMarket', quotes, pushed: true });
     this.feed.record(quotes);
   }
 
-  /** Moves a manual or scaled clock, of all that share it; everything due on the way has happened, in order, when it resolves. */
+  /** Moves a manual or scaled clock and all simulations that share it. Resolves when everything due on the way has happened, in order. */
   async moveClock(to: Instant): Promise<void> {
     if (this.#market !== undefined) return this.#market.moveClock(to);
     const clock = this.#clock;
@@ -669,17 +671,17 @@ export class Simulation implements Follower {
     return this.#records.subscribe(listener);
   }
 
-  /** Like `subscribe`; an idle simulation may leave memory all the same. */
+  /** Like `subscribe`, but an idle simulation may still leave memory. */
   observe(observer: (record: DurableRecord) => void): () => void {
     return this.#records.observe(observer);
   }
 
-  /** Resolves when everything that was decided so far is durable. */
+  /** Resolves when all decisions so far are durable. */
   durable(): Promise<void> {
     return this.#records.durable();
   }
 
-  /** Its journal cannot be trusted: nothing is decided or shown any more, until the server is started again. */
+  /** Its journal cannot be trusted: it serves no requests until the server is restarted. */
   takeOutOfService(reason: string): void {
     if (this.#isOutOfService) return;
     this.#isOutOfService = true;
@@ -688,7 +690,7 @@ export class Simulation implements Follower {
     this.#records.stop();
   }
 
-  /** Its tenant is being erased: nothing is decided or shown any more. */
+  /** Its tenant is being erased: it serves no further requests. */
   retire(): void {
     this.#isOutOfService = true;
     this.#wakeUp.stop();
@@ -715,7 +717,7 @@ export class Simulation implements Follower {
 
   /**
    * True when it can leave memory unnoticed: it has no followers and no work under way, and no clock drives orders. A scaled clock would
-   * stand still meanwhile.
+   * stop in the meantime.
    */
   canRest(): boolean {
     const { mode } = this.#clock;
@@ -744,7 +746,7 @@ export class Simulation implements Follower {
     }
   }
 
-  /** Walks and batches, which take their time, one after the other. */
+  /** Queue of clock advances and batches, which are slow. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#waitingAlone += 1;
     const done = this.#lastAlone.then(work).finally(() => (this.#waitingAlone -= 1));

@@ -81,7 +81,7 @@ export interface SharedDependencies {
   readonly quoteMaxAgeMs: number | undefined;
   readonly openFeed: (config: SimulationConfig, calendar: Calendar) => Promise<Feed>;
   readonly onError: (error: unknown) => void;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (text: string) => void;
   /** Receives every record of every simulation once it is durable; absent = no receiver. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
@@ -94,23 +94,23 @@ export interface SharedDependencies {
   readonly liveRecordings?: string;
   /** Directory of incoming files. */
   readonly importFolder: string;
-  /** Resolves when the other nodes of the cluster have dealt with what the market has recorded. */
+  /** Resolves when the other nodes of the cluster have applied the market's records. */
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
-  /** The market, which this node decided for, is another's now: nothing in memory follows the right one. Only in a cluster. */
+  /** This node has lost the market to another node: simulations in memory follow the wrong one. Only in a cluster. */
   readonly onMarketLost?: (() => void) | undefined;
-  /** True when this node may take the market at its start; absent = there is no other node. */
+  /** True when this node may acquire the market at its start; absent = there is no other node. */
   readonly mayLead?: (() => boolean) | undefined;
 }
 
 export { MAIN, mainOf, MARKET } from './cell-names.js';
 
-/** Timers take no more. */
+/** Maximum delay of a timer. */
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** Maximum number of unused forks in memory. */
 const MOST_UNUSED = 16;
 
-/** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
+/** Four days: a long weekend. A longer gap in a recording is missing data (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
 
 /** A journal, as comparisons read it. */
@@ -119,7 +119,7 @@ export interface ComparedJournal extends Pick<
   'config' | 'feed' | 'riskFreeRate' | 'recordings'
 > {
   readonly stretches: readonly (ComparedStretch & {
-    /** The market was live, and there is no recording of it. */
+    /** The market was live and is not recorded. */
     readonly isLive: boolean;
   })[];
   /** The last record of the market that it followed. */
@@ -134,7 +134,7 @@ export interface SimulationWatcher {
   readonly closed: (simulation: Simulation) => void;
   /** It is deleted. */
   readonly removed: (id: string) => void;
-  /** Everything of a tenant is about to be deleted. */
+  /** All data of a tenant is about to be deleted. */
   readonly erasing: (tenantId: string) => void;
   /** True when a simulation that could leave memory has to stay. */
   readonly keeps: (simulation: Simulation) => boolean;
@@ -143,7 +143,7 @@ export interface SimulationWatcher {
 /** Age after which quotes of a live source no longer count as a market (D47). */
 export const LIVE_MAX_AGE_MS = 60_000;
 
-/** The recording has nothing of these symbols. */
+/** The recording does not have these symbols. */
 export class NotRecorded extends Error {
   override readonly name = 'NotRecorded';
   readonly symbols: readonly string[];
@@ -177,8 +177,8 @@ export class TooManySimulations extends Error {
 type Listings = WeakMap<Listing, Instruments>;
 
 /**
- * All simulations of a server. Each belongs to one tenant: its `main`, which follows the market of the installation and is kept from the
- * first change on, and those that it creates. Opened when they are first asked for.
+ * All simulations of a server. Each belongs to one tenant: its `main`, which follows the market of the installation and is stored from its
+ * first change, and those that it creates. Opened on first use.
  */
 export class Simulations {
   /** The market that every `main` follows. It has no portfolios: it stands in for a `main` that has not been saved yet. */
@@ -195,7 +195,7 @@ export class Simulations {
   private readonly creating = new Map<string, number>();
   /** On their way out of memory. */
   private readonly closing = new Map<string, Promise<void>>();
-  /** Pushed bars are nowhere else: the feeds of simulations that have left memory. */
+  /** Feeds of simulations that have left memory: they alone contain pushed bars. */
   private readonly restingFeeds = new Map<string, Feed>();
   /** Simulations that stay closed until the next start, with the reason. */
   private readonly broken = new Map<string, string>();
@@ -291,17 +291,17 @@ export class Simulations {
     this.connectLive();
   }
 
-  /** Another node decides for the market from here on: this one follows it. Every cell here has been left. */
+  /** Another node owns the market from now on: this one follows it. All cells here have left memory. */
   async yieldMarket(): Promise<void> {
     if (this.market.isReplica) return;
     const { feed } = this.market;
-    // The next node can connect at once: plans allow one connection.
+    // The next node can connect immediately: plans allow one connection.
     if (isLive(feed)) await feed.close();
     await this.market.close();
     this.market.follow();
   }
 
-  /** This node has taken a tenant: opens its `main` unless that was idle, and continues its imports. */
+  /** This node has acquired a tenant: opens its `main` unless that was idle, and continues its imports. */
   async enterTenant(tenantId: string): Promise<void> {
     this.lifetimes.enter(tenantId);
     await this.imports.enterTenant(tenantId);
@@ -312,12 +312,12 @@ export class Simulations {
       });
   }
 
-  /** Another node takes a tenant: everything of it leaves memory, durably. Nothing of it may be under way. */
+  /** Another node acquires a tenant: all its data leaves memory, durably. None of its requests may be running. */
   async leaveTenant(tenantId: string): Promise<void> {
     this.imports.leaveTenant(tenantId);
     this.lifetimes.leave(tenantId);
     const own = this.registry.simulations(tenantId).map(({ id }) => id);
-    // Whatever follows a market goes before it.
+    // Followers of a market are removed before it.
     for (const id of own.toReversed()) {
       await this.closing.get(id);
       const simulation = await this.open.get(id)?.simulation.catch(() => undefined);
@@ -420,7 +420,7 @@ export class Simulations {
     return this.opened({ id, tenantId, config: configOf(entry) });
   }
 
-  /** A simulation that the tenant created, if it is open already: found at once, without reading the registry. */
+  /** A simulation that the tenant created, if it is open already: synchronous, without reading the registry. */
   inMemory(id: string, tenantId: string): Simulation | undefined {
     const open = this.open.get(id);
     if (open?.opened?.tenantId !== tenantId || id.startsWith(MAINS) || this.broken.has(id)) return undefined;
@@ -429,7 +429,7 @@ export class Simulations {
     return open.opened;
   }
 
-  /** Tells a watcher of the simulations in memory, and of those to come. There is one at most. */
+  /** Reports the simulations in memory to a watcher, and later ones when they open. There is at most one watcher. */
   watch(watcher: SimulationWatcher): void {
     this.watcher = watcher;
     for (const [id, { simulation }] of this.open)
@@ -457,7 +457,7 @@ export class Simulations {
     return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } });
   }
 
-  /** The `main` of a tenant, kept from here on. */
+  /** The `main` of a tenant, stored from now on. */
   async keepMain(tenantId: string): Promise<Simulation> {
     const found = await this.findMain(tenantId);
     if (found !== undefined) return found;
@@ -478,7 +478,7 @@ export class Simulations {
     return this.opened({ ...of, config: kept });
   }
 
-  /** The market's, with ids and chance of the tenant's own: they follow from the installation's, and tell nothing of it. */
+  /** The market's configuration with the tenant's own ids and draws, which derive from the installation's secret without revealing it. */
   private mainConfig(tenantId: string): SimulationConfig {
     const { marketConfig: config } = this;
     const origin = config.idSecret ?? String(config.seed);
@@ -553,7 +553,7 @@ export class Simulations {
     return entry && this.infoOf(entry);
   }
 
-  /** Records of a simulation that happened elsewhere: those that it was imported with, and those of a fork's ancestors. */
+  /** Records of a simulation from elsewhere: imported ones, and those of a fork's ancestors. */
   inheritedRecords(id: string): number {
     const entry = this.registry.simulation(id);
     const shared = entry === undefined ? 0 : (configOf(entry).fork?.sequence ?? 0);
@@ -577,7 +577,7 @@ export class Simulations {
 
   /**
    * Receives the file of a simulation and creates a simulation of it, which can be used once the file is verified and entered. Rejects with
-   * `TooManySimulations`, and as `Imports.receive` does; then there is no simulation. `madeBy`: the agent that asks.
+   * `TooManySimulations`, and as `Imports.receive` does; then there is no simulation. `madeBy`: the requesting agent.
    */
   import(
     tenantId: string,
@@ -636,7 +636,7 @@ export class Simulations {
   ): Promise<{ readonly simulation: Simulation; readonly stateHash: string } | undefined> {
     const parent = await this.findOrKeep(parentId, tenantId);
     if (parent === undefined) return undefined;
-    // A fork goes on by itself, whatever its parent took part in.
+    // A fork is independent, even of a competition of its parent.
     const { competition: _, ...before } = this.configOfOpen(parent);
     if ((before.fork?.depth ?? 0) >= MOST_GENERATIONS) throw new TooDeep();
     return this.counted(tenantId, allowed, async () => {
@@ -704,7 +704,7 @@ export class Simulations {
     }
   }
 
-  /** Takes a snapshot (D171). Rejects as `Snapshots.take`; undefined when the tenant has no such simulation. */
+  /** Takes a snapshot (D171). Rejects as `Snapshots.take` does; undefined if the tenant has no such simulation. */
   async takeSnapshot(id: string, tenantId: string, name?: string): Promise<Snapshot | undefined> {
     const simulation = await this.findOrKeep(id, tenantId);
     if (simulation === undefined) return undefined;
@@ -777,7 +777,7 @@ export class Simulations {
     }
   }
 
-  /** Creates the market of a competition. It belongs to the organizer and is none of the simulations that the organizer may have. */
+  /** Creates the market of a competition. It belongs to the organizer and does not count toward the organizer's limit. */
   createCompetitionMarket(
     tenantId: string,
     config: WantedSimulation & Pick<SimulationConfig, 'idSecret'>,
@@ -869,7 +869,7 @@ export class Simulations {
     await this.keeping.get(tenantId)?.catch(() => undefined);
     const { store } = this.ground;
     const own = [...store.registry.simulations(tenantId)];
-    // Whatever follows a market goes before it.
+    // Followers of a market are removed before it.
     for (const { id } of own.toReversed()) {
       this.imports.cancel(id);
       await this.closing.get(id);
@@ -888,7 +888,7 @@ export class Simulations {
     await eraseTenant(store, tenantId);
   }
 
-  /** Its journal was found damaged behind everything else: it is not served any more, until the server is started again. */
+  /** Its journal was found damaged in the background: it is not served until the server is restarted. */
   takeOutOfService(id: string, reason: string): void {
     if (id === MARKET) return this.market.takeOutOfService(reason);
     if (this.broken.has(id)) return;
@@ -961,7 +961,7 @@ export class Simulations {
     return { count: found.length, openOrders };
   }
 
-  /** Closes a simulation that leaves memory. A `main` that does has nothing at stake. */
+  /** Closes a simulation that leaves memory. Such a `main` has no open orders. */
   private async rest(simulation: Simulation): Promise<void> {
     if (simulation.market !== simulation) await this.registry.saveSetting(atStake(simulation), '');
     await simulation.close();
@@ -983,7 +983,7 @@ export class Simulations {
       [...this.open.values()].map(({ simulation }) => simulation.catch(() => undefined)),
     );
     const open = all.filter((one) => one !== undefined);
-    // Whatever follows a market goes before it.
+    // Followers of a market are removed before it.
     for (const one of open.toSorted((a, b) => Number(b.market !== b) - Number(a.market !== a))) {
       await one.close();
       if (this.ownsFeed(one)) await one.feed.close();
@@ -1269,7 +1269,7 @@ async function openSimulation(
   return simulation;
 }
 
-/** Tags of events behind losses that an operator accepted, oldest first (D203). */
+/** Tags of events after losses that an operator accepted, oldest first (D203). */
 const tagsOfLosses = (registry: Registry, id: string): readonly StreamTag[] =>
   JSON.parse(registry.setting(settingsOf(id) + EVENT_TAGS) ?? '[]') as readonly StreamTag[];
 
@@ -1306,7 +1306,7 @@ function rulesFor(
   };
 }
 
-/** Last position of a scaled clock. The clock of a competition stands still until trading begins. */
+/** Last position of a scaled clock. The clock of a competition is stopped until trading begins. */
 const lastOf = (
   clocks: ClockKeeper,
   id: string,

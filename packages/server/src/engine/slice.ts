@@ -1,4 +1,4 @@
-/** Maximum time that a long piece of work holds the event loop before it yields. */
+/** Maximum time that long work occupies the event loop before it yields. */
 const SLICE_MS = 5;
 
 /** Pieces of work that wait for their next slice, in the order in which they ended the one before. */
@@ -21,7 +21,7 @@ function giveOne(): void {
 export class Slice {
   #began = performance.now();
 
-  /** Lets others have the event loop when it is time for that. */
+  /** Yields the event loop when its slice is over. */
   async breathe(): Promise<void> {
     if (performance.now() - this.#began < SLICE_MS) return;
     await nextSlice();

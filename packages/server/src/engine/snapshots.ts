@@ -33,10 +33,10 @@ export class TooManySnapshots extends Error {
   override readonly name = 'TooManySnapshots';
 }
 
-/** Snapshots of all simulations: a row each, and a checkpoint of its record that is kept as long. */
+/** Snapshots of all simulations: a row each, and a checkpoint of its record with the same lifetime. */
 export class Snapshots {
   readonly #store: Store;
-  /** By simulation: those that are taken one after the other. */
+  /** By simulation: the queue of snapshots to take. */
   readonly #taking = new Map<string, Promise<unknown>>();
   /** Ids of removed snapshots: their rows are not written again. */
   readonly #removed = new Set<string>();
@@ -90,7 +90,7 @@ export class Snapshots {
     return snapshot;
   }
 
-  /** Goes on with the checkpoints that a process before this one has left to make. */
+  /** Continues with checkpoints that a previous process did not finish. */
   resume(simulation: Simulation, origin: Origin): void {
     for (const snapshot of this.of(simulation.id))
       if (snapshot.stateHash === undefined)
@@ -106,7 +106,7 @@ export class Snapshots {
     else if (this.find(id, snapshotId) !== undefined) await this.#save(id, { ...snapshot, stateHash: hash });
   }
 
-  /** False when there is none. */
+  /** False if there is none. */
   async remove(simulationId: string, snapshotId: string): Promise<boolean> {
     const snapshot = this.find(simulationId, snapshotId);
     if (snapshot === undefined || this.#removed.has(snapshotId)) return false;

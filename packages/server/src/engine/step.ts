@@ -16,16 +16,16 @@ export interface StepParts {
   readonly walk: ClockAdvance;
   readonly records: Records;
   readonly pending: PendingProjection;
-  /** Lets go of the simulation. Called once, in the turn in which everything is appended. */
+  /** Releases the simulation. Called once, in the turn in which everything is appended. */
   readonly release: () => void;
 }
 
 /**
- * Several commands and a walk through time on a manual clock as one piece of work (D174): nothing else is decided or shown from `open` to
- * `commit`, and everything is appended in the turn of `commit`, so that steps of several simulations share a commit.
+ * Several commands and an advance of a manual clock as one unit (D174): the simulation serves nothing else from `open` to `commit`, and
+ * everything is appended in the turn of `commit`, so that steps of several simulations share a commit.
  */
 export class Step {
-  /** Records since `open`, or since they were last taken. */
+  /** Records since `open`, or since the last read of them. */
   readonly records: DurableRecord[] = [];
   readonly #parts: StepParts;
   #recordCount = 0;
@@ -46,7 +46,7 @@ export class Step {
     return Instant.max(this.#parts.clock.now(), this.#parts.brokerage.state.now);
   }
 
-  /** Begins, with everything in place that these commands ask the history for. Throws `StoreUnavailable`. */
+  /** Begins, after loading all history that these commands need. Throws `StoreUnavailable`. */
   async open(commands: readonly Command[]): Promise<void> {
     const { pending, records, walk } = this.#parts;
     await pending.certain();
@@ -63,13 +63,13 @@ export class Step {
     };
   }
 
-  /** Executes a command, after whatever is due. */
+  /** Executes a command, after all due timers. */
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
     const { executor } = this.#parts;
     return executor.execute<T>(command, executor.catchUp(this.now()));
   }
 
-  /** Everything that is due by now happens. */
+  /** Runs everything due by now. */
   catchUp(): void {
     this.#parts.executor.catchUp(this.now());
   }
@@ -79,7 +79,7 @@ export class Step {
     this.#parts.executor.refresh(symbols, this.now());
   }
 
-  /** Walks to an instant, or as far as `options` say, and leaves the clock there. */
+  /** Advances to an instant, or as far as `options` allow, and leaves the clock there. */
   async advance(until: Instant, options: WalkOptions): Promise<WalkEnd> {
     const { brokerage, clock, executor, walk } = this.#parts;
     const before = clock.now();
@@ -97,7 +97,7 @@ export class Step {
     this.#parts.records.saveAnswer(answer);
   }
 
-  /** Appends everything and lets go of the simulation. Has no effect a second time. */
+  /** Appends everything and releases the simulation. A second call has no effect. */
   commit(): void {
     if (this.#isCommitted) return;
     this.#isCommitted = true;

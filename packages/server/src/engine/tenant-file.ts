@@ -1,4 +1,4 @@
-/** The file that a tenant travels in (D170): a line about the tenant, the files of its simulations one after the other, and an end. */
+/** The export file of a tenant (D170): a line about the tenant, the files of its simulations one after the other, and an end. */
 import type { Tier } from '@sandpit/core';
 import { ImportRefused } from './import-refused.js';
 import { LineChain, objectIn, SimulationFileReader, textIn } from './simulation-file.js';

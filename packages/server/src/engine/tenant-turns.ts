@@ -11,8 +11,8 @@ export interface Turn extends Pace {
 }
 
 /**
- * Whose turn it is among tenants whose requests are not counted: one after the other, tenant by tenant, so that one with a hundred
- * requests gets no more than one with a single one, and a little of each turn of the event loop.
+ * Turns of tenants whose requests are not rate limited: round robin, so that a tenant with a hundred requests gets no more than one with a
+ * single request, and a bounded share of each turn of the event loop.
  */
 export class TenantTurns {
   /** Waiting callers by tenant; the next tenant comes first. */
@@ -70,7 +70,7 @@ export class TenantTurns {
     for (const [tenantId, waiting] of this.#waiting) {
       this.#waiting.delete(tenantId);
       const next = waiting.shift();
-      // Behind all others.
+      // After all others.
       if (waiting.length > 0) this.#waiting.set(tenantId, waiting);
       return next;
     }

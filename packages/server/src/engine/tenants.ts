@@ -36,7 +36,10 @@ export interface TenantsParts {
   readonly marketNow: () => ValueOrPromise<number | undefined>;
   /** Removes everything of a tenant. */
   readonly erase: (tenantId: string) => Promise<void>;
-  /** Takes a tenant without an owner for this node. Returns the node that serves it; undefined = this one does, absent = there is no other. */
+  /**
+   * Acquires a tenant without an owner for this node. Returns the node that serves it; undefined = this one does, absent = there is no
+   * other.
+   */
   readonly servedBy?: (tenantId: string) => Promise<string | undefined>;
   /** Receives each imported tenant; absent = no receiver. */
   readonly entered?: (tenantId: string) => Promise<void>;
@@ -227,7 +230,7 @@ export class Tenants {
     ]);
   }
 
-  /** Webhooks arrive DISABLED, with secrets of their own; one whose simulation is not in the file stays behind. */
+  /** Webhooks arrive DISABLED, with secrets of their own; one whose simulation is not in the file is omitted. */
   async #enterWebhooks(
     tenantId: string,
     arriving: readonly Arriving[],

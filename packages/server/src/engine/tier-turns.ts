@@ -3,7 +3,7 @@ import type { Tier } from '@sandpit/core';
 /** Maximum time that commands hold the event loop before connections have a turn, ms. */
 const SLICE_MS = 5;
 
-/** Other cells that may go before one that came earlier. */
+/** Maximum number of later cells that may overtake one. */
 const MOST_PASSES = 8;
 
 const RANK: Readonly<Record<Tier, number>> = { BASIC: 0, PRO: 1, ENTERPRISE: 2 };
@@ -17,7 +17,7 @@ interface WaitingCommand {
 interface WaitingCell {
   /** Oldest first. */
   readonly commands: WaitingCommand[];
-  /** Turns of cells that came later, since it waits for this one. */
+  /** Turns of later cells since it began to wait. */
   passes: number;
 }
 
@@ -34,16 +34,16 @@ const ON_THIS_LOOP: TurnSurroundings = {
 };
 
 /**
- * The order in which commands of different cells are executed (D169). Until commands have kept the event loop for a slice each is
- * executed as it arrives. What arrives after that waits, and the cells that wait take turns of one command: ENTERPRISE before PRO before BASIC, within a
- * tier the one that has waited longest, and none is passed over more than eight times. A cell that has had its turn waits behind the others, so that a
- * thousand commands of one cell delay a command of another by one slice and one command. Commands of a cell stay in their order.
+ * The order in which commands of different cells are executed (D169). Until commands have occupied the event loop for a slice, each is
+ * executed on arrival. Later commands wait, and waiting cells execute one command in turn: ENTERPRISE before PRO before BASIC, within a
+ * tier the one that has waited longest, and none is overtaken more than eight times. A cell that has had its turn waits after the others,
+ * so that a thousand commands of one cell delay a command of another by one slice and one command. Commands of a cell stay in their order.
  */
 export class TierTurns {
   readonly #surroundings: TurnSurroundings;
   /** By the id of the cell, in the order in which they began to wait for their next turn. */
   readonly #waiting = new Map<string, WaitingCell>();
-  /** Time at which commands began to hold the event loop; undefined = they have not since connections had a turn. */
+  /** Start of the current run of commands; undefined = connections had a turn since the last command. */
   #beganMs: number | undefined;
 
   constructor(surroundings: TurnSurroundings = ON_THIS_LOOP) {
@@ -75,7 +75,7 @@ export class TierTurns {
     if (this.#waiting.size > 0 && this.#hasTime()) this.#give();
   }
 
-  /** Gives the next turn, and when its command was executed the one after that, until the slice is over. */
+  /** Grants turns one after the other until the slice is over. */
   #give(): void {
     const next = this.#take();
     if (next === undefined) return;

@@ -32,7 +32,7 @@ export class ArrivingSettings {
   #characters = 0;
   #lastSequence = 0;
 
-  /** The setting to keep. Throws `ImportRefused`. */
+  /** The setting to store. Throws `ImportRefused`. */
   take(name: string, value: string): { readonly name: string; readonly value: string } {
     this.#characters += name.length + value.length;
     if (this.#characters > MOST_CHARACTERS) throw new ImportRefused('the settings are too large');

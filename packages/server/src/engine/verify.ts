@@ -19,13 +19,13 @@ export interface Verification {
   readonly problems: readonly string[];
 }
 
-/** Problems after which looking further tells nothing new. */
+/** Problems after which further checks are not useful. */
 const ENOUGH = 10;
 /** Records between two full checks of the invariants; the last record is always followed by one. */
 const LOOK_EVERY = 1000;
 
 /**
- * Proves a journal: its hash chain holds; its events, applied, give the state that recovery gives; its commands, executed again under the
+ * Proves a journal: its hash chain holds; its events, applied, give the state of recovery; its commands, executed again under the
  * rules that were in force, give the same events; and every invariant holds.
  */
 export async function verifyJournal(store: Store, simulationId: string): Promise<Verification> {
@@ -72,7 +72,7 @@ export async function verifyRecords(
       changes.push(...differences(inForce, command.rules).map((text) => `record ${record.seq}: ${text}`));
       inForce = command.rules;
       rules = rulesNamed(lists, inForce);
-      // Rules change at a start: it went on from what the journal has.
+      // Rules change at a start: the process continued from the journal.
       executed = count === 0 ? begin(rules, origin) : Brokerage.restore(rules, saveState(applied.state));
       if (count > 0) executed.resume();
     } else if (command.type === 'BeginFork') {
@@ -110,7 +110,7 @@ function executeAgain(
   const { quotes, events } = payload;
   const command = commandOf(payload, brokerage.state);
   const at = Instant.ofMs(record.at);
-  // Timers without effect left no record; they have none again.
+  // Timers without effect left no record.
   const advance = (limit: number): string | undefined => {
     for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
       // A timer that was already due when it was set runs at that moment.

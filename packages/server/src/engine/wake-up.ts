@@ -5,13 +5,13 @@ import type { Clock } from './clock.js';
 
 /** Real time between two readings of the market while orders are open. */
 const TICK_MS = 250;
-/** The same on a live feed, and while nothing is ordered or held: halts alone concern it then. */
+/** The same on a live feed, and without orders and positions: only halts affect it then. */
 const LIVE_TICK_MS = 50;
 const LIVE_REST_MS = 1000;
-/** Timers are set no further ahead than this; then one looks again. */
+/** Maximum delay of a timer, after which it is checked again. */
 const LONGEST_SLEEP_MS = 3_600_000;
 
-/** Wakes a simulation for the next thing to do. One whose clock is manual has nothing to wait for. */
+/** Wakes a simulation for its next due work. One with a manual clock has no timer. */
 export class WakeUp {
   readonly #brokerage: Brokerage;
   readonly #feed: Feed;
@@ -41,7 +41,7 @@ export class WakeUp {
     this.#wake = wake;
   }
 
-  /** Sets the timer for the next thing to do. */
+  /** Sets the timer for the next due work. */
   set(): void {
     clearTimeout(this.#timer);
     if (this.#isOver || this.#clock.mode === 'manual') return;
@@ -51,7 +51,7 @@ export class WakeUp {
     this.#timer.unref();
   }
 
-  /** After a command: a new order, or something due sooner, may need an earlier look. */
+  /** After a command: a new order or timer may require an earlier wake-up. */
   setEarlier(): void {
     if (this.#clock.mode !== 'manual' && performance.now() + this.#sleepMs() < this.#wakesAt) this.set();
   }

@@ -19,7 +19,7 @@ export interface BarWindow {
 }
 
 /**
- * The window of that size that `at` falls in. Intraday windows are aligned to the clock; the one of a day is its
+ * The window of that size that contains `at`. Intraday windows are aligned to the clock; the one of a day is its
  * regular session, and an instant outside it belongs to no daily bar.
  */
 export function windowAt(size: BarSize, at: Instant, calendar: Calendar): BarWindow | undefined {
@@ -32,10 +32,7 @@ export function windowAt(size: BarSize, at: Instant, calendar: Calendar): BarWin
   return { start: Instant.ofMs(start), end: Instant.ofMs(start + BAR_MS[size]) };
 }
 
-/**
- * Joins small bars into the bars a query asks for. Bars are added in time order; only what the query can still
- * want is kept, however many are added.
- */
+/** Aggregates small bars into the bars of a query. Bars are added in time order; only those that the result may still contain are kept. */
 export class BarCollector {
   private readonly query: BarQuery;
   private readonly calendar: Calendar;
@@ -57,7 +54,7 @@ export class BarCollector {
       this.current = this.current ? join(this.current, bar) : { ...bar, at: this.window.start };
   }
 
-  /** The bars, oldest first; nothing can be added afterwards. */
+  /** The bars, oldest first; no bar can be added afterwards. */
   bars(): readonly Bar[] {
     this.finish();
     return latest(this.done, this.query.limit);

@@ -2,7 +2,7 @@ import { type Equity, plainEquity } from '@sandpit/core';
 
 /**
  * The instruments that `synthetic` and `push` list: well-known US stocks and funds with figures of the right
- * size. They are a stage set, not data: prices are roughly those of the mid-2020s and nothing is kept up to date.
+ * size. They are not data: prices are roughly those of the mid-2020s and are not updated.
  */
 export interface CatalogEntry {
   readonly equity: Equity;
@@ -12,7 +12,7 @@ export interface CatalogEntry {
   readonly sector: string;
   /** Exposure to the market factor. */
   readonly beta: number;
-  /** A fund holds its sector and has no fate of its own. */
+  /** A fund follows its sector without a factor of its own. */
   readonly isFund: boolean;
   /** The fund whose returns a leveraged one multiplies by its `leverageFactor`. */
   readonly follows?: string;

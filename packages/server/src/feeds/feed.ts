@@ -6,13 +6,13 @@ export interface MarketEvent {
   readonly at: Instant;
   /** In order; a symbol may occur twice (its quote, then its trade). The last one is the quote in force. */
   readonly quotes: readonly Quote[];
-  /** Only from recorded minute bars: what the market went through before it came to `quotes`. */
+  /** Only from recorded minute bars: the market's path before `quotes`. */
   readonly passed?: PassedQuotes;
   /** Halts come before the quotes of their instant, resumptions after them. */
   readonly halts?: readonly HaltNews[];
 }
 
-/** A halt that the source tells (D178), or the end of one. `*` is the whole stock market. */
+/** A halt that the source reports (D178), or the end of one. `*` is the whole stock market. */
 export type HaltNews =
   | {
       readonly symbol: string;
@@ -46,10 +46,9 @@ export interface BarQuery {
 }
 
 /**
- * A source of market data. Deterministic: the same questions have the same answers, in another process too. A live feed (`live-feed.ts`)
- * cannot promise that. It promises what simulations rest on: an answer about an instant never changes once it has been given, because what
- * the source tells later is dated later; and it keeps answers for seconds, not for ever. What decisions read is in their records, so a
- * journal re-executes without the feed.
+ * A source of market data. Deterministic: the same calls have the same results, also in another process. A live feed (`live-feed.ts`)
+ * cannot promise that. It guarantees that a result for an instant never changes once returned, because later data is dated later; and it
+ * keeps results for seconds only. Records contain the quotes that decisions read, so a journal re-executes without the feed.
  */
 export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
@@ -57,7 +56,7 @@ export interface Feed {
   readonly maxAgeMs?: number | undefined;
   /** Mask of a masked recording (D209). */
   readonly mask?: Mask;
-  /** Instruments that the feed lists by itself. */
+  /** Instruments that the feed lists itself. */
   listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */
   corporateActions(): readonly CorporateAction[];
@@ -83,7 +82,7 @@ export interface Feed {
    * compute their quotes, and in those that do not keep them.
    */
   pastQuotes?(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<Quote>;
-  /** Takes note of quotes that came through the API; a feed with quotes of its own has no use for them. */
+  /** Records quotes pushed through the API; a feed with quotes of its own ignores them. */
   record(quotes: readonly Quote[]): void;
   /** Contracts of an option that were open in the evening before, as far as known at `at`. */
   openInterest(symbol: string, at: Instant): number | undefined;

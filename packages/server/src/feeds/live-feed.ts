@@ -8,7 +8,7 @@ export type InterestRank = (typeof INTEREST_RANKS)[number];
 /** Coverage of halts by a source. */
 export type HaltCoverage = 'full' | 'nasdaq' | 'none';
 
-/** The state of a connection to a source, as readiness and metrics tell it (D183). */
+/** The state of a connection to a source, as readiness and metrics report it (D183). */
 export interface FeedStatus {
   readonly source: string;
   readonly status: 'connected' | 'reconnecting' | 'refused';
@@ -79,7 +79,7 @@ export interface LiveFeed extends Feed {
   readonly kind: 'live';
   /** Delay of its simulations' clock behind real time, ms. */
   readonly delayMs: number;
-  /** Connects, and goes on until the feed is closed. Does nothing the second time. */
+  /** Connects until the feed is closed. A second call does nothing. */
   start(host: LiveHost): void;
   /** The events in (after, until] in symbols of interest, and all halts. After this call there are no further events in that range. */
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[];
@@ -88,7 +88,7 @@ export interface LiveFeed extends Feed {
    * room for one of them and `isNeeded`.
    */
   want(symbols: Iterable<string>, rank: InterestRank, isNeeded: boolean): Promise<void>;
-  /** Asks the source for the contracts on an underlying that expire on a date, or for its expirations, and lists them. */
+  /** Requests the contracts on an underlying that expire on a date, or its expirations, and lists them. */
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined>;
   status(): FeedStatus;
   /** Writes the ticks so far to the recording, if there is one. */

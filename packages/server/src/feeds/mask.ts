@@ -29,7 +29,7 @@ export interface MaskParts {
   readonly prices: boolean;
 }
 
-/** The years in which a masked simulation begins: a recording of fifty years before it ends behind all that have been recorded. */
+/** The years in which a masked simulation begins: a recording of fifty years that begins earlier ends after every recorded year. */
 const FIRST_BEGINNING = Date.UTC(2080, 0, 1);
 const BEGINNINGS_WEEKS = 60 * 52;
 const WEEK_MS = 7 * 86_400_000;
@@ -83,7 +83,7 @@ export class Mask {
     return this.#masked.get(symbol) ?? symbol;
   }
 
-  /** The recorded symbol behind a ticker; undefined when there is none. */
+  /** The recorded symbol of a ticker; undefined if there is none. */
   recorded(ticker: string): string | undefined {
     return this.#recorded.get(ticker);
   }
@@ -144,7 +144,7 @@ export class Mask {
     return this.dates.movedDate(date);
   }
 
-  /** A listed share; its name says no more than its ticker. */
+  /** A listed share; its name reveals no more than its ticker. */
   equity(equity: Equity): Equity {
     const { symbol, averageDailyVolume } = equity;
     const ticker = this.masked(symbol);

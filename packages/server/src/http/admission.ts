@@ -1,5 +1,5 @@
 /**
- * The first part of every request, before its body is read: who asks (401), may they (403), not too often (429), and in which
+ * The first part of every request, before its body is read: authentication (401), authorization (403), rate limit (429), and the
  * simulation.
  */
 import type { OperationId, Route, Scope } from '@sandpit/protocol';
@@ -39,7 +39,7 @@ const FIXED_LIMITS: Readonly<Partial<Record<OperationId, number>>> = {
   getHealth: 100,
 };
 
-/** Changing the market of all tenants takes more than changing one's own (D53). */
+/** Changing the market of all tenants requires more rights than changing one's own (D53). */
 const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
   'pushQuotes',
   'setClock',
@@ -138,7 +138,7 @@ export class Admission {
         if (this.#health.isDraining && !(503 in route.responses))
           return send(request, reply, SERVICE_UNAVAILABLE);
         const window = this.#limits.ofAddress(id, addressOf(request), limit);
-        // A balancer that asks often must not read a refusal as a server that is down: it gets the last verdict (D216).
+        // A balancer that polls often must not mistake a refusal for a server that is down: it receives the last result (D216).
         if (503 in route.responses) {
           const nowMs = this.#deps.monotonicMs();
           window.take(nowMs);

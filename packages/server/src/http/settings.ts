@@ -18,7 +18,7 @@ export interface HttpSettings extends TokenSettings {
   readonly initialCash: Money;
   /** Accounts a PRO tenant may have. */
   readonly proAccounts: number;
-  /** Simulations that a tenant of the tier may have at once. */
+  /** Maximum number of simulations of a tenant of the tier. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
   /** Bytes of a file that is imported (D170). */

@@ -62,7 +62,7 @@ export interface WebhookDeps {
   readonly timers: Timers;
   /** From 0 to 1. */
   readonly chance: () => number;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (webhookId: string, text: string) => void;
 }
 

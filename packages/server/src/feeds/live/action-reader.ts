@@ -6,7 +6,7 @@ import { failureText, type LiveSource } from './source.js';
 const SYMBOLS_AT_ONCE = 50;
 /** Retry interval of actions that could not be read. */
 const RETRY_MS = 60_000;
-/** Actions are asked for again at 03:00 New York (D184). */
+/** Actions are requested again at 03:00 New York (D184). */
 const DAY_BEGINS_MS = 3 * 3_600_000;
 
 export interface ActionReaderParts {
@@ -14,14 +14,14 @@ export interface ActionReaderParts {
   readonly calendar: Calendar;
   readonly host: LiveHost;
   readonly note: (text: string) => void;
-  /** Hears of every action that the source tells. */
+  /** Receives every action that the source reports. */
   readonly onActions?: ((actions: readonly CorporateAction[]) => void) | undefined;
 }
 
-/** Reads the corporate actions of symbols: when one is first wanted, and every day. */
+/** Reads the corporate actions of symbols: on first use, and every day. */
 export class ActionReader {
   readonly #parts: ActionReaderParts;
-  /** By symbol asked for since the last 03:00: when it may be asked for again, on the monotonic clock. */
+  /** By symbol requested since the last 03:00: time at which it may be requested again, on the monotonic clock. */
   readonly #asked = new Map<string, number>();
   #date: TradingDate | undefined;
   #unsupported: readonly UnsupportedAction[] = [];

@@ -11,12 +11,12 @@ interface Kept {
   readonly assets: readonly SourceAsset[];
 }
 
-/** The assets of a source are asked for again after so long (D184). */
+/** Interval after which the assets of a source are requested again (D184). */
 const GOOD_MS = 86_400_000;
 /** Retry interval after a failure. */
 const RETRY_MS = 60_000;
 
-/** The assets of a source, kept in the data directory between starts (D184). */
+/** The assets of a source, stored in the data directory between starts (D184). */
 export class AssetList {
   readonly #path: string;
   readonly #source: string;
@@ -63,7 +63,7 @@ export class AssetList {
   }
 
   async refresh(ask: () => Promise<readonly SourceAsset[]>): Promise<void> {
-    // Not again before a minute has passed, whatever comes of it.
+    // At most once a minute, regardless of the result.
     this.#atMs = Date.now() - GOOD_MS + RETRY_MS;
     const assets = await ask();
     this.#take(assets, Date.now());

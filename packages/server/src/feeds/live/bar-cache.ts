@@ -7,11 +7,11 @@ import { failureText, type LiveSource } from './source.js';
 /** Lifetime of bars from the source. */
 const KEPT_MS = 10_000;
 const MOST_KEPT = 200;
-/** Minutes of the stream that are kept of a symbol. */
+/** Minute bars of the stream that are kept for a symbol. */
 const MINUTES_KEPT = 1000;
 const UNITS_PER_SHARE = 1e6;
 
-/** Bars of a source: asked for, and completed by the minutes that its stream has told since (D184). */
+/** Bars of a source: requested, and completed by the minutes received from its stream since (D184). */
 export class BarCache {
   readonly #source: LiveSource;
   readonly #calendar: Calendar;
@@ -67,7 +67,7 @@ export class BarCache {
     this.#asked.clear();
   }
 
-  /** Minute bars, or those of days. A source that does not answer has none. */
+  /** Minute bars, or those of days. Empty if the source does not respond. */
   #ask(query: BarQuery): Promise<readonly Bar[]> {
     const until = Math.ceil(query.until / MINUTE_MS);
     const key = [query.symbol, query.size, query.from, until, query.limit].join(' ');

@@ -1,5 +1,5 @@
 /*
- * Sale conditions in the letters of the consolidated tapes (CTA and UTP): which trades leave the consolidated last sale as it is. Compared
+ * Sale conditions in the letters of the consolidated tapes (CTA and UTP): which trades do not update the consolidated last sale. Compared
  * with the column "Last" of https://docs.thetadata.us/Articles/Errors-Exchanges-Conditions/Trade-Conditions.html. A late report that may
  * become the last sale (`L`) is ordered by its stamp. Sources that send numbers map them to these letters.
  */

@@ -1,8 +1,8 @@
 import { INTEREST_RANKS, type InterestRank } from '../live-feed.js';
 
-/** Time for which a question keeps a symbol subscribed (D182). */
+/** Time for which a query keeps a symbol subscribed (D182). */
 const QUESTION_MS = 600_000;
-/** A stream that is open asks ten times a second, and an order is among what stands at the next look: after so long it is neither. */
+/** An open stream queries ten times a second, and an order is found at the next check: after this time a symbol has neither. */
 const HIGHER_MS = 5_000;
 
 interface Wanted {
@@ -16,8 +16,8 @@ const rankOf = (rank: InterestRank): number => INTEREST_RANKS.indexOf(rank);
 const QUESTION = rankOf('QUESTION');
 
 /**
- * The symbols of one stream that are wanted, ranked, within the limit of a plan (D182). A symbol beyond the limit takes the place of one that
- * ranks lower; among equals the one that came first stays.
+ * The requested symbols of one stream, ranked, within the limit of a plan (D182). A symbol beyond the limit replaces one of lower rank;
+ * among equals the first one stays.
  */
 export class Interest {
   readonly #wanted = new Map<string, Wanted>();

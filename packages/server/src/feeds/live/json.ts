@@ -19,7 +19,7 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A list; one thing alone is a list of one, as Tradier writes it. */
+/** A list; a single value is a list of one, as Tradier writes it. */
 export function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null || value === 'null') return [];
   return Array.isArray(value) ? (value as readonly unknown[]) : [value];

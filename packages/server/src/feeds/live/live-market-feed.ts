@@ -26,21 +26,21 @@ import { type Tick, TickTape } from './tick-tape.js';
 export interface LiveFeedOptions {
   readonly source: LiveSource;
   readonly calendar: Calendar;
-  /** Quotes older than this fill nothing (D47), ms. */
+  /** Age from which quotes fill no orders (D47), ms. */
   readonly maxAgeMs: number;
-  /** Symbols at once; absent = what the plan allows. */
+  /** Maximum number of symbols; absent = the plan's limit. */
   readonly maxSymbols?: number;
   readonly assets: AssetList;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (text: string) => void;
-  /** Hears every tick, in order, and every corporate action. */
+  /** Receives every tick, in order, and every corporate action. */
   readonly recorder?: TickRecorder;
   readonly timings?: Partial<StreamTimings>;
 }
 
 /** Interval at which orders and positions are checked for symbols to subscribe. */
 const LOOK_MS = 1000;
-/** A first question waits so long for a quote (D182). */
+/** Maximum wait of a first query for a quote (D182). */
 const PATIENCE_MS = 2000;
 
 /** Reason of a node of a cluster that is not connected. */
@@ -148,7 +148,7 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#listing;
   }
 
-  /** They are announced as the source tells them. */
+  /** They are announced when the source reports them. */
   corporateActions(): readonly CorporateAction[] {
     return [];
   }
@@ -169,7 +169,7 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#tape.take(after, until, isOfInterest);
   }
 
-  /** It has quotes of its own: nothing to record. */
+  /** Ignored: it has quotes of its own. */
   record(): void {
     return;
   }

@@ -4,9 +4,9 @@ import type { LiveHost } from '../live-feed.js';
 import type { QuoteBook } from './quote-book.js';
 import { failureText, type LiveSource } from './source.js';
 
-/** A chain is kept for so long (D182). */
+/** Lifetime of a cached chain (D182). */
 const CHAIN_MS = 15_000;
-/** A contract that the source does not have is not asked for again for so long. */
+/** Time after which a contract that the source does not have is requested again. */
 const UNKNOWN_MS = 60_000;
 const MOST_UNKNOWN = 10_000;
 
@@ -19,7 +19,7 @@ export interface OptionContractsParts {
   readonly untilReceived: () => Promise<void>;
 }
 
-/** The contracts of a source's options: listed when they are first asked for, by symbol or with a chain (D184). */
+/** The contracts of a source's options: listed on first use, by symbol or with a chain (D184). */
 export class OptionContracts {
   readonly #parts: OptionContractsParts;
   readonly #chains = new Map<
@@ -27,7 +27,7 @@ export class OptionContracts {
     { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }
   >();
   readonly #openInterest = new Map<string, number>();
-  /** Contracts that the source does not have, with when it was asked, on the monotonic clock. */
+  /** Contracts that the source does not have, with the time of the request, on the monotonic clock. */
   readonly #unknown = new Map<string, number>();
 
   constructor(parts: OptionContractsParts) {

@@ -2,7 +2,7 @@ import type { StreamListener, StreamTimings } from './socket-stream.js';
 import { SourceFailure } from './source.js';
 import type { PolledStream } from './source.js';
 
-/** A source that is asked again and again. It lives as long as it answers. */
+/** A polled source. It counts as alive while it responds. */
 export class PollingStream {
   readonly #stream: PolledStream;
   readonly #listener: StreamListener;

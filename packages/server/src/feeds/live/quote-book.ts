@@ -13,13 +13,13 @@ const PRICE_UNITS = 1e8;
 const HIGHEST_PRICE = 10_000_000;
 /** A listing without halt messages counts as halted when its quote has not changed for this time (D183). */
 const SILENT_MS = 15 * 60_000;
-/** After so long into a session the official open is not expected any more. */
+/** Time after the open at which the official open is no longer expected. */
 const OPEN_EXPECTED_MS = 600_000;
-/** After so long after the bell the official close is not expected any more (D180). */
+/** Time after the close at which the official close is no longer expected (D180). */
 const CLOSE_EXPECTED_MS = 60_000;
 /** Delay after the bell at which a close is reported: until the closing auctions and marks are done. */
 const CLOSE_SHOWN_MS = 120_000;
-/** A closing trade may come so long before the bell, by clocks that differ. */
+/** A closing trade may have a time this long before the close, because clocks differ. */
 const CLOSE_EARLY_MS = 60_000;
 
 /** An official price of the session that began at `dayOpen`. */
@@ -191,7 +191,7 @@ export class QuoteBook implements StreamSink {
     this.#tell('G', symbol, market, this.#tape.nextInstant());
   }
 
-  /** True when there is anything to answer with. */
+  /** True if any quote is known. */
   has(symbol: string): boolean {
     return this.#tape.latest(symbol) !== undefined;
   }
@@ -323,7 +323,7 @@ export class QuoteBook implements StreamSink {
     market.bell = { dayOpen: session.open, price: quote && markOf(quote) };
   }
 
-  /** Tells, a minute after the bell, the mark at the bell as the close of each symbol whose official one has not come (D180). */
+  /** Reports, a minute after the close, the mark at the close for each symbol without an official close (D180). */
   tellMissingCloses(): void {
     const received = this.#tape.nextInstant();
     const session = this.#terms.sessionOf(received);

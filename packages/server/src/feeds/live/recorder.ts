@@ -68,8 +68,8 @@ function writeAll(file: number, bytes: Buffer): number {
 export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(', ', '_');
 
 /**
- * Writes the ticks of a live feed to one file an hour. What was received in the last second is in memory; a crash loses it, and may cut the
- * last line, which the next start removes. Finished files are packed.
+ * Writes the ticks of a live feed to one file an hour. Ticks of the last second are in memory; a crash loses them, and may truncate the
+ * last line, which the next start removes. Finished files are compressed.
  */
 export class TickRecorder {
   readonly #directory: string;
@@ -117,7 +117,7 @@ export class TickRecorder {
     return last > now && last - now < RESUMED_WITHIN_MS ? last : Instant.earliest;
   }
 
-  /** Adds corporate actions to those of the recording, so that a replay has them on their days. */
+  /** Adds corporate actions to those of the recording, so that a replay has them on their dates. */
   noteActions(actions: readonly CorporateAction[]): void {
     const path = join(this.#directory, ACTIONS_FILE);
     try {
@@ -160,7 +160,7 @@ export class TickRecorder {
           quote: { ...quote, freshUntil: this.#latest },
         });
     this.#living.clear();
-    // The hour may go on after the next start.
+    // The hour may continue after the next start.
     this.#end();
     await this.#packing;
   }
@@ -203,7 +203,7 @@ export class TickRecorder {
     if (this.#file === undefined) {
       this.#file = openSync(this.#path, 'a');
       const { size } = fstatSync(this.#file);
-      // A write that failed may have left a part of a line.
+      // A failed write may have left a partial line.
       if (this.#size !== undefined && size > this.#size) ftruncateSync(this.#file, this.#size);
       else this.#size = size;
     }
@@ -248,13 +248,13 @@ export class TickRecorder {
       .catch((error: unknown) => this.#note(`A recording could not be packed: ${(error as Error).message}`));
   }
 
-  /** Repairs a file that a crash left: removes its incomplete line, and lets its last quotes age from there. */
+  /** Repairs a file after a crash: removes its incomplete line, and marks its last quotes as aging from there. */
   #repair(): void {
     for (const name of readdirSync(this.#directory)) {
       if (!NAME.test(name)) continue;
       const path = join(this.#directory, name);
       if (existsSync(`${path}.gz`)) {
-        // It was packed, and the crash came before it was removed.
+        // It was compressed, and the crash happened before it was removed.
         rmSync(path);
         continue;
       }

@@ -36,7 +36,7 @@ export function barFrom(told: {
   return at && { symbol, at, open, high, low, close, volume: Math.round(numberOf(told.v) ?? 0) };
 }
 
-/** A corporate action as a source tells it. */
+/** A corporate action from a source. */
 export interface SourceAction {
   /** SPLIT, DIVIDEND, or the source's own word for a type that is not simulated. */
   readonly type: string;
@@ -88,7 +88,7 @@ const SIZE_MS: Readonly<Record<BarSize, number>> = {
   '1Day': DAY_MS,
 };
 
-/** From when on so many bars are sure to lie before an end: nights, weekends and holidays have none. */
+/** Start of a period that surely contains this many bars before its end: nights, weekends and holidays have none. */
 export const startOfBars = (size: BarSize, from: Instant, until: Instant, limit: number): Instant =>
   Instant.max(
     from,

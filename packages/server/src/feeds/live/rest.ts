@@ -18,7 +18,7 @@ export interface RestOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Requests a minute that the plan allows. */
   readonly perMinute: number;
-  /** The failure that an answer stands for; undefined = by its status. */
+  /** The failure of a response; undefined = by its status. */
   readonly failureOf?: (status: number, body: string) => SourceFailure | undefined;
   readonly fetch?: typeof fetch;
 }

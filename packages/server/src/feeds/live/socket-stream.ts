@@ -7,7 +7,7 @@ export interface StreamTimings {
   /** From the attempt to connect until symbols can be subscribed. */
   readonly handshakeMs: number;
   readonly pingMs: number;
-  /** Without a pong for so long the connection is taken for dead (D183). */
+  /** Time without a pong after which the connection counts as dead (D183). */
   readonly silentMs: number;
   /** The first wait before another attempt, and the longest; it doubles until a connection has lived as long as the longest. */
   readonly backoffMs: number;
@@ -38,7 +38,7 @@ export interface StreamListener {
   failed(failure: SourceFailure): void;
 }
 
-/** A connection to a stream of a source that is made again whenever it is lost. */
+/** A connection to a stream of a source, reconnected whenever it is lost. */
 export class SocketStream {
   readonly #protocol: StreamProtocol;
   readonly #listener: StreamListener;
@@ -67,7 +67,7 @@ export class SocketStream {
     void this.#connect();
   }
 
-  /** Asks for these symbols and no others, now and after every reconnection. */
+  /** Subscribes exactly these symbols, now and after every reconnection. */
   subscribe(symbols: ReadonlySet<string>): void {
     this.#symbols = symbols;
     if (this.#isReady) this.#conversation?.subscribe(symbols);

@@ -2,7 +2,7 @@ import type { Bar, CorporateAction, TradingDate } from '@sandpit/core';
 import type { BarQuery, HaltNews } from '../feed.js';
 import type { HaltCoverage, UnsupportedAction } from '../live-feed.js';
 
-/** The best bid and offer as a source tells them: dollars, shares or contracts. A price that is 0 or missing is no side. */
+/** The best bid and offer from a source: dollars, shares or contracts. A price of 0 or none means no side. */
 export interface SourceQuote {
   readonly symbol: string;
   readonly bid?: number;
@@ -32,13 +32,13 @@ export interface StreamSink {
   /** A trade did not happen, or not like that. */
   withdraw(symbol: string, tradeId: string, corrected?: SourceTrade): void;
   halt(news: HaltNews): void;
-  /** Something that cannot be read; it is counted. */
+  /** An unreadable message; it is counted. */
   malformed(): void;
 }
 
 /**
  * Reaction that a failure requires. REFUSED: stop; the operator has to change something. CONNECTION_LIMIT: try again every 30 seconds.
- * SYMBOL_LIMIT: drop symbols. RETRY: connect again. DEFECT: the request was wrong; note it and continue.
+ * SYMBOL_LIMIT: drop symbols. RETRY: connect again. DEFECT: the request was wrong; log it and continue.
  */
 export type FailureKind = 'REFUSED' | 'CONNECTION_LIMIT' | 'SYMBOL_LIMIT' | 'RETRY' | 'DEFECT';
 
@@ -72,7 +72,7 @@ export interface StreamTalk {
 export interface Conversation {
   opened?(): void;
   receive(data: Buffer, isBinary: boolean): void;
-  /** Asks for these symbols and no others. */
+  /** Subscribes exactly these symbols. */
   subscribe(symbols: ReadonlySet<string>): void;
 }
 
@@ -110,14 +110,14 @@ export interface SourceAsset {
   readonly isOnNasdaq?: boolean;
 }
 
-/** The market of a symbol when a source was asked for it. */
+/** The market of a symbol at the time of the request. */
 export interface SourceSnapshot {
   readonly quote?: SourceQuote;
   readonly trade?: SourceTrade;
   readonly openInterest?: number;
 }
 
-/** A source of live market data: nothing but its protocol. Symbols are those of this house (`BRK.B`; options in OSI form). */
+/** A source of live market data: only its protocol. Symbols are Sandpit's (`BRK.B`; options in OSI form). */
 export interface LiveSource {
   readonly name: string;
   readonly delayMs: number;

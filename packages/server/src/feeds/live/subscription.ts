@@ -7,11 +7,11 @@ import { SocketStream, type StreamTimings } from './socket-stream.js';
 import { isPolled } from './source.js';
 import type { LiveSource, SourceFailure, SourceStream, StreamSink } from './source.js';
 
-/** Symbols that a source is asked for at once. */
+/** Symbols per request to a source. */
 const SNAPSHOT_AT_ONCE = 100;
-/** Messages that are kept while a snapshot is on its way. */
+/** Messages that are buffered while a snapshot is pending. */
 const MOST_HELD = 50_000;
-/** Symbols that begin to be wanted in one turn are subscribed together. */
+/** Symbols first requested in one turn are subscribed together. */
 const GATHER_MS = 20;
 
 export interface SubscriptionParts {
@@ -27,20 +27,20 @@ export interface SubscriptionParts {
 }
 
 /**
- * The symbols that are subscribed on one stream of a source. A symbol begins with a snapshot; what the stream tells meanwhile is held back
- * until that is in (D183).
+ * The symbols that are subscribed on one stream of a source. A symbol begins with a snapshot; messages of the stream are buffered until it
+ * arrives (D183).
  */
 export class Subscription {
   readonly #parts: SubscriptionParts;
   readonly #interest: Interest;
   readonly #stream: SocketStream | PollingStream;
-  /** By symbol: what the stream told while its snapshot was on its way. */
+  /** By symbol: messages buffered while its snapshot is pending. */
   readonly #held = new Map<string, (() => void)[]>();
   #heldCount = 0;
-  /** Asked of the stream. */
+  /** Requested from the stream. */
   #wanted: ReadonlySet<string> = new Set();
   #confirmed: ReadonlySet<string> = new Set();
-  /** Whose snapshot is in since the connection was made. */
+  /** Symbols with a snapshot since the connection was made. */
   readonly #begun = new Set<string>();
   readonly #firsts = new Map<string, (() => void)[]>();
   #gathering: NodeJS.Timeout | undefined;
@@ -181,7 +181,7 @@ export class Subscription {
       this.#parts.book.begins(symbol);
   }
 
-  /** The snapshot first, then what the stream told meanwhile. */
+  /** The snapshot first, then the buffered messages. */
   async #snapshot(symbols: readonly string[], connection: number): Promise<void> {
     for (const symbol of symbols) if (!this.#held.has(symbol)) this.#held.set(symbol, []);
     const { source, book, note } = this.#parts;

@@ -15,7 +15,7 @@ const LAST_ASCII = 0x7f;
 
 /**
  * Lines of ticks as bytes, in the format of `tickLine`. Plain quotes, which are nearly all ticks, are encoded without a string: at 10,000 a
- * second, strings that live until the next write cost more than everything else of a recording.
+ * second, strings that live until the next write cost more than all other work of a recording.
  */
 export class TickLines {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);

@@ -3,7 +3,7 @@ import type { Quote } from '@sandpit/core';
 import type { HaltNews, MarketEvent } from '../feed.js';
 import type { TickKind } from '../tick-file.js';
 
-/** Something that a source told, when the simulations took it in. */
+/** A message of a source, with the time at which the simulations processed it. */
 export interface Tick {
   readonly seq: number;
   /** By the clock of the simulations. */
@@ -21,12 +21,10 @@ export interface Tick {
 
 /** Age at which ticks are dropped. A simulation that asks later receives the current quotes without the changes before them. */
 const KEPT_MS = 10_000;
-/** Ticks that are dropped at once. */
+/** Ticks dropped at a time. */
 const DROPPED_AT_ONCE = 8192;
 
-/**
- * The latest ticks of a live feed. A tick is dated after every instant that anybody has asked about, so that no answer ever changes.
- */
+/** The latest ticks of a live feed. A tick is dated after every instant that was queried, so that no result ever changes. */
 export class TickTape {
   readonly #now: () => Instant;
   #ticks: Tick[] = [];
@@ -38,18 +36,18 @@ export class TickTape {
   /** Everything received after this is on the tape. */
   #since: Instant = Instant.earliest;
 
-  /** `seq`: of the last tick of a recording that goes on. */
+  /** `seq`: of the last tick of a continued recording. */
   constructor(now: () => Instant, seq = 0) {
     this.#now = now;
     this.#seq = seq;
   }
 
-  /** Dates no tick before this: a recording that goes on has told as far. */
+  /** Dates no tick before this: a continued recording ends there. */
   continueAfter(received: Instant): void {
     this.#latest = Instant.max(this.#latest, received);
   }
 
-  /** `received`: what `nextInstant` has just said. */
+  /** `received`: the last result of `nextInstant`. */
   add(news: Omit<Tick, 'seq' | 'received'>, received = this.nextInstant()): Tick {
     const tick: Tick = { seq: (this.#seq += 1), received, ...news };
     this.#latest = received;
@@ -71,12 +69,12 @@ export class TickTape {
     return this.#latest;
   }
 
-  /** The instant at which something that is heard now is received. */
+  /** The instant of a message that arrives now. */
   nextInstant(): Instant {
     return Instant.max(Instant.max(this.#now(), this.#latest), Instant.plusMs(this.#askedUntil, 1));
   }
 
-  /** The quote of a symbol in force at an instant; of long ago, the oldest that is kept. */
+  /** The quote of a symbol in force at an instant; for early instants the oldest one kept. */
   quoteAt(symbol: string, at: Instant): Quote | undefined {
     this.#asked(at);
     const own = this.#ofSymbol.get(symbol);

@@ -1,7 +1,7 @@
 import type { Bar, Price } from '@sandpit/core';
 import type { BarWindow } from '../bar-window.js';
 
-/** The latest bars of one symbol and size; the oldest makes room for the next. */
+/** The latest bars of one symbol and size; a new one replaces the oldest. */
 export class BarRing {
   private readonly capacity: number;
   private bars: Bar[] = [];
@@ -10,7 +10,7 @@ export class BarRing {
     this.capacity = capacity;
   }
 
-  /** Adds a trade to the bar of its window; one that is older than every bar kept is forgotten. */
+  /** Adds a trade to the bar of its window; one older than every kept bar is ignored. */
   add(symbol: string, window: BarWindow, price: Price, volume: number): void {
     const { bars } = this;
     const index = bars.findLastIndex((bar) => bar.at <= window.start);

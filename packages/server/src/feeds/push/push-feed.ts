@@ -17,7 +17,7 @@ const MINUTES_KEPT = 2880;
 const DAYS_KEPT = 504;
 const UNITS_PER_SHARE = 1e6;
 
-/** A feed without quotes of its own: the market comes through the API. */
+/** A feed without quotes of its own: quotes are pushed through the API. */
 export class PushFeed implements Feed {
   readonly kind = 'push';
   private readonly calendar: Calendar;

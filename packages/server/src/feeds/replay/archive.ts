@@ -19,7 +19,7 @@ export interface ArchiveOptions {
   readonly calendar: Calendar;
 }
 
-/** Recordings held open at once; the reader that was idle longest is closed and finds its place again later. */
+/** Maximum number of open recordings; the reader idle the longest is closed and resumes its position later. */
 const MOST_OPEN_READERS = 32;
 
 /**
@@ -84,7 +84,7 @@ export class ReplayArchive {
     );
   }
 
-  /** Keeps a reader open until its next use, unless too many others come between. */
+  /** Keeps a reader open until its next use, unless too many others are used in between. */
   async keep(reader: Closable): Promise<void> {
     this.readers.delete(reader);
     this.readers.add(reader);
@@ -92,7 +92,7 @@ export class ReplayArchive {
     if (idlest && this.readers.size > MOST_OPEN_READERS) await this.drop(idlest);
   }
 
-  /** Takes a reader into use: it is not closed for others meanwhile. */
+  /** Marks a reader as in use: it is not closed for others. */
   use(reader: Closable): void {
     this.readers.delete(reader);
   }

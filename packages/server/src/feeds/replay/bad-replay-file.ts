@@ -1,4 +1,4 @@
-/** A recording that cannot be replayed as it is; the message names the file, the line and what to do about it. */
+/** A recording that cannot be replayed; the message names the file, the line and the remedy. */
 export class BadReplayFile extends Error {
   override readonly name = 'BadReplayFile';
 

@@ -18,7 +18,7 @@ export interface ScannedFile extends RecordedFile {
 /** One place to start at per this many bytes. */
 const BYTES_PER_MARK = 1 << 18;
 const DAY_MS = 86_400_000;
-/** Days from which average volume and volatility are taken: the first ones, so that no run knows its future. */
+/** Number of days for average volume and volatility: the first ones, so that no run knows its future. */
 const DAYS_OF_STATISTICS = 20;
 const UNITS_PER_SHARE = 1e6;
 /** Larger moves of a day are splits, which recorded prices are not adjusted for. */

@@ -4,7 +4,7 @@ import { Mask, NotMaskable } from '../mask.js';
 import type { MaskTerms } from '../mask.js';
 import type { ReplayFeed } from './replay-feed.js';
 
-/** A recording behind a mask (D209): whatever it answers, no byte is a recorded ticker, date or price. */
+/** A masked recording (D209): no byte of its results is a recorded ticker, date or price. */
 export class MaskedFeed implements Feed {
   readonly kind = 'replay';
   readonly mask: Mask;

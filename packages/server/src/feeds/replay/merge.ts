@@ -43,7 +43,7 @@ function earliest(open: readonly Cursor[]): number {
   return at;
 }
 
-/** Everything at that instant, from all cursors; cursors that are through are removed. */
+/** Everything at that instant, from all cursors; finished cursors are removed. */
 async function takeAt(at: Instant, open: Cursor[]): Promise<readonly RecordedItem[]> {
   const group: { item: RecordedItem; order: number }[] = [];
   for (const cursor of open) {

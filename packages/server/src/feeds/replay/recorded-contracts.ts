@@ -15,7 +15,7 @@ import type { SymbolFacts } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 
-/** Terms that files of contracts give for a symbol in addition to those of its root. */
+/** Terms of a symbol from files of contracts, in addition to those of its root. */
 export interface RecordedContract {
   readonly underlying?: string;
   readonly multiplier: number;

@@ -89,7 +89,7 @@ interface Layout {
   readonly width: number;
   /** Indexes of our columns in the file. */
   readonly order: readonly number[];
-  /** They come first and as we name them: nothing to rearrange. */
+  /** They come first and have our names: no rearranging needed. */
   readonly inOrder: boolean;
 }
 
@@ -101,7 +101,7 @@ async function layoutOf(file: RecordedFile): Promise<Layout> {
       if (index < 0) throw new BadReplayFile(file.path, 1, `the header has no column "${column}"`);
       return index;
     });
-    // Beyond the end of a row there is nothing.
+    // Missing cells at the end of a row are empty.
     for (const column of MORE_COLUMNS[file.kind] ?? []) {
       const index = names.indexOf(column);
       order.push(index < 0 ? names.length : index);

@@ -20,7 +20,7 @@ import {
 import type { TickRow } from '../tick-file.js';
 import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
 
-/** Something that becomes known at an instant. */
+/** A recorded item that becomes known at an instant. */
 export type RecordedItem =
   | {
       readonly kind: 'quote';
@@ -54,7 +54,7 @@ export function itemsOf(
     : minuteItems(archive, file, from, wanted);
 }
 
-/** In the order of the file, which is that in which simulations took them in. Halts concern whatever is listed. */
+/** In the order of the file, in which simulations processed them. Halts affect every listed symbol. */
 async function* tickItems(
   file: ScannedFile,
   from: Instant,
@@ -96,7 +96,7 @@ async function* minuteItems(
       else items.push({ kind: 'trade', at, symbol, row: tradeRowOf(file, row) });
     }
     yield items.sort(compareItems);
-    // Reading a part of a chain takes some milliseconds, and a minute of it has several.
+    // Reading a part of a chain costs some milliseconds, and a minute of it has several parts.
     await nextTurn();
   }
 }
@@ -167,7 +167,7 @@ function itemsOfDay(
   return told.sort(compareItems);
 }
 
-/** True when a day lies in the span of a symbol's recorded minutes, which then say more than its daily bar. */
+/** True when a day lies in the span of a symbol's recorded minutes, which are more precise than its daily bar. */
 function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, symbol: string): boolean {
   const minutes = facts.get(symbol)?.minutes;
   if (!minutes) return false;

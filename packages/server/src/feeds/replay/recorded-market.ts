@@ -7,14 +7,14 @@ import type { PriceBar, QuoteRow, TradeRow } from './rows.js';
 
 /**
  * Maximum age of a side or a trade that is carried into later quotes. The limit makes the event of an instant depend on the rows of the
- * previous day alone, wherever reading began.
+ * previous day alone, regardless of the start of the reading.
  */
 export const CARRIED_MS = 86_400_000;
 
 /** The part of a minute's volume available to orders if no quotes are recorded. */
 const SHARE_OF_VOLUME = 0.1;
 
-/** Everything but ticks, which `recorded-ticks.ts` makes quotes of. */
+/** Everything but ticks, which `recorded-ticks.ts` converts to quotes. */
 type RecordedItem = Exclude<AnyItem, { kind: 'tick' }>;
 
 type Sides = Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
@@ -23,7 +23,7 @@ export type BarItem = RecordedItem;
 type Open = Extract<RecordedItem, { kind: 'open' }>;
 type Close = Extract<RecordedItem, { kind: 'close' }>;
 
-/** The market of one symbol as the recording has told it so far. */
+/** The market of one symbol according to the recording so far. */
 interface SymbolMarket {
   quote?: { readonly at: Instant; readonly sides: Sides };
   trade?: { readonly at: Instant; readonly last: Last };
@@ -80,7 +80,7 @@ export class RecordedMarket {
 
   /**
    * Fields of a quote about the official open of its session. The first quote that knows the open carries it: that of the daily bar, or
-   * else of the first minute of trades (D180). Earlier quotes say that it is to come.
+   * else of the first minute of trades (D180). Earlier quotes mark it as pending.
    */
   private openingOf(item: Exclude<RecordedItem, Open>, at: Instant): Pick<Quote, 'open' | 'openToCome'> {
     if ((item.kind !== 'quote' && item.kind !== 'trade') || isLongAsOsi(item.symbol)) return {};
@@ -121,7 +121,7 @@ export class RecordedMarket {
     return { symbol, ...(recentSides(market, at) ?? sidesOfTrade(item.row, item.row.close)), ...last, at };
   }
 
-  /** Per symbol with a minute behind it: open, low and high as quotes. */
+  /** Per symbol with a completed minute: open, low and high as quotes. */
   passed(at: Instant, items: readonly RecordedItem[]): readonly Quote[] {
     const minutes = new Map<string, { quote?: QuoteRow; trade?: TradeRow }>();
     for (const item of items) {
@@ -156,7 +156,7 @@ export class RecordedMarket {
   }
 }
 
-/** A minute tells the market of its last millisecond: that before the bell is not the first of the session (D128). */
+/** A minute bar describes the market at its last millisecond: the one before the open is not the first of the session (D128). */
 const lastOfMinute = (known: Instant): Instant => Instant.plusMs(known, -1);
 
 const stampOf = ({ kind, at }: RecordedItem): Instant =>
@@ -180,7 +180,7 @@ function sidesOf({ bid, ask }: QuoteRow, point: keyof PriceBar): Sides {
   return sides;
 }
 
-/** Without recorded quotes both sides stand at the trade, for a share of its volume. */
+/** Without recorded quotes both sides are at the trade, with a share of its volume as size. */
 function sidesOfTrade(row: TradeRow, price: Price): Sides {
   const size = Quantity.of(Math.max(1, Math.floor(row.volume * SHARE_OF_VOLUME)));
   return { bid: price, ask: price, bidSize: size, askSize: size };

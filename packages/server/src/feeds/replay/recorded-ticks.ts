@@ -6,7 +6,7 @@ import type { TickRow } from '../tick-file.js';
 /** Delay after the bell at which a live feed shows the close. */
 const CLOSE_SHOWN_MS = 120_000;
 
-/** The market of a symbol as the ticks have told it so far. */
+/** The market of a symbol according to the ticks so far. */
 interface TickMarket {
   sides: Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
   last: Pick<Quote, 'last' | 'lastSize'>;
@@ -20,7 +20,7 @@ interface TickMarket {
   isIndicative: boolean;
 }
 
-/** Makes of recorded ticks the quotes that the simulations of the day saw. */
+/** Converts recorded ticks to the quotes that the simulations of the day saw. */
 export class TickMarkets {
   readonly #calendar: Calendar;
   readonly #markets = new Map<string, TickMarket>();

@@ -17,7 +17,7 @@ export interface ReplayFeedOptions {
   readonly from?: Instant;
 }
 
-/** Recorded market data, told at the instants at which it became known. */
+/** Recorded market data, delivered at the instants at which it became known. */
 export class ReplayFeed implements Feed {
   readonly kind = 'replay';
   private readonly archive: ReplayArchive;
@@ -111,7 +111,7 @@ export class ReplayFeed implements Feed {
     return this.archive.openInterest.of(symbol, at);
   }
 
-  /** The recording has quotes of its own: nothing to record. */
+  /** Ignored: the recording has quotes of its own. */
   record(): void {
     return;
   }

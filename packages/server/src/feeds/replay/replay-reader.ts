@@ -10,7 +10,7 @@ import { type BarItem, CARRIED_MS, RecordedMarket } from './recorded-market.js';
 import { TickMarkets } from './recorded-ticks.js';
 import type { TickRow } from '../tick-file.js';
 
-/** Others have the event loop while a minute of a whole chain is put together. */
+/** The event loop runs while a minute of a whole chain is assembled. */
 const MANY_ITEMS = 256;
 
 /** A position in the recording that moves forward. Its events do not depend on the start of the reading. */

@@ -38,7 +38,7 @@ export interface QuoteRow {
   readonly ask?: SideBar;
 }
 
-/** The cells that say when and what; every kind of row begins with them. */
+/** Cells with the time and symbol; every kind of row begins with them. */
 export function symbolOf(row: Row): string {
   return (row.cells[1] ?? '').toUpperCase();
 }

@@ -1,11 +1,10 @@
 /**
- * A random path that can be asked at any second without having walked there, and always gives the same answer.
+ * A random path that can be evaluated at any second directly, always with the same result.
  *
- * Time is cut into blocks of 2^24 seconds (194 days). The values at the cuts are independent draws. Inside a block
- * the path is a Brownian bridge, built by halving: the middle of an interval of length T is the mean of its ends
- * plus a draw with standard deviation √T / 2. Every second is the middle of exactly one such interval, so each
- * second owns one draw, a pure function of its number: any second is reached in 24 steps, and a path that is
- * walked forward, with the intervals it stands in remembered, needs two per second on average.
+ * Time is cut into blocks of 2^24 seconds (194 days). The values at the cuts are independent draws. Inside a block the path is a Brownian
+ * bridge, built by halving: the middle of an interval of length T is the mean of its ends plus a draw with standard deviation √T / 2. Every
+ * second is the middle of exactly one such interval, so each second owns one draw, a pure function of its number: any second is reached in
+ * 24 steps, and a path that is read forward, with its current intervals cached, needs two per second on average.
  *
  * The cuts have variance T / 2, which makes the variance T / 2 everywhere: over short times a random walk with
  * variance 1 per second, over years a stationary one that has no year in which it can get lost.
@@ -73,9 +72,8 @@ export class BrownianPath {
   }
 
   /**
-   * Visits seconds of [from, until), coarse ones first, and passes over whole intervals that `matters` says are of
-   * no interest, given between which values the path stays there: the way to an exact high and low of a day
-   * without computing each of its seconds.
+   * Visits seconds of [from, until), coarse ones first, and skips whole intervals for which `matters` returns false, given the bounds of
+   * the path there: computes the exact high and low of a day without each of its seconds.
    */
   explore(
     from: number,

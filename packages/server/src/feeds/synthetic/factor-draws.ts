@@ -80,7 +80,7 @@ function sectorVolatility(entry: CatalogEntry, besideMarket: number): number {
   );
 }
 
-/** The volatility that is left when an independent part is taken away. */
+/** The remaining volatility after removing an independent part. */
 function remainder(total: number, part: number): number {
   return Math.sqrt(Math.max(0, total * total - part * part));
 }

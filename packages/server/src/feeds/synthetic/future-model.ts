@@ -11,11 +11,11 @@ import type { TradedPath } from './synthetic-bars.js';
 
 const MS_A_YEAR = 365 * 86_400_000;
 const UNITS_PER_POINT = 1e8;
-/** A spread is one tick, now and then two. */
+/** A spread is one tick, occasionally two. */
 const WIDEST_TICKS = 2;
 const MOST_CONTRACTS_SHOWN = 120;
 
-/** A month of a future by cost of carry: what its underlying stands at, with interest until it trades for the last time. */
+/** A month of a future by cost of carry: the level of its underlying with interest until the last trade date. */
 export class FutureModel implements Quoted, TradedPath {
   readonly symbol: string;
   readonly hours: MarketHours;

@@ -12,7 +12,7 @@ export const VOLATILITY_INDEX = ownPath('volatility index', 16, '', -3, 0.06);
 const CRUDE_OIL = ownPath('crude oil', 71.5, 'Energy', 0.5, 0.021);
 const NOTES = ownPath('ten-year notes', 111.25, 'Treasuries', -0.06, 0.0036);
 
-/** A path, and what one of its dollars is in points. */
+/** A path, and the points per dollar of it. */
 export interface Level {
   readonly entry: CatalogEntry;
   readonly factor: number;

@@ -22,7 +22,7 @@ import { strikeVolatility, termVolatility } from './volatility-surface.js';
 const MS_A_YEAR = 365 * 86_400_000;
 const UNITS_PER_DOLLAR = 1e8;
 
-/** Half the spread: so many dollars and such a part of the value, but at most a part of the underlying. */
+/** Half the spread: a number of dollars plus a part of the value, but at most a part of the underlying. */
 const HALF_SPREAD = 0.006;
 const HALF_SPREAD_OF_VALUE = 0.012;
 const MOST_OF_UNDERLYING = 0.0009;
@@ -47,7 +47,7 @@ export interface OptionTrade {
   levelOf(underlying: string, second: number): UnderlyingLevel;
 }
 
-/** One expiration of an underlying. Remembers the second it was asked about last: a chain asks for hundreds of contracts at the same. */
+/** One expiration of an underlying. Caches the last second: a chain evaluates hundreds of contracts at the same one. */
 export class SeriesModel {
   readonly hours: MarketHours;
   readonly endsAt: Instant;
@@ -67,7 +67,7 @@ export class SeriesModel {
     this.trade = trade;
   }
 
-  /** Dollars per share at a second, and what the underlying stands at. */
+  /** Dollars per share at a second, and the price of the underlying. */
   valueAt(contract: OptionContract, second: number): { readonly value: number; readonly spot: number } {
     const conditions = this.conditionsAt(second);
     const terms = optionTermsOf(contract);
@@ -139,7 +139,7 @@ function halfSpreadOf(contract: OptionContract, value: number, spot: number): nu
   return Math.min(least + HALF_SPREAD_OF_VALUE * value, Math.max(least, MOST_OF_UNDERLYING * spot));
 }
 
-/** The tick of the price that comes of it; zero and less is 0. */
+/** The resulting price in ticks; at least 0. */
 function toTick(contract: OptionContract, units: number, round: (ticks: number) => number): Price {
   if (units <= 0) return Price.ofUnits(0);
   const tick = tickFor(contract, Price.ofUnits(units));

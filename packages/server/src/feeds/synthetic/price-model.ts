@@ -97,13 +97,13 @@ export class PriceModel {
     const chance = chanceOf(seedAt(this.seeds, second), this.stream, second);
     const spread = spreadTicks(usualTicks(this.entry.typicalSpread, tick), chance & 7);
     const bid = Math.max(1, Math.floor(middle * ticksPerDollar - (spread - 1) / 2));
-    // An offer of a dollar or more has to stand on a whole cent.
+    // An offer of a dollar or more must be in whole cents.
     const ask = middle >= 1 ? bid + spread : Math.min(bid + spread, 10_000);
     const unitsPerTick = UNITS_PER_DOLLAR / ticksPerDollar;
     this.chance = chance;
     this.bid = bid * unitsPerTick;
     this.ask = ask * unitsPerTick;
-    // Buyers and sellers take turns at crossing the spread; neither side is favored.
+    // Buyers and sellers cross the spread alternately; neither side is favored.
     this.last = (chance & 8) === 0 ? this.bid : this.ask;
   }
 }

@@ -13,7 +13,7 @@ export interface Quoted {
   quoteAt(second: number): Quote;
 }
 
-/** The whole second of the quote in force. While nothing trades, and when it has traded for the last time, that of the last one before. */
+/** The whole second of the quote in force. Outside trading hours and after the last trade date, that of the last quote. */
 export function secondInForce({ hours, session, endsAt }: Quoted, at: Instant): number {
   const latest = endsAt === undefined || at < endsAt ? at : Instant.plusMs(endsAt, -1);
   const second = Math.floor(latest / SECOND_MS);

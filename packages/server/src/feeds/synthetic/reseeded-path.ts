@@ -10,7 +10,7 @@ interface Reseeding {
   readonly seed: number;
 }
 
-/** The seed of a market, and those that took its place, oldest first. */
+/** The seed of a market, and its replacements, oldest first. */
 export interface Seeds {
   readonly seed: Seed;
   readonly reseeded?: readonly Reseeding[];
@@ -21,10 +21,10 @@ export function seedAt({ seed, reseeded = [] }: Seeds, second: number): Seed {
   return reseeded.findLast(({ after }) => second > secondOf(after))?.seed ?? seed;
 }
 
-/** The last whole second that is not behind an instant. */
+/** The last whole second that is not after an instant. */
 const secondOf = (instant: Instant): number => Math.floor(instant / 1000);
 
-/** A stretch of a path: behind `after`, up to the next stretch. */
+/** A segment of a path: after `after`, up to the next segment. */
 interface Stretch {
   readonly path: BrownianPath;
   /** Whole second; −∞ for the first. */
@@ -33,7 +33,7 @@ interface Stretch {
   readonly shift: number;
 }
 
-/** A path that goes on by other draws behind each reseeding, from the value it had there. */
+/** A path that continues with other draws after each reseeding, from its value there. */
 class ReseededPath {
   readonly #stretches: readonly Stretch[];
 
@@ -46,7 +46,7 @@ class ReseededPath {
       const before = stretches.findLast((stretch) => stretch.after < after);
       const path = new BrownianPath(drawsOf(seed));
       const value = before === undefined ? 0 : before.path.at(after) + before.shift;
-      // One at the same second takes the place of the one before.
+      // One at the same second replaces the previous one.
       if (stretches.at(-1)?.after === after) stretches.pop();
       stretches.push({ path, after, shift: value - path.at(after) });
     }

@@ -21,7 +21,7 @@ export interface TradedPath {
   readonly path: PricePath;
   /** The last trade at a second whose path value is already known. */
   lastOf(second: number, pathValue: number): number;
-  /** The path value at which the middle of the market is a price, about the second asked about last; ±Infinity when it never gets there. */
+  /** The path value at which the middle of the market is a price, near the last second; ±Infinity if it never reaches it. */
   pathValueOf(price: number): number;
   /** Maximum distance of a last trade near a price from the midpoint. */
   farthestLast(price: number): number;

@@ -26,7 +26,7 @@ export interface SyntheticFeedOptions {
 
 /** Longer spans have quotes by the minute. */
 const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
-/** Quotes between two turns of the event loop, so that a long walk does not keep requests waiting. */
+/** Quotes between two turns of the event loop, so that a long advance does not delay requests. */
 const QUOTES_PER_TURN = 512;
 
 /**
@@ -102,7 +102,7 @@ export class SyntheticFeed implements Feed {
     return undefined;
   }
 
-  /** Quotes of its own: nothing to record. */
+  /** Ignored: it has quotes of its own. */
   record(): void {
     return;
   }
@@ -112,7 +112,7 @@ export class SyntheticFeed implements Feed {
     const { symbol } = query;
     const { seed, calendar } = this.terms;
     const entry = catalogEntry(symbol);
-    // Models of their own: those that `events` walks keep their place.
+    // Separate models: those that `events` uses keep their positions.
     if (entry !== undefined) {
       const volumes = new VolumeProfile(seed, symbol, entry.equity.averageDailyVolume);
       return syntheticBars(query, new PriceModel(this.terms, entry), volumes, (from, until) =>

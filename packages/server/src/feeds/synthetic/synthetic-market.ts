@@ -32,10 +32,10 @@ const MOST_NERVOUS = 2;
 /** Contracts are computed from their symbols: one of these for all simulations. */
 const INSTRUMENTS = new KnownInstruments(SYNTHETIC_LISTING);
 
-/** Whatever the synthetic feed quotes, found by its symbol. Models of paths are kept; contracts are computed for who asks. */
+/** Instruments of the synthetic feed, by symbol. Models of paths are cached; contracts are computed on each request. */
 export class SyntheticMarket {
   private readonly terms: MarketTerms;
-  /** Models by symbol, for symbols with a path; a model remembers its place on it. */
+  /** Models by symbol, for symbols with a path; a model caches its position on it. */
   private readonly paths = new Map<string, PriceModel>();
   private readonly equities = new Map<string, EquityModel>();
   private readonly series = new Map<string, SeriesModel>();

@@ -1,10 +1,10 @@
 import { exp, log } from '@sandpit/core';
 
-/** Per standard deviation that a strike is away from the forward: calls far up are cheaper in volatility, puts far down dearer. */
+/** Per standard deviation that a strike is away from the forward: far calls have a lower volatility, far puts a higher one. */
 const SKEW = -0.11;
 /** Per squared standard deviation. */
 const SMILE = 0.018;
-/** Wings flatten toward this many deviations: a smile that went on would let butterflies cost less than nothing. */
+/** Wings flatten toward this many deviations: an unbounded smile would give butterflies negative prices. */
 const FLATTENS_AT = 4;
 
 /** Half-life of a volatility shock, in years. */
@@ -23,9 +23,9 @@ export function termVolatility(usual: number, nervousness: number, years: number
 }
 
 /**
- * The volatility of a strike (D126): at the money × (1 + skew · d + smile · d²), d being ln(K/F) / (σ √T), the distance in standard deviations,
- * drawn in far away so that the wings are flat in the end. No butterfly costs less than nothing, and no later expiration less than an
- * earlier one (`volatility-surface.test.ts`).
+ * The volatility of a strike (D126): at the money × (1 + skew · d + smile · d²), d being ln(K/F) / (σ √T), the distance in standard
+ * deviations, compressed far away so that the wings become flat. No butterfly has a negative price, and no later expiration is cheaper than
+ * an earlier one (`volatility-surface.test.ts`).
  */
 export function strikeVolatility(strike: number, forward: number, atTheMoney: number, years: number): number {
   const deviations = log(strike / forward) / (atTheMoney * Math.sqrt(years));

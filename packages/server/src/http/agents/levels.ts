@@ -13,7 +13,7 @@ import type { CappedAgent } from '@sandpit/core';
 import { type Answer, refuseCoded } from '../answer.js';
 import { moneyOf } from '../translate/numbers.js';
 
-/** An agent behind a token. */
+/** The agent of a token. */
 export interface Agent {
   /** Identifies the budgets and simulations of the agent, whichever of its tokens it uses. */
   readonly agentId: string;
@@ -33,7 +33,7 @@ export function agentIn(claims: Readonly<Record<string, unknown>>): Agent | 'BAD
   return checked.ok ? { agentId: agent, level: known, caps: checked.value } : 'BAD';
 }
 
-/** The caps that commands of an agent are held to by the brokerage; its rate is the edge's part. */
+/** The caps that the brokerage enforces for an agent's commands; the edge enforces its rate. */
 export function cappedAgent(agent: Agent | undefined): CappedAgent | undefined {
   if (agent?.caps === undefined) return undefined;
   const { symbols, maxOrderNotional, maxNotional, maxDailyLoss } = agent.caps;
@@ -110,7 +110,7 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'forkSimulation',
 ]);
 
-/** The least level that an operation takes; undefined = no agent may do it. */
+/** The lowest level that an operation requires; undefined = no agent may use it. */
 function levelNeeded(id: OperationId): AgentLevel | undefined {
   if (NEVER.has(id)) return undefined;
   if (PREVIEWS.has(id)) return 'preview';
@@ -122,7 +122,7 @@ function levelNeeded(id: OperationId): AgentLevel | undefined {
 
 const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
 
-/** Why an agent may not do something. `isOwn`: in a simulation that it made. */
+/** Reason why an agent may not perform an operation. `isOwn`: in a simulation that it created. */
 export function levelRefusal(agent: Agent, id: OperationId, isOwn: boolean): Answer | undefined {
   const { level } = agent;
   const needed = levelNeeded(id);

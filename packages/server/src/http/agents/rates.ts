@@ -19,7 +19,7 @@ class Rate {
   isRecalled = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: of fifty orders that come together each sees those before it. */
+  /** Sequential: of fifty concurrent orders each sees the previous ones. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);
@@ -70,7 +70,7 @@ export class Rates {
     });
   }
 
-  /** A server that has run for a minute has nothing to recall. */
+  /** A server that has run for a minute need not read its history. */
   async #recall(
     rate: Rate,
     simulation: Simulation,
@@ -82,7 +82,7 @@ export class Rates {
     if (ago < MINUTE_MS) {
       const ages = await agesOfOrders(simulation, principal, agentId, most, MINUTE_MS);
       const nowMs = this.#monotonicMs();
-      // They were before the start, whatever a clock says.
+      // They were before the start, regardless of any clock.
       rate.times.push(...ages.map((age) => nowMs - Math.max(age, ago)).sort((a, b) => a - b));
     }
     rate.isRecalled = true;

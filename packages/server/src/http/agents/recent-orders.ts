@@ -4,7 +4,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import type { Principal } from '../auth.js';
 
 const ORDERS_AT_ONCE = 500;
-/** More orders of its tenant than come in a minute. */
+/** More orders than a tenant places in a minute. */
 const MOST_ORDERS = 20_000;
 const MOST_CHANGES = 500;
 
@@ -48,7 +48,7 @@ export async function agesOfOrders(
   return ages.sort((a, b) => a - b).slice(0, most);
 }
 
-/** The orders of a tenant that were made since, the latest first. */
+/** The orders of a tenant placed since, the latest first. */
 async function* latest(
   simulation: Simulation,
   principal: Principal,

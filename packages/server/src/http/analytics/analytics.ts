@@ -11,7 +11,7 @@ import type { FromStudyThread, StudyThreadData, ToStudyThread } from './study-me
 import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions } from './study.js';
 import { compiledUrl } from '../../threads/compiled-url.js';
 
-/** Studies that may wait for the thread; with more it does not keep up. */
+/** Maximum number of studies waiting for the thread; with more it is overloaded. */
 const MOST_WAITING = 200;
 
 type Emit = (text: string) => Promise<boolean>;
@@ -120,7 +120,7 @@ export class Analytics {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
-    // It keeps nothing: the process may end while it works.
+    // Unreferenced: the process may end while it works.
     worker.unref();
     worker.on('message', (message: FromStudyThread) => {
       const waiting = this.#waiting.get(message.id);

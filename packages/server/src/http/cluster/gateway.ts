@@ -39,7 +39,7 @@ export interface GatewayParts {
   readonly askers: Askers;
   /** Answers what one node asks of another. */
   readonly answerNode: (path: string, body: Buffer) => Promise<object | undefined>;
-  /** Tells the operator, in one line. */
+  /** Logs one line for the operator. */
   readonly note: (text: string) => void;
 }
 

@@ -49,7 +49,7 @@ export class CatchUpScheduler {
     for (const [tenantId, steps] of this.#waiting) {
       this.#waiting.delete(tenantId);
       const step = steps.shift();
-      // Behind all others.
+      // After all others.
       if (steps.length > 0) this.#waiting.set(tenantId, steps);
       return step;
     }

@@ -20,7 +20,7 @@ import type { OrderFilter } from './order-messages.js';
 const STREAMS_OF_TIER: Readonly<Record<Tier, number>> = { BASIC: 100, PRO: 1000, ENTERPRISE: 10_000 };
 const STREAMS_IN_ALL = 10_000;
 const RETRY_AFTER_SECONDS = 10;
-/** Timers take no more. */
+/** Maximum delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A connection that follows a simulation with the rights of a principal. */

@@ -27,7 +27,7 @@ export interface AlpacaSettings {
 }
 
 const DELAY_MS = 900_000;
-/** Symbols at once, requests a minute: https://docs.alpaca.markets/docs/about-market-data-api */
+/** Symbols per request, requests a minute: https://docs.alpaca.markets/docs/about-market-data-api */
 const SYMBOLS: Readonly<Record<AlpacaPlan | AlpacaOptions, number | undefined>> = {
   iex: 30,
   sip: undefined,

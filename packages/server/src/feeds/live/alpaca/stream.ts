@@ -79,7 +79,7 @@ class AlpacaConversation implements Conversation {
   subscribe(symbols: ReadonlySet<string>): void {
     const removed = [...this.#asked].filter((symbol) => !symbols.has(symbol));
     const added = [...symbols].filter((symbol) => !this.#asked.has(symbol));
-    // First what makes room.
+    // Removals first, because they make room.
     if (removed.length > 0) this.#send({ action: 'unsubscribe', trades: removed, quotes: removed });
     for (const symbol of removed) this.#asked.delete(symbol);
     if (!this.#hasStatuses && this.#settings.codec === 'json') {
@@ -145,7 +145,7 @@ class AlpacaConversation implements Conversation {
   #fail(code: number): void {
     const { plan } = this.#settings;
     const [kind, text] = FAILURES[code] ?? ['RETRY', () => `error ${code} of Alpaca`];
-    // The subscriptions stay as they were.
+    // The subscriptions are unchanged.
     if (kind === 'SYMBOL_LIMIT') this.#asked = new Set(this.#confirmed);
     this.#talk.failed(new SourceFailure(kind, text(plan)));
   }

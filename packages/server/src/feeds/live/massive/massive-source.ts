@@ -23,7 +23,7 @@ export interface MassiveSettings {
 const DELAY_MS = 900_000;
 /** Options quotes on one connection: https://massive.com/docs/websocket/options/quotes */
 const CONTRACTS = 1000;
-/** Paid plans are not metered; this keeps a start from being taken for an attack. */
+/** Paid plans are not metered; this limit keeps a start from looking like an attack. */
 const REQUESTS = 6000;
 const AT_ONCE = 40;
 const CONTRACTS_AT_ONCE = 250;
@@ -67,7 +67,7 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
     }
   }
 
-  /** The stream has sizes in shares; the snapshot of tickers still says lots, so it is not asked for quotes. */
+  /** The stream has sizes in shares; the snapshot of tickers is still in lots, so it is not used for quotes. */
   async function quoteOf(symbol: string): Promise<SourceQuote | undefined> {
     const path = `/v3/quotes/${encodeURIComponent(vendorSymbol(symbol))}`;
     const [told] = arrayOf(
@@ -177,7 +177,7 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
         for (const told of arrayOf(objectOf(await rest.get('/v3/snapshot', params)).results)) {
           const one = objectOf(told);
           const symbol = plainSymbol(textOf(one.ticker) ?? '');
-          // One that is not there comes with an error.
+          // A missing one has an error.
           if (one.error === undefined && symbol !== '') found.set(symbol, contractFrom(symbol, one));
         }
       }
@@ -188,7 +188,7 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
       const bars: Bar[] = [];
       const start = startOfBars(size, from, until, limit);
       const path = `/v2/aggs/ticker/${encodeURIComponent(vendorSymbol(symbol))}/range/${RANGES[size]}/${start}/${until}`;
-      // Adjusted for splits unless one says otherwise.
+      // Adjusted for splits by default.
       for await (const answer of pages(path, { adjusted: 'false', sort: 'desc', limit: 50_000 })) {
         for (const told of arrayOf(answer.results)) {
           const { t, o, h, l, c, v } = objectOf(told);

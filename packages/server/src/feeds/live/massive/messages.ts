@@ -10,8 +10,8 @@ export const vendorSymbol = (symbol: string): string => (isLongAsOsi(symbol) ? `
 export const plainSymbol = (symbol: string): string => (symbol.startsWith('O:') ? symbol.slice(2) : symbol);
 
 /**
- * Numbers of trade conditions in the letters of the tapes: https://polygon.io/glossary/us/stocks/conditions-indicators. What is not here
- * updates the last sale.
+ * Numbers of trade conditions in the letters of the tapes: https://polygon.io/glossary/us/stocks/conditions-indicators. Conditions not
+ * listed here update the last sale.
  */
 const LETTERS: Readonly<Record<number, string>> = {
   2: 'W',

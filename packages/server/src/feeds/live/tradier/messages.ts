@@ -39,7 +39,7 @@ export function quoteFrom(told: Json): SourceQuote | undefined {
   return quoteOf(plainSymbol(symbol), [told.biddate, told.askdate], sides, 1);
 }
 
-/** A `trade` of the stream: one that makes the last sale. */
+/** A `trade` of the stream: one that updates the last sale. */
 export function tradeFrom(told: Json): SourceTrade | undefined {
   const symbol = textOf(told.symbol);
   const price = numberOf(told.price) ?? numberOf(told.last);

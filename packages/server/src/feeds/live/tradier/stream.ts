@@ -7,7 +7,7 @@ export interface TradierStreamSettings {
   readonly name: string;
   readonly url: string;
   readonly limit: number;
-  /** Makes a session: good for five minutes until it is used, and one at a time. */
+  /** Creates a session: valid for five minutes until first use; one at a time. */
   readonly session: () => Promise<string>;
 }
 

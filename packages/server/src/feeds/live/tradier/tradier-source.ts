@@ -27,7 +27,7 @@ const REQUESTS = { live: 120, sandbox: 60 } as const;
 const POLL_MS = 5000;
 const AT_ONCE = 200;
 
-/** Intervals of the time and sales that bars are made of. */
+/** Time-and-sales intervals from which bars are built. */
 const INTERVALS: Readonly<Record<Exclude<BarSize, '1Day'>, string>> = {
   '1Min': '1min',
   '5Min': '5min',
@@ -190,7 +190,7 @@ export function tradierSource(settings: TradierSettings): LiveSource {
       return bars;
     },
 
-    /** In beta, for production keys; those that may not ask have none. */
+    /** In beta, for production keys; other keys have no actions. */
     async actions(symbols, from) {
       const found: FoundActions = { actions: [], unsupported: [] };
       if (plan === 'sandbox') return found;
