@@ -81,7 +81,7 @@ function show(order: KeyRequest, what: KeyResult): void {
     for (const key of what as readonly KeyInfo[]) process.stdout.write(`${lineOf(key)}\n`);
   } else if (order.order === 'create') {
     const { id, apiKey } = what as { readonly id: string; readonly apiKey: string };
-    // The output for scripts stands alone on its stream.
+    // The output for scripts is alone on its stream.
     process.stderr.write(`key ${id} of ${order.tenantId}, shown this once:\n`);
     process.stdout.write(`${apiKey}\n`);
   } else {

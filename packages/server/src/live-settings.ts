@@ -85,7 +85,7 @@ function missingKeys(env: Environment, source: keyof typeof OFFERS): readonly st
   }
 }
 
-/** A clock that begins elsewhere and keeps real speed, for a source on this machine (D222). */
+/** A clock with another start at real speed, for a source on this machine (D222). */
 const isTestClock = (env: Environment): boolean =>
   env.MARKET_CLOCK === 'scaled' &&
   env.CLOCK_SPEED === 1 &&

@@ -19,7 +19,7 @@ const isUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
 const openAt = (place: string): Promise<Store> =>
   openAnyStore({ databaseUrl: isUrl(place) ? place : undefined, dataDir: place });
 
-/** `npm run migrate -- --from DIR --to URL`, and back. Exits 0 when the destination has everything. */
+/** `npm run migrate -- --from DIR --to URL`, and back. Exits with 0 if the destination is complete. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { from: { type: 'string' }, to: { type: 'string' } } });
   const { from, to } = values;

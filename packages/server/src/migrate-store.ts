@@ -8,12 +8,12 @@ import type { ForkBeginning, Registry, SimulationEntry } from './store/registry.
 import { MIGRATION, STORE_SETTINGS } from './store/store.js';
 import type { Store, StoreContents } from './store/store.js';
 
-/** Records that are on their way to the destination at once, at most. */
+/** Maximum number of records in flight to the destination. */
 const MOST_UNDER_WAY = 2_000;
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 /** Answers and deliveries copied at a time. */
 const PAGE = 200;
-/** A start reads so many records in no time: no checkpoint is made for them. */
+/** A start reads this many records in negligible time: they need no checkpoint. */
 const NOT_WORTH_A_CHECKPOINT = 1_000;
 const LOOK_MS = 20;
 
@@ -32,8 +32,8 @@ export interface MigrationReport {
 type MigratedStore = Store & { readonly contents: StoreContents };
 
 /**
- * Copies everything that a store keeps into another one, and compares both by hashes. What an earlier attempt has copied is checked and stays.
- * Rejects with `UnusableDatabase` when the destination holds anything else, with `DamagedJournal` when the source is damaged.
+ * Copies a store into another one, and compares both by hashes. Data copied by an earlier attempt is checked and kept.
+ * Rejects with `UnusableDatabase` if the destination contains other data, with `DamagedJournal` when the source is damaged.
  */
 export async function migrateStore(
   source: Store,
@@ -159,7 +159,7 @@ function beginningOf(
   return live.has(simulationId) ? { simulationId, sequence } : undefined;
 }
 
-/** Copies the records that the destination lacks, and compares those of both by their hash. `end`: the last that it had before. */
+/** Copies the records that the destination lacks, and compares those of both by their hash. `end`: its last record before. */
 async function copyJournal(
   from: MigratedStore,
   to: MigratedStore,
@@ -221,7 +221,7 @@ async function copyWebhooks(
 ): Promise<{ readonly webhooks: number; readonly deliveries: number }> {
   const { webhooks, cursors } = await from.webhooks.load();
   const before = await to.webhooks.load();
-  // Whatever an earlier attempt has left is written again: the order of deliveries is that in which they were stored.
+  // Data of an earlier attempt is written again: deliveries keep the order in which they are stored.
   for (const { webhookId } of before.webhooks)
     await to.webhooks.apply([{ change: 'delete-webhook', webhookId }]);
   let copied = 0;

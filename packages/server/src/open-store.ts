@@ -18,7 +18,7 @@ export const prepareDataDirectory = (settings: Settings): void => makePrivateDir
 export interface StoreEvents extends Pick<SqliteStoreOptions, 'note' | 'onDamage'> {
   /** The state of a simulation in memory is invalid: another node owns it, or the database lacks records of it. */
   readonly onLost?: (simulationId: string) => void;
-  /** Other nodes own everything that this one did. Only in a cluster. */
+  /** Other nodes own all tenants of this node. Only in a cluster. */
   readonly onStruckOut?: () => void;
 }
 
@@ -45,7 +45,7 @@ export async function openStore(
   );
 }
 
-/** The same for migrations, which go on with one that has not finished. */
+/** The same for migrations, which continue an unfinished one. */
 export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,
@@ -78,10 +78,10 @@ export async function openAnyStore(
 export interface OpeningStore {
   /** Rejects with `StoreInUse`, `UnusableDatabase` or `DamagedJournal`; a rejection without a listener does not end the process. */
   readonly store: Promise<Store>;
-  /** Hears of damage that is found behind the server's back. */
+  /** Receives damage that is found in the background. */
   onDamage: NonNullable<StoreEvents['onDamage']>;
   onLost: NonNullable<StoreEvents['onLost']>;
-  /** Other nodes own everything that this one did. */
+  /** Other nodes own all tenants of this node. */
   onStruckOut: () => void;
   isStruckOut: boolean;
 }

@@ -15,16 +15,13 @@ export function lastWords(error: unknown): string {
   return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
 }
 
-/**
- * Lets threads have the bounds that they are started with. The room for young garbage that the main thread was started with is its own by now; the flags for it
- * would take the place of those bounds in every thread.
- */
+/** Clears the main thread's young-generation flags, which it has applied already: they would override the limits of its threads. */
 function boundThreads(): void {
   setFlagsFromString('--min-semi-space-size=0');
   setFlagsFromString('--max-semi-space-size=0');
 }
 
-/** Serves until a signal comes. On a terminal it says in lines what happens; elsewhere its log is JSON. */
+/** Serves until a signal. On a terminal it logs readable lines; otherwise JSON. */
 export async function runServer(settings: Settings): Promise<void> {
   boundThreads();
   const isTerminal = process.stdout.isTTY;
@@ -33,7 +30,7 @@ export async function runServer(settings: Settings): Promise<void> {
     ? pino({ level: settings.logLevel }, { write: (json) => say(lineOfLog(json)) })
     : pino({ level: settings.logLevel });
   const isTold = isTerminal && log.isLevelEnabled('info');
-  // A permanently failed store, a broken invariant, a bug: acknowledge nothing more and let the supervisor restart the server.
+  // A permanently failed store, a broken invariant, a bug: stop acknowledging, and let the supervisor restart the server.
   const onFatal = (error: Error): void => {
     log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
     process.exit(EXIT.FAILED);
@@ -44,13 +41,13 @@ export async function runServer(settings: Settings): Promise<void> {
   );
 
   prepareDataDirectory(settings);
-  // With a database it is kept there.
+  // With a database it is stored there.
   const jwtSecret = settings.databaseUrl === undefined ? signingSecret(settings) : settings.jwtSecret;
   let http = { ...settings, jwtSecret };
   let isEnded = false;
   while (!isEnded) {
     const opening = beginOpening(http, onFatal, (text) => log.warn(text));
-    // The threads of the store start while this one reads in everything else: a third of a second.
+    // The threads of the store start while this one loads its modules: a third of a second.
     const { serve } = await import('./serve.js');
     try {
       const port = await serve(http, { opening, log, onFatal, ...(isTold && { say }) });

@@ -7,7 +7,7 @@ import { lastWords, runServer } from './run-server.js';
 
 /**
  * `sandpit sandbox`: a server for tests, on a free port, whose quotes are pushed. It prints `{ url, apiKey }` in a line once it listens,
- * ends with its input, however the other end closed it, and leaves no files behind.
+ * stops when its input is closed, and removes its files.
  */
 async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));

@@ -23,7 +23,7 @@ import { sharedSecret } from './shared-secret.js';
 import { watchMainThread } from './watchdog/watchdog.js';
 import { lineOfRefusal, linesOf } from './terminal.js';
 
-/** A stop may take this long beyond `DRAIN_MS` before the process ends anyway. */
+/** Time beyond `DRAIN_MS` after which a stop ends the process in any case. */
 const STOP_MS = 9_000;
 
 interface Beginnings {
@@ -38,8 +38,8 @@ interface Beginnings {
 const ABANDON_MS = 2_000;
 
 /**
- * Everything behind the store: the simulations, the HTTP surface, the doors. Resolves once it listens; ends the process at a signal. Of a node
- * of a cluster it resolves when the node was struck out and nothing of it is left, with the port that it listened on.
+ * Starts everything above the store: simulations, the HTTP server, the endpoints for operators. Resolves once it listens; ends the process
+ * at a signal. For a node of a cluster it resolves, with its port, after the node was removed from the cluster and has closed everything.
  */
 export async function serve(
   given: Settings,
@@ -91,7 +91,7 @@ export async function serve(
   });
   const connections = connectionsOf(app.server);
   await app.listen({ port: settings.port, host: settings.host });
-  // From here on no turn of the event loop takes long; reading a journal at the start may.
+  // From now on every turn of the event loop is short; reading a journal at the start may be long.
   if (settings.watchdogMs !== undefined && !isWatched) {
     isWatched = true;
     watchMainThread({
@@ -162,7 +162,7 @@ export async function serve(
         ...(loginLink !== undefined && { loginLink }),
         issueToken: issueDemoToken,
       });
-  // Secrets go to a terminal only: elsewhere standard output is a log, which others read and keep.
+  // Secrets are printed to a terminal only: otherwise standard output is a log, which may be stored and read by others.
   const isTerminal = process.stdout.isTTY;
   if (apiKey !== undefined) {
     process.stdout.write(
@@ -205,8 +205,8 @@ function connectionsOf(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Closing waits for connections: each ends with its next answer, or as soon as nothing is asked on it. Those on which nothing has been
- * asked yet end at once: Node would wait a minute for their first request.
+ * Closing waits for connections: each ends with its next response, or when idle. Unused connections end immediately: Node would wait a
+ * minute for their first request.
  */
 function endConnections(server: Server, connections: ReadonlySet<Socket>): void {
   for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();

@@ -7,8 +7,8 @@ import { BadSetting } from './config.js';
 const FILE = 'jwt-secret';
 
 /**
- * The secret tokens are signed with: `JWT_SECRET`, else one that the installation drew for itself and keeps in its data
- * directory, readable by its owner only. Undefined when tokens come from elsewhere (`JWT_JWKS_URL`).
+ * The secret tokens are signed with: `JWT_SECRET`, else a random one that the installation stores in its data directory, readable by its
+ * owner only. Undefined if a provider issues tokens (`JWT_JWKS_URL`).
  */
 export function signingSecret(
   settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' | 'dataDir'>,

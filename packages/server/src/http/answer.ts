@@ -7,8 +7,8 @@ import {
 } from '@sandpit/protocol';
 
 /**
- * A finished answer: its status and its body as text. Handlers return one in place of a plain reply when they refuse, or when the
- * text was made at a moment that must not pass (the turn in which a command was executed).
+ * A finished answer: its status and its body as text. Handlers return one instead of a plain reply to refuse, or if the text must be
+ * written in the turn of the command.
  */
 export class Answer {
   readonly status: number;
@@ -47,7 +47,7 @@ export function refuseCoded<Code extends ErrorCode>(
   return Answer.json(body.statusCode, body, headers);
 }
 
-/** One body for whatever is wrong with a token (D4). */
+/** One body for every problem of a token (D4). */
 export const UNAUTHORIZED = refuse(401, 'Unauthorized', { 'www-authenticate': 'Bearer' });
 export const ROUTE_NOT_FOUND = refuse(404, 'Route not found');
 export const PORTFOLIO_NOT_FOUND = refuse(404, 'Portfolio not found');
@@ -59,7 +59,7 @@ export const INTERNAL_ERROR = refuse(500, 'Internal server error');
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Refuses a request with the reason why it cannot be served now. Nothing was changed. */
+/** Refuses a request that cannot be served now, with the reason. The request had no effect. */
 export const unavailable = (message: string): Answer =>
   refuseCoded(
     'SERVICE_UNAVAILABLE',
@@ -68,5 +68,5 @@ export const unavailable = (message: string): Answer =>
     { 'retry-after': String(RETRY_AFTER_SECONDS) },
   );
 
-/** Refuses a request while nothing can be committed or the server is stopping. Nothing was changed. */
+/** Refuses a request while the store cannot commit or the server is stopping. The request had no effect. */
 export const SERVICE_UNAVAILABLE = unavailable('Service unavailable');

@@ -74,7 +74,7 @@ import type { Residents } from '../cluster/tenant-placement.js';
 import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** The longest head that the parser takes: whether a parameter is too long is for the validator to say. */
+/** The longest head that the parser accepts: the validator limits the length of parameters. */
 const MAX_PARAMETER_LENGTH = maxHeaderSize;
 
 export interface AppDeps extends HttpDeps {
@@ -89,7 +89,7 @@ export interface AppDeps extends HttpDeps {
   readonly docsSite: DocsSite;
   /** Issues the token of the API reference; absent = its reader enters one. */
   readonly issueDemoToken?: IssueDemoToken;
-  /** Hears of every request that is refused. */
+  /** Receives every refused request. */
   readonly onRefusal?: OnRefusal;
   /** A line in the log for every request. */
   readonly isAccessLogged?: boolean;
@@ -105,11 +105,11 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Request counts and times for the metrics server. */
     traffic: Traffic;
-    /** Hears of what goes wrong. */
+    /** Receives errors. */
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
     isAccessLogged: boolean;
-    /** From here on everything but health is answered with 503. */
+    /** From now on everything but health returns 503. */
     beginDrain: () => void;
     openStreams: () => number;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
@@ -126,7 +126,7 @@ declare module 'fastify' {
   }
 }
 
-/** Requests are checked by the table of routes: the framework's own compilers would take a tenth of a second of every start. */
+/** The table of routes validates requests: the framework's own compilers would add a tenth of a second to every start. */
 function noSchemas(): never {
   throw new Error('No route has schemas of the framework');
 }
@@ -134,7 +134,7 @@ function noSchemas(): never {
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = fastify({
-    // It would make a logger for each request; what goes wrong is logged in `reply.ts`.
+    // It would create a logger for each request; errors are logged in `reply.ts`.
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,

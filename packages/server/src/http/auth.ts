@@ -19,7 +19,7 @@ export interface TokenSettings {
   readonly jwtSecret: string | undefined;
   /** The keys of an identity provider; tokens are then signed with a private key, and must name issuer and audience. */
   readonly jwksUrl: string | undefined;
-  /** The claim of the provider's tokens that says what an agent may do; undefined = none does. */
+  /** The claim of the provider's tokens with the restrictions of an agent; undefined = no claim. */
   readonly jwtAgentClaim: string | undefined;
   readonly jwtIssuer: string;
   readonly jwtAudience: string;
@@ -62,9 +62,9 @@ export interface Grant {
   readonly simulationId?: string;
   /** The token ends no later than this, ms. */
   readonly notAfterMs?: number;
-  /** The API key that it is exchanged for, or the one that the token goes back to that asks for it. */
+  /** The API key exchanged for it, or the one from which the requesting token derives. */
   readonly keyId?: string | undefined;
-  /** The `jti` of the token that asks for it, after those that that one came from. */
+  /** The `jti` of the requesting token, after those from which it derives. */
   readonly fromTokenIds?: readonly string[];
   /** The agent it is for. */
   readonly agent?: Agent | undefined;
@@ -123,7 +123,7 @@ export class Authenticator {
   readonly #settings: TokenSettings;
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
-  /** By the whole header, so that a request that was seen before costs one look-up. */
+  /** By the whole header, so that a repeated header costs one lookup. */
   readonly #known = boundedCache<Principal>(TOKENS_KEPT);
   readonly #verify: (token: string, currentDate: Date) => Promise<JWTPayload>;
 
@@ -160,7 +160,7 @@ export class Authenticator {
     try {
       claims = await this.#verify(token, new Date(this.#clockMs()));
     } catch {
-      // Whatever is wrong with a token, or with reaching those who vouch for it: it is not accepted.
+      // An invalid token, or one whose provider cannot be reached, is not accepted.
       return undefined;
     }
     const principal = principalFrom(claims, this.#settings, this.#clockMs());
@@ -248,7 +248,7 @@ function principalFrom(
   if (!isText(sub) || !isText(sim) || !isTier(tier) || typeof scope !== 'string') return undefined;
   if (typeof exp !== 'number' || !Number.isFinite(exp) || exp * 1000 <= nowMs) return undefined;
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf * 1000 > nowMs)) return undefined;
-  // An operator's own tokens may leave these out, those of a provider may not; what is there must be meant for this server.
+  // An operator's own tokens may omit these claims, those of a provider may not; present claims must name this server.
   const isOwn = settings.jwksUrl === undefined;
   if (!(isOwn && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];

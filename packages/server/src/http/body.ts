@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** Lines of JSON. */
 export const NDJSON = 'application/x-ndjson';
 
-/** Types of files that a route may take in place of JSON. */
+/** Types of files that a route may accept instead of JSON. */
 export const FILE_TYPES = ['text/csv', 'text/plain'];
 
-/** A body that cannot be read; `reply.ts` says what that is answered with. */
+/** A body that cannot be read; `reply.ts` maps it to a response. */
 class BadBody extends Error {
   readonly code: string;
 
@@ -17,7 +17,7 @@ class BadBody extends Error {
   }
 }
 
-/** Deeper than anything that is asked for: what looks through a body, a library too, may call itself for each level. */
+/** Deeper than any valid body: code that traverses a body, also of libraries, may recurse for each level. */
 const MOST_LEVELS = 64;
 
 /** True when JSON text is nested too deeply. Brackets within strings do not count. */

@@ -6,7 +6,7 @@ import { Answer } from './answer.js';
 import type { Principal } from './auth.js';
 import type { PendingAnswer } from './idempotency.js';
 
-/** The request as its handler sees it: everything has been validated. */
+/** A validated request, for its handler. */
 interface PublicCall<Id extends OperationId = OperationId> {
   readonly params: ParamsOf<Id>;
   readonly query: QueryOf<Id>;
@@ -30,7 +30,7 @@ type PublicId = {
   [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'none' ? Id : never;
 }[OperationId];
 
-/** Operations that a visitor without a token may ask, too. */
+/** Operations open to visitors without a token. */
 type OptionalId = {
   [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'optional' ? Id : never;
 }[OperationId];
@@ -51,8 +51,8 @@ type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 type DownloadId = 'exportSimulation' | 'exportCompetition';
 
 /**
- * The fields of an answer that grant access. They are issued for every answer, including one repeated for an `Idempotency-Key`, and never
- * stored: reading the store or replaying a request gives no rights beyond the caller's own token.
+ * The fields of a response that grant access. They are issued for every response, including one repeated for an `Idempotency-Key`, and
+ * never stored: reading the store or replaying a request gives no rights beyond the caller's own token.
  */
 interface IssuedFields {
   readonly createSimulation: 'token';
@@ -71,12 +71,12 @@ interface IssuedFields {
 
 type IssuingId = keyof IssuedFields;
 
-/** The handler's reply as it is stored: the answer without issued fields such as tokens and secrets. */
+/** The handler's reply as stored: without issued fields such as tokens and secrets. */
 type StoredReply<Id extends OperationId> = Id extends IssuingId
   ? Omit<ReplyOf<Id>, IssuedFields[Id]>
   : ReplyOf<Id>;
 
-/** Completes the stored part of an answer; or returns a refusal when nothing can be issued. */
+/** Completes the stored part of a response; or returns a refusal if its tokens or secrets cannot be issued. */
 export type Issuers = {
   readonly [Id in IssuingId]: (
     call: Pick<Call<Id>, 'principal' | 'simulation' | 'body'>,
@@ -91,7 +91,7 @@ type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
   : Id extends OptionalId
     ? (call: OptionalCall<Id>) => Reply<Id>
     : Id extends StreamId
-      ? /** Undefined = it has taken the connection over and the stream is under way. */ (
+      ? /** Undefined = the handler serves the connection as a stream. */ (
           call: Call<Id>,
         ) => Promise<Answer | undefined>
       : Id extends DownloadId
@@ -108,8 +108,8 @@ type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 
 /**
- * Executes a command and answers with what `render` makes of its outcome. That happens in the turn of the command: a moment later the state
- * may show things that are not durable yet. If the request has an `Idempotency-Key`, the response is stored in the commit of the effect.
+ * Executes a command and responds with `render` of its outcome. Rendering happens in the turn of the command: a moment later the state may
+ * contain changes that are not durable yet. If the request has an `Idempotency-Key`, the response is stored in the commit of the effect.
  */
 export async function execute<T extends Command['type']>(
   call: Pick<Call, 'simulation' | 'status' | 'pending'>,

@@ -9,13 +9,13 @@ const EXPECTATION_FAILED = refuse(417, 'Expectation Failed');
 const TIMEOUT = refuse(408, 'Request timeout');
 const HEADERS_TOO_LARGE = refuse(431, 'Request header fields too large');
 
-/** Uploads of files, which take their time. */
+/** Uploads of files, which are slow. */
 const uploading = new WeakMap<Socket, { heardAtMs: number }>();
 
-/** An upload that says nothing for so long is given up, ms. */
+/** Time without data after which an upload is aborted, ms. */
 const SILENCE_MS = 20_000;
 
-/** Lets a request last for as long as its body keeps coming. Returns how to say that more has come. */
+/** Extends a request while its body keeps arriving. Returns a function to report progress. */
 export function allowUpload(socket: Socket): () => void {
   const upload = { heardAtMs: performance.now() };
   uploading.set(socket, upload);
@@ -49,9 +49,9 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   socket.destroySoon();
 }
 
-/** The refusal of a head that the HTTP parser has let pass: no host, or two (RFC 9112, 3.2). Mends what needs no refusal. */
+/** The refusal of a head that the HTTP parser accepts: no host, or two (RFC 9112, 3.2). Repairs other defects. */
 export function brokenHead({ headers, rawHeaders, httpVersion }: IncomingMessage): Answer | undefined {
-  // A header that says nothing is no header (D147); the framework would refuse it.
+  // An empty header counts as absent (D147); the framework would refuse it.
   if (headers['content-type'] === '') delete headers['content-type'];
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

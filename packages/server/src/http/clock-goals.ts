@@ -10,7 +10,7 @@ import { afterDuration, instantOf } from './translate/instants.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** A clock that moves farther at once would keep its simulation busy for longer than anybody waits. */
+/** A longer single move would occupy its simulation for longer than clients wait. */
 const LONGEST_MOVE_MS = 10 * 366 * 86_400_000;
 const TOO_FAR = 'must be within ten years of the present of the simulation';
 
@@ -29,7 +29,7 @@ export function problemOf(to: Instant, from: Instant): string | undefined {
   return to - from > LONGEST_MOVE_MS ? TOO_FAR : undefined;
 }
 
-/** The goal of an advance from now, or why there is none; `path` leads to the fields of the body. */
+/** The target of an advance from now, or the reason why there is none; `path` leads to the fields of the body. */
 export function goalOf(simulation: Simulation, advance: AdvanceClockBody, path = ''): ClockGoal | Answer {
   const { calendar } = simulation.brokerage.rules;
   const now = simulation.now();
@@ -74,7 +74,7 @@ function nextOf(
 export interface AdvanceWatch {
   /** Symbols whose quotes `next-quote` waits for; empty = any. */
   readonly symbols: ReadonlySet<string>;
-  /** True when an order event came since it began. */
+  /** True if an order event happened since it began. */
   readonly hasEvent: () => boolean;
   /** True when it has done as much as it may. */
   readonly isFull: () => boolean;
@@ -96,7 +96,7 @@ export async function advanceTo(
   const isWanted = ({ symbol }: Quote): boolean => symbols.size === 0 || symbols.has(symbol);
   const isEnough = next === 'EVENT' ? () => isFull() || hasEvent() : isFull;
   const options = { pace, isEnough, quotesOf, ...(next === 'QUOTE' && { isWanted }) };
-  // By the second at first: a feed that computes its quotes tells a long way by the minute.
+  // By the second at first: a feed that computes its quotes reports long advances by the minute.
   for (const goal of [Instant.min(to, Instant.plusMs(step.now(), HOUR_MS)), to]) {
     const end = await step.advance(goal, options);
     if (end === 'ENOUGH') return !(next === 'EVENT' && hasEvent());

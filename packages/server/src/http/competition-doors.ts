@@ -112,7 +112,7 @@ const NOT_FOR_MARKETS = refuseCoded(
   {},
 );
 
-/** Why a token that lives in a simulation of a competition may not do something; undefined when it may. */
+/** Reason why a token for a simulation of a competition may not perform an operation; undefined if it may. */
 export function competitionRefusal(
   competitions: Pick<Competitions, 'placeOf'>,
   simulationId: string,

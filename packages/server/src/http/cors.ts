@@ -1,10 +1,10 @@
-/** Pages of other origins (D144): who may, and what their browsers ask first. */
+/** Cross-origin requests (D144): allowed origins, and preflight requests. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { routeEntries, type Route } from '@sandpit/protocol';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Headers that let the page that asks read the answer: name and value in turn. */
+    /** Headers that let the requesting page read the response: alternating names and values. */
     cors: readonly string[] | undefined;
   }
 }
@@ -47,7 +47,7 @@ export function allowOrigin(
   if (origins.size === 0) return false;
   const { origin } = request.headers;
   if (origin === undefined || !origins.has(origin)) {
-    // A cache must not give one origin the answer for another.
+    // A cache must not give one origin the response for another.
     request.cors = ['vary', 'Origin'];
     return false;
   }

@@ -6,7 +6,7 @@ import { CsvStream } from './csv.js';
 import { CsvRows, type Shape } from './csv-rows.js';
 import { ALL_LINES, NEXT_CURSOR, type PageReply, REST, UNCOUNTED } from './translate/pages.js';
 
-/** Items that are read at once. */
+/** Items read at a time. */
 const ITEMS_AT_ONCE = 500;
 
 interface ListCall {
@@ -47,7 +47,7 @@ export class CsvList {
     return this.#rows.lines(item);
   }
 
-  /** The first page, or the refusal; the whole list is sent on a connection of its own, and nothing is left to answer. */
+  /** The first page, or the refusal; the whole list is streamed on the connection, which completes the response. */
   async answer(call: ListCall, handle: Handle): Promise<object | undefined> {
     const query = {
       ...(call.query as object),

@@ -1,7 +1,7 @@
 /** Rows of CSV from items of a list, by the schema of the list (D190). */
 import { type Cell, csvLine } from './csv.js';
 
-/** The parts of a JSON schema that rows are made by. */
+/** The parts of a JSON schema that determine rows. */
 export interface Shape {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Shape>>;

@@ -10,7 +10,7 @@ export type Cell = string | number | boolean | undefined;
 /** Columns by their headings. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** Text that spreadsheets would take for a formula. */
+/** Text that spreadsheets would run as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
@@ -21,21 +21,21 @@ function cellText(cell: Cell): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A line with its end. Numbers are written as they are, only text is guarded against being run as a formula. */
+/** A line with its line break. Numbers are written unchanged, text is guarded against being run as a formula. */
 export function csvLine(cells: readonly Cell[]): string {
   let line = '';
   for (let i = 0; i < cells.length; i += 1) line += i === 0 ? cellText(cells[i]) : `,${cellText(cells[i])}`;
   return `${line}\r\n`;
 }
 
-/** True when a request asks for CSV in place of JSON. */
+/** True when a request asks for CSV instead of JSON. */
 export const wantsCsv = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   /(^|,)\s*text\/csv\b/i.test(headers.accept ?? '');
 
-/** Characters that are sent at once. */
+/** Characters sent at a time. */
 const CHUNK_LENGTH = 65_536;
 
-/** Lines on their way to a client, no faster than it takes them. */
+/** Lines sent to a client, at the speed at which it reads them. */
 export class CsvStream {
   readonly #raw: ServerResponse;
   readonly #slice = new Slice();
@@ -84,7 +84,7 @@ export class CsvStream {
   }
 }
 
-/** Sends rows that are at hand. */
+/** Sends loaded rows. */
 export async function sendCsv<Row>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   columns: Columns<Row>,

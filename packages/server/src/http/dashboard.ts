@@ -1,4 +1,4 @@
-/** The dashboard: the files that its build left, and the exchange of a login link for a token. */
+/** The dashboard: the files of its build, and the exchange of a login link for a token. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -43,7 +43,7 @@ export class DashboardFiles {
     this.#assets = assets;
   }
 
-  /** Files that the build wrote to a directory; undefined when there is no build. */
+  /** Files that the build wrote to a directory; undefined without a build. */
   static in(directory: string): DashboardFiles | undefined {
     const page = join(directory, 'index.html');
     if (!existsSync(page)) return undefined;
@@ -54,7 +54,7 @@ export class DashboardFiles {
     return new DashboardFiles(readFileSync(page, 'utf8'), new Map(assets));
   }
 
-  /** The page itself; a browser asks again every time, so that a newer build is seen. */
+  /** The page itself; browsers revalidate it each time, so that they see a newer build. */
   sendPage(request: FastifyRequest, reply: FastifyReply): void {
     sendFile(request, reply, 200, this.#page, {
       'content-type': 'text/html; charset=utf-8',

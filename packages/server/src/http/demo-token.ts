@@ -10,8 +10,8 @@ export const isLoopback = (host: string): boolean =>
   /^(127(\.\d{1,3}){3}|localhost|\[?::1\]?|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 
 /**
- * A request of this machine, by a name of this machine (a name of another domain that leads here is none), through no proxy that says so, and
- * not of a page of another site.
+ * A request from this machine, to a name of this machine (no other domain that resolves to it), without headers of a proxy, and not from a
+ * page of another site.
  */
 function isOfThisMachine({ headers, socket }: FastifyRequest): boolean {
   const host = (headers.host ?? '').replace(/:\d+$/, '');
@@ -25,7 +25,7 @@ function isOfThisMachine({ headers, socket }: FastifyRequest): boolean {
   );
 }
 
-/** A proxy that does not say so looks like this machine: a setting or the browser that opened the login link lets in, nothing else does. */
+/** A proxy without its headers looks like this machine: only a setting or the browser that opened the login link grants access. */
 export interface DemoTokenRules {
   readonly isOpen: boolean;
   readonly browsers: Pick<KnownBrowsers, 'knows'>;

@@ -1,4 +1,4 @@
-/** The documentation site at `/docs/`: the files that its build left. */
+/** The documentation site at `/docs/`: the files of its build. */
 import { readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';

@@ -31,7 +31,7 @@ export async function registerDocs(
   issueDemoToken: IssueDemoToken | undefined,
   rules: DemoTokenRules,
 ): Promise<void> {
-  // Made at the first request for it: a start has better things to do.
+  // Built at the first request, to keep the start fast.
   const document: Record<string, unknown> = {};
   let text: string | undefined;
   const made = (): string => (text ??= JSON.stringify(Object.assign(document, openApiDocument(options))));
@@ -44,7 +44,7 @@ export async function registerDocs(
   });
   const guide = llmsText();
   app.get('/', (request, reply) => {
-    // The router takes `*` for the same.
+    // The router treats `*` alike.
     if (request.raw.url?.startsWith('/') !== true) sendAnswer(request, reply, ROUTE_NOT_FOUND);
     else if (dashboard !== undefined && wantsPage(request)) dashboard.sendPage(request, reply);
     else send(request, reply, 200, welcome, dashboard === undefined ? undefined : { vary: 'Accept' });

@@ -1,4 +1,4 @@
-/** Faults that tests order (D177). They belong to the edge: nothing in the core or the journal knows of them. */
+/** Faults injected by tests (D177). They exist at the edge only: the core and the journal do not contain them. */
 import { randomUUID } from 'node:crypto';
 import { Instant, seedOf, uniform } from '@sandpit/core';
 import {
@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** A fault as the request meets it. */
+/** A fault that applies to the request. */
 interface Struck {
   readonly faultId: string;
   readonly fault: FaultEffect;
@@ -31,7 +31,7 @@ interface Struck {
 /** A fault that is set, with its counters. */
 interface Setting extends Omit<Fault, 'used'> {
   used: number;
-  /** Matching requests that `skip` has let pass. */
+  /** Number of matching requests skipped by `skip`. */
   skipped: number;
   readonly delayMs: number;
   /** Number of the fault in its simulation and of its draws: what chance is drawn by. */
@@ -49,10 +49,10 @@ const MOST_FAULTS = 1000;
 /** The faults of a server, by simulation and tenant: in `main` a tenant strikes its own requests only. */
 export class Faults {
   readonly #held = new Map<string, Map<string, Held>>();
-  /** Requests that are held up, each by the function that refuses it. */
+  /** Delayed requests, each with the function that refuses it. */
   readonly #delayed = new Set<() => void>();
 
-  /** Sets a fault; undefined when there are too many. */
+  /** Sets a fault; undefined if there are too many. */
   add(simulationId: string, tenantId: string, body: FaultBody, delayMs: number): Fault | undefined {
     const held = this.#of(simulationId, tenantId);
     if (held.settings.length >= MOST_FAULTS) {
@@ -84,7 +84,7 @@ export class Faults {
     return (this.#held.get(simulationId)?.get(tenantId)?.settings ?? []).map(shown);
   }
 
-  /** Deletes a fault, or all; returns how many there were. */
+  /** Deletes a fault, or all; returns the number of deleted ones. */
   delete(simulationId: string, tenantId: string, faultId?: string): number {
     const settings = this.#held.get(simulationId)?.get(tenantId)?.settings ?? [];
     const at = faultId === undefined ? 0 : settings.findIndex((one) => one.faultId === faultId);
@@ -97,7 +97,7 @@ export class Faults {
     this.#held.delete(simulationId);
   }
 
-  /** Refuses all requests that are held up: nothing has been done for them. */
+  /** Refuses all delayed requests, which had no effect. */
   close(): void {
     for (const refuseNow of this.#delayed) refuseNow();
     this.#delayed.clear();
@@ -143,7 +143,7 @@ export class Faults {
   }
 }
 
-/** An idle connection would hold the server up. */
+/** An idle connection would delay the shutdown. */
 const STOPPING = new Answer(SERVICE_UNAVAILABLE.status, SERVICE_UNAVAILABLE.text, {
   ...SERVICE_UNAVAILABLE.headers,
   connection: 'close',
@@ -158,7 +158,7 @@ function shown({ faultId, match, skip, times, chance, used, fault }: Setting): F
   return { faultId, match, skip, times, ...(chance !== undefined && { chance }), used, fault };
 }
 
-/** Counts a request that matches, and tells if the fault strikes it. */
+/** Counts a matching request, and returns true if the fault applies to it. */
 function strikes(setting: Setting, request: FastifyRequest, { brokerage }: Simulation): boolean {
   if (isSpent(setting) || !isMatch(setting, request)) return false;
   if (setting.skipped < setting.skip) {
@@ -186,7 +186,7 @@ function isStream({ operation }: FastifyRequest): boolean {
 
 const templateOf = ({ routeOptions }: FastifyRequest): string => routeOptions.url ?? '';
 
-/** A template or path is named by itself, or by a prefix of it. */
+/** A template or path, or a prefix of it. */
 function matchesPath(pattern: string, template: string, path: string): boolean {
   if (!pattern.endsWith('*')) return unnamed(pattern) === unnamed(template) || pattern === path;
   const prefix = pattern.slice(0, -1);
@@ -198,7 +198,7 @@ const unnamed = (template: string): string => template.replace(/\/:\w+/g, '/:');
 
 type FaultStatus = NonNullable<FaultEffect['status']>;
 
-/** The answer of a fault: as the service itself would give it. */
+/** The response of a fault, in the service's own format. */
 function answerOf(status: FaultStatus, retryAfter: number | undefined): Answer {
   const headers = retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) };
   if (status === 429 || status === 503) {

@@ -10,7 +10,7 @@ const TTL_MS = 86_400_000;
 const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 const VALID_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Refusals that say nothing about the request itself: the same request may do better a moment later. */
+/** Refusals unrelated to the request itself: the same request may succeed a moment later. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 429, 500, 503]);
 
 /** One request with a key, under way. */
@@ -67,7 +67,7 @@ export class Idempotency {
     if (kept !== undefined && !(kept instanceof Promise)) return replayOf(kept, fingerprint);
     const name = JSON.stringify([tenantId, simulationId, route, key]);
     if (this.#underWay.has(name)) return refuse(409, 'A request with this Idempotency-Key is under way');
-    // Before the answer of a store that has to be asked: no other request with the key begins meanwhile.
+    // Before the asynchronous lookup: no other request with the key begins in the meantime.
     this.#underWay.add(name);
     try {
       const found = kept === undefined ? undefined : await kept;

@@ -6,14 +6,14 @@ interface KnownPath {
   readonly methods: Set<string>;
 }
 
-/** The methods of every path that has a route, for requests that come with another one (D220). */
+/** The methods of every path that has a route, for requests with another method (D220). */
 export class KnownMethods {
   readonly #paths = new Map<string, KnownPath>();
 
-  /** Hears of the routes that are registered from here on. */
+  /** Receives routes registered from now on. */
   constructor(app: FastifyInstance) {
     app.addHook('onRoute', ({ url, method }) => {
-      // A path that stands for any is not known.
+      // A wildcard path is not recorded.
       if (url.includes('*')) return;
       let path = this.#paths.get(url);
       if (path === undefined) this.#paths.set(url, (path = { pattern: patternOf(url), methods: new Set() }));
@@ -21,7 +21,7 @@ export class KnownMethods {
     });
   }
 
-  /** The answer for a path and a method that nothing is registered for: 405 if another method has a route, else 404. */
+  /** The response for a path and a method without a route: 405 if another method has a route, else 404. */
   refusalOf(url: string): Answer {
     const path = url.split('?')[0] ?? '';
     const methods = [...this.#paths.values()].filter(({ pattern }) => pattern.test(path));
@@ -31,7 +31,7 @@ export class KnownMethods {
   }
 }
 
-/** Segments as they stand in the template, each parameter any text without a slash. */
+/** Segments of the template; each parameter matches any text without a slash. */
 const patternOf = (template: string): RegExp =>
   new RegExp(
     `^${template

@@ -14,12 +14,9 @@ import type { Simulation } from '../engine/simulation.js';
 import { Slice } from '../engine/slice.js';
 import { plainSymbol } from './translate/instruments.js';
 
-/*
- * Listed instruments: from commands, from the feed and by rule, in order of precedence. Contracts are computed for the request that asks
- * for them.
- */
+/* Listed instruments: from commands, from the feed and by rule, in order of precedence. Contracts are computed on request. */
 
-/** A symbol as it is known in a simulation now. */
+/** A symbol currently known in a simulation. */
 export const symbolIn = (simulation: Simulation, symbol: string): string =>
   plainSymbol(symbol, simulation.brokerage.rules.calendar.dateOf(simulation.now()));
 
@@ -37,7 +34,7 @@ export function listedInstruments({ rules, state }: Brokerage, at: Instant): Ins
   ].filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
-/** The expirations of the options on an underlying, in order, without those that have traded for the last time. */
+/** The expirations of the options on an underlying, in order, without those past their last trade date. */
 export function expirationsOn(brokerage: Brokerage, underlying: string, at: Instant): TradingDate[] {
   const { instruments, calendar } = brokerage.rules;
   const series = [
@@ -49,8 +46,8 @@ export function expirationsOn(brokerage: Brokerage, underlying: string, at: Inst
 }
 
 /**
- * The options on an underlying that expire on a date, by strike, the call before the put, without those that have traded for the last
- * time. Of those listed by rule the ones whose strikes lie around the mark of the underlying; without a mark, none.
+ * The options on an underlying that expire on a date, by strike, the call before the put, without those past their last trade date. Of
+ * those listed by rule, the strikes around the mark of the underlying; none without a mark.
  */
 export function optionsExpiring(
   brokerage: Brokerage,
@@ -69,7 +66,7 @@ export function optionsExpiring(
     .sort((a, b) => a.strike - b.strike || (a.optionType < b.optionType ? -1 : 1));
 }
 
-/** All that is listed by itself: options by rule are computed for those who ask for an underlying. */
+/** All individually listed instruments: options by rule are computed for each requested underlying. */
 export const instrumentsAt = (brokerage: Brokerage, at: Instant): Instrument[] => {
   const { instruments, calendar } = brokerage.rules;
   const listed = listedInstruments(brokerage, at);
@@ -79,8 +76,8 @@ export const instrumentsAt = (brokerage: Brokerage, at: Instant): Instrument[] =
 };
 
 /**
- * All options on an underlying that are listed and still trade, and those listed one by one that do so no longer, by symbol. They are many:
- * others have the event loop meanwhile.
+ * All options on an underlying that are listed and still trade, and individually listed ones that no longer trade, by symbol. Yields the
+ * event loop, because they are many.
  */
 export async function optionsOn(
   brokerage: Brokerage,
@@ -94,7 +91,7 @@ export async function optionsOn(
   const listed = new Map(
     listedOptions(brokerage, underlying, at).map((contract) => [contract.symbol, contract]),
   );
-  // Symbols begin with the part that a series has in common, followed by CALL or PUT: each of these is sorted by itself.
+  // Symbols begin with the part that a series has in common, followed by CALL or PUT: each of these is sorted separately.
   const parts = new Map<string, OptionContract[]>();
   const add = (contract: OptionContract): void => {
     const key = seriesNameOf(contract.symbol) + contract.optionType;
@@ -121,7 +118,7 @@ export async function optionsOn(
   return found;
 }
 
-/** Options listed one by one: those that commands listed go before those of the feed. */
+/** Individually listed options: those of commands precede those of the feed. */
 function listedOptions({ rules, state }: Brokerage, underlying: string, at: Instant): OptionContract[] {
   const found: OptionContract[] = rules.instruments
     .optionsListed(underlying, rules.calendar.dateOf(at))
@@ -133,7 +130,7 @@ function listedOptions({ rules, state }: Brokerage, underlying: string, at: Inst
   return found.filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
-/** The quote of a symbol for display. The quote of a computed contract is not kept: there are far more contracts than are traded. */
+/** The quote of a symbol for display. The quote of a computed contract is not stored: few of these contracts trade. */
 export function quoteIn(
   { feed }: Simulation,
   brokerage: Brokerage,
@@ -144,7 +141,7 @@ export function quoteIn(
 }
 
 /**
- * The symbols whose quotes the brokerage must hold to show them. On a live feed these are all symbols: the source has to be asked for them.
+ * The symbols whose quotes the brokerage must hold to show them. On a live feed these are all symbols, because the source must be queried.
  */
 export const keptOf = ({ feed }: Simulation, symbols: readonly string[]): string[] =>
   symbols.filter((symbol) => feed.kind === 'live' || !isLongAsOsi(symbol));

@@ -15,7 +15,7 @@ const OPENING = `# Sandpit
 The whole API: [/openapi.json](/openapi.json). In a browser: the documentation at [/docs/](/docs/), the API reference at [/docs/api/](/docs/api/).
 `;
 
-/** A guide to the API for language models (llmstxt.org): made of the table of routes. */
+/** A guide to the API for language models (llmstxt.org), generated from the table of routes. */
 export function llmsText(): string {
   const sections = (Object.keys(tags) as Tag[]).map((tag) => {
     const lines = routeEntries

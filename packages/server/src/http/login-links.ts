@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 
 const TTL_MS = 600_000;
 
-/** Links that open the dashboard without a password: each good for ten minutes, and once. */
+/** Links that open the dashboard without a password: each valid once and for ten minutes. */
 export class LoginLinks {
   readonly #monotonicMs: () => number;
   readonly #issueToken: () => Promise<string | undefined>;
   readonly #open = new Map<string, number>();
 
-  /** `issueToken` makes the token that a link is exchanged for; undefined when its owner has lost access. */
+  /** `issueToken` issues the token for a link; undefined if its owner has lost access. */
   constructor(monotonicMs: () => number, issueToken: () => Promise<string | undefined>) {
     this.#monotonicMs = monotonicMs;
     this.#issueToken = issueToken;

@@ -10,7 +10,7 @@ import { clockAheadMs } from './routes/service.js';
 /** Seconds. Most requests wait for one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** Counts requests by operation and status, as they are answered. */
+/** Counts responses by operation and status. */
 export class Traffic {
   readonly registry = new Registry();
   readonly #requests = new Counter({
@@ -25,7 +25,7 @@ export class Traffic {
     buckets: BUCKETS,
     registers: [this.registry],
   });
-  /** Counted apart, because labels are looked up by name at every call. */
+  /** Counted separately, because labels are looked up by name at every call. */
   readonly #counts = new Map<string, Map<number, number>>();
 
   count(operation: string, status: number, ms: number): void {
@@ -45,7 +45,7 @@ export class Traffic {
   }
 }
 
-/** `GET /metrics`, for a port of its own that the public does not reach. */
+/** `GET /metrics`, for a separate port that is not public. */
 export function createMetricsServer(traffic: Traffic, sources: MetricSources): FastifyInstance {
   const { registry } = traffic;
   const { store } = sources;

@@ -1,6 +1,6 @@
 /**
- * Rate limits (D38, D64): so many requests in any minute. The minute slides, in quarter seconds, so that there is no moment at which
- * a client may send twice the limit at once. A refused request does not count. Time is that of a monotonic clock.
+ * Rate limits (D38, D64): a number of requests in any minute. The window slides, in quarter seconds, so that a client can never send twice
+ * the limit. A refused request does not count. Times are those of a monotonic clock.
  */
 import type { LRUCache } from 'lru-cache';
 import { boundedCache } from '../engine/bounded-cache.js';
@@ -13,7 +13,7 @@ const BUCKETS = WINDOW_MS / BUCKET_MS;
 export class SlidingWindow {
   readonly limit: number;
   readonly #counts = new Uint32Array(BUCKETS);
-  /** Number of the oldest bucket that may hold anything, and of the newest. */
+  /** Numbers of the oldest bucket in use and of the newest. */
   #tail = 0;
   #head = 0;
   #total = 0;
@@ -22,7 +22,7 @@ export class SlidingWindow {
     this.limit = limit;
   }
 
-  /** Counts a request, or as much as so many, or refuses it. */
+  /** Counts a request, or several at once, or refuses it. */
   take(nowMs: number, count = 1): boolean {
     this.#slideTo(Math.floor(nowMs / BUCKET_MS));
     if (this.#total + count > this.limit) return false;
@@ -41,7 +41,7 @@ export class SlidingWindow {
     return this.#total === 0 ? 0 : secondsUntilGone(this.#tail, nowMs);
   }
 
-  /** Seconds until so many have room that it does not refuse them for want of time. */
+  /** Seconds until this many requests are within the limit. */
   secondsUntilRoomFor(count: number, nowMs: number): number {
     let excess = this.#total + count - this.limit;
     for (let bucket = this.#tail; bucket <= this.#head && excess > 0; bucket++) {
@@ -71,17 +71,17 @@ export class SlidingWindow {
   }
 }
 
-/** Seconds, whole ones, until what was counted in a bucket leaves the window. */
+/** Whole seconds until the requests of a bucket leave the window. */
 const secondsUntilGone = (bucket: number, nowMs: number): number =>
   Math.max(1, Math.ceil(((bucket + BUCKETS) * BUCKET_MS - nowMs) / 1000));
 
-/** More clients at once than this share what is left: those unseen for longest are forgotten. */
+/** Maximum number of tracked clients: with more, the least recently seen are forgotten. */
 const WINDOWS_KEPT = 10_000;
 
 /** All windows of a server, by tenant or by address. */
 export class RateLimits {
   readonly #byTenant = boundedCache<SlidingWindow>(WINDOWS_KEPT);
-  /** Apart from those of tenants: addresses are cheap to have many of. */
+  /** Separate from those of tenants, because many addresses are cheap. */
   readonly #byAddress = boundedCache<SlidingWindow>(WINDOWS_KEPT);
 
   ofTenant(route: string, tenantId: string, limit: number): SlidingWindow {

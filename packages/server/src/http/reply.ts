@@ -1,4 +1,4 @@
-/** The way out of every request, whatever became of it. */
+/** The response path of every request, with any outcome. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MarketDataLimit } from '../feeds/live-feed.js';
@@ -27,7 +27,7 @@ export interface Refused {
 }
 export type OnRefusal = (refused: Refused) => void;
 
-/** Headers of every answer. An answer belongs to one caller: no cache keeps it, no page embeds it. */
+/** Headers of every response. A response is private: no cache stores it, no page embeds it. */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -45,8 +45,7 @@ const OF_JSON = [...SECURITY, 'content-type', JSON_TYPE];
 
 /**
  * Sends JSON text, or text of the content type that `headers` names, and counts the request. Writes directly to the socket: the framework's
- * processing of an answer (hooks, serializers, checks of each header) is done already or not wanted, and costs a quarter of a small
- * request.
+ * processing of a response (hooks, serializers, checks of each header) is redundant here and costs a quarter of a small request.
  */
 export function send(
   request: FastifyRequest,
@@ -118,8 +117,8 @@ function counted(request: FastifyRequest, status: number): void {
 }
 
 /**
- * Operations that grant or revoke rights, or change what all tenants share: they are marked in the log. A refused login is 401, whatever
- * was requested.
+ * Operations that grant or revoke rights, or change data shared by all tenants: they are marked in the log. A refused login is 401,
+ * regardless of the request.
  */
 const AUDITED: ReadonlySet<OperationId> = new Set([
   'exchangeToken',
@@ -157,7 +156,7 @@ const AUDITED: ReadonlySet<OperationId> = new Set([
   'withdrawCorporateAction',
 ]);
 
-/** One line for a request: nothing of its body, its query or its token. */
+/** One line for a request, without its body, its query and its token. */
 function logAccess(request: FastifyRequest, status: number, ms: number): void {
   const { server, operation, method, id: requestId, ip } = request;
   const tenant = (request.principal ?? request.admitted?.principal)?.tenantId;
@@ -176,7 +175,7 @@ function logAccess(request: FastifyRequest, status: number, ms: number): void {
   );
 }
 
-/** Takes the connection of a request over for a stream and sends its head. */
+/** Turns the connection of a request into a stream and sends its head. */
 export function beginStream(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -193,15 +192,15 @@ export function beginStream(
   return raw;
 }
 
-/** Leaves an answer to a library that writes it to the socket by itself, with the headers that every answer has. */
+/** Passes a response to a library that writes it to the socket itself, with the headers of every response. */
 export function takeOver(request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
   const { raw } = reply;
   const writeHead = raw.writeHead.bind(raw) as (...args: unknown[]) => ServerResponse;
-  // Only then is it known how much of the limit is left.
+  // The remaining limit is known only then.
   raw.writeHead = (...args: unknown[]) => {
     if (request.fault?.fault.drop === 'after') {
-      // The library goes on writing to it.
+      // The library continues writing to it.
       raw.on('error', () => undefined);
       return raw.destroy();
     }

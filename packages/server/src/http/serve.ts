@@ -22,7 +22,7 @@ type AnyHandler = (call: never) => unknown;
 /** An issuer, likewise. */
 type AnyIssuer = (call: never, kept: never) => unknown;
 
-/** `undefined` = the handler took the connection over. */
+/** `undefined` = the handler writes to the connection itself. */
 type Result = object | undefined;
 
 /** Widens the body of an answer for a dialect with more fields than `/v1`. */

@@ -33,6 +33,6 @@ export interface HttpDeps {
   readonly settings: HttpSettings;
   /** Real time, in milliseconds: tokens, idempotency keys and health go by it. */
   readonly clockMs: () => number;
-  /** Milliseconds that pass whatever is done to the clock of the machine: rate limits go by it. */
+  /** Monotonic milliseconds, independent of the machine's clock: for rate limits. */
   readonly monotonicMs: () => number;
 }

@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 /** Before its first use. */
 const TTL_MS = 30_000;
-/** After the stream that it opened: a browser that lost its connection comes back by itself. */
+/** After the stream that it opened: a browser reconnects automatically. */
 const GRACE_MS = 60_000;
 const TICKETS_KEPT = 10_000;
 
@@ -24,7 +24,7 @@ interface Ticket {
   expiresAtMs: number | undefined;
   /** The stream and query that its first use bound it to. */
   stream: string | undefined;
-  /** Ends the stream that it holds open. */
+  /** Ends its open stream. */
   end: (() => void) | undefined;
 }
 
@@ -62,7 +62,7 @@ export class Tickets {
     return { ticket, expiresAtMs };
   }
 
-  /** Whose a ticket is, while it is good. */
+  /** The owner of a valid ticket. */
   principalOf(ticket: string): Principal | undefined | Promise<Principal | undefined> {
     if (this.#rows === undefined || this.#streaming.has(ticket)) return this.#known(ticket);
     return tenantOfTicket(ticket) === undefined
@@ -98,7 +98,7 @@ export class Tickets {
     return bound === undefined || bound === stream;
   }
 
-  /** It has opened a stream, which takes the place of the one that it held open. Call the result when the stream is over. */
+  /** Notes a stream opened by it, which replaces its previous one. Call the result when the stream ends. */
   opened(ticket: string, stream: string, end: () => void): () => void {
     const found = this.#streaming.get(ticket) ?? this.#waiting.get(ticket);
     if (found === undefined) return () => undefined;
@@ -111,7 +111,7 @@ export class Tickets {
     this.#rows?.save(digest, rowOf(found, found.principal.expiresAtMs, use)).catch(() => undefined);
     return () => {
       this.#rows?.release(digest, use, this.#clockMs() + GRACE_MS).catch(() => undefined);
-      // Not when another stream has taken its place.
+      // Not if another stream has replaced it.
       if (found.end !== end) return;
       found.end = undefined;
       found.expiresAtMs = this.#clockMs() + GRACE_MS;

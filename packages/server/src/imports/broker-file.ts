@@ -18,7 +18,7 @@ export interface FileRow {
   readonly acquiredAt?: string;
 }
 
-/** A row that cannot be held here. */
+/** A row that cannot be imported. */
 export interface UnsupportedRow {
   readonly row: string;
   readonly symbol: string;
@@ -35,7 +35,7 @@ export interface FileAccount {
   readonly unsupported: readonly UnsupportedRow[];
 }
 
-/** A file that cannot be read; the message says why. */
+/** A file that cannot be read, with the reason as the message. */
 export class UnreadableFile extends Error {}
 
 /** Collects an account while a file is read. */
@@ -49,7 +49,7 @@ export class AccountDraft implements FileAccount {
     this.names = names;
   }
 
-  /** Adds a row, unless its symbol shows that it is nothing that can be held here. */
+  /** Adds a row unless its symbol shows that it cannot be imported. */
   add(row: Omit<FileRow, 'symbol' | 'quantity'> & { symbol: string; quantity: string | undefined }): void {
     const { row: place, symbol, quantity } = row;
     const reason = reasonAgainst(symbol) ?? (quantity === undefined ? 'the row has no quantity' : undefined);
@@ -73,7 +73,7 @@ function reasonAgainst(symbol: string): string | undefined {
 }
 
 /**
- * A number of a file as plain decimal text; undefined for what brokers write in its place (nothing, `--`, `n/a`). Reads `$1,234.50`,
+ * A number of a file as plain decimal text; undefined for placeholders of brokers (empty, `--`, `n/a`). Reads `$1,234.50`,
  * `+5%` and `(12.30)` for −12.30.
  */
 export function decimalOf(text: string | undefined): string | undefined {

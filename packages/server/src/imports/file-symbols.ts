@@ -10,8 +10,8 @@ const SPELLED = /^([A-Z0-9.]{1,6}) (\d{2})\/(\d{2})\/(\d{4}) (\d+(?:\.\d+)?) ([C
 const DATED = /^([A-Z0-9.]{1,6}) (\d{2})([A-Z]{3})(\d{2}) (\d+(?:\.\d+)?) ([CP])$/;
 
 /**
- * The symbol that a file's text stands for: contracts in OSI form, class shares with a dot instead of a slash or a blank (`BRK/B`),
- * everything else in capitals.
+ * The symbol of a file's text: contracts in OSI form, class shares with a dot instead of a slash or a blank (`BRK/B`),
+ * all others in capitals.
  */
 export function symbolInFile(text: string): string {
   const symbol = text.trim().toUpperCase();

@@ -33,7 +33,7 @@ const READERS: Readonly<Record<Exclude<FileFormat, 'alpaca'>, (table: Table) => 
   ibkr: readIbkr,
 };
 
-/** Rows keep their places: blank lines are rows too. */
+/** Rows keep their numbers: blank lines are rows too. */
 function tableOf(text: string): Table {
   try {
     return parse(text, { relax_column_count: true, relax_quotes: true, skip_empty_lines: false });

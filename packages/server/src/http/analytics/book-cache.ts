@@ -2,11 +2,11 @@
 import { PortfolioBook } from './portfolio-book.js';
 import type { StudyReading } from './study.js';
 
-/** Rows that all books together keep, at most: some 250 bytes each. */
+/** Maximum number of rows in all cached books: some 250 bytes each. */
 const MOST_ROWS = 1_000_000;
 
 export class BookCache {
-  /** The one that was asked last comes last. */
+  /** Least recently used first. */
   readonly #books = new Map<string, PortfolioBook>();
 
   /** The book of a portfolio, read up to the last record that its simulation shows. */
@@ -28,7 +28,7 @@ export class BookCache {
     return book;
   }
 
-  /** Lets go of those that were not asked for the longest; of one that is too large by itself, too. */
+  /** Evicts the least recently used; also a single one that is too large. */
   #shrink(): void {
     let rows = 0;
     for (const [key, book] of [...this.#books].reverse()) {

@@ -12,7 +12,7 @@ import type { RowsQuestion } from './study.js';
 import type { StudyContext } from './study-context.js';
 
 const ITEMS_AT_ONCE = 1_000;
-/** Characters that are sent at once. */
+/** Characters sent at a time. */
 const CHUNK_LENGTH = 262_144;
 
 type ListOperation = Exclude<RowsQuestion['operation'], 'listTrades'>;
@@ -49,13 +49,13 @@ const SHOWN: {
   getEquityCurve: () => toEquityPoint,
 };
 
-/** Numbers in a range may be those of other portfolios: so many to one that is wanted. */
+/** Numbers in a range may be those of other portfolios: maximum ratio of all to requested ones. */
 const MOST_OTHERS = 4;
 
 const orderNumberOf = (event: OrderEvent): number =>
   event.type === 'OrderAccepted' ? event.number : event.order;
 
-/** The first and the last number of the orders in these items; undefined when there are none, or they are far from each other. */
+/** The first and the last number of the orders in these items; undefined if there are none, or if they are far apart. */
 function rangeOf(
   items: readonly ListItem[],
   numberOf: (event: Event) => number | undefined,
@@ -70,7 +70,7 @@ function rangeOf(
   return last - first < numbers.size * MOST_OTHERS ? [first, last] : undefined;
 }
 
-/** Emits the lines of a list; `given`: of one that is at hand. */
+/** Emits the lines of a list; `given`: its items, if loaded. */
 export async function emitRows(
   context: StudyContext,
   question: RowsQuestion,

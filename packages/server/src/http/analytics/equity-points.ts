@@ -3,7 +3,7 @@ import type { EquityPoint } from '@sandpit/analytics';
 import type { Close, Flow } from './portfolio-record.js';
 import type { Valued } from './study.js';
 
-/** Puts the points of a period in order of their records. A flow at the end is followed by what changed after it at the same instant. */
+/** Orders the points of a period by their records. A flow at the end is followed by what changed after it at the same instant. */
 export function equityPoints(
   start: Valued,
   closes: readonly Close[],

@@ -17,7 +17,7 @@ export class KnownContracts {
     return this.#known.get(symbol);
   }
 
-  /** Learns symbols, each at the instant given with it, and the underlyings of those that are options. */
+  /** Adds symbols, each at its instant, and the underlyings of those that are options. */
   async learn(wanted: Wanted): Promise<void> {
     const found = await this.#look(wanted);
     await this.#look(
@@ -40,7 +40,7 @@ export class KnownContracts {
   }
 }
 
-/** Symbols of an event other than those of shares, which are known by themselves. */
+/** Symbols of an event except shares, which need no listing. */
 export function contractsIn(event: Event): readonly string[] {
   switch (event.type) {
     case 'OrderAccepted': {
@@ -66,6 +66,6 @@ export function contractsIn(event: Event): readonly string[] {
 const legsIn = (legs: readonly { readonly optionSymbol: string }[] = []): readonly string[] =>
   legs.map(({ optionSymbol }) => optionSymbol);
 
-/** Symbols with the instant at which they were met. */
+/** Symbols with the instant of their first use. */
 export const namedAt = (symbols: readonly string[], at: Instant | number): Wanted =>
   symbols.map((symbol) => [symbol, at] as const);

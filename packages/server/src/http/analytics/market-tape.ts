@@ -1,4 +1,4 @@
-/** Answers what the market quoted at instants of the past, moving forward through it once. */
+/** Returns market quotes at past instants, in one forward pass. */
 import { Instant, type Event, type Quote } from '@sandpit/core';
 import { payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
@@ -8,12 +8,12 @@ import { quotedOf, type QuoteQuestion } from './order-meter.js';
 import type { PastFeed, StudiedSimulation } from './study.js';
 
 const DAY_MS = 86_400_000;
-/** Without a question for so long, reading begins again at the next one. */
+/** Idle time after which the next query starts reading again. */
 const LONGEST_GAP_MS = 4 * DAY_MS;
 /** Maximum age of a quote before the instant of a question. */
 const LOOK_BACK_MS = 4 * DAY_MS;
 
-/** Questions that were answered and are not let go yet. */
+/** Answered queries that are not released yet. */
 const MOST_ANSWERED = 1_000;
 
 export class MarketTape {
@@ -30,7 +30,7 @@ export class MarketTape {
   #reading: AsyncIterator<Quote> | undefined;
   #ahead: Quote | undefined;
   #at = -Infinity;
-  /** True when the current reading omits symbols that were asked for. */
+  /** True when the current reading omits requested symbols. */
   #isStale = false;
 
   constructor(simulation: StudiedSimulation, source: PastSource, feed: PastFeed) {
@@ -50,7 +50,7 @@ export class MarketTape {
     else this.#questions.splice(index, 0, question);
   }
 
-  /** Answers the questions about instants up to this one; no instant lies behind the one before. */
+  /** Answers the queries up to this instant; instants never decrease. */
   async moveTo(at: number): Promise<void> {
     for (;;) {
       const question = this.#questions[this.#answered];
@@ -130,7 +130,7 @@ export class MarketTape {
   }
 }
 
-/** Quotes that the journal of a market tells from an instant on. */
+/** Quotes in the journal of a market from an instant on. */
 async function* pushedQuotes(
   journal: PastSource['journal'],
   marketId: string,
@@ -148,7 +148,7 @@ async function* pushedQuotes(
 
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);
 
-/** The last record of a journal before an instant; 0 = there is none. */
+/** The last record of a journal before an instant; 0 = none. */
 export async function lastSeqBefore(
   journal: PastSource['journal'],
   simulationId: string,

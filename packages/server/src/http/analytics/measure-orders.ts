@@ -13,15 +13,15 @@ const NEW_YORK = calendarById('XNYS');
 /** Which orders are measured, and which part of the journal has to be read for it. */
 export interface MeasuredPart {
   readonly isWanted: (event: OrderAccepted, at: number) => boolean;
-  /** Text that every acceptance of a wanted order has in it. */
+  /** Text that every acceptance of a requested order contains. */
   readonly mark: string;
-  /** Quotes and orders before it are left out; 0 = none. */
+  /** Quotes and orders before it are skipped; 0 = none. */
   readonly afterSeq: number;
-  /** Orders accepted in later records are not wanted; reading ends once those before are measured. Absent = read all. */
+  /** Orders accepted in later records are not requested; reading ends once the earlier ones are measured. Absent = read all. */
   readonly lastAcceptedIn?: number;
 }
 
-/** Hands out every wanted order once it is measured. False = the quote that an order met lies before the part that was read. */
+/** Emits every requested order once it is measured. False = the quote of an order is before the part that was read. */
 export async function measureOrders(
   context: StudyContext,
   { isWanted, mark, afterSeq, lastAcceptedIn = Infinity }: MeasuredPart,
@@ -80,7 +80,7 @@ export async function measureOrders(
   return true;
 }
 
-/** Parts of records that quote something. */
+/** Parts of records that contain quotes. */
 const QUOTING = ['"quotes":[', '"market":{', '"markets":['] as const;
 const ORDER = /"order":(\d+)/g;
 

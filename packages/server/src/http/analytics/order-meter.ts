@@ -1,6 +1,6 @@
 /**
- * Measures orders against the market as their records found it (D188). Pure: the same records in the same order, with the same answers
- * about later quotes, give the same measurements.
+ * Measures orders against the market at their records (D188). Pure: the same records in the same order, with the same later quotes, give
+ * the same measurements.
  */
 import type { MeasuredExecution, MeasuredLeg, MeasuredOrder, Quoted } from '@sandpit/analytics';
 import {
@@ -33,7 +33,7 @@ const REALIZED_AFTER_MS = 300_000;
 
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
-/** Quote in force at an instant, asked for before it is known. */
+/** Quote in force at an instant, requested before it is known. */
 export interface QuoteQuestion {
   readonly symbol: string;
   readonly at: number;
@@ -49,14 +49,14 @@ export interface MeterContext {
   readonly instrument: (symbol: string, at: Instant) => Instrument | undefined;
   /** Hour of an instant in New York, 0 to 23. */
   readonly hourOf: (at: number) => number;
-  /** End of the session in which something executed; Infinity when it never ends. */
+  /** End of the session of an execution; Infinity for a session without an end. */
   readonly sessionEnd: (terms: OrderTerms, at: Instant) => number;
-  /** Quote of a feed that computes it; undefined when the records alone tell. */
+  /** Quote of a feed that computes it; undefined if only records have quotes. */
   readonly quoteAt: (symbol: string, at: number) => Quote | undefined;
   /** True when records have every quote of a symbol while it has open orders. */
   readonly recordsTellAll: boolean;
   readonly ask: (question: QuoteQuestion) => void;
-  /** Gets each order once everything about it is known. */
+  /** Receives each order once all its figures are known. */
   readonly done: (order: MeasuredOrder) => void;
 }
 
@@ -68,7 +68,7 @@ interface Draft {
   readonly brokerId: string;
   readonly legs: LegDraft[];
   isQueued: boolean;
-  /** Instant at which it met its first quote, or was triggered. */
+  /** Instant of its first quote, or of its trigger. */
   arrivalAt: number | undefined;
   /** Instant at which the order reached the market. */
   reachedAt: number | undefined;
@@ -87,7 +87,7 @@ export interface MeteredRecord {
 export class OrderMeter {
   readonly #context: MeterContext;
   readonly #drafts = new Map<number, Draft>();
-  /** Quotes in force, as far as the records tell. */
+  /** Quotes in force according to the records. */
   readonly #quotes = new Map<string, Quote>();
   /** Orders whose arrival is the next quote of a symbol. */
   readonly #waiting = new Map<string, ((quote: Quote) => boolean)[]>();
@@ -100,7 +100,7 @@ export class OrderMeter {
     this.#context = context;
   }
 
-  /** True when an order was met whose quote lies before the first record. */
+  /** True if the quote of an order is before the first record. */
   get isAnyArrivalUnknown(): boolean {
     return this.#isAnyArrivalUnknown;
   }
@@ -177,7 +177,7 @@ export class OrderMeter {
     }
   }
 
-  /** The quote in force by the records so far. */
+  /** The quote in force according to the records so far. */
   quote(symbol: string): Quote | undefined {
     return this.#quotes.get(symbol);
   }

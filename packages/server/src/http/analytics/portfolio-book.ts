@@ -1,4 +1,4 @@
-/** The history of a portfolio as far as it was read, with its round trips; read on from there when more is asked. */
+/** The history of a portfolio read so far, with its round trips; later requests continue from there. */
 import { RoundTripBook } from '@sandpit/analytics';
 import type { Event } from '@sandpit/core';
 import { Slice } from '../../engine/slice.js';
@@ -16,7 +16,7 @@ export class PortfolioBook {
   readonly #recorder: PortfolioRecorder;
   readonly #contracts: KnownContracts;
   readonly #trips = new RoundTripBook();
-  /** The one that asks is the request of the moment. */
+  /** The current request provides it. */
   #reading: StudyReading;
   #activities = 0;
   #closes = 0;
@@ -47,13 +47,13 @@ export class PortfolioBook {
     return this.#trips;
   }
 
-  /** Rows that it keeps, about. */
+  /** Approximate number of its rows. */
   get size(): number {
     const { events, posted, closes } = this.record;
     return events.length + posted.length + closes.length;
   }
 
-  /** Reads on up to the last record of a request's answer. Requests are processed one after the other. */
+  /** Reads up to the last record of a request's response. Requests are processed sequentially. */
   readOn(reading: StudyReading): Promise<void> {
     const done = this.#last.then(async () => {
       if (this.#failure !== undefined) throw this.#failure;
@@ -61,7 +61,7 @@ export class PortfolioBook {
       try {
         await this.#read();
       } catch (error) {
-        // It may have taken in half of something.
+        // It may contain a partial update.
         this.#failure = error instanceof Error ? error : new Error(String(error));
         throw error;
       }
@@ -107,7 +107,7 @@ export class PortfolioBook {
   }
 }
 
-/** A list from a place on, oldest first, up to a record. */
+/** A list from a position, oldest first, up to a record. */
 class ListReader {
   readonly #reading: StudyReading;
   readonly #list: ListName;

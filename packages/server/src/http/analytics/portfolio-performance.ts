@@ -20,7 +20,7 @@ const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
 /** A request about the performance of a portfolio. */
 export type PerformanceRequest = PortfolioRequest & { readonly query: PerformanceQuery };
 
-/** Values the period that a request asks for, of a portfolio that is there; or says what of the query is wrong. */
+/** Performance of a portfolio over the requested period, or the errors of the query. */
 export async function periodInput(
   analytics: Analytics,
   call: PerformanceRequest,
@@ -63,11 +63,11 @@ function unknownSymbol(symbol: string): Answer {
 interface Period {
   readonly from: number;
   readonly to: number;
-  /** True when it ends with the market as it stands. */
+  /** True when it ends at the current market. */
   readonly isToNow: boolean;
 }
 
-/** The part of an epoch that is asked for; undefined when there is none. */
+/** The requested part of an epoch; undefined if there is none. */
 function periodOf(
   { simulation, query }: PerformanceRequest,
   { closedAt }: Outline,
@@ -105,7 +105,7 @@ async function valuedIn(
 
   async function endValue(): Promise<Valued | undefined> {
     if (outline.closedAt !== undefined && to >= outline.closedAt) {
-      // The pay-out is the last point; a portfolio that had nothing to pay ends with nothing.
+      // The pay-out is the last point; a portfolio without a payout ends at zero.
       return flows.some(({ at }) => at === to) ? undefined : { at: to, equity: 0 };
     }
     if (to === epoch.endedAt && epoch.endEquity !== undefined) return { at: to, equity: epoch.endEquity };
@@ -124,7 +124,7 @@ async function valueAfter(
   return value === undefined ? undefined : moneyNumber(value);
 }
 
-/** The value at an instant, by what the last whole minute before it left. */
+/** The value at an instant, from the snapshot of the last whole minute before it. */
 const valueBefore = (call: PerformanceRequest, history: History, at: number): Promise<number | undefined> =>
   valueAfter(call, history, minuteOf(at - 1), at - 1);
 
@@ -145,7 +145,7 @@ const DAY_MS = 86_400_000;
 /** Maximum time between the previous day's close and the start of a period. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 
-/** Daily closes of a benchmark, with the splits and dividends that took effect; the prices of a synthetic feed ignore those. */
+/** Daily closes of a benchmark, with the splits and dividends that took effect; the prices of a synthetic feed ignore them. */
 async function benchmarkCloses(
   analytics: Analytics,
   call: PerformanceRequest,

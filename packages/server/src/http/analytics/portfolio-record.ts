@@ -1,6 +1,6 @@
 /**
- * The history of a portfolio in the words of the analytics package: what happened to its positions, money that came and went, charges,
- * and its session closes, by epoch. Pure: the same events in the same order give the same record.
+ * The history of a portfolio as input of the analytics package: changes of its positions, cash flows, charges, and session closes, by
+ * epoch. Pure: the same events in the same order give the same record.
  */
 import type { AssetClass, BookEvent, ClosedBy, OpenedBy } from '@sandpit/analytics';
 import {
@@ -36,7 +36,7 @@ export interface Epoch {
   readonly endEquity?: number;
 }
 
-/** Cash that came in from outside (positive) or went out. */
+/** External cash flow: deposits positive, withdrawals negative. */
 export interface Flow {
   readonly seq: number;
   readonly at: number;
@@ -71,7 +71,7 @@ export interface Close {
   /** Long and short market value and the notional of futures at their latest price, dollars. */
   readonly grossValue: number;
   readonly hasPosition: boolean;
-  /** Section 1256 contracts held; of a future its latest price, dollars. */
+  /** Section 1256 contracts held; for a future its latest price, dollars. */
   readonly section1256: readonly { readonly symbol: string; readonly price?: number }[];
 }
 
@@ -85,7 +85,7 @@ export interface PortfolioRecord {
   readonly closedAt?: number;
 }
 
-/** Names of things that events leave to the rules in force. */
+/** Names that events omit because the rules in force contain them. */
 export interface RecordContext {
   readonly calendar: Pick<Calendar, 'dateOf'>;
   /** The instrument that a symbol named at an instant. */
@@ -116,7 +116,7 @@ type Contract = Pick<
 type Happened = Pick<BookEvent, 'at' | 'date' | 'epoch' | 'key'>;
 type OrderSoFar = Pick<OrderTerms, 'symbol' | 'assetClass' | 'positionIntent' | 'legs' | 'origin'>;
 
-/** Takes in the items of a portfolio's lists `activities` and `equity`, oldest first, merged by their records. */
+/** Processes the items of a portfolio's lists `activities` and `equity`, oldest first, merged by their records. */
 export class PortfolioRecorder {
   readonly #context: RecordContext;
   readonly #events: BookEvent[] = [];
@@ -302,7 +302,7 @@ export class PortfolioRecorder {
     );
   }
 
-  /** Item 0 is the cash, item n the n-th position: its lots keep their cost, what flows in is its value (D186). */
+  /** Item 0 is the cash, item n the n-th position: its lots keep their cost, the flow is its value (D186). */
   #import(item: ListItem, event: Extract<Event, { type: 'PositionsImported' }>): void {
     const position = event.positions[item.item - 1];
     const amount = position === undefined ? event.cash : position.value;
@@ -431,7 +431,7 @@ export class PortfolioRecorder {
     );
   }
 
-  /** `traded`: quantity and value as they are in the books. */
+  /** `traded`: quantity and value from the books. */
   #trade(
     happened: Happened,
     contract: Contract,
@@ -520,7 +520,7 @@ const CLOSED_BY: Readonly<Record<OptionEnded['act'], ClosedBy>> = {
   BUY_IN: 'BUY_IN',
 };
 
-/** The multiplier by which an execution was valued, of a contract that is listed no more. */
+/** The multiplier by which an execution was valued, for a contract that is no longer listed. */
 function multiplierOf(execution: Execution | undefined): number {
   const usual = 100;
   if (execution === undefined || execution.price === 0) return usual;

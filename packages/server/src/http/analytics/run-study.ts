@@ -153,7 +153,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 };
 
-/** Numbers of records before an order's acceptance in which its quote is looked for: more and more, then all. */
+/** Numbers of records before an order's acceptance that are searched for its quote: increasing, then all. */
 const LOOK_BACKS = [0, 1_000, 30_000, Infinity];
 
 /** Maximum number of orders whose slippage is listed individually. */
@@ -170,7 +170,7 @@ export const runStudy = <Name extends StudyName>(
   question: QuestionOf<Name>,
 ): Promise<AnswerOf<Name>> => STUDIES[name](context, question);
 
-/** Round trips that a filter lets through, oldest first. */
+/** Round trips that pass a filter, oldest first. */
 function tripsIn(
   { trips }: PortfolioBook,
   { from, to, epoch }: Omit<TripFilter, 'portfolioId'>,

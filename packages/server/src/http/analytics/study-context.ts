@@ -4,10 +4,10 @@ import type { PastFeed, StudyReading } from './study.js';
 
 /** Dependencies of a study. */
 export interface StudyContext extends StudyReading {
-  /** Books that were read before; absent = none is kept. */
+  /** Cached books; absent = no cache. */
   readonly books: BookCache | undefined;
   readonly openFeed: () => Promise<PastFeed>;
-  /** Sends a part of the answer. Resolves when the reader accepts more; with false when it has left. */
+  /** Sends a part of the response. Resolves when the reader accepts more; with false if it has disconnected. */
   readonly emit: (text: string) => Promise<boolean>;
 }
 

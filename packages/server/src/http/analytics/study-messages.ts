@@ -21,9 +21,9 @@ export type AskedBack = {
 
 export type ToStudyThread = { readonly id: number } & (
   | { readonly type: 'study'; readonly simulation: StudiedSimulation; readonly task: StudyTask }
-  /** Answer to a question of the thread; `failed` = there is no answer. */
+  /** Response to a query of the thread; `failed` = no response. */
   | { readonly type: 'answer'; readonly ask: number; readonly value?: unknown; readonly failed?: string }
-  /** A chunk was taken. */
+  /** A chunk was accepted. */
   | { readonly type: 'taken' }
   /** The caller no longer waits for it. */
   | { readonly type: 'stop' }

@@ -38,10 +38,10 @@ export interface FeedOpening {
   readonly recordings?: string;
 }
 
-/** A feed, as far as the past is asked of it. */
+/** The methods of a feed for the past. */
 export type PastFeed = Pick<Feed, 'kind' | 'quoteAt' | 'pastQuotes'>;
 
-/** A portfolio in outline: what the main thread values. */
+/** Outline of a portfolio, valued on the main thread. */
 export interface Outline {
   readonly epochs: readonly Epoch[];
   readonly flows: readonly Flow[];

@@ -3,7 +3,7 @@ import { MARKET_TENANT } from '../../store/ownership.js';
 import { sendTo } from './forwarding.js';
 import { signedHeaders } from './node-auth.js';
 
-/** Sends this node's questions to other nodes. */
+/** Sends this node's requests to other nodes. */
 export function askerOf({ nodeId, secret }: { readonly nodeId: string; readonly secret: string }): AskNode {
   return async (node, path, body, timeoutMs) => {
     const text = Buffer.from(JSON.stringify(body));

@@ -8,5 +8,5 @@ export const noteClient = (request: IncomingMessage, address: string): void => {
   FORWARDED.set(request, address);
 };
 
-/** The address of the client, be it through another node. */
+/** The address of the client, also behind another node. */
 export const addressOf = ({ raw, ip }: FastifyRequest): string => FORWARDED.get(raw) ?? ip;

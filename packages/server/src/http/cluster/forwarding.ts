@@ -3,14 +3,14 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerRespons
 import { request as sendSecurely } from 'node:https';
 import type { ClusterNode } from '../../store/ownership.js';
 
-/** Set by a node that is not the owner it was taken for; it has done nothing. */
+/** Set by a node that turns out not to be the owner; the request had no effect. */
 export const NOT_OWNER = 'x-sandpit-not-owner';
 /** Set by a node that does not accept the signature of the one that forwards. */
 export const REFUSED = 'x-sandpit-refused';
 
 const CONNECT_MS = 1_000;
 const IDLE_MS = 20_000;
-/** An answer up to this size is had whole before any of it is passed on, so that a lost one can be asked for again. */
+/** Responses up to this size are buffered before they are forwarded, so that a lost one can be requested again. */
 const HELD_BYTES = 4 * 1024 * 1024;
 
 /** Headers of one connection, which no proxy passes on. */
@@ -28,7 +28,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 64, timeout: IDLE_MS });
 
-/** A request as it is sent to another node, once or again. */
+/** A request for another node, sent once or repeatedly. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
@@ -39,14 +39,14 @@ export interface Outgoing {
 
 /** Outcome of a request to another node. */
 export type Outcome =
-  /** The other node has done nothing. */
+  /** The request had no effect at the other node. */
   | { readonly became: 'not-done'; readonly why: string }
   /** The other node does not accept the signature. */
   | { readonly became: 'refused' }
   /** It may have been done. */
   | { readonly became: 'lost'; readonly why: string }
   | { readonly became: 'answered'; readonly answer: HeldAnswer }
-  /** The answer comes in pieces. */
+  /** The response arrives in pieces. */
   | { readonly became: 'streaming'; readonly response: IncomingMessage };
 
 export interface HeldAnswer {
@@ -64,7 +64,7 @@ export function passedOn(headers: IncomingHttpHeaders): Record<string, string | 
   return passed;
 }
 
-/** Name and value in turn, without those of the connection. */
+/** Alternating names and values, without those of the connection. */
 export function answerHeaders({ rawHeaders }: IncomingMessage): readonly string[] {
   const kept: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -129,7 +129,7 @@ async function outcomeOf(response: IncomingMessage): Promise<Outcome> {
   return { became: 'answered', answer };
 }
 
-/** Passes an answer on to the client, with the headers that it came with. */
+/** Forwards a response to the client, with its headers. */
 export function answerWith(response: ServerResponse, { status, headers, body }: HeldAnswer): void {
   if (response.destroyed || response.headersSent) return;
   response.removeHeader('x-sandpit-node');

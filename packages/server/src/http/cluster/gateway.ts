@@ -20,11 +20,11 @@ const PATIENCE_MS = 5_000;
 const RETRY_MS = 40;
 /** Time for which a stream waits for the next owner of its tenant: a lost node is removed after five seconds. */
 const STREAM_PATIENCE_MS = 15_000;
-/** A request whose answers are lost again and again is given up after so long. */
+/** Time after which a request whose responses are lost repeatedly is abandoned. */
 const LONGEST_MS = 20_000;
 /** Interval at which to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
-/** Bodies up to this size are had whole before they are forwarded, so that they can be sent again. */
+/** Bodies up to this size are buffered before they are forwarded, so that they can be sent again. */
 const HELD_BYTES = 2 * 1024 * 1024;
 
 /** Between nodes. */
@@ -37,7 +37,7 @@ export interface GatewayParts {
   readonly secret: string;
   readonly placement: TenantPlacement;
   readonly askers: Askers;
-  /** Answers what one node asks of another. */
+  /** Handles requests between nodes. */
   readonly answerNode: (path: string, body: Buffer) => Promise<object | undefined>;
   /** Logs one line for the operator. */
   readonly note: (text: string) => void;
@@ -54,8 +54,8 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 type Local = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * In front of everything that a node answers: a request is answered by the node that owns its tenant, or forwarded to it (D200). What was
- * forwarded is never forwarded again.
+ * Routes all requests of a node: the owner of its tenant serves a request, other nodes forward it (D200). A forwarded request is never
+ * forwarded again.
  */
 export class Gateway {
   readonly #parts: GatewayParts;
@@ -159,11 +159,11 @@ export class Gateway {
     const done = placement.enter(tenantId);
     response.once('close', done);
     const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;
-    // Ownership may end while a request is under way: what this node knows is out of date from then on, and is not sent.
+    // Ownership may end during a request: this node's data is outdated from then on, and is not sent.
     response.writeHead = (...head: unknown[]): ServerResponse => {
       response.writeHead = writeHead;
       if (placement.owns(tenantId)) return writeHead(...head);
-      // The node that has forwarded the request takes this for a lost answer, and repeats what can be repeated.
+      // The forwarding node treats this as a lost response, and repeats the request if possible.
       if (request.headers[FORWARDED] !== undefined) return response.destroy();
       answer(request, response, SERVICE_UNAVAILABLE);
       response.write = () => true;
@@ -205,7 +205,7 @@ export class Gateway {
         return;
       }
       if (outcome.became === 'answered') {
-        // After a stream has begun, a refusal by the next node ends it. A node that cannot answer yet is asked again.
+        // After a stream has begun, a refusal by the next node ends it. A node that is not ready yet is retried.
         if (outcome.answer.status !== SERVICE_UNAVAILABLE.status) break;
       } else if (outcome.became === 'streaming') {
         const source = outcome.response;
@@ -239,7 +239,7 @@ export class Gateway {
         break;
       } else if (outcome.became === 'lost') {
         if (!isRepeatable) break;
-        // The loss of the node is known only now; others take its tenants from here on.
+        // The loss of the node is known only now; others acquire its tenants from now on.
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
       placement.forget(tenantId);

@@ -48,7 +48,7 @@ export interface ClusterDoor extends ClusterSettings {
   readonly note: (text: string) => void;
 }
 
-/** Puts the gateway of a cluster in front of a server. Returns what comes and goes with tenants. */
+/** Installs the gateway of a cluster in a server. Returns the handlers of acquired and lost tenants. */
 export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
   const { cluster, nodeId, secret, note } = door;
   followRegistry(door);
@@ -103,7 +103,7 @@ function followRegistry({ ownership, simulations, access, keyPairs, competitions
 
 function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
   let refreshed = -Infinity;
-  /** Tries again with what other nodes have made a moment ago. */
+  /** Retries with the latest changes of other nodes. */
   async function known<T>(find: () => T | undefined | Promise<T | undefined>): Promise<T | undefined> {
     const found = await find();
     if (found !== undefined || performance.now() - refreshed < REFRESH_MS) return found;

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 export interface Forwarded {
   /** `NODE_ID` of the node that forwards. */
   readonly from: string;
-  /** The tenant whose owner the other node is taken for. */
+  /** The tenant that the other node should own. */
   readonly tenantId: string;
   /** Address of the client. */
   readonly client: string;
@@ -13,7 +13,7 @@ export interface Forwarded {
 
 export const FORWARDED = 'x-sandpit-forwarded';
 const SIGNATURE = 'x-sandpit-signature';
-/** Clocks of nodes may differ by this much, and a request may take this long. */
+/** Maximum difference of clocks plus duration of a request. */
 const VALID_MS = 120_000;
 
 const named = (text: string): string => Buffer.from(text).toString('base64url');
@@ -22,7 +22,7 @@ const nameIn = (text: string): string => Buffer.from(text, 'base64url').toString
 const digestOf = (secret: string, method: string, url: string, said: string): Buffer =>
   createHmac('sha256', secret).update(`${method}\n${url}\n${said}`).digest();
 
-/** Headers that tell another node who forwards a request, signed with `CLUSTER_SECRET`. */
+/** Headers that identify the forwarding node, signed with `CLUSTER_SECRET`. */
 export function signedHeaders(
   secret: string,
   method: string,

@@ -44,7 +44,7 @@ export async function tenantOf(
   askers: Askers,
 ): Promise<string | undefined> {
   const [path = '/', query = ''] = splitAt(url, '?');
-  // An API key may have been made by another node.
+  // Another node may have created the API key.
   if (path === TOKEN) await askers.refresh();
   if (OF_ANY_NODE.test(path)) return undefined;
   const competition = COMPETITION.exec(path)?.[1];
@@ -77,7 +77,7 @@ async function askerOf(
   return ticket === null ? undefined : askers.ticket(ticket);
 }
 
-/** The parts before and behind the first of a separator. */
+/** The parts before and after the first separator. */
 function splitAt(text: string, separator: string): readonly string[] {
   const at = text.indexOf(separator);
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];

@@ -5,13 +5,13 @@ import { bytesOf, tell } from '../dialects/sockets.js';
 import type { PendingLogin, SocketMessage } from '../dialects/sockets.js';
 import { signedHeaders } from './node-auth.js';
 
-/** How long the owner of a tenant is looked for (D200). */
+/** Maximum time to find the owner of a tenant (D200). */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
 const CONNECT_MS = 1_000;
 /** Messages of a client that wait for the connection to the owner. */
 const MOST_WAITING = 100;
-/** The client may come back. */
+/** The client may reconnect. */
 const TRY_AGAIN = 1013;
 /** A login with market data is greeted by the node that accepts it; the owner's greeting is the second one. */
 const GREETS = /^\/alpaca\/v/;

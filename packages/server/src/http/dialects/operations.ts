@@ -18,7 +18,7 @@ import type { Principal } from '../auth.js';
 import { competitionRefusal } from '../competition-doors.js';
 import type { Handlers, StreamId } from '../call.js';
 
-/** Operations that answer with JSON: streams take a connection over, and so do reports. */
+/** Operations that respond with JSON: streams and reports write to the connection directly. */
 export type AnsweringId = Exclude<OperationId, StreamId | 'getReport'>;
 
 /** The caller, admitted by the dialect. */

@@ -12,10 +12,10 @@ export interface PendingLogin {
   readonly loggedIn: () => void;
 }
 
-/** Takes over a connection whose path is its own. */
+/** Handles a connection to one of its paths. */
 export type SocketHandler = (visit: PendingLogin) => void;
 
-/** A message as it came. */
+/** A received message. */
 export interface SocketMessage {
   readonly data: RawData;
   readonly isBinary: boolean;
@@ -40,7 +40,7 @@ export class Sockets {
   readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
   /** In a cluster; undefined = this server serves every tenant. */
   passOn: PassOn | undefined;
-  /** Reads key pairs that other nodes have made a moment ago. Only in a cluster. */
+  /** Reads the latest key pairs of other nodes. Only in a cluster. */
   refresh: (() => Promise<unknown>) | undefined;
   #ping: NodeJS.Timeout | undefined;
   /** Addresses of the connections that have not logged in. */
@@ -85,7 +85,7 @@ export class Sockets {
     }
     this.#server.handleUpgrade(request, socket, head, (connection) => {
       this.#ping ??= this.#startPing();
-      // Whatever is wrong with a connection ends it, and nothing else.
+      // An error of a connection ends only that connection.
       connection.on('error', () => connection.terminate());
       this.#waiting.set(connection, address);
       const loggedIn = (): void => void this.#waiting.delete(connection);
@@ -117,7 +117,7 @@ export function tell(socket: WebSocket, message: string | Uint8Array): void {
   else socket.send(message);
 }
 
-/** The bytes of a message, however they came. */
+/** The bytes of a message, in any of their forms. */
 export function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);

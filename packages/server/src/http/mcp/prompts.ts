@@ -67,7 +67,7 @@ export const describe = ({ name, title, description, arguments: given }: Prompt)
   arguments: [...given],
 });
 
-/** The message of a prompt. An argument that was left out is named as one to ask for. */
+/** The message of a prompt. A missing argument is named as one to ask for. */
 export function promptText({ text }: Prompt, given: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (_, name: string) =>
     Object.hasOwn(given, name)

@@ -10,7 +10,7 @@ const MCP_PATH = '/mcp';
 
 const POST_ONLY = refuse(405, 'Only POST is answered here', { allow: 'POST' });
 
-/** A page of another site must not use its visitor's tools, by whatever name it reaches this server. */
+/** A page of another site must not use its visitor's tools, regardless of the host name. */
 const FOREIGN_ORIGIN = refuse(403, 'Pages of this origin may not use the tools: see CORS_ORIGINS');
 
 export function registerTools(
@@ -40,10 +40,10 @@ export function registerTools(
   });
 }
 
-/** True when a browser says that a page of another origin asks. Programs say nothing. */
+/** True for a browser's request from a page of another origin. Programs send no origin. */
 function isForeign({ headers: { origin, host } }: FastifyRequest, allowed: ReadonlySet<string>): boolean {
   if (origin === undefined || allowed.has(origin)) return false;
-  // Its own pages, on this machine: of another name a page may have made itself one that leads here.
+  // Its own pages, on this machine: another name may be a page's own domain that resolves here.
   const name = (host ?? '').replace(/:\d+$/, '');
   return !(isLoopback(name) && (origin === `http://${host}` || origin === `https://${host}`));
 }

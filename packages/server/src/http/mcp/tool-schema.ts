@@ -11,7 +11,7 @@ export interface InputSchema {
   readonly required: readonly string[];
 }
 
-/** Parts of a request that an argument can belong to. */
+/** Parts of a request that can contain an argument. */
 export type ArgumentPlace = 'params' | 'query' | 'body';
 
 interface ObjectSchema {
@@ -22,12 +22,12 @@ interface ObjectSchema {
 /** Lists answer their cursor in a header, which tools do not show: agents page by number. */
 const NOT_FOR_TOOLS: ReadonlySet<string> = new Set(['cursor']);
 
-/** The arguments of an operation, by the part of the request that they belong to. */
+/** The arguments of an operation, by the part of the request. */
 export function placesOf(id: OperationId): ReadonlyMap<string, ArgumentPlace> {
   return new Map(fieldsOf(id).map(({ name, place }) => [name, place]));
 }
 
-/** The input schema of a tool over some operations; an argument is required if `required` says so of its operation. */
+/** The input schema of a tool over some operations; an argument is required if `required` lists it for its operation. */
 export function inputOf(ids: readonly OperationId[], choose: Choice = {}): InputSchema {
   const { only, except = [], optional = [], more = {} } = choose;
   const properties: Record<string, Json> = {};
@@ -127,12 +127,12 @@ function brief(schema: Json): Json {
 
 const firstSentence = (text: string): string => /^.*?[.;](?=\s|$)/.exec(text)?.[0].replace(/;$/, '.') ?? text;
 
-/** Bounds that go without saying: positive, or so large that they only keep arithmetic exact. */
+/** Obvious bounds: positive, or so large that they only keep arithmetic exact. */
 const isPlainBound = (keyword: string, value: Json): boolean =>
   ['exclusiveMinimum', 'minimum', 'maximum'].includes(keyword) &&
   typeof value === 'number' &&
   (value === 0 || Math.abs(value) >= 1_000_000);
 
-/** Either of two formats: the descriptions say it in words. */
+/** Either of two formats, which the descriptions explain. */
 const isDateFormats = (keyword: string, value: Json): boolean =>
   keyword === 'anyOf' && Array.isArray(value) && JSON.stringify(value[0]) === '{"format":"date"}';

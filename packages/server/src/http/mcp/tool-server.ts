@@ -56,7 +56,7 @@ const TOO_MANY = -32_029;
 const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
 
 /** A server for one caller, with the tools of the caller's level. */
-// The high-level server of the SDK takes schemas of another library only; ours are JSON Schema already.
+// The high-level server of the SDK accepts schemas of another library only; ours are JSON Schema already.
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
 export function toolServer(caller: Caller, deps: ToolDeps, count: Counting): Server {
   const agent = caller.principal.agent ?? (caller.principal.isEntry === true ? ENTRY : PLAIN_BEARER);
@@ -148,7 +148,7 @@ function refusedWith(
   };
 }
 
-/** The simulation that a tool is used in: that of the token, or one that the agent made. */
+/** The simulation of a tool call: that of the token, or one that the agent created. */
 async function placeOf(
   { inputSchema }: Tool,
   given: Arguments,
@@ -177,7 +177,7 @@ function checkNames({ inputSchema: { properties, required } }: Tool, given: Argu
   if (problems.length > 0) throw new Refused(refuse(400, problems));
 }
 
-/** The request of an operation, with those of the arguments that it has. Parameters and queries travel as text. */
+/** The request of an operation, with its arguments. Parameters and queries are sent as text. */
 function requestOf(id: AnsweringId, given: Arguments): OperationInput {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};

@@ -19,10 +19,10 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly effect: Effect;
-  /** A second call with the same arguments changes nothing more. */
+  /** A second call with the same arguments has no further effect. */
   readonly isIdempotent: boolean;
   readonly inputSchema: InputSchema;
-  /** Calls the operations behind the tool. */
+  /** Calls the operations of the tool. */
   readonly run: (given: Arguments, ask: Ask) => Promise<unknown>;
 }
 
@@ -475,7 +475,7 @@ function advance(given: Arguments, ask: Ask): Promise<unknown> {
 /** Halts that one call of a tool sets or lifts. */
 const MOST_HALTS = 100;
 
-/** A position, whatever its asset class. */
+/** A position of any asset class. */
 interface OpenPosition {
   readonly assetClass: 'EQUITY' | 'OPTION' | 'FUTURE';
   /** Negative when short. */
@@ -545,7 +545,7 @@ export const TOOLS: readonly Tool[] = BY_LEVEL.flatMap(([level, definitions]) =>
   Object.entries(definitions).map(([name, definition]) => toolOf(name, level, definition)),
 );
 
-/** Names the simulation that a tool is used in; only agents that make simulations have a choice. */
+/** Names the simulation of a tool call; only agents that create simulations have a choice. */
 export const SIMULATION_ARGUMENT = 'simulationId';
 
 const SIMULATION_PROPERTY: Json = {
@@ -574,7 +574,7 @@ export function listed(tool: Tool, level: AgentLevel): Record<string, unknown> {
   };
 }
 
-/** The frame of every answer, with a `result` or an `error`; results have the shapes that the OpenAPI document gives for the operations behind the tool. */
+/** The frame of every response, with a `result` or an `error`; results have the OpenAPI schemas of the tool's operations. */
 const OUTPUT = {
   type: 'object',
   properties: { simulated: { const: true } },

@@ -5,7 +5,7 @@ type Details = Refused['details'];
 
 const dollars = (value: unknown): string => (typeof value === 'number' ? value.toFixed(2) : String(value));
 
-/** One sentence; `asked` is what the tool was called with. */
+/** One sentence; `asked` contains the tool's arguments. */
 export function wouldPass(
   { status, messages, details }: Pick<Refused, 'status' | 'messages' | 'details'>,
   asked: Readonly<Record<string, unknown>>,

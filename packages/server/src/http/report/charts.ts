@@ -1,4 +1,4 @@
-/** Charts of a report as SVG inside the page: no script, no font, nothing from elsewhere. */
+/** Charts of a report as SVG inside the page: no script, no font, no external resource. */
 import { type Bin, roundStep } from '@sandpit/analytics';
 import { escaped } from './escape.js';
 
@@ -22,7 +22,7 @@ interface LineChart {
   readonly label: string;
   readonly points: readonly LinePoint[];
   readonly height: number;
-  /** `digits` tell neighboring ticks apart. */
+  /** `digits` distinguish neighboring ticks. */
   readonly format: (value: number, digits: number) => string;
   /** Factor that turns values into displayed ones. */
   readonly scale?: number;
@@ -30,7 +30,7 @@ interface LineChart {
   readonly tone: 'gain' | 'loss' | 'plain';
   /** The value that the area under the line ends at; absent = no area. */
   readonly areaTo?: number;
-  /** Shown whatever the values are. */
+  /** Shown for any values. */
   readonly include?: number;
 }
 
@@ -76,7 +76,7 @@ interface BarChart {
   readonly label: string;
   readonly bins: readonly Bin[];
   readonly height: number;
-  /** `digits` tell neighboring bounds apart. */
+  /** `digits` distinguish neighboring bounds. */
   readonly format: (value: number, digits: number) => string;
   /** Factor that turns values into displayed ones. */
   readonly scale?: number;
@@ -120,7 +120,7 @@ const empty = (): string => '<p class="none">Too little history for this chart.<
 const svg = (label: string, height: number, inside: string): string =>
   `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(label)}">${inside}</svg>`;
 
-/** Decimals that tell neighbors apart which are so far from each other. */
+/** Number of decimals that distinguishes neighbors at this distance. */
 const digitsFor = (step: number): number => {
   const digits = [0, 1, 2, 3, 4].find(
     (one) => Math.abs(step * 10 ** one - Math.round(step * 10 ** one)) < 1e-6,

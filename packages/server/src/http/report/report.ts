@@ -16,7 +16,7 @@ export interface ReportInput extends PortfolioPerformance {
   readonly title: string;
   /** Traits of the portfolio, in a few words each. */
   readonly about: readonly string[];
-  /** Simulated instant at which it was made, ISO 8601. */
+  /** Simulated instant of the report, ISO 8601. */
   readonly madeAt: string;
   readonly quality: ExecutionQuality;
   /** Slippage of each executed order, basis points. */
@@ -29,7 +29,7 @@ export interface ReportInput extends PortfolioPerformance {
 
 const SHARPE_DAYS = 63;
 const BINS = 24;
-/** Rows of trades: with more the page would be larger than a mail takes. */
+/** Maximum rows of trades: with more the page would be too large for an email. */
 const MOST_TRADES = 3_000;
 
 export function reportPage(input: ReportInput): string {
@@ -133,7 +133,7 @@ function distribution({ points, slippages }: ReportInput): string {
 
 type Rows = readonly (readonly [name: string, text: string, tone?: number | undefined])[];
 
-/** Names with their figures, those that could not be computed left out. */
+/** Names with their figures, without those that could not be computed. */
 const definitions = (rows: Rows): string =>
   `<table><tbody>${rows
     .filter(([, text]) => text !== '')

@@ -252,7 +252,7 @@ export function competitionHandlers(
         const tell = (board: Board, status: Status): number => {
           const frame = frameFor(kept, board, status);
           if (told?.equals(frame) === true) return 0;
-          // A reader that has not yet received the one before gets the next.
+          // A reader that has not yet received the previous one receives only the next.
           if (connection.isBehind && !isLast(status)) return 0;
           told = frame;
           id = String(board.at);
@@ -278,7 +278,7 @@ export function competitionHandlers(
 
 const isLast = (status: Status): boolean => status === 'FINISHED' || status === 'CANCELED';
 
-/** The event of each leaderboard, made once for all who follow it. */
+/** The event of each leaderboard, serialized once for all its followers. */
 const FRAMES = new WeakMap<Board, { readonly status: Status; readonly frame: Buffer }>();
 
 function frameFor(kept: KeptCompetition, board: Board, status: Status): Buffer {

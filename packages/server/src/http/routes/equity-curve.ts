@@ -61,7 +61,7 @@ export async function curveWithinTheDay(
 
 const lengthOf = ({ first, last }: Span): number => last - first + 1;
 
-/** The intervals that have a point: something moved in them, or is held at their end. */
+/** The intervals with a point: those with a change, or with a position at their end. */
 function spansOf(rows: readonly SnapshotMinute[], minutes: number, asked: Span): readonly Span[] {
   const spans: Span[] = [];
   let next = asked.first;
@@ -184,7 +184,7 @@ export async function contractValueAt(
   return simulation.brokerage.worthThen(standing, then, (name) => quote(name, then)).longMarketValue;
 }
 
-/** A feed that computes its quotes is asked again; for others the pushed quotes and the trades are known. */
+/** A feed that computes its quotes is queried again; for others, pushed quotes and trades are known. */
 async function quotesThen(
   { market, feed }: Simulation,
   history: History,

@@ -53,7 +53,7 @@ const DIGITS = 15;
 
 const rounded = (value: number): number => Number(value.toPrecision(DIGITS));
 
-/** Without the noise of binary fractions behind the digits that a double is sure of. */
+/** Rounded to 15 digits, without the noise of binary fractions. */
 function shown(quality: Measured): OrderExecutionQuality {
   const figures: Record<string, number> = {};
   for (const [name, value] of Object.entries<number>({ ...quality })) figures[name] = rounded(value);

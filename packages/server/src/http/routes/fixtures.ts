@@ -18,7 +18,7 @@ export const fixtureHandlers: Pick<Handlers, 'fillFixture' | 'listFixtures'> = {
     const run = new FixtureRun(simulation, step, principal.by);
     let answer: Answer;
     try {
-      // Another request may have come first.
+      // Another request may have been first.
       if (!isEmpty(simulation)) return NOT_EMPTY;
       await step.open([]);
       const { fill, holds, symbols } = FIXTURES[body.name];

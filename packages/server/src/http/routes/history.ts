@@ -123,7 +123,7 @@ async function listOf<Item>(
     ...windowOf(query),
   });
   const shown: Item[] = [];
-  // One after the other: a page must not ask history for all its orders at once.
+  // Sequential: a page must not query history for all its orders at once.
   for (const item of page.items) shown.push(await show(item));
   return pageReply(shown, page, query);
 }
@@ -157,7 +157,7 @@ function withLines<Item>(
 
 const POINTS_AT_ONCE = 500;
 
-/** The points of an equity curve at or after an instant, newest first. There is one a day. */
+/** The points of an equity curve at or after an instant, newest first. There is one per day. */
 async function pointsFrom(
   { simulation, principal, params }: PortfolioCall,
   from: number,

@@ -28,7 +28,7 @@ import {
 } from '../translate/numbers.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 
-/** An import in the terms of the brokerage, with the rows that it cannot hold. */
+/** An import in the terms of the brokerage, with the rows that it cannot import. */
 interface Brought {
   readonly format?: ImportResult['format'];
   readonly cash: Money;

@@ -56,7 +56,7 @@ export function keyPairHandlers(
   };
 }
 
-/** Makes the pair: the secret is in this one answer, and in nothing that is kept of it. */
+/** Creates the pair: only this response contains the secret; it is not stored. */
 export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> => ({
   async createKeyPair({ principal }, { portfolioId }) {
     const { tenantId, tier, scopes, origin, expiresAtMs, isEntry } = principal;
@@ -68,7 +68,7 @@ export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> =
         simulationId: principal.simulationId,
         portfolioId,
         origin,
-        // A right that ends is not made to last by passing it on; that of an API key does not.
+        // An expiring right stays limited when passed on; that of an API key does not expire.
         ...(origin.keyId === undefined && { expiresAtMs }),
         ...(isEntry === true && { isEntry }),
       });

@@ -42,7 +42,7 @@ const NO_QUOTE = refuse(404, 'No quote yet');
 const NO_TRADE = refuse(404, 'No trade yet');
 const EXCHANGE_NOT_FOUND = refuse(404, 'Exchange not found');
 
-/** The hours of the exchanges that can be asked for (D69). */
+/** The hours of the exchanges that can be requested (D69). */
 const EXCHANGES: ReadonlyMap<string, HoursId> = new Map([
   ['XNYS', 'EQUITIES'],
   ['XNAS', 'EQUITIES'],

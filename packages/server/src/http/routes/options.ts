@@ -55,7 +55,7 @@ export const optionHandlers: OptionHandlers = {
     if (!('contracts' in chain)) return chain;
     const { expiration, price, contracts } = chain;
     const shown: OptionChainContract[] = [];
-    // A chain takes its time.
+    // Building a chain is slow.
     const slice = new Slice();
     for (const listed of contracts) {
       shown.push(chainContract(simulation, listed, chain.at));
@@ -70,7 +70,7 @@ export const optionHandlers: OptionHandlers = {
   },
 };
 
-/** The expirations that a live source has of an underlying; undefined when it is none, or does not say. */
+/** The expirations of an underlying at a live source; undefined without a live source, or if it does not report them. */
 async function expirationsTold(
   { feed, brokerage }: Simulation,
   underlying: string,
@@ -146,7 +146,7 @@ function chainAt(
   };
 }
 
-/** Which of a chain's contracts a query wants; both bounds are included. */
+/** Filter of a chain's contracts; both bounds are included. */
 function isAskedFor(query: ChainQuery): (contract: OptionContract) => boolean {
   const low = query.minStrike === undefined ? Price.ofUnits(0) : priceOf(query.minStrike);
   const high = query.maxStrike === undefined ? Infinity : priceOf(query.maxStrike);

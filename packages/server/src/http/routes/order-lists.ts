@@ -108,7 +108,7 @@ const hasAccount = (
 ): Promise<boolean> =>
   simulation.read([principal], ({ state }) => state.accounts.has(accountKey(principal.tenantId, accountId)));
 
-/** The orders of these portfolios that have a client order id, at most one each. Ask once the past is there. */
+/** The orders of these portfolios that have a client order id, at most one each. Call after the past is loaded. */
 async function ordersNamed(
   call: Call<'listOrders'>,
   portfolios: readonly OwnPortfolio[],

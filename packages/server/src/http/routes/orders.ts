@@ -89,7 +89,7 @@ export const orderHandlers: OrderHandlers = {
     ),
 
   async listExecutions({ simulation, principal, params, query }) {
-    // Executions of this very turn belong to the answer.
+    // Executions of the same turn belong to the response.
     const history = await simulation.past(principal);
     const order = await ownOrder(simulation, principal.tenantId, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
@@ -139,7 +139,7 @@ export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: O
 export const shownClosed = (simulation: Simulation, order: OrderSnapshot) =>
   orderOf(simulation.brokerage.state.ids, order, (exit) => orderNow(simulation, exit));
 
-/** Changes an order. The brokerage knows open orders only: one that is over says so itself. */
+/** Changes an order. The brokerage knows open orders only: a closed order is refused here. */
 async function changed(
   { simulation, principal, params }: Call<'updateOrder'> | Call<'cancelOrder'>,
   verb: 'updated' | 'canceled',

@@ -21,7 +21,7 @@ export function ownOpenOrder({ state }: Brokerage, tenantId: string, orderId: st
   return order?.terms.tenantId === tenantId ? order : undefined;
 }
 
-/** A portfolio that is closed, as it stood then (D142). */
+/** A closed portfolio, with its state at the close (D142). */
 export async function ownClosedPortfolio(
   simulation: Simulation,
   tenantId: string,
@@ -88,8 +88,8 @@ export async function ownOrder(
 }
 
 /**
- * The symbols that portfolios hold: a read brings them up to date before it values them. They reveal nothing to the caller, so they may be
- * collected before the read.
+ * The symbols that portfolios hold: a read refreshes them before it values them. The caller does not see them, so they may be collected
+ * before the read.
  */
 export function holdingsOf(portfolios: Iterable<Portfolio | undefined>): Set<string> {
   const symbols = new Set<string>();

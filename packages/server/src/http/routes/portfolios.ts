@@ -65,7 +65,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
           ...page,
           data: page.data.flatMap(({ portfolioId, closed }) => {
             if (closed !== undefined) return closedSummary(brokerage, closed);
-            // One that was closed this very moment is left out.
+            // One closed in this instant is omitted.
             const portfolio = brokerage.state.portfolios.get(portfolioId);
             return portfolio === undefined ? [] : portfolioSummary(brokerage, portfolio);
           }),

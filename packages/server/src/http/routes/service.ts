@@ -40,7 +40,7 @@ export class Health {
     this.#deps = deps;
   }
 
-  /** Problems that make the server unhealthy; empty when it is healthy. */
+  /** Problems that make the server unhealthy; empty = healthy. */
   async problems(): Promise<readonly string[]> {
     if (this.isDraining) return ['the server is stopping'];
     const nowMs = this.#deps.clockMs();

@@ -86,7 +86,7 @@ export const simulationHandlers: SimulationHandlers = {
     const listing = instrumentsOf(call.body.instruments, isIndex, today);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
-    // The market itself holds nothing: what follows it may.
+    // The market itself has no positions; its followers may.
     const inUse = new Set(
       [...call.simulation.followers].flatMap((cell) => cell.brokerage.classesInUse(instruments)),
     );

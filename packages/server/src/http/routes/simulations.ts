@@ -74,7 +74,7 @@ export function simulationsHandlers(
   simulations.onRemoved = async (simulationId) => {
     streams.endSimulation(simulationId);
     faults.endSimulation(simulationId);
-    // They open nothing any more, durable or not.
+    // They no longer open anything, durable or not.
     await keyPairs.endSimulation(simulationId).catch(() => undefined);
   };
   return {
@@ -127,7 +127,7 @@ export function simulationsHandlers(
         seenBy(principal, simulations.info(simulationId, tenantId));
       const found = look();
       if (found === undefined) return SIMULATION_NOT_FOUND;
-      // An import can complete while it is asked for: what was read first decides whether there is something to open.
+      // An import can complete during this read: the status read first decides if the simulation is opened.
       if (!canOpen(found)) return simulationOf(found, { isOwner: isOwner(principal) });
       const simulation = await (
         simulationId === MAIN ? Promise.resolve(simulations.market) : simulations.find(simulationId, tenantId)
@@ -295,7 +295,7 @@ function forkedBy(principal: Principal, info: SimulationInfo | undefined): Simul
 const canOpen = ({ brokenBy, imported }: SimulationInfo): boolean =>
   brokenBy === undefined && (imported?.status ?? 'READY') === 'READY';
 
-/** An agent sees the simulations that it made, others all of their tenant. */
+/** An agent sees the simulations that it created, other callers all of their tenant. */
 function seenBy({ agent }: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
   return agent === undefined || info?.config.madeBy === agent.agentId ? info : undefined;
 }
@@ -303,7 +303,7 @@ function seenBy({ agent }: Principal, info: SimulationInfo | undefined): Simulat
 /** Masks are shown to the tenant alone: neither to its agents nor to a token that lives in a simulation, which may be someone else's by now. */
 const isOwner = ({ agent, simulationId }: Principal): boolean => agent === undefined && simulationId === MAIN;
 
-/** Tokens for simulations: what the caller may do, in there. */
+/** Tokens for simulations: the caller's rights, limited to the simulation. */
 export function simulationIssuer({
   settings,
   clockMs,
@@ -324,7 +324,7 @@ export function simulationIssuer({
         tier,
         scope: [...scopes].join(' '),
         simulationId,
-        // A right that ends is not made to last by passing it on.
+        // An expiring right stays limited when passed on.
         notAfterMs: expiresAtMs,
         keyId: origin.keyId,
         fromTokenIds,
@@ -373,7 +373,7 @@ async function* arriving({ raw }: FastifyRequest, body: Readable): AsyncGenerato
   }
 }
 
-/** Sends a file piece by piece, no faster than it is taken. A connection that ends without the last piece has not sent the file. */
+/** Sends a file piece by piece, at the speed of the reader. A connection that ends without the last piece has not sent the file. */
 /** Sends a file of lines of JSON as it comes. */
 export async function sendPieces(
   { request, reply }: Pick<Call, 'request' | 'reply'>,

@@ -33,7 +33,7 @@ import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
 /** Limits of a step: it stops with the event that reaches the first, or after as many records as the second. */
 const MOST_EVENTS = 1000;
 const MOST_RECORDS = 10_000;
-/** The same of all parts of a request together; each part may then still go on to its next event or record. */
+/** The same for all parts of a request together; each part may then still continue to its next event or record. */
 const MOST_EVENTS_TOGETHER = 20_000;
 const MOST_RECORDS_TOGETHER = 100_000;
 
@@ -44,10 +44,10 @@ type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 type Cancel = Extract<Command, { type: 'CancelOrder' }>;
 type Push = Extract<Command, { type: 'UpdateMarket' }>;
 
-/** A step whose request has been looked through: nothing in it can fail for its form any more. */
+/** A step whose request is validated: it can no longer fail for its format. */
 interface Plan {
   readonly orders: readonly Submit[];
-  /** With the refusal of those that are over, or are not there. */
+  /** With the refusal of those that have ended or do not exist. */
   readonly cancels: readonly { readonly command: Cancel; readonly refused: Answer | undefined }[];
   readonly push: Push | undefined;
   readonly goal: ClockGoal | undefined;
@@ -65,7 +65,7 @@ type Asker = Pick<Principal, 'tenantId' | 'by' | 'agent' | 'scopes'>;
 
 export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
   const turns = new TenantTurns();
-  /** Requests for several simulations, one after the other for each tenant: two that hold each other's would wait for ever. */
+  /** Requests for several simulations, sequential for each tenant: two that hold each other's simulations would deadlock. */
   const lastOf = new Map<string, Promise<unknown>>();
 
   const alone = <T>(tenantId: string, work: () => Promise<T>): Promise<T> => {
@@ -144,7 +144,7 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
               together.records -= step.recordCount;
               return done;
             });
-            // Kept as text, so that the parts of a large request are not held twice.
+            // Stored as text, so that the parts of a large request are not in memory twice.
             texts.push(JSON.stringify({ simulationId, ...result }));
           }
           answer = new Answer(status, `{"results":[${texts.join(',')}]}`);
@@ -236,7 +236,7 @@ const commandsOf = ({ orders, cancels }: Plan): readonly Command[] => [
   ...cancels.map(({ command }) => command),
 ];
 
-/** Looks a request through before anything of it is done. */
+/** Validates a request before any part of it is executed. */
 async function planOf(simulation: Simulation, principal: Asker, body: StepBody): Promise<Plan | Answer> {
   const { brokerage } = simulation;
   const { calendar } = brokerage.rules;
@@ -374,7 +374,7 @@ class StepRun {
     );
   }
 
-  /** Writes out what happened to orders since the last time. Returns how many events there are by now. */
+  /** Writes the order events since the last call. Returns the number of events so far. */
   #tellEvents(): number {
     const simulation = this.#simulation;
     const { ids } = simulation.brokerage.state;
@@ -388,7 +388,7 @@ class StepRun {
     return this.#events.length;
   }
 
-  /** Quotes and portfolios as they stand at the end. Bringing quotes up to date may still fill orders. */
+  /** Quotes and portfolios at the end. Refreshing quotes may still fill orders. */
   #observe({ symbols, portfolios }: Plan, { observe }: StepBody): Pick<StepResult, 'quotes' | 'portfolios'> {
     if (observe === undefined) return {};
     const simulation = this.#simulation;

@@ -31,7 +31,7 @@ export function streamHandlers(streams: Streams): Pick<Handlers, Exclude<StreamI
     async streamQuotes(call) {
       const { simulation, query } = call;
       const symbols = query.symbols.split(',').map((symbol) => symbolIn(simulation, symbol.trim()));
-      // A server that cannot read is said before the stream begins.
+      // A failure to read is reported before the stream begins.
       await simulation.read([], () => undefined, symbols);
       return streams.openQuotes(call, symbols);
     },

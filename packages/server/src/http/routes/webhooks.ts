@@ -26,7 +26,7 @@ const DELIVERY_NOT_FOUND = refuse(404, 'Delivery not found');
 
 /** Webhooks of a tenant (D191). */
 export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): WebhookHandlers {
-  /** Why a webhook cannot have this URL or simulation; undefined when nothing speaks against it. */
+  /** Reason why a webhook cannot have this URL or simulation; undefined if it can. */
   const refusalOf = async (
     tenantId: string,
     { url, simulationId }: { readonly url?: string; readonly simulationId?: string },
@@ -122,7 +122,7 @@ export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): W
   };
 }
 
-/** Shows secrets: in these answers alone, and in nothing that is kept of them. */
+/** Shows secrets in these responses only; stored responses do not contain them. */
 export const webhookIssuer = (
   webhooks: Webhooks,
 ): Pick<Issuers, 'createWebhook' | 'rotateWebhookSecret'> => ({

@@ -6,11 +6,11 @@ const SLICE_MS = 2;
 type CatchUpStep = () => Promise<void>;
 
 /**
- * Schedules the streams of a server that receive missed events: one step after the other, tenant by tenant, so that a tenant with a hundred
+ * Schedules the streams of a server that receive missed events: one step at a time, tenant by tenant, so that a tenant with a hundred
  * streams gets no more time than one with a single stream, and all together get a small part of each turn of the event loop.
  */
 export class CatchUpScheduler {
-  /** Steps that wait, by tenant; the tenant that is next comes first. */
+  /** Waiting steps by tenant; the next tenant comes first. */
   readonly #waiting = new Map<string, CatchUpStep[]>();
   #isWorking = false;
 
@@ -23,7 +23,7 @@ export class CatchUpScheduler {
         try {
           resolve(await step());
         } catch (error) {
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- passed on as it came
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- passed on unchanged
           reject(error);
         }
       });

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { beginStream } from '../reply.js';
 import { StreamFault } from './stream-fault.js';
 
-/** A reader this far behind is not reading: it is cut off, and can resume. */
+/** A reader this far behind is disconnected, and can resume. */
 const MAX_QUEUED_BYTES = 262_144;
 const MAX_QUEUED_EVENTS = 1000;
 /** Time limit for a reader that was cut off, or that blocks its catch-up, to read the data in flight. */
@@ -30,7 +30,7 @@ export class Connection {
   #queuedEvents = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
 
-  /** Takes the connection of a request over and sends the head of the stream. */
+  /** Turns the connection of a request into a stream and sends its head. */
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const response = beginStream(request, reply, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -50,7 +50,7 @@ export class Connection {
       this.#state = 'closed';
       for (const listener of this.#closed) listener();
     });
-    // Clients that lost the same server do not all come back at once.
+    // Clients that lost the same server do not all reconnect at once.
     this.#send(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
   }
 
@@ -68,7 +68,7 @@ export class Connection {
     else this.#closed.push(listener);
   }
 
-  /** Sends an event, or several in one piece, or gives up on a reader that is too far behind. */
+  /** Sends an event, or several in one piece, or disconnects a reader that is too far behind. */
   write(frame: string | Buffer, positionId: () => string): void {
     if (!this.isOpen) return;
     // Another node may own the data: the reader has to resume.
@@ -91,7 +91,7 @@ export class Connection {
     }
   }
 
-  /** Resolves when the reader accepts more, or has left. */
+  /** Resolves when the reader accepts more, or has disconnected. */
   async drained(): Promise<void> {
     if (!this.isOpen || !this.#response.writableNeedDrain) return;
     await new Promise<void>((resolve) => {

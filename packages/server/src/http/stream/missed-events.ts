@@ -8,7 +8,7 @@ import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './orde
 
 /** Events written out in one step: about a millisecond of work. */
 const PAGE = 50;
-/** Streams that go through the same past together are at most so far apart. */
+/** Maximum distance of streams that read the same past together. */
 const PAGES_KEPT = 64;
 const KEPT_MS = 5000;
 
@@ -57,7 +57,7 @@ export class MissedEvents {
   readonly #write: (item: ListItem, order: OrderSnapshot) => OrderMessages;
   /** Full ones: a page that is not full yet will be another. */
   readonly #pages = new LRUCache<string, MissedPage>({ max: PAGES_KEPT, ttl: KEPT_MS, ttlAutopurge: true });
-  /** Orders that go on, by the place up to which they were followed. */
+  /** Open orders, by the position up to which they were followed. */
   readonly #followed = new LRUCache<string, Map<number, OrderSnapshot>>({
     max: PAGES_KEPT,
     ttl: KEPT_MS,
@@ -69,7 +69,7 @@ export class MissedEvents {
     this.#write = write;
   }
 
-  /** Whole events: an event that the reader received in part is sent again. Undefined, and at once, when there are no more. */
+  /** Whole events: an event that the reader received in part is sent again. Undefined, synchronously, if there are no more. */
   after(
     tenantId: string,
     position: StreamPosition,
@@ -109,7 +109,7 @@ export class MissedEvents {
     return page;
   }
 
-  /** An order as a missed event left it. Those that go on are kept for the events to come. */
+  /** An order after a missed event. Open orders are kept for later events. */
   async #after(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
     const event = item.data as OrderEvent;
     const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);

@@ -24,16 +24,15 @@ interface OrderReader {
 
 /** Maximum number of events held for a reader that receives missed events; beyond that it reads them from history as well. */
 const MOST_HELD = 500;
-/** Delay of a trailing stop that the rate limit held back. */
+/** Delay of a trailing stop held back by the rate limit. */
 const LATE_MS = 1000;
 
 /**
- * The order events of one simulation, as they become durable, for all readers. Each event is written once per tenant, however many readers
- * there are.
+ * The order events of one simulation, as they become durable, for all readers. Each event is serialized once per tenant for all readers.
  *
  * There are no gaps and no duplicates. A reader that resumes receives history until history has reached the point at which the reader
  * joined and has no more, then the events published since, and from that turn on the tail of the journal. Events already sent are
- * recognized by their position. Records are published with the orders as their events left them; missed events are followed one by one
+ * recognized by their position. Records are published with their orders after each event; missed events are followed one by one
  * (`MissedEvents`).
  */
 export class OrderFeed {
@@ -78,7 +77,7 @@ export class OrderFeed {
       held: isKnown ? { after, told: [] } : undefined,
     };
     const positionId = (): string => this.#ids.of(reader.position);
-    // An id without an event: who loses the connection before the first event can go on from here all the same.
+    // An id without an event: a client that loses the connection before the first event can resume from here.
     if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
     else if (!isKnown) {
       const timestamp = isoOfMs(this.#clockMs());
@@ -114,12 +113,12 @@ export class OrderFeed {
       }
     } catch (error) {
       if (error instanceof DamagedJournal) this.#simulation.takeOutOfService(error.message);
-      // The history cannot be read now. The client keeps its place and comes back.
+      // The history cannot be read now. The client keeps its position and reconnects.
       connection.end(this.#ids.of(reader.position), 503, 'Service unavailable');
     }
   }
 
-  /** Sends a page of missed events. When there is none, the reader has caught up, in the turn in which that was found. */
+  /** Sends a page of missed events. If there is none, the reader has caught up, in the same turn. */
   async #tellMissed(tenantId: string, reader: OrderReader): Promise<void> {
     const { connection, filter, held } = reader;
     if (!connection.isOpen || held === undefined) return;
@@ -187,7 +186,7 @@ export class OrderFeed {
     }
   }
 
-  /** Sends the price that the rate limit held back, so that a stop that stands still again is not shown at an old one. */
+  /** Sends the price that the rate limit held back, so that a stop that stops moving is not shown at an old price. */
   #tellLate(): void {
     this.#lateTimer = undefined;
     const late = [...this.#late.values()];
@@ -220,7 +219,7 @@ export class OrderFeed {
     return { order, end: endOfEvent(seq, event), messages };
   }
 
-  /** Moves a reader on, and sends it the messages that it has not received, if its filter includes the order. */
+  /** Advances a reader, and sends it the messages that it has not received, if its filter includes the order. */
   #tell(reader: OrderReader, told: OrderMessages): void {
     if (isAskedFor(reader.filter, told)) {
       for (const { position, text } of untold(told, reader.position)) {

@@ -4,9 +4,9 @@ import type { Connection } from './connection.js';
 
 /** Time of the next poll, ms from now. */
 export interface NextPoll {
-  /** If nothing happens before. */
+  /** Without an earlier event. */
   readonly inMs: number;
-  /** At the earliest, whatever happens. */
+  /** Minimum interval, regardless of events. */
   readonly restMs: number;
 }
 
@@ -15,14 +15,11 @@ interface Terms<Reader> {
   readonly delayAfter: (record: DurableRecord) => number | undefined;
   /** Reads the data, and sends readers the changes. */
   readonly look: (readers: readonly Reader[]) => Promise<NextPoll>;
-  /** Until the next look after one that failed, ms. */
+  /** Delay of the next poll after a failed one, ms. */
   readonly intervalMs: number;
 }
 
-/**
- * Polls data that changes without notice, for all of its readers together: after an event, and at intervals. It rests while there are no
- * readers.
- */
+/** Polls data that changes without notice, for all of its readers together: after an event, and at intervals. Stops without readers. */
 export class Poller<Reader extends { readonly connection: Pick<Connection, 'onClose'> }> {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
@@ -89,7 +86,7 @@ export class Poller<Reader extends { readonly connection: Pick<Connection, 'onCl
     try {
       next = await this.#terms.look([...this.#readers]);
     } catch {
-      // Nothing can be shown while it cannot be committed; the next look comes soon.
+      // Uncommitted data cannot be shown; the next poll follows soon.
     } finally {
       this.#isLooking = false;
     }

@@ -41,12 +41,12 @@ export class PortfolioFeed {
     });
   }
 
-  /** Follows portfolios, beginning with a snapshot. Returns the id that stands for the present. */
+  /** Follows portfolios, beginning with a snapshot. Returns the id of the present. */
   follow(connection: Connection, tenantId: string, followed: Followed): () => string {
     return this.#looks.add({ connection, tenantId, followed, told: new Map() });
   }
 
-  /** Returns when to look again. */
+  /** Returns the time of the next poll. */
   async #tellWhatChanged(readers: readonly PortfolioReader[]): Promise<number> {
     const { brokerage } = this.#simulation;
     const symbols = holdingsOf(
@@ -101,7 +101,7 @@ export class PortfolioFeed {
 const mayChange = ({ events }: DurableRecord): boolean =>
   events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 
-/** The portfolios that a reader follows now: those of an account come and go. */
+/** The portfolios that a reader follows now: those of an account may change. */
 function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): readonly string[] {
   if ('accountId' in followed) {
     return [...(brokerage.state.accounts.get(accountKey(tenantId, followed.accountId))?.portfolioIds ?? [])];
@@ -113,7 +113,7 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): r
 const isGone = ({ state }: Brokerage, { tenantId, followed }: PortfolioReader): boolean =>
   'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
 
-/** The text of every open portfolio that is followed, each made once; and the readers of accounts that no longer exist. */
+/** The text of every followed open portfolio, each serialized once; and the readers of accounts that no longer exist. */
 function snapshotsOf(brokerage: Brokerage, readers: readonly PortfolioReader[]) {
   const texts = new Map<string, string>();
   const idsOfReader = new Map<PortfolioReader, readonly string[]>();

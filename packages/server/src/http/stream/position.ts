@@ -12,7 +12,7 @@ export const positionAt = (seq: number, event: number, after: number): StreamPos
   place: event * 2 + 1 - after,
 });
 
-/** The last event of which nothing is left to tell at a position. */
+/** The last event that is complete at a position. */
 export const lastToldAt = ({
   seq,
   place,
@@ -21,7 +21,7 @@ export const lastToldAt = ({
   event: Math.floor((place - 1) / 2),
 });
 
-/** Positions as events of a simulation carry them. Those of a fork's own records have its tag, those of its ancestors' records theirs (D172). */
+/** Positions in events of a simulation. Those of a fork's own records have its tag, those of its ancestors' records theirs (D172). */
 export class EventIds {
   readonly #tags: readonly StreamTag[];
 

@@ -17,7 +17,7 @@ interface QuoteReader {
 
 /** At most one event per symbol in this time. */
 const INTERVAL_MS = 100;
-/** Looking takes at most this share of the time: with very many symbols it is done less often. */
+/** Maximum share of time for polling: with very many symbols it is less frequent. */
 const MOST_LOOKING = 1 / 4;
 
 /** The quotes of one simulation for all of their readers (D150): read ten times a second, sent when they differ. */
@@ -35,7 +35,7 @@ export class QuoteFeed {
     });
   }
 
-  /** Follows symbols, beginning with the quotes in force. Returns the id that stands for the present. */
+  /** Follows symbols, beginning with the quotes in force. Returns the id of the present. */
   follow(connection: Connection, symbols: readonly string[]): () => string {
     return this.#looks.add({
       connection,

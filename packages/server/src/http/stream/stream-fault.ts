@@ -1,6 +1,6 @@
 import type { FaultEffect } from '@sandpit/protocol';
 
-/** A fault of one stream (D177): counts the events that are sent, and says what becomes of them. */
+/** A fault of one stream (D177): counts the sent events, and decides their delivery. */
 export class StreamFault {
   readonly #kind: NonNullable<FaultEffect['stream']>;
   #left: number;
@@ -10,12 +10,12 @@ export class StreamFault {
     this.#left = after;
   }
 
-  /** True when the connection is to be cut. */
+  /** True when the connection must be cut. */
   get isCut(): boolean {
     return this.#kind === 'drop' && this.#left === 0;
   }
 
-  /** True when nothing more is sent. */
+  /** True when no more events are sent. */
   get isStalled(): boolean {
     return this.#kind === 'stall' && this.#left === 0;
   }

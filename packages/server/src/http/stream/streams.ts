@@ -16,7 +16,7 @@ import { type Followed, PortfolioFeed } from './portfolio-feed.js';
 import { QuoteFeed } from './quote-feed.js';
 import type { OrderFilter } from './order-messages.js';
 
-/** Streams that a tenant may have open at once. */
+/** Maximum number of open streams of a tenant. */
 const STREAMS_OF_TIER: Readonly<Record<Tier, number>> = { BASIC: 100, PRO: 1000, ENTERPRISE: 10_000 };
 const STREAMS_IN_ALL = 10_000;
 const RETRY_AFTER_SECONDS = 10;
@@ -116,7 +116,7 @@ export class Streams {
       if (simulation.id === simulationId) end(404, 'Simulation not found');
   }
 
-  /** Ends the streams of a tenant that another node takes: they go on there. */
+  /** Ends the streams of a tenant that another node acquires: they continue there. */
   endTenant(tenantId: string): void {
     for (const { simulation, principal, end } of [...this.#open])
       if ((simulation.tenantId ?? principal.tenantId) === tenantId) end(503, 'Service unavailable');
@@ -128,8 +128,8 @@ export class Streams {
   }
 
   /**
-   * Counts a follower among the streams of its tenant, and ends it with its credentials, its simulation or the server. Returns how to
-   * let it go; undefined when there are too many.
+   * Counts a follower among the streams of its tenant, and ends it with its credentials, its simulation or the server. Returns a function
+   * that releases it; undefined if there are too many.
    */
   hold(follower: Follower): (() => void) | undefined {
     const counted = countedAs(follower.principal);
@@ -137,7 +137,7 @@ export class Streams {
     this.#open.add(follower);
     this.#perTenant.set(counted, (this.#perTenant.get(counted) ?? 0) + 1);
     const stopExpiry = this.#endWithToken(follower);
-    // The token may have been taken back since the request was let in.
+    // The token may have been revoked since the request was authorized.
     this.#endIfRevoked(follower);
     this.#heartbeat ??= this.#startHeartbeat();
     return () => {

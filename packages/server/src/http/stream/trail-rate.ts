@@ -12,7 +12,7 @@ export class TrailRate {
   /** Updates in this second, by portfolio. */
   readonly #portfolios = new Map<string, number>();
 
-  /** Counts an update and says whether it may be sent. */
+  /** Counts an update; true if it may be sent. */
   admit({ number, portfolioId }: Pick<OrderTerms, 'number' | 'portfolioId'>, nowMs: number): boolean {
     this.#forget(nowMs);
     const told = this.#portfolios.get(portfolioId) ?? 0;

@@ -78,7 +78,7 @@ export function settingsOf(
   };
 }
 
-/** Settings of an exported competition: its broker and its dates are in its journals, whatever this server has. */
+/** Settings of an exported competition: its broker and its dates are in its journals, independent of this server's. */
 export function settingsFiled(filed: unknown): CompetitionSettings | readonly string[] {
   const body = filed as CompetitionBody;
   return settingsOf(body, 0, new Map([[body.rules.brokerId, undefined]]));

@@ -1,4 +1,4 @@
-/** Items of the history lists: each is an event of the journal, and which part of it is meant. */
+/** Items of the history lists: each refers to an event of the journal and a part of it. */
 import {
   Instant,
   Money,
@@ -36,7 +36,7 @@ import { isoOf } from './instants.js';
 import { dollars, moneyNumber, priceNumber, quantityNumber } from './numbers.js';
 import { chargesOf, executionOf } from './orders.js';
 
-/** The event of an item, which must be of the kind that its list holds. */
+/** The event of an item, which must be of its list's kind. */
 function eventOf<Type extends Event['type']>(item: ListItem, type: Type): Extract<Event, { type: Type }> {
   const event = item.data as Event;
   if (event.type !== type) throw unexpected(event);
@@ -451,7 +451,7 @@ export function toSmaEntry(item: ListItem): SmaEntry {
   return { at, event: 'CLOSE', amount: moneyNumber(sma.amount), balance: moneyNumber(sma.balance) };
 }
 
-/** A margin call as it is now (D119). `due`: remaining amounts of the open calls, by number (D217). */
+/** The current state of a margin call (D119). `due`: remaining amounts of the open calls, by number (D217). */
 export function toMarginCall(ids: Ids, item: ListItem, due: ReadonlyMap<number, Money>): MarginCall {
   const event = item.data as Event;
   if (event.type !== 'CallIssued' && event.type !== 'CallClosed') throw unexpected(event);

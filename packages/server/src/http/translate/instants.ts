@@ -43,7 +43,7 @@ function partsOf(text: string): DateTime {
   return parts;
 }
 
-/** The days that a simulation's clock can show (D219). Ranges of lists may be wider; nothing ever happens outside. */
+/** The days that a simulation's clock can show (D219). Ranges of lists may be wider; no event is outside. */
 const DAYS = { first: 0, last: Math.floor(Instant.last / MS_PER_DAY) };
 
 function instantFrom({ day, timeMs = 0, offsetMinutes }: DateTime, calendar: Calendar): Instant {

@@ -21,7 +21,7 @@ import {
 import type { Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
 import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 
-/** A symbol as it is known and answered (see `canonicalSymbol`). Without a date one digit of a future's year stays as it is. */
+/** The canonical form of a symbol (see `canonicalSymbol`). Without a date, a one-digit year of a future is unchanged. */
 export const plainSymbol = (symbol: string, today?: TradingDate): string => canonicalSymbol(symbol, today);
 
 /** True for a symbol that is listed as an index. */
@@ -106,7 +106,7 @@ function optionOf(entry: ListedOf<'OPTION'>, isIndex: IsIndex): OptionContract |
   );
 }
 
-/** The four fields that an OSI symbol is made of. */
+/** The four fields of an OSI symbol. */
 function osiOf({ underlying, optionType, strike, expiration }: ListedOf<'OPTION'>): OsiSymbol | undefined {
   if (underlying === undefined || optionType === undefined) return undefined;
   if (strike === undefined || expiration === undefined) return undefined;

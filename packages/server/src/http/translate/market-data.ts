@@ -67,7 +67,7 @@ export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | unde
   };
 }
 
-/** A quote that came through the API. */
+/** A quote pushed through the API. */
 export function pushedQuoteOf(quote: PushedQuote, now: Instant, calendar: Calendar): CoreQuote {
   const { bid, ask, bidSize, askSize, last, lastSize, timestamp } = quote;
   return {

@@ -1,7 +1,7 @@
-/** The numbers of the contract are JSON numbers, those of the brokerage exact: here, and only here, one becomes the other. */
+/** The numbers of the contract are JSON numbers, those of the brokerage are exact: only this module converts between them. */
 import { Money, Price, Quantity } from '@sandpit/core';
 
-// An integer divided by a power of ten is the double nearest to the decimal it stands for, which is how JSON writes that decimal.
+// An integer divided by a power of ten is the double nearest to its decimal, as which JSON writes it.
 const MONEY_UNITS = 1e4;
 const PRICE_UNITS = 1e8;
 const QUANTITY_UNITS = 1e6;

@@ -51,7 +51,7 @@ import { plainSymbol } from './instruments.js';
 /** A percentage travels as a number and is counted in 1/10,000 of a percent. */
 const PERCENT_UNITS = 10_000;
 
-/** The order that a body asks for. */
+/** The order described by a body. */
 export function orderRequestOf(
   body: BatchOrderData,
   portfolioId: string,
@@ -132,7 +132,7 @@ const legOf = ({ optionSymbol, positionIntent, quantity }: Leg): CoreLeg => ({
   quantity: quantityOf(quantity),
 });
 
-/** The changes that a body asks for. */
+/** The changes described by a body. */
 export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): OrderChanges {
   const { limitPrice, stopPrice, quantity, timeInForce, goodTillDate } = body;
   return {
@@ -284,7 +284,7 @@ function shownPair(
   };
 }
 
-/** The whole order as it stands. */
+/** The current order with all its fields. */
 export function orderOf(ids: Ids, order: OrderSnapshot, exitOf: ExitOf, waitingFor?: string): Order {
   const { progress } = order;
   const { averagePrice, executedAt, canceledAt, cancelReason, rejectReason } = progress;
@@ -443,7 +443,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   REJECTED: ['REJECTED'],
   FAILED: ['ERROR'],
   RESERVED: ['UPDATED'],
-  // Told without a place in the journal's order: `trailedUpdateOf`.
+  // Sent without a position in the journal: `trailedUpdateOf`.
   TRAILED: [],
   RESTED: [],
   SCRIPTED: [],
@@ -463,16 +463,13 @@ function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly O
   }
 }
 
-/** A trailing stop that has followed the market, as streams tell it (D215). */
+/** A trailing stop that has followed the market, for streams (D215). */
 export const trailedUpdateOf = (ids: Ids, order: OrderSnapshot, exitOf: ExitOf): OrderUpdate => ({
   ...orderOf(ids, order, exitOf),
   event: 'TRAILED',
 });
 
-/**
- * An order event as streams tell it, `at` the instant of its record: each time the whole order as it was then, with the exits of its
- * bracket as they are now.
- */
+/** An order event for streams, `at` the instant of its record: the whole order at that time, with the current exits of its bracket. */
 export function orderUpdatesOf(
   ids: Ids,
   event: OrderEvent,

@@ -31,7 +31,7 @@ export function outcomeMatchOf(
   };
 }
 
-/** The script that a body asks for. */
+/** The script described by a body. */
 export function scriptOf(outcome: OutcomeEffect, calendar: Calendar, now: Instant): Script {
   const delay = (text: string): Delay => ({ ms: afterDuration(now, text, calendar) - now, text });
   const { reject, rejectLater, fill, rest, hold, onCancel, error } = outcome;

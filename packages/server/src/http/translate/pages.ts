@@ -7,10 +7,10 @@ export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 /** The items of a page whose whole list is in memory. Copies of a page do not have it. */
 export const REST = Symbol('rest of the list');
 
-/** Emits the whole list as lines of CSV, when they are made elsewhere; false = the reader has left. */
+/** Emits the whole list as lines of CSV, if another thread writes them; false = the reader has disconnected. */
 export const ALL_LINES = Symbol('lines of the whole list');
 
-/** Says in a query that the total is not wanted. */
+/** Marks a query that does not need the total. */
 export const UNCOUNTED = Symbol('uncounted');
 
 export interface PageReply<Item> {
@@ -56,8 +56,8 @@ export function pageReply<Item>(
 }
 
 /**
- * One page of a list that is at hand. A cursor names the last item that was shown, and how many are behind it: those in front of it may
- * become more. Throws `BadCursor`.
+ * One page of a loaded list. A cursor names the last item shown and the number of items after it: new items may be added before it. Throws
+ * `BadCursor`.
  */
 export function pageOfAll<Stored, Item>(
   all: readonly Stored[],
@@ -83,7 +83,7 @@ export function pageOfAll<Stored, Item>(
 /** The key of the last item that was shown, as a cursor of `pageFound` names it. Throws `BadCursor`. */
 export const cursorKey = (cursor: string): string => keyIn(cursor).key;
 
-/** One page of a list that was put together elsewhere, with so many items behind it. */
+/** One page of a list from elsewhere, with the number of items after it. */
 export function pageFound<Item>(
   data: Item[],
   total: number,

@@ -62,7 +62,7 @@ export function accountOf(account: Account): ShownAccount {
   };
 }
 
-/** A portfolio that is closed, as it stood then (D142). */
+/** A closed portfolio, with its state at the close (D142). */
 export interface ClosedPortfolio extends LastFigures {
   readonly terms: PortfolioTerms;
 }
@@ -228,7 +228,7 @@ export function portfolioUpdate(brokerage: Brokerage, portfolio: CorePortfolio):
   };
 }
 
-/** The last thing that streams show of a portfolio. */
+/** The last event that streams send for a portfolio. */
 export function closedUpdate(brokerage: Brokerage, closed: ClosedPortfolio): PortfolioUpdate {
   return {
     ...wholeOf(closedView(brokerage, closed)),
@@ -343,7 +343,7 @@ export function optionPositions(brokerage: Brokerage, portfolio: CorePortfolio):
   });
 }
 
-/** D97: the margins are those of the whole position, as its broker takes them now. */
+/** D97: the margins are those of the whole position, at its broker's current rates. */
 export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio): FuturePosition[] {
   const { calendar } = brokerage.rules;
   const house = brokerage.broker(portfolio);

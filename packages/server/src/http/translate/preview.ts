@@ -30,7 +30,7 @@ export function orderPreview(ids: Ids, symbol: string, estimate: OrderEstimate):
   };
 }
 
-/** A refusal as its own answer would tell it; one that has no code of its own is called INVALID. */
+/** A refusal in the format of its own response; one without a code is INVALID. */
 function previewRejection(ids: Ids, symbol: string, rejection: Rejection): PreviewRejection {
   const { message, error } = JSON.parse(answerTo(rejection, { ids, symbol }).text) as {
     readonly message: string | readonly string[];

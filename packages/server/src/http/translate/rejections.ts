@@ -10,11 +10,11 @@ export interface Concern {
   readonly symbol?: string;
   readonly brokerId?: string;
   readonly orderId?: string;
-  /** For a new order: makes the ids of others. */
+  /** For a new order: creates the ids of others. */
   readonly ids?: Ids;
 }
 
-/** A refusal of the brokerage as HTTP tells it (contract 7, D31, D55). */
+/** A refusal of the brokerage as an HTTP response (contract 7, D31, D55). */
 export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
   const message = rejectionText(rejection);
   const about = ('symbol' in rejection ? rejection.symbol : undefined) ?? concern.symbol;
@@ -38,7 +38,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       const { shownAs, figures } = rejection;
       if (shownAs === 'SCRIPTED_ERROR') throw new Error('Only an order that was accepted ends in ERROR');
       const subject = SUBJECTS.has(shownAs) ? symbol : {};
-      // The figures were held against the details of this code when the script was set.
+      // The figures were validated against the details of this code when the script was set.
       return refuseCoded(shownAs, message, { ...subject, ...figures });
     }
     case 'INSUFFICIENT_FUNDS':

@@ -132,7 +132,7 @@ function instrumentNamed(brokerage: Brokerage, symbol: string, now: Instant): In
   return named && optionContract(named, {}, isIndex);
 }
 
-/** Without a broker FINRA's rates hold (D106). */
+/** Without a broker FINRA's rates apply (D106). */
 const FINRA: HouseRates = { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 };
 
 const houseOf = (
@@ -165,8 +165,8 @@ function volatilitiesOf(
 }
 
 /**
- * A requirement as it travels: the totals to the cent at the end, as every other answer shows them, and groups that add up to them (D106): of
- * the fractions of a cent each has what brings the sum so far to its cent.
+ * A requirement in its API form: totals rounded to the cent, as in every response, and groups that add up to them (D106): each group is
+ * rounded so that the running sum is rounded correctly.
  */
 export function shownRequirement({ fed, house, initial, groups, scenarios }: Requirement): Requirements {
   const initialOf = centsInTurn();
@@ -196,7 +196,7 @@ export function shownRequirement({ fed, house, initial, groups, scenarios }: Req
   };
 }
 
-/** Rounds amounts one after the other so that they add up to their rounded sum. */
+/** Rounds amounts in sequence so that they add up to their rounded sum. */
 function centsInTurn(): (amount: Money) => number {
   let sum = Money.zero;
   return (amount) => {

@@ -34,7 +34,7 @@ import { priceNumber, priceOf } from './numbers.js';
 /** Default speed of a scaled clock: a minute per second, as that of the server. */
 const DEFAULT_SPEED = 60;
 
-/** The simulation that a body asks for. */
+/** The simulation described by a body. */
 export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
   const { feed, clock, name, start, speed, seed, replay, earlyAssignment, ttl } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
@@ -64,13 +64,13 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
   return parts === undefined ? config : maskedConfig(config, parts, randomBytes(16).toString('hex'));
 }
 
-/** The parts that a mask hides: all that are not named; undefined when it hides nothing. */
+/** The parts that a mask hides: all that are not named; undefined if none. */
 export function maskPartsOf(mask: NonNullable<CreateSimulationBody['mask']>): MaskParts | undefined {
   const { symbols = true, dates = true, prices = true } = typeof mask === 'boolean' ? {} : mask;
   return mask === false || !(symbols || dates || prices) ? undefined : { symbols, dates, prices };
 }
 
-/** A 32-bit number as it is, anything else by its text. */
+/** A 32-bit number unchanged, any other value as its text. */
 export const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
@@ -80,7 +80,7 @@ export const realMs = (text: string): number => {
   return afterDuration(now, text, calendarById('always-open')) - now;
 };
 
-/** The fork that a body asks for; `calendar` is its parent's. */
+/** The fork described by a body; `calendar` is its parent's. */
 export function forkOf(
   { name, from, clock = 'manual', speed, seed, ttl }: ForkBody,
   calendar: Calendar,
@@ -111,7 +111,7 @@ export const snapshotOf = (
   createdAt: isoOfMs(createdAt),
 });
 
-/** A simulation in its API form. `isOwner`: the client may see the recording behind a mask. */
+/** A simulation in its API form. `isOwner`: the client may see the masked recording. */
 export function simulationOf(
   { id, config, createdAt, brokenBy, imported }: SimulationInfo,
   { now, isOwner }: { readonly now?: Instant | undefined; readonly isOwner: boolean },
@@ -189,8 +189,8 @@ function shownAction(
 }
 
 /**
- * Dividends and splits in the order in which they take effect, without those that were withdrawn and those of a recording that are not known
- * by `today` (D209).
+ * Dividends and splits in the order in which they take effect, without withdrawn ones and those of a recording that are not known by
+ * `today` (D209).
  */
 export const shownActions = (
   actions: Iterable<AnnouncedAction>,

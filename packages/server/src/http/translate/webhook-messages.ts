@@ -166,7 +166,7 @@ const symbolOf = (event: Event): string | undefined =>
 const isOfInterest = ({ brokerage: { state } }: Simulation, symbol: string): boolean =>
   symbol === WHOLE_MARKET ? !isIdle(state) : hasInterestIn(state, symbol);
 
-/** True when something was ever ordered in a symbol: an event of the past is sent rather than lost. */
+/** True if a symbol was ever ordered: a past event is sent rather than lost. */
 async function wasOfInterest({ history, id, tenantId }: Simulation, symbol: string): Promise<boolean> {
   if (tenantId === null) return false;
   const { total } = await history.orders({
@@ -215,7 +215,7 @@ export const webhookMessages: WebhookTranslator = {
     }),
 };
 
-/** An order as a past event left it. Those that go on are kept for the events to come. */
+/** An order after a past event. Open orders are kept for later events. */
 async function orderOf(
   simulation: Simulation,
   placed: Omit<PlacedEvent, 'order'>,

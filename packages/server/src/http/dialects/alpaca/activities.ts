@@ -106,7 +106,7 @@ export const listActivities: AlpacaHandler = async (call) => {
   const history = await simulation.past(principal);
   const past = new PastOrders(simulation);
   const found: { readonly id: string }[] = [];
-  // A page goes on behind the item that its token names: after it in the order that was asked for.
+  // A page continues after the item that its token names, in the requested order.
   let isBehind = token === undefined || isAscending;
   for (let offset = 0; ; offset += ITEMS_AT_ONCE) {
     const { items, total } = await history.list({
@@ -138,7 +138,7 @@ export const listActivities: AlpacaHandler = async (call) => {
 const page = (found: readonly object[], limit: number, isAscending: boolean): readonly object[] =>
   (isAscending ? found.toReversed() : found).slice(0, limit);
 
-/** Which types a request wants: by its path, by name, or by kind. */
+/** Types that a request selects: by its path, by name, or by kind. */
 function wantedTypes({ params, query }: AlpacaCall): (type: string) => boolean {
   const category = query.choice('category', ['trade_activity', 'non_trade_activity']);
   const named = params['type'] === undefined ? query.list('activity_types') : [params['type']];

@@ -32,7 +32,7 @@ const DEFAULT: AccountConfiguration = {
   disable_overnight_trading: false,
 };
 
-/** The portfolio that a setting belongs to. Ids of portfolios are unique in their simulation only. */
+/** The portfolio of a setting. Ids of portfolios are unique in their simulation only. */
 export interface Owner {
   readonly simulation: { readonly id: string };
   readonly portfolioId: string;

@@ -8,7 +8,7 @@ import type { AlpacaCall, AlpacaHandler } from './request.js';
 
 const KINDS = ['dividend', 'merger', 'spinoff', 'split'];
 const DATES = ['declaration_date', 'ex_date', 'record_date', 'payable_date'] as const;
-/** The known dates of an action; there are no declaration and record dates. */
+/** The known dates of an action; declaration and record dates do not exist. */
 type KnownDate = 'ex_date' | 'payable_date';
 const isKnown = (date: (typeof DATES)[number]): date is KnownDate =>
   date === 'ex_date' || date === 'payable_date';
@@ -88,7 +88,7 @@ function kindOfAction({ ratio }: AnnouncedAction): Kind {
   return ratio.new < ratio.old ? 'reverse_split' : 'forward_split';
 }
 
-/** A split or dividend as the market data API has it; there are no CUSIPs here. */
+/** A split or dividend in the form of the market data API; without a CUSIP. */
 function actionShape(action: AnnouncedAction, kind: Kind): object {
   const { symbol, exDate, payDate, ratio, amountPerShare } = action;
   const common = {
@@ -114,7 +114,7 @@ function actionShape(action: AnnouncedAction, kind: Kind): object {
   }
 }
 
-/** `/v1/corporate-actions`: the requested actions by kind, with a token when there are more. */
+/** `/v1/corporate-actions`: the requested actions by kind, with a token if there are more. */
 export const corporateActions: AlpacaHandler = async (call) => {
   const { query } = call;
   const types = query.list('types')?.map((type) => type.toLowerCase());

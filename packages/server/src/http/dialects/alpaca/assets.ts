@@ -35,7 +35,7 @@ function assetOf({ symbol, name, shortable, tickSize, assetClass, tradable, frac
 
 const AT_ONCE = 500;
 
-/** Every stock there is. */
+/** Every listed stock. */
 async function stocks(call: AlpacaCall): Promise<readonly Instrument[]> {
   const all: Instrument[] = [];
   for (let page = 1; ; page++) {
@@ -109,7 +109,7 @@ async function symbolsOf(call: AlpacaCall, names: readonly string[]): Promise<re
   return symbols;
 }
 
-/** Puts a watchlist in its place, or takes it out. */
+/** Replaces a watchlist, or removes it. */
 async function save(call: AlpacaCall, id: string, watchlist: Watchlist | undefined): Promise<void> {
   const { kept, principal } = call;
   if (!principal.scopes.has('trade')) throw forbidden('the key pair may only read');

@@ -1,4 +1,4 @@
-/** Bars of any length, made of those that `/v1` has. */
+/** Bars of any length, aggregated from those of `/v1`. */
 import { type Calendar, Instant, TradingDate } from '@sandpit/core';
 import type { Bar } from '@sandpit/protocol';
 import type { Simulation } from '../../../engine/simulation.js';
@@ -15,7 +15,7 @@ const LONGEST_DAY_MS = 25 * 60 * MINUTE_MS;
 
 type Size = '1Min' | '5Min' | '15Min' | '1Hour' | '1Day';
 
-/** A length that was asked for: the size of `/v1` that it is made of, and how its bars begin. */
+/** A requested length: the bar size of `/v1` from which it is aggregated, and the start of its bars. */
 export interface Timeframe {
   readonly size: Size;
   /** No bar of the size lasts longer. */
@@ -81,7 +81,7 @@ const monthOf = (date: TradingDate, count: number): TradingDate => {
   return TradingDate.of(`${year}-${String(first).padStart(2, '0')}-01`);
 };
 
-/** Bars that `/v1` returns at once. */
+/** Maximum number of bars per response of `/v1`. */
 const BARS_AT_ONCE = 1000;
 /** Maximum number of stretches of time searched for one answer: a longer range is answered in pages. */
 const MOST_STRETCHES = 40;
@@ -129,7 +129,7 @@ export async function barsBetween(
 
 const ROUND_LOT = 100;
 
-/** A bar with its trades: those of bars that were joined are known. */
+/** A bar with its number of trades, which is known for aggregated bars. */
 export const withTrades = (bar: Bar & Partial<VolumeBar>): VolumeBar => ({
   ...bar,
   trades: bar.trades ?? Math.ceil(bar.volume / ROUND_LOT),
@@ -155,7 +155,7 @@ const joined = (a: VolumeBar, b: VolumeBar): VolumeBar => {
 const runningBar = ({ simulation }: AlpacaCall, symbol: string): Promise<VolumeBar | undefined> =>
   runningDay(simulation.feed, simulation.brokerage.rules.calendar, symbol, simulation.now());
 
-/** The bar of a session that is not over, of its minutes so far; it begins at midnight. */
+/** The bar of the current session, from its minutes so far; it begins at midnight. */
 export async function runningDay(
   feed: Simulation['feed'],
   calendar: Calendar,

@@ -1,4 +1,4 @@
-/** Numbers as Alpaca's wire has them: text, without exponents and without more digits than there are. */
+/** Numbers in Alpaca's wire format: text, without exponents and without extra digits. */
 import { Instant } from '@sandpit/core';
 
 const DECIMALS = 8;
@@ -18,7 +18,7 @@ export const iso = (instant: Instant): string => new Date(instant).toISOString()
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
-/** A number that came as text or as a number; undefined when it is none. */
+/** A number sent as text or as a number; undefined for other values. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || value.length > 40 || !NUMBER.test(value.trim())) return undefined;

@@ -35,7 +35,7 @@ export class Entry {
     this.#isDraining = isDraining;
   }
 
-  /** Lets a request in, or throws why not. */
+  /** Authorizes a request, or throws the reason for its refusal. */
   async admit(request: FastifyRequest): Promise<Admitted> {
     if (this.#isDraining()) throw unavailable();
     const keys = keysOf(request.headers);
@@ -84,7 +84,7 @@ export class Entry {
     return { pair, principal, simulation, portfolioId };
   }
 
-  /** The pair that these keys are, if it is good. */
+  /** The pair with these keys, if it is valid. */
   pairOf(keyId: unknown, secret: unknown): KeyPair | undefined {
     return typeof keyId === 'string' && typeof secret === 'string'
       ? this.#pairs.find(keyId, secret)

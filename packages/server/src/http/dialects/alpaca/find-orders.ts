@@ -52,7 +52,7 @@ export async function shownOrder(call: Finding, id: string): Promise<AlpacaOrder
   return found;
 }
 
-/** An order by its client's id; one that was made without goes by its own. */
+/** An order by its client order id; one without uses its own id. */
 export async function orderByClientId(call: Finding, clientOrderId: string): Promise<AlpacaOrder> {
   const { simulation, principal, portfolioId } = call;
   const { state } = simulation.brokerage;
@@ -69,7 +69,7 @@ export async function orderByClientId(call: Finding, clientOrderId: string): Pro
 
 const MOST_EVENTS = 100_000;
 
-/** An order as it was before each of its replacements, the first first. */
+/** An order before each of its replacements, oldest first. */
 async function formerOrders(call: Finding, order: OrderSnapshot): Promise<readonly AlpacaOrder[]> {
   if (replacementsOf(order) === 0) return [];
   const { simulation, principal } = call;
@@ -94,7 +94,7 @@ async function formerOrders(call: Finding, order: OrderSnapshot): Promise<readon
   return former;
 }
 
-/** Which orders a list wants. */
+/** Filter of a list of orders. */
 export interface OrderFilter {
   readonly status: 'open' | 'closed' | 'all';
   readonly isAskedFor: (order: AlpacaOrder, snapshot: OrderSnapshot) => boolean;
@@ -106,7 +106,7 @@ export interface OrderFilter {
 
 const ROWS_AT_ONCE = 200;
 
-/** The orders of a portfolio that a filter wants, in its order. */
+/** The orders of a portfolio that match a filter, in its order. */
 export async function findOrders(call: Finding, filter: OrderFilter): Promise<readonly AlpacaOrder[]> {
   const { simulation, principal, portfolioId } = call;
   const history = await simulation.past(principal);
@@ -127,7 +127,7 @@ export async function findOrders(call: Finding, filter: OrderFilter): Promise<re
         if (filter.isAskedFor(shown, order)) found.push(shown);
     }
     if (offset + items.length >= total || items.length === 0) break;
-    // Newest first is how they come: those that are enough are all there.
+    // They arrive newest first: enough of them suffice.
     if (!filter.isAscending && found.length >= filter.limit) break;
   }
   if (filter.isAscending) found.reverse();

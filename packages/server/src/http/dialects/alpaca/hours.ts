@@ -26,7 +26,7 @@ const LAST_DATE = TradingDate.of('2199-12-31');
 
 const earliestOf = (a: string, b: string): string => (a < b ? a : b);
 
-/** A date so many days later, or the last one there is. */
+/** A date this many days later, or the last representable one. */
 const plusDays = (date: string, days: number): string =>
   date >= LAST_DATE ? LAST_DATE : earliestOf(TradingDate.plusDays(TradingDate.of(date), days), LAST_DATE);
 

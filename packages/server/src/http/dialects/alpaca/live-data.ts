@@ -99,7 +99,7 @@ export class LiveData {
     }
   }
 
-  /** Tells the bars of the last minute, once it is over, and the bars of the day so far. */
+  /** Sends the bars of the last minute, once it is over, and the bars of the current day. */
   async #tellBars(readers: readonly DataReader[], stocks: readonly string[]): Promise<void> {
     const { feed, brokerage } = this.#simulation;
     const now = this.#simulation.now();
@@ -125,7 +125,7 @@ const CHANNELS: Readonly<Record<MarketMessage['T'], Channel>> = {
   d: 'dailyBars',
 };
 
-/** The symbols that readers want of some channels. */
+/** The symbols that readers subscribe to on some channels. */
 function union(
   readers: readonly DataReader[],
   channels: readonly Channel[],
@@ -136,7 +136,7 @@ function union(
   return [...new Set([...all, ...stocks])];
 }
 
-/** Sends each reader the messages that it wants and has not received. */
+/** Sends each reader its subscribed messages that it has not received. */
 function tellAll(readers: readonly DataReader[], found: readonly MarketMessage[]): void {
   const texts = found.map((one) => JSON.stringify(one));
   for (const { wanted, told, tell } of readers) {

@@ -29,7 +29,7 @@ export class Login {
   #isEntering = false;
   #lastMessage: SocketMessage | undefined;
 
-  /** `end` says goodbye and closes the connection. */
+  /** `end` sends a final message and closes the connection. */
   constructor(visit: PendingLogin, deps: LoginDeps, end: (why: End) => void) {
     this.#socket = visit.socket;
     this.#visit = visit;

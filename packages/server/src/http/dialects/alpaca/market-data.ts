@@ -33,7 +33,7 @@ export function barShape(bar: Bar) {
   };
 }
 
-/** Undefined when nothing was ever traded. */
+/** Undefined without any trade. */
 export const tradeShape = ({ last, lastSize, timestamp }: Quote) =>
   last === undefined
     ? undefined
@@ -207,7 +207,7 @@ function stretchOf({ query, simulation }: AlpacaCall): Stretch {
   };
 }
 
-/** Bars of one symbol after the other, a page of them all in all. A page goes on with the symbol that it names. */
+/** Bars of several symbols in sequence, one page in total. A page continues with the symbol that its token names. */
 export async function barsOfSymbols(call: AlpacaCall, symbols: readonly string[]) {
   const timeframe = timeframeOf(
     call.query.text('timeframe') ?? '1Day',
@@ -225,7 +225,7 @@ export async function barsOfSymbols(call: AlpacaCall, symbols: readonly string[]
       bars[symbol] = stretch.isDescending ? page.bars.map(barShape).reverse() : page.bars.map(barShape);
     if (page.next !== undefined) return { bars, next_page_token: pageToken(symbol, page.next) };
     left -= page.bars.length;
-    // Only the first one goes on from somewhere.
+    // Only the first one continues from a token.
     from = call.query.instant('start') ?? stretch.from;
   }
   return { bars, next_page_token: null };
@@ -243,7 +243,7 @@ async function orNone(page: ReturnType<typeof barsBetween>): ReturnType<typeof b
 
 const pageToken = (symbol: string, next: number): string => `${symbol}|${tokenOf(next)}`;
 
-/** The call with its token reduced to an instant, and the symbol that it goes on with. */
+/** The call with its token reduced to an instant, and the symbol with which it continues. */
 function resumedAt(call: AlpacaCall): { readonly symbol: string | undefined; readonly call: AlpacaCall } {
   const token = call.query.text('page_token');
   if (token === undefined) return { symbol: undefined, call };
@@ -263,7 +263,7 @@ export const barsOfOne: AlpacaHandler = async (call) => {
   return { symbol, bars: bars[symbol] ?? [], next_page_token };
 };
 
-/** Only the latest historical quote is kept. Returns it when it lies within the requested range. */
+/** Only the latest historical quote is kept. Returns it if it is within the requested range. */
 async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape: QuoteWriter) {
   const { from, until } = stretchOf({ ...call, query: call.query.with('page_token', undefined) });
   const quotes = await quotesOf(call, symbols);

@@ -24,7 +24,7 @@ interface Leg {
   readonly quantity: number;
 }
 
-/** The legs of a body, with what makes a strategy of them. */
+/** The legs of a body, with the strategy that they form. */
 export function legsOf(call: AlpacaCall): {
   readonly symbol: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ function legOf({ simulation, portfolioId }: AlpacaCall, leg: Fields): Leg {
   return { contract, positionIntent, quantity };
 }
 
-/** Which strategy legs can be; whether they are one `/v1` says itself. */
+/** The possible strategy of some legs; `/v1` itself validates it. */
 function strategyOf(contracts: readonly OptionContract[]): string {
   const [first, second] = contracts;
   if (contracts.length === 4) return 'IRON_CONDOR';
@@ -88,11 +88,11 @@ function strategyOf(contracts: readonly OptionContract[]): string {
   return first.strike === second.strike ? 'STRADDLE' : 'STRANGLE';
 }
 
-/** The net that an order of several legs may fill at, as Alpaca has it: a debit positive, a credit negative. */
+/** The net limit of a multi-leg order, in Alpaca's sign: a debit positive, a credit negative. */
 export const netPrice = ({ positionIntent }: OrderTerms, limitPrice: Price | undefined): string | null =>
   limitPrice === undefined ? null : Price.format(netLimitOf(positionIntent, limitPrice));
 
-/** Legs with how many contracts of each there are for so many units. */
+/** Legs with the number of contracts of each for a number of units. */
 export function contractsOf(
   legs: readonly OrderLeg[],
   { quantity, filledQuantity }: Pick<OrderProgress, 'quantity' | 'filledQuantity'>,
@@ -116,7 +116,7 @@ export function contractsOf(
   });
 }
 
-/** Net price per unit of a fill of several legs, a debit positive, and the number of units. */
+/** Net price per unit of a fill of a multi-leg order, a debit positive, and the number of units. */
 export function netOf(
   legs: readonly OrderLeg[],
   executions: readonly {

@@ -124,7 +124,7 @@ function chainQuery(query: Fields): Readonly<Record<string, string>> {
   };
 }
 
-/** The expirations on an underlying that a request wants, soonest first. */
+/** The requested expirations on an underlying, soonest first. */
 async function expirationsOf(call: AlpacaCall, underlying: string, latest: string | undefined) {
   const { query } = call;
   const { expirations } = await call.operations.run(call, 'listOptionExpirations', {
@@ -175,7 +175,7 @@ async function page(
 
 const SATURDAY = 6;
 
-/** Without a last date those that expire before the weekend that comes after today. */
+/** Without a last date, those that expire before the next weekend. */
 function nextWeekend({ simulation }: AlpacaCall): string {
   const date = simulation.brokerage.rules.calendar.dateOf(simulation.now());
   const day = new Date(date).getUTCDay();

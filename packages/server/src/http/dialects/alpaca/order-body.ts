@@ -28,7 +28,7 @@ export interface TranslatedOrder {
 const keysOf = <T extends object>(table: T): (keyof T & string)[] =>
   Object.keys(table) as (keyof T & string)[];
 
-/** Translates a body. Whatever is wrong with prices and quantities `/v1` says itself. */
+/** Translates a body. `/v1` itself validates prices and quantities. */
 export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const { body, portfolioId } = call;
   const configuration = call.kept.configuration(call);

@@ -1,11 +1,11 @@
 /**
  * Ids of orders. Alpaca gives a replaced order a new id, whereas the brokerage keeps the id: so the n-th replacement of an order has an id
- * made of the order's number and n. The first id is that of `/v1`. The legs of a multi-leg order have ids of the same kind, with the place
+ * made of the order's number and n. The first id is that of `/v1`. The legs of a multi-leg order have ids of the same kind, with the index
  * of the leg.
  */
 import type { Ids } from '@sandpit/core';
 
-/** More replacements than anybody makes of one order. */
+/** More replacements than any order has. */
 const MOST_REPLACEMENTS = 4096;
 /** Places of legs: 0 is the order itself. */
 const LEG_PLACES = 8;

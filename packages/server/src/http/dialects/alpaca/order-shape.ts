@@ -27,7 +27,7 @@ export type AlpacaOrder = Readonly<Record<string, unknown>> & {
 /** Dependencies for showing an order. */
 export interface Showing {
   readonly ids: Ids;
-  /** An order that one brought, as it stands. */
+  /** An attached order, in its current state. */
   readonly exitOf: (order: number) => OrderSnapshot | undefined;
 }
 
@@ -41,7 +41,7 @@ export function alpacaOrder(showing: Showing, order: OrderSnapshot): AlpacaOrder
   return shape(showing, order, replacementsOf(order), statusOf(order));
 }
 
-/** An order as it was before one of its replacements. */
+/** An order before one of its replacements. */
 export function replacedOrder(
   showing: Showing,
   before: OrderSnapshot,
@@ -117,7 +117,7 @@ function shape(
     type,
     side: sideOf(terms.positionIntent).toLowerCase(),
     position_intent: terms.positionIntent.toLowerCase(),
-    // There is no GTD there: `expires_at` says when.
+    // Alpaca has no GTD: `expires_at` contains the date.
     time_in_force: progress.timeInForce === 'GTD' ? 'gtc' : progress.timeInForce.toLowerCase(),
     limit_price: priceOrNull(progress.limitPrice),
     stop_price: terms.orderType === 'TRAILING_STOP' ? null : priceOrNull(progress.stopPrice),
@@ -135,7 +135,7 @@ function shape(
   return terms.legs === undefined ? order : withLegs(order, terms, progress, ids, replacement);
 }
 
-/** A multi-leg order has no asset and no side, which its legs have: each is an order of its own symbol. */
+/** A multi-leg order has no asset and no side; its legs have them: each is an order in its own symbol. */
 function withLegs(
   order: AlpacaOrder,
   terms: OrderTerms,
@@ -153,7 +153,7 @@ function withLegs(
       symbol: leg.symbol,
       qty: Quantity.format(leg.quantity),
       filled_qty: Quantity.format(leg.filled),
-      // Which part of the net it was its executions say.
+      // Its executions contain its part of the net.
       filled_avg_price: null,
       order_class: 'mleg',
       side: sideOf(leg.intent).toLowerCase(),
@@ -192,7 +192,7 @@ const TYPES: Readonly<Record<OrderTerms['orderType'], string>> = {
   STOP: 'stop',
   STOP_LIMIT: 'stop_limit',
   TRAILING_STOP: 'trailing_stop',
-  // Shown by the nearest type there is, with its limit.
+  // Shown as the nearest existing type, with its limit.
   TRAILING_STOP_LIMIT: 'trailing_stop',
 };
 

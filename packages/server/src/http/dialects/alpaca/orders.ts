@@ -143,7 +143,7 @@ async function openOrderId(call: AlpacaCall, doing: string): Promise<string> {
 
 const CANNOT_REPLACE = 'unable to replace order in current state';
 
-/** Replaces an order: the answer is the new one, under an id of its own. */
+/** Replaces an order: the response is the new one, with a new id. */
 export const replaceOrder: AlpacaHandler = async (call) => {
   const orderId = await openOrderId(call, CANNOT_REPLACE);
   try {

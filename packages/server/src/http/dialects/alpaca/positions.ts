@@ -61,7 +61,7 @@ function optionOf(position: OptionPosition, onOrder: number): HeldPosition {
 /** Quantities have six decimals. */
 const sum = (a: number, b: number): number => Math.round((a + b) * 1e6) / 1e6;
 
-/** All that the portfolio holds, by symbol; futures have no place in this dialect. */
+/** All positions of the portfolio, by symbol; this dialect has no futures. */
 async function heldBy(call: AlpacaCall): Promise<readonly HeldPosition[]> {
   const params = { portfolioId: call.portfolioId };
   const stocks = await call.operations.run(call, 'listEquityPositions', { params });
@@ -195,7 +195,7 @@ const told =
 export const exercise = told('exerciseOption');
 export const doNotExercise = told('doNotExerciseOption');
 
-/** Closes everything: what became of each position. */
+/** Closes all positions; returns the result for each. */
 export const closeAllPositions: AlpacaHandler = async (call) => {
   if (call.query.flag('cancel_orders')) await cancelAll(call);
   const answers = [];

@@ -1,4 +1,4 @@
-/** Errors as Alpaca tells them: an HTTP status, a code of eight digits and a sentence that clients match on. */
+/** Errors in Alpaca's format: an HTTP status, a code of eight digits and a sentence that clients match on. */
 import { MarketDataLimit } from '../../../feeds/live-feed.js';
 import { DamagedJournal, StoreUnavailable } from '../../../store/journal.js';
 import { Answer } from '../../answer.js';
@@ -32,7 +32,7 @@ export class AlpacaRefusal extends Error {
   }
 }
 
-/** The answer of a fault, which `/v1` gives with the same status, in Alpaca's words. */
+/** The response of an injected fault, with the status of `/v1`, in Alpaca's format. */
 export function inAlpacaWords({ status, text, headers }: Answer): Answer {
   const { message } = JSON.parse(text) as { readonly message: string };
   return Answer.json(status, { code: status * 100_000 + 10_000, message: message.toLowerCase() }, headers);
@@ -42,9 +42,9 @@ export const unauthorized = (): AlpacaRefusal => new AlpacaRefusal(401, 40110000
 export const forbidden = (message: string, figures?: Readonly<Record<string, string>>): AlpacaRefusal =>
   new AlpacaRefusal(403, 40310000, message, figures);
 export const notFound = (message: string): AlpacaRefusal => new AlpacaRefusal(404, 40410000, message);
-/** A request that does not make sense by itself. */
+/** A request that is invalid in itself. */
 export const invalid = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 40010001, message);
-/** A request that makes no sense as things stand. */
+/** A request that is not possible in the current state. */
 export const unprocessable = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 42210000, message);
 export const unavailable = (retryAfter = 1): AlpacaRefusal =>
   new AlpacaRefusal(503, 50310000, 'service unavailable', {}, { 'retry-after': String(retryAfter) });

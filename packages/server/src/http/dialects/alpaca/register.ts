@@ -1,4 +1,4 @@
-/** Mounts the dialect: its paths, and nothing of ours in its answers. */
+/** Mounts the dialect: its paths, without fields of `/v1` in its responses. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../../access/key-pairs.js';
 import { FILE_TYPES, NDJSON } from '../../body.js';
@@ -28,7 +28,7 @@ const ALPACA = '/alpaca';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose key pair it is, of a request of Alpaca's that was let in. */
+    /** The key pair of an authorized Alpaca request. */
     admitted: Admitted | undefined;
   }
 }
@@ -114,7 +114,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
   }
 }
 
-/** Bodies are JSON whatever type they announce: many clients announce none. */
+/** Bodies are JSON regardless of their content type: many clients send none. */
 function parseAnyTypeAsJson(scope: FastifyInstance): void {
   scope.removeContentTypeParser(['*', ...FILE_TYPES, NDJSON]);
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {

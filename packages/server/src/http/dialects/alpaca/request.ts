@@ -30,7 +30,7 @@ export class AlpacaAnswer {
   }
 }
 
-/** A record without any of its own surprises. */
+/** A record without a prototype. */
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
@@ -119,7 +119,7 @@ export class Fields {
       .filter((part) => part !== '');
   }
 
-  /** An object inside; undefined when there is none. */
+  /** A nested object; undefined if there is none. */
   object(name: string): Fields | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
@@ -134,7 +134,7 @@ export class Fields {
     return value.map((part) => new Fields(part));
   }
 
-  /** Whatever is there under a name that is not null. */
+  /** The value of a name unless it is null. */
   #value(name: string): unknown {
     const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
     return value === null ? undefined : value;

@@ -99,7 +99,7 @@ export class TradeUpdates {
       if (order?.terms.portfolioId !== portfolioId || !isOrderEvent(event) || !isShown(order)) return;
       updatesOf(simulation, event, order, at).forEach((update, part) => {
         const event_id = `${seq}-${index}-${part}`;
-        // Executions have ids of their own; any other update has one that follows from its place.
+        // Executions have ids of their own; the id of any other update follows from its position.
         const execution_id = uuidOf(`update ${simulation.id} ${event_id}`);
         this.#send(STREAM, { execution_id, ...update, timestamp: iso(at), event_id });
       });

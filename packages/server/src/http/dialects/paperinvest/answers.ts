@@ -38,7 +38,7 @@ const token = (fields: Fields): Fields => ({
   access_token: fields['token'],
 });
 
-/** Widened answers by operation; all others are those of `/v1`. */
+/** Extended responses by operation; all others are those of `/v1`. */
 export const answers: Readonly<Partial<Record<OperationId, Widen>>> = {
   exchangeToken: token,
   createOrder: order,

@@ -1,4 +1,4 @@
-/** A bare array of orders, each with its own portfolio: one after the other, and an outcome for each. */
+/** A bare array of orders, each with its own portfolio: executed in sequence, with an outcome for each. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Charge } from '../../admission.js';
 import { Answer, refuse } from '../../answer.js';

@@ -10,7 +10,7 @@ import { bodies } from './requests.js';
 
 const PAPER_INVEST = '/paperinvest';
 
-/** Makes the handler of a route: as `/v1` has it, with its answers widened. */
+/** Creates the handler of a route: that of `/v1` with extended responses. */
 export type Serving = (id: OperationId, route: Route, widen: Widen | undefined) => RequestHandler;
 
 export function registerPaperInvest(

@@ -35,7 +35,7 @@ export function orderOf(body: unknown): unknown {
   };
 }
 
-/** `type` says whose it is, or of which kind. */
+/** `type` contains the account type or the portfolio type. */
 function portfolioOf(body: unknown): unknown {
   if (!isRecord(body)) return body;
   const { type, ...rest } = body;
