@@ -46,8 +46,8 @@ interface Charges {
 }
 
 /**
- * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu. A position on the other side
- * is closed first; the rest opens a lot.
+ * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu. An opposite position is
+ * closed first; the rest opens a lot.
  */
 export interface Traded extends Happening, Contract, Charges {
   readonly type: 'TRADED';
@@ -66,7 +66,7 @@ export interface Traded extends Happening, Contract, Charges {
   readonly acquiredDate?: string;
 }
 
-/** Contracts became shares: nothing is gained on the contracts, their premium is in the price of the shares (D87). */
+/** Contracts became shares: the contracts have no gain, their premium is in the price of the shares (D87). */
 export interface Converted extends Happening, Contract, Charges {
   readonly type: 'CONVERTED';
   readonly by: 'EXERCISE' | 'ASSIGNMENT';

@@ -6,7 +6,7 @@ import { type DayReturn, daysOf, ratiosOf } from './performance.js';
 export const dailyReturnsOf = (points: readonly EquityPoint[]): readonly DayReturn[] =>
   daysOf(linkReturns(points).points);
 
-/** Yearly Sharpe ratio of the last `window` days, for each day that has so many behind it and a ratio. */
+/** Yearly Sharpe ratio of the last `window` days, for each day with that many earlier days and a ratio. */
 export function rollingSharpeOf(
   days: readonly DayReturn[],
   window: number,

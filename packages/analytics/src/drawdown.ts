@@ -4,7 +4,7 @@ import type { IndexPoint } from './linked-index.js';
 export interface Drawdown {
   /** Fall as a fraction of the peak: −0.2 = 20 %; 0 if the index never fell. */
   readonly fraction: number;
-  /** Profit and loss from peak to trough, flows taken out; dollars, negative or 0. */
+  /** Profit and loss from peak to trough, without flows; dollars, negative or 0. */
   readonly amount: number;
   readonly peakAt: number;
   readonly troughAt: number;

@@ -15,7 +15,7 @@ export interface MeasuredExecution {
   readonly price: number;
   readonly quantity: number;
   readonly quote: Quoted;
-  /** True when it took displayed liquidity, so that the touch is a price it could have had. */
+  /** True when it removed displayed liquidity, so that the touch was available to it. */
   readonly tookLiquidity: boolean;
   /** Executions in an auction have slippage and shortfall only. */
   readonly isAuction?: boolean;
@@ -30,7 +30,7 @@ export interface MeasuredLeg {
   /** Ordered, units of this leg. */
   readonly quantity: number;
   readonly multiplier: number;
-  /** The quote that the order met: in force at its arrival, or that triggered it; absent = there was none. */
+  /** The quote at the order's arrival, or that triggered it; absent = none. */
   readonly arrival?: Quoted;
   /** In order of time. */
   readonly executions: readonly MeasuredExecution[];
@@ -60,7 +60,7 @@ export interface ExecutionQuality {
   readonly executions: number;
   /** Executed value, dollars. */
   readonly notional: number;
-  /** For a single leg: midpoint of the quote that the order met. */
+  /** For a single leg: midpoint of the quote at the order's arrival. */
   readonly arrivalMid?: number;
   /** Cost against the arrival mid, basis points of it; positive = worse. */
   readonly slippageBps?: number;
@@ -72,7 +72,7 @@ export interface ExecutionQuality {
   readonly realizedSpreadBps?: number;
   /** Dollars saved against the touch; negative = behind it. */
   readonly priceImprovement?: number;
-  /** Share of the executions that took liquidity and were better than the touch. */
+  /** Share of the executions that removed liquidity at a price better than the touch. */
   readonly priceImprovementRate?: number;
   /** Executed over ordered value, both at the arrival mid. */
   readonly fillRate?: number;
@@ -175,7 +175,7 @@ class WeightedMean {
   }
 }
 
-/** Measures orders together, one after the other; keeps sums and the times of fills, not the orders. */
+/** Measures orders together, in sequence; stores sums and the times of fills, not the orders. */
 export class ExecutionQualityTally {
   #orders = 0;
   #rejected = 0;
@@ -295,7 +295,7 @@ function medianOf(values: readonly number[]): number {
 /** Keys by which orders are grouped. */
 export type QualityGroup = 'symbol' | 'orderType' | 'hour' | 'broker';
 
-/** Measures orders by group, one after the other. Orders that never reached the market have no hour. */
+/** Measures orders by group, in sequence. Orders that never reached the market have no hour. */
 export class GroupedQuality {
   readonly #group: QualityGroup;
   readonly #tallies = new Map<string, ExecutionQualityTally>();

@@ -6,14 +6,14 @@ export interface EquityPoint {
   readonly at: number;
   /** Total equity, dollars. */
   readonly equity: number;
-  /** Cash or securities that came in (positive) or went out right after this valuation, dollars; absent = none. */
+  /** Cash or securities deposited (positive) or withdrawn right after this valuation, dollars; absent = none. */
   readonly flow?: number;
   /** New York date of the session that closed here; absent = not a session close. */
   readonly closeOf?: string;
 }
 
 export interface IndexPoint extends EquityPoint {
-  /** Growth since the first point, flows taken out: 1 = unchanged. */
+  /** Growth since the first point, without flows: 1 = unchanged. */
   readonly index: number;
   /** Equity changes less flows since the first point, dollars. */
   readonly pnl: number;
@@ -26,8 +26,8 @@ export interface LinkedIndex {
 }
 
 /**
- * Links sub-periods: each grows by the equity before the next flow over the equity after the last one. A point with a flow has
- * the index of before the flow, which is that of after it. Points of a portfolio that has never had money are left out.
+ * Links sub-periods: each grows by the equity before the next flow over the equity after the last one. A flow does not change the index of
+ * its point. Points of a portfolio that was never funded are omitted.
  */
 export function linkReturns(points: readonly EquityPoint[]): LinkedIndex {
   const funded = points.findIndex(({ equity, flow = 0 }) => equity > 0 || equity + flow > 0);

@@ -1,4 +1,4 @@
-/** Lots of a portfolio as its events open and close them, by a method that says which are closed first. */
+/** Lots of a portfolio, opened and closed by its events; the method determines which are closed first. */
 import type {
   AssetClass,
   BookEvent,
@@ -12,7 +12,7 @@ import type {
 import { type LotNode, SymbolLots } from './symbol-lots.js';
 import { moneyUnits, quantityUnits, shareOf, wholeShareOf } from './units.js';
 
-/** Which lots are closed first: the oldest, the newest, those of the highest cost a unit (of equal ones the oldest). */
+/** Order in which lots are closed: the oldest first, the newest first, or the highest cost per unit first (of equal ones the oldest). */
 export type LotMethod = 'FIFO' | 'LIFO' | 'HIFO';
 
 /** Open remainder of a lot. Amounts in units of `units.ts`. */
@@ -29,7 +29,7 @@ export interface OpenLot {
   readonly openedAt: number;
   /** New York date on which it was acquired, or sold short. */
   readonly openedDate: string;
-  /** Quantity as it was opened, before splits. */
+  /** Quantity at the opening, before splits. */
   readonly openedQuantity: number;
   readonly quantity: number;
   /** Value of the opening, charges aside: cost of a long, proceeds of a short. */
@@ -244,7 +244,7 @@ export class LotBook {
     lots.add(lot);
   }
 
-  /** Units held that a trade of this side closes. */
+  /** Units of the position that a trade of this side closes. */
   #heldAgainst(symbol: string, side: 'BUY' | 'SELL'): number {
     const lots = this.#lots.get(symbol);
     return lots?.first?.lot.side === (side === 'BUY' ? 'SHORT' : 'LONG') ? lots.quantity : 0;
@@ -257,7 +257,7 @@ export class LotBook {
     let left = quantity;
     let { value, commission, fees } = closing;
     while (left > 0) {
-      // The fraction is left over from the last lot, as in the books.
+      // The fraction remains from the last lot, as in the books.
       const node = closing.closedBy === 'CASH_IN_LIEU' ? lots.last : this.#nextOf(lots);
       if (node === undefined) break;
       const { lot } = node;

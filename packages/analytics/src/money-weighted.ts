@@ -17,9 +17,9 @@ export interface MoneyWeightedReturn {
 }
 
 /**
- * Internal rate of return: the yearly rate i at which the start equity and all flows grow to the end equity,
- * Σ flow (1 + i)^(−days/365) = 0. Of several roots the one nearest to `timeWeighted`; undefined when there is none between
- * −99.99 % and 100,000 % a year.
+ * Internal rate of return: the yearly rate i at which the start equity and all flows grow to the end equity, Σ flow (1 +
+ * i)^(−days/365) = 0. Of several roots the one nearest to `timeWeighted`; undefined if there is none between −99.99 %
+ * and 100,000 % a year.
  */
 export function moneyWeightedReturn(
   points: readonly EquityPoint[],

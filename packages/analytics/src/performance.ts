@@ -15,7 +15,7 @@ import { moneyWeightedReturn } from './money-weighted.js';
 import type { RoundTrip } from './round-trips.js';
 import { downsideDeviation, mean, ratio, sampleDeviation, sum } from './statistics.js';
 
-/** Fewer finished days than this give no yearly return. */
+/** Minimum number of finished days for an annualized return. */
 const LEAST_DAYS_TO_ANNUALIZE = 21;
 
 /** Exposure of a portfolio at a session close. */
@@ -87,7 +87,7 @@ export interface TradeStatistics {
 export interface SeriesPoint {
   readonly at: number;
   readonly equity: number;
-  /** Since the start, flows taken out. */
+  /** Since the start, without flows. */
   readonly return: number;
   /** Below the running maximum, 0 or negative. */
   readonly drawdown: number;

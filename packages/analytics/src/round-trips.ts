@@ -1,4 +1,4 @@
-/** Round trips (D187): what each opening order made when a closing order ended it. */
+/** Round trips (D187): the result of each opening order that a closing order ended. */
 import type { AssetClass, BookEvent, ClosedBy, OpenedBy } from './book-event.js';
 import { type ClosedPiece, LotBook, type OpenLot } from './lot-book.js';
 import { dollars, quantityOf } from './units.js';
@@ -9,9 +9,9 @@ export interface RoundTrip {
   readonly symbol: string;
   readonly assetClass: AssetClass;
   readonly side: 'LONG' | 'SHORT';
-  /** In units of the closing: splits in between are counted. */
+  /** In units at the closing, after splits in between. */
   readonly quantity: number;
-  /** Quantity at the opening; absent when nothing changed it. */
+  /** Quantity at the opening; absent if unchanged. */
   readonly openedQuantity?: number;
   /** Milliseconds since 1970, of the first piece. */
   readonly openedAt: number;
@@ -57,7 +57,7 @@ interface Gathered {
   trip: RoundTrip | undefined;
 }
 
-/** Works out the round trips of a portfolio, first in, first out, event by event: further events can follow at any time. */
+/** Computes the round trips of a portfolio, first in, first out, event by event: further events can follow at any time. */
 export class RoundTripBook {
   readonly #book = new LotBook('FIFO');
   readonly #gathered: Gathered[] = [];
@@ -114,7 +114,7 @@ function gather(sums: Gathered, piece: ClosedPiece): void {
   sums.trip = undefined;
 }
 
-/** Works out the round trips of a portfolio, first in, first out. */
+/** Computes the round trips of a portfolio, first in, first out. */
 export function roundTripsOf(events: Iterable<BookEvent>): RoundTrips {
   const book = new RoundTripBook();
   for (const event of events) book.apply(event);

@@ -18,8 +18,8 @@ interface Node extends LotNode {
 }
 
 /**
- * The open lots of one symbol, all of one side, oldest first. A linked list: any lot can be closed or divided without moving the others. The
- * lot of the highest cost is found by a heap, which is built when it is first asked for.
+ * The open lots of one symbol, all of one side, oldest first. A linked list: any lot can be closed or split without moving the others. A
+ * heap, built on first use, finds the lot of the highest cost.
  */
 export class SymbolLots {
   #first: Node | undefined;
@@ -44,7 +44,7 @@ export class SymbolLots {
     return this.#quantity;
   }
 
-  /** The first lot behind those for which `settleBefore` was called. */
+  /** The first lot after those for which `settleBefore` was called. */
   get firstUnsettled(): LotNode | undefined {
     return this.#settled === undefined ? this.#first : this.#settled.next;
   }
@@ -88,7 +88,7 @@ export class SymbolLots {
     if (rest !== undefined) this.#insert(rest, revised, revised.place, revised.part + 1);
   }
 
-  /** Notes that a search need not look at the lots before this one again; undefined = at none that is there now. */
+  /** Marks the lots before this one as irrelevant for further searches; undefined = all current ones. */
   settleBefore(node: LotNode | undefined): void {
     this.#settled = node === undefined ? this.#last : (node as Node).previous;
   }

@@ -21,11 +21,11 @@ export interface RealizedGain {
   readonly acquiredAt: string;
   readonly holdingFrom: string;
   readonly soldAt: string;
-  /** Dollars, charges taken off. */
+  /** Dollars, net of charges. */
   readonly proceeds: number;
   /** Dollars, charges and disallowed losses of earlier sales in it. */
   readonly costBasis: number;
-  /** Part of the loss that a replacement took over; 0 or positive. */
+  /** Part of the loss that a replacement absorbed; 0 or positive. */
   readonly washSaleDisallowed: number;
   /** proceeds − costBasis + washSaleDisallowed. */
   readonly gain: number;
@@ -63,7 +63,7 @@ export interface YearEnd {
   readonly at: number;
   /** New York date. */
   readonly date: string;
-  /** Dollars a unit; a contract without a mark is left as it is. */
+  /** Dollars per unit; a contract without a mark is unchanged. */
   readonly marks: Readonly<Record<string, number>>;
 }
 
@@ -73,7 +73,7 @@ export interface TaxInput {
   readonly method: LotMethod;
   /** In order of time. */
   readonly yearEnds: readonly YearEnd[];
-  /** False in retirement accounts: nothing is adjusted there. */
+  /** False in retirement accounts, which have no adjustments. */
   readonly washSales: boolean;
 }
 
@@ -104,7 +104,7 @@ interface OpenLoss {
 interface OpenLosses {
   /** Losses of the present event: no lot has been checked for them. */
   fresh: OpenLoss[];
-  /** Losses that no lot of before their event can take over. */
+  /** Losses that no lot from before their event can absorb. */
   waiting: OpenLoss[];
   /** Place of the first one in `waiting` that still counts. */
   first: number;
@@ -176,7 +176,7 @@ class TaxLedger {
   apply(event: BookEvent): void {
     const pieces = this.#book.apply(withChargesInValue(event));
     if (event.type === 'RESTATED') this.#restateLosses(event);
-    // A reset realizes nothing that is taxed.
+    // A reset has no taxable gain.
     if (event.type !== 'DISCARDED') for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
     if (!this.#washSales) return;
     if (event.type === 'TRADED') this.#replace(event.symbol, event);
@@ -244,8 +244,8 @@ class TaxLedger {
   }
 
   /**
-   * Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. An event
-   * brings losses or a lot: all other pairs were checked before.
+   * Assigns open losses of a symbol to lots opened within 30 days, earliest loss and earliest lot first. An event adds losses or a lot: all
+   * other pairs were checked before.
    */
   #replace(symbol: string, { key, date }: Pick<BookEvent, 'key' | 'date'>): void {
     for (const side of SIDES) {
@@ -287,7 +287,7 @@ function offerLatest(lots: SymbolLots, key: string, { waiting, first }: OpenLoss
   }
 }
 
-/** Offers all open lots to a loss. Those at the beginning that can take over nothing are settled. */
+/** Offers a loss to all open lots. Lots at the beginning that cannot absorb any loss are settled. */
 function offerAll(lots: SymbolLots, open: OpenLoss): void {
   const { closedDate } = open.sale.piece;
   const from = addDays(closedDate, -WASH_SALE_DAYS);
@@ -307,7 +307,7 @@ const SIDES = ['LONG', 'SHORT'] as const;
 
 const lossName = (symbol: string, side: OpenLot['side']): string => `${symbol} ${side}`;
 
-/** Waiting losses are let go of in pieces of this size. */
+/** Waiting losses are released in pieces of this size. */
 const PASSED_AT_ONCE = 1_000;
 
 /** Skips losses that are replaced or too old. True when others remain. */

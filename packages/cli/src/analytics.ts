@@ -1,4 +1,4 @@
-/** `sandpit performance`, `trades`, `tca`, `taxes` and `report`: what the trading of a portfolio returned and cost. */
+/** `sandpit performance`, `trades`, `tca`, `taxes` and `report`: return and cost of a portfolio's trading. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

@@ -12,7 +12,7 @@ const LISTS = {
   executions: executionsOf,
 } as const;
 
-/** Orders with everything that is known of them; a list has the most important fields only. */
+/** Orders with all fields; a list has the most important fields only. */
 async function* ordersOf(client: Sandpit, portfolioId: string): AsyncGenerator<object, void, undefined> {
   for await (const { orderId } of client.list('listOrders', { query: { portfolioId } }))
     yield await client.call('getOrder', { params: { orderId } });

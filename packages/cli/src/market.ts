@@ -76,7 +76,7 @@ export function addMarket(program: Command, client: Client, out: Output): void {
       const asked = await client();
       const ready = await asked.call('getReadiness');
       const { data } = await asked.call('listPortfolios', { query: { limit: 1 } }).catch(refuseToken);
-      // The clock takes the scope `simulate`; a token without it is good all the same.
+      // The clock requires the scope `simulate`; a token without it is valid for the rest.
       const clock = await asked.call('getClock').catch((error: unknown) => {
         if (error instanceof AnswerError) return undefined;
         throw error;

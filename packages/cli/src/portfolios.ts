@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { numberOf } from './numbers.js';
 import { type Output, printFields, printRows } from './output.js';
 
-/** The client of a run, made when a command first needs it. */
+/** The client of a run, created on first use. */
 export type Client = () => Promise<Sandpit>;
 
 const POSITION_COLUMNS = [

@@ -46,7 +46,7 @@ export async function run(args: readonly string[], surroundings: ProgramOutput):
   }
 }
 
-/** The answer of the server as it came, or the message. */
+/** The server's response unchanged, or the message. */
 const jsonOf = (error: Error): string =>
   JSON.stringify(
     error instanceof AnswerError && error.body !== undefined ? error.body : { message: error.message },

@@ -9,7 +9,7 @@ const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
 interface ServerCommand {
   readonly file: string;
   readonly description: string;
-  /** Its arguments; absent = it takes none. */
+  /** Its arguments; absent = none. */
   readonly usage?: string;
 }
 
@@ -74,7 +74,7 @@ export function addServerCommands(program: Command): void {
   }
 }
 
-/** Runs such a command with its arguments as they were typed; undefined = the line names another command, or asks for help. */
+/** Runs such a command with its arguments as typed; undefined = another command, or a request for help. */
 export async function runServerCommand(
   [name = '', ...given]: readonly string[],
   { complain }: Output & { readonly complain: (text: string) => void },

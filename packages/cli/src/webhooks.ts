@@ -85,7 +85,7 @@ const withChoice = (command: Command): Command =>
 
 const bodyOf = (url: string, { events, simulation }: CreateOptions): BodyOf<'createWebhook'> => ({
   url,
-  // The server says which there are.
+  // The server lists them.
   events: events.split(',').map((event) => event.trim()) as NonNullable<BodyOf<'createWebhook'>['events']>,
   simulationId: simulation,
 });

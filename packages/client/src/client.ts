@@ -64,7 +64,7 @@ export class Sandpit {
     return { reply: body as ReplyOf<Id>, nextCursor };
   }
 
-  /** Every item of a list, page after page: neither missed nor shown twice, whatever comes in meanwhile. */
+  /** Every item of a list, page after page, without omissions or repetitions even if items are added. */
   async *list<Id extends OperationId>(
     id: Id,
     ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
@@ -78,7 +78,7 @@ export class Sandpit {
     } while (cursor !== undefined);
   }
 
-  /** A whole list as CSV, as it comes: every row of it, whatever `limit` says. Lists that have pages have it, and those of positions, lots and bars. */
+  /** A whole list as streamed CSV: all rows, regardless of `limit`. For paged lists, and those of positions, lots and bars. */
   async csv<Id extends OperationId>(id: Id, given: Arguments<Id>): Promise<ReadableStream<Uint8Array>> {
     const { body } = await this.#file(id, given, 'text/csv');
     if (body === null) throw new SandpitError('The CSV has no body');
@@ -95,7 +95,7 @@ export class Sandpit {
     return (await this.#file('getReport', given, 'text/html')).text();
   }
 
-  /** Opens a portfolio: CASH, INDIVIDUAL and at the default broker unless it says otherwise, in a new account unless it names one. */
+  /** Opens a portfolio: by default CASH, INDIVIDUAL and at the default broker, in a new account unless it names one. */
   async openPortfolio({
     cash,
     ...terms
@@ -113,12 +113,12 @@ export class Sandpit {
     return this.portfolio(portfolioId);
   }
 
-  /** A portfolio that is there. Asks nothing yet. */
+  /** An existing portfolio. Sends no request yet. */
   portfolio(portfolioId: string): Portfolio {
     return new Portfolio(this, portfolioId);
   }
 
-  /** An order as it stands. */
+  /** The current state of an order. */
   async order(orderId: string): Promise<Order> {
     return new Order(this, await this.call('getOrder', { params: { orderId } }));
   }
@@ -180,7 +180,7 @@ export class Sandpit {
     return this.#follow<OrderUpdate>('/v1/stream/orders', filter, options);
   }
 
-  /** Portfolios with their positions: as they are, then as they change. At most 100 by id. */
+  /** Portfolios with their positions: the current state, then changes. At most 100 by id. */
   portfolioEvents(
     of:
       | { readonly accountId: string }

@@ -1,7 +1,7 @@
 /** Errors of the API and of the connection: one class for each code of the API, with its figures. */
 import type { ErrorCode, ErrorDetails } from '@sandpit/protocol';
 
-/** Anything that this client throws by itself. */
+/** Base class of all errors of this client. */
 export class SandpitError extends Error {
   override readonly name: string = 'SandpitError';
 }
@@ -18,7 +18,7 @@ export interface Refusal {
   readonly messages: readonly string[];
   /** Names the request in the server's log. */
   readonly requestId: string | undefined;
-  /** The body as it came. */
+  /** The unparsed body. */
   readonly body: unknown;
 }
 
@@ -51,12 +51,12 @@ export class UnauthorizedError extends AnswerError {
 export class NotFoundError extends AnswerError {
   override readonly name = 'NotFoundError';
 }
-/** 409 without a code: not in the state that things are in. */
+/** 409 without a code: not possible in the current state. */
 export class ConflictError extends AnswerError {
   override readonly name = 'ConflictError';
 }
 
-/** An error with a code; `figures` are those of the code. */
+/** An error with a code; `figures` are its details. */
 export class CodedError<Code extends ErrorCode = ErrorCode> extends AnswerError {
   override readonly name: string = 'CodedError';
   readonly code: Code;

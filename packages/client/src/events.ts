@@ -1,7 +1,7 @@
 import { AnswerError } from './errors.js';
 import { pause, type Transport } from './transport.js';
 
-/** One event of a stream as it came. */
+/** One received event of a stream. */
 export interface StreamMessage {
   readonly id: string;
   readonly event: string;
@@ -16,7 +16,7 @@ export interface FollowOptions {
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** A stream that says nothing for this long, heartbeats included, is dead. */
+/** Time without data, heartbeats included, after which a stream is dead. */
 const SILENCE_MS = 90_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
@@ -51,7 +51,7 @@ export async function* follow(
         failures = 0;
         if (message.id !== '') last = message.id;
         if (message.event === 'heartbeat' || message.event === '') continue;
-        // The server says why it ends a stream; whether it gives another is seen when it is asked.
+        // The server states why it ends a stream; reconnecting shows if another one is possible.
         if (message.event === 'error') break;
         yield message;
       }

@@ -5,7 +5,7 @@ import { follow } from './events.js';
 
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
-/** True when nothing can happen to an order any more. */
+/** True when an order is final. */
 export const isOver = ({ status }: Pick<OrderData, 'status'>): boolean => OVER.has(status);
 
 interface OrderWaiter {

@@ -3,7 +3,7 @@ import type { Sandpit } from './client.js';
 import { OrderNotUpdatableError, SandpitError } from './errors.js';
 import { isOver } from './order-watch.js';
 
-/** An order that ended without being filled, for those who asked for a fill. */
+/** An order that ended without being filled, thrown while waiting for the fill. */
 export class NotFilledError extends SandpitError {
   override readonly name = 'NotFilledError';
   readonly order: OrderData;
@@ -38,13 +38,13 @@ export class Order {
     return this.#data.status;
   }
 
-  /** Asks how it stands. */
+  /** Reads its current state. */
   async refresh(): Promise<this> {
     this.#data = await this.#client.call('getOrder', { params: { orderId: this.id } });
     return this;
   }
 
-  /** Waits until it is over, however that may be; told by the stream. */
+  /** Waits on the stream until it is final, with any status. */
   async settled(options: { readonly signal?: AbortSignal } = {}): Promise<OrderData> {
     if (!isOver(this.#data) || this.#data.filledQuantity === undefined)
       this.#data = await this.#client.settled(this.id, options.signal);
@@ -76,7 +76,7 @@ export class Order {
     return this.refresh();
   }
 
-  /** Its executions, newest first, each with the quote behind it. */
+  /** Its executions, newest first, each with its quote. */
   async executions(): Promise<Execution[]> {
     const all: Execution[] = [];
     for await (const one of this.#client.list('listExecutions', { params: { orderId: this.id } }))

@@ -24,9 +24,9 @@ import { Order } from './order.js';
 export interface OrderOptions {
   readonly limit?: number;
   readonly stop?: number;
-  /** Dollars behind the market. */
+  /** Trail in dollars. */
   readonly trail?: number;
-  /** Per cent behind the market. */
+  /** Trail in percent. */
   readonly trailPercent?: number;
   /**
    * Price of the exit that takes the profit. With `stopLoss`: a bracket. Of `sell` and `cover`, which are exits themselves: the limit, in a pair with the
@@ -39,7 +39,7 @@ export interface OrderOptions {
   readonly goodTillDate?: string;
   readonly session?: CreateOrderBody['session'];
   readonly clientOrderId?: string;
-  /** Why it is placed; kept with the order. */
+  /** Reason for the order; stored with it. */
   readonly notes?: string;
   readonly assetClass?: AssetClass;
   /** The same key with the same order places it once. */
@@ -49,7 +49,7 @@ export interface OrderOptions {
 /** Size of an order: shares or contracts, or the dollar amount of shares to buy or sell at the market. */
 export type Size = number | { readonly notional: number };
 
-/** An order in the words of the API, for a portfolio that says itself which it is. */
+/** An order in the API's form, without the portfolio id. */
 export type OrderBody = Omit<CreateOrderBody, 'portfolioId'>;
 
 /** A portfolio, and orders against it. */
@@ -96,7 +96,7 @@ export class Portfolio {
     return this.#client.call('previewOrder', { body: { ...order, portfolioId: this.id } });
   }
 
-  /** An order in the words of the API; several legs too. */
+  /** An order in the API's form; also a multi-leg order. */
   async submit(order: OrderBody, idempotencyKey: string = globalThis.crypto.randomUUID()): Promise<Order> {
     const body = { ...order, portfolioId: this.id };
     return new Order(this.#client, await this.#client.call('createOrder', { body, idempotencyKey }));
@@ -112,17 +112,17 @@ export class Portfolio {
     return this.#client.call('getPortfolio', { params: { portfolioId: this.id } });
   }
 
-  /** Shares that are held or short. */
+  /** Positions in shares, long or short. */
   positions(): Promise<EquityPosition[]> {
     return this.#client.call('listEquityPositions', { params: { portfolioId: this.id } });
   }
 
-  /** Options that are held or short, with marks and Greeks. */
+  /** Positions in options, long or short, with marks and Greeks. */
   options(): Promise<OptionPosition[]> {
     return this.#client.call('listOptionPositions', { params: { portfolioId: this.id } });
   }
 
-  /** Futures that are held or short. */
+  /** Positions in futures, long or short. */
   futures(): Promise<FuturePosition[]> {
     return this.#client.call('listFuturePositions', { params: { portfolioId: this.id } });
   }
@@ -240,7 +240,7 @@ export interface SpreadOptions {
   readonly timeInForce?: CreateOrderBody['timeInForce'];
   readonly goodTillDate?: string;
   readonly clientOrderId?: string;
-  /** Why it is placed; kept with the order. */
+  /** Reason for the order; stored with it. */
   readonly notes?: string;
   readonly idempotencyKey?: string;
 }

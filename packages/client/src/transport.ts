@@ -40,7 +40,7 @@ const notSandpit = (url: string, status: number): string =>
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 
-/** Requests that are tried again, and do nothing twice. */
+/** Requests that are retried without a second effect. */
 export class Transport {
   readonly baseUrl: string;
   readonly #access: Access;
@@ -204,7 +204,7 @@ function reasonOf(error: unknown): string {
   return inner instanceof Error ? inner.message : String(inner);
 }
 
-/** Resolves after a while; rejects when the signal says so. */
+/** Resolves after a delay; rejects if the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

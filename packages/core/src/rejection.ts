@@ -8,7 +8,7 @@ import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** A thing that keeps a portfolio from being closed (D212). */
+/** An obstacle to closing a portfolio (D212). */
 export type CloseObstacle =
   | { readonly code: 'POSITIONS' | 'OPEN_ORDERS'; readonly count: number }
   /** `settlesOn`: the last settlement date; absent if the next daily settlement of futures pays it. */

@@ -17,10 +17,10 @@ interface Placed {
   readonly portfolioId: string;
 }
 
-/** Pages that are looked through at the same time. */
+/** Pages that are checked at the same time. */
 const AT_ONCE = 2;
 
-/** `onEnd` is called once no page of it is open any more. */
+/** `onEnd` is called when its last page is closed. */
 export function everyPage(visit: Visit, onEnd: () => void): void {
   it('has nothing that axe finds, on any page, in dark and in light', async ({ expect }) => {
     const { data } = await visit.station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');

@@ -1,4 +1,4 @@
-/** Much of everything: rows that are scrolled through, and updates that come faster than anybody reads. */
+/** Large amounts of data: scrolling many rows, and very frequent updates. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const BULK = 10_000;
 const CARDS = 24;
 /** Orders of a batch. */
 const AT_ONCE = 100;
-/** Changes of orders a second, and for how many seconds. */
+/** Changes of orders per second, and the number of seconds. */
 const RATE = 50;
 const SECONDS = 2;
 
@@ -18,7 +18,7 @@ interface Listed {
   readonly pagination: { readonly total: number };
 }
 
-/** Places very many orders that wait; resolves to how many there are then. */
+/** Places very many resting orders; resolves to their number. */
 export async function placeMany(station: Station): Promise<number> {
   const accountIds = await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -43,7 +43,7 @@ export async function placeMany(station: Station): Promise<number> {
   return (await station.api<Listed>('GET', '/orders?limit=1')).pagination.total;
 }
 
-/** Rows at once, as a wheel that is turned fast; how often; and what a frame has time for, ms. */
+/** Rows per step, as a fast wheel scrolls; the number of steps; and the time limit of a frame, ms. */
 const STEP_PX = 340;
 const STEPS = 10;
 const FRAME_MS = 1000 / 60;
@@ -101,7 +101,7 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     // On a slow machine frames among few rows are slow as well. A frame above both limits counts as dropped.
     expect(amongAll.filter((ms) => ms > Math.max(FRAME_MS, 2 * usual))).toEqual([]);
     expect(median(amongAll)).toBeLessThan(2 * usual);
-    // Only the rows that are seen exist.
+    // Only visible rows exist.
     expect(await box.locator('tbody tr').count()).toBeLessThan(100);
 
     // A file has all of them, and a header.

@@ -1,4 +1,4 @@
-/** Workflows of more than one order: a spread until it ends, a margin call until it is met. */
+/** Workflows of more than one order: a spread until it expires, a margin call until it is met. */
 import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 

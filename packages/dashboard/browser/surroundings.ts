@@ -10,7 +10,7 @@ import { credentialsIn, ServerProcess } from '../../server/src/testing/server-pr
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Path of the system's browser; undefined = there is none. */
+/** Path of the system's browser; undefined = none. */
 export const chromiumPath = PLACES.find((path) => existsSync(path));
 
 const launchBrowser = (): Promise<Browser> =>
@@ -28,7 +28,7 @@ const launchBrowser = (): Promise<Browser> =>
     ],
   });
 
-/** Timeout for changes that come by themselves, on a machine under load. */
+/** Timeout for asynchronous changes, on a machine under load. */
 export const SOON = { timeout: 20_000 };
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
@@ -43,12 +43,12 @@ export function tokenWith(scope: string, endsInSeconds = 3600): string {
 
 export const ALL_SCOPES = 'trade read simulate admin';
 
-/** Pushed quotes and a clock that moves when told, on a port that stays the same over a kill. */
+/** Pushed quotes and a manual clock, on a port that stays the same across a kill. */
 export class Station {
   readonly #dataDir: string;
   readonly #port: number;
   #server: ServerProcess;
-  /** Loaded, and waiting for the other one to be killed: it has touched nothing yet. */
+  /** Loaded, and waiting for the other one to be killed, without effects so far. */
   #next: ServerProcess | undefined;
 
   readonly #own: Readonly<Record<string, string>>;
@@ -229,7 +229,7 @@ function there<T>(value: T | undefined): T {
   return value;
 }
 
-/** A simulation of one's own: pushed quotes, and a clock that stands at ten o'clock of a Monday. */
+/** A separate simulation: pushed quotes, and a manual clock at ten o'clock on a Monday. */
 export class OwnSimulation {
   readonly id: string;
   readonly #station: Station;
@@ -280,7 +280,7 @@ export class OwnSimulation {
     return portfolioId;
   }
 
-  /** Its address, with a place in it. */
+  /** The path of a page of it. */
   place(place: string): string {
     return `~${this.id}/${place}`;
   }

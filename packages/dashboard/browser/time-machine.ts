@@ -44,7 +44,7 @@ export function timeMachine(visit: Visit): void {
     await page.getByRole('button', { name: 'Jump here' }).click();
     await expect.poll(() => clock.innerText(), SOON).toMatch(/Feb [67], 2026/);
 
-    // The calls behind the page, as programs.
+    // The page's API calls, as programs.
     await page.getByRole('button', { name: 'Calls behind this page' }).click();
     const panel = page.getByRole('complementary', { name: 'Calls behind this page' });
     await panel

@@ -2,7 +2,7 @@
 import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 
-/** Quotes a second while something is typed, and for how long. */
+/** Quotes per second during typing, and the duration. */
 const RATE = 50;
 const SECONDS = 2;
 
@@ -20,7 +20,7 @@ export function trading(visit: Visit): void {
     // Letters go into the ticket: the `s` of the symbol is no shortcut.
     await expect.poll(() => page.evaluate('document.activeElement.name'), SOON).toBe('symbol');
     await page.keyboard.type('msft');
-    // A symbol counts at its end: its first letters open nothing, and nothing overwrites the letters behind them.
+    // A symbol is evaluated when it is complete: its first letters have no effect, and later letters are not overwritten.
     expect(page.url()).not.toContain('/trade/M');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'MSFT' }).waitFor(SOON);
@@ -115,7 +115,7 @@ export function trading(visit: Visit): void {
       }, SOON)
       .toBe(true);
 
-    // After nine minutes the whole curve has nine points, and a fill stands at its minute.
+    // After nine minutes the whole curve has nine points, and a fill is drawn at its minute.
     await simulation.clock('2026-01-05T10:09:30-05:00');
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByRole('img', { name: /^Equity, (?:9|1\d) points/ }).waitFor(SOON);
@@ -260,7 +260,7 @@ export function chartUnderLoad(visit: Visit): void {
       (await simulation.api<{ limitPrice: number }>('GET', `/orders/${orderId}`)).limitPrice;
     await expect.poll(limitOf, SOON).toBeLessThan(189);
 
-    // While quotes come faster than anybody reads, a key is seen at once.
+    // With very frequent quotes, a typed key is visible immediately.
     const form = page.getByRole('form', { name: 'Order' });
     const shares = form.getByLabel('Shares');
     await shares.fill('1');
@@ -296,7 +296,7 @@ export function chartUnderLoad(visit: Visit): void {
     );
     expect(median, 'ms').toBeLessThan(100);
 
-    // First paint of the page itself, best of a few: the machine does other things.
+    // First paint of the page itself, best of a few, because the machine is shared.
     let painted = Infinity;
     for (let tries = 0; tries < 4 && painted >= 1000; tries += 1) {
       await page.reload();

@@ -28,7 +28,7 @@ export function trouble(visit: Visit): void {
     await banner.getByRole('button', { name: 'Log in again' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
     await reader.getByText('main · push quotes').waitFor();
-    // Its address says so as well.
+    // Its address shows it as well.
     await visit.go(simulation.place(''), reader);
     await reader.getByRole('alert').waitFor();
     await reader.getByRole('link', { name: 'Go to main simulation' }).click();

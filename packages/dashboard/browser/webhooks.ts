@@ -1,4 +1,4 @@
-/** Webhooks on their page: an endpoint is made, tested, told of orders, and told again. */
+/** Webhooks on their page: an endpoint is created, tested, receives order events, and a redelivery. */
 import { it } from 'vitest';
 import { until, WebhookReceiver } from '../../server/src/testing/webhook-receiver.js';
 import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';

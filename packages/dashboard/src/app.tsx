@@ -17,7 +17,7 @@ import { PAGES as MENU } from './shell/pages.ts';
 import { RulePanel } from './why/rule-panel.tsx';
 import { Toaster } from './ui/toaster.tsx';
 
-/** The pages that are not needed at once come when they are. */
+/** Pages that are loaded on first use. */
 const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
   function Later({ place }: { place: DashboardRoute }) {
     const [page, setPage] = useState<{ Page?: ComponentType<{ place: DashboardRoute }>; error?: Error }>({});
@@ -142,7 +142,7 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   useEffect(() => {
     const title = MENU.find(({ path }) => path === (isTrade(name) ? 'trade' : name))?.title ?? name;
     document.title = `${title} · Sandpit`;
-    // A screen reader goes on at the new page, a keyboard at its first control, unless the page has put it somewhere already.
+    // Focus moves to the new page, unless the page has set it already.
     const isInPage = main.current?.contains(document.activeElement) === true;
     if (!isFirst.current && !isInPage) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
@@ -182,12 +182,12 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
 const isTrade = (name: string): boolean => ['trade', 'ticket', 'market'].includes(name);
 
 function skip(event: Event): void {
-  // The address behind `#` is a place.
+  // The address after `#` is the location.
   event.preventDefault();
   document.getElementById('content')?.focus();
 }
 
-/** A page that breaks says so; the rest stays. */
+/** A page that throws shows an error; the rest stays. */
 class Boundary extends Component<{ readonly children: ComponentChildren }, { readonly error?: Error }> {
   override state: { readonly error?: Error } = {};
 

@@ -1,4 +1,4 @@
-/** The brokerage, as the pages ask it: the SDK of this repository with one token. */
+/** The API client of the pages: the SDK of this repository with one token. */
 import type { Scope } from '@sandpit/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';

@@ -8,7 +8,7 @@ const percents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maxi
 
 const minus = (text: string): string => text.replace('-', '−');
 
-/** With a minus sign, which zero has not. */
+/** With a minus sign, except for zero. */
 const signed = (text: string): string => (/[1-9]/.test(text) ? minus(text) : text.replace('-', ''));
 
 /** `$1,234.50`, `−$5.00`. */
@@ -31,7 +31,7 @@ export const percentChange = (fraction: number): string =>
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(Math.abs(value) < 0.9995 ? 3 : 2));
 
-/** The number that a person typed: `1,000`, `$1,000.50`, ` 25 `; NaN when it is none, undefined when nothing is typed. */
+/** A typed number: `1,000`, `$1,000.50`, ` 25 `; NaN if it is not a number, undefined if empty. */
 export function numberTyped(text: string): number | undefined {
   const bare = text.replace(/[\s$,]/g, '').replace('−', '-');
   if (bare === '') return undefined;
@@ -80,12 +80,12 @@ export function asIfInNewYork(atMs: number): number {
   return atMs + offset;
 }
 const HOUR_MS = 3_600_000;
-/** By the hour: clocks are put forward and back on the hour. */
+/** By the hour: daylight saving time changes on the hour. */
 const offsets = new Map<number, number>();
 
 export const weekday = (at: string | number): string => weekdayOf.format(new Date(at));
 
-/** Codes that are names or abbreviations, as they are written. */
+/** Codes that are names or abbreviations, unchanged. */
 const NAMES: Readonly<Record<string, string>> = {
   IRA: 'IRA',
   ROTH_IRA: 'Roth IRA',

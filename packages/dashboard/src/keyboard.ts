@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { go, hrefOf, type DashboardRoute, setQuery } from './route.ts';
 import { focusTicket } from './trade/ticket-focus.ts';
 
-/** Within these a letter is typed or chooses something; it is no shortcut. */
+/** Elements that handle letters themselves; no shortcuts there. */
 const TAKES_KEYS =
   'input, select, textarea, form, [role=dialog], [role=menu], [role=listbox], [contenteditable]';
 

@@ -9,7 +9,7 @@ export interface Loaded<T> {
 
 /**
  * Reads when the page opens, when `inputs` change, and on demand. The last value stays, with the error of a later read, until there is a
- * newer one. Reads do not overlap: however slow the server is, its answer is shown before the next request.
+ * newer one. Reads do not overlap: a response is shown before the next request, even from a slow server.
  */
 export function useLoad<T>(read: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: Error; of?: string }>({});
@@ -67,7 +67,7 @@ export function useEvery(ms: number, act: () => void): void {
   }, [ms]);
 }
 
-/** Minimum interval between two drawings of incoming data: readers are no faster, and frames in between have time for scrolling. */
+/** Minimum interval between two drawings of incoming data: frames in between have time for scrolling. */
 const LEAST_MS = 50;
 
 /** Runs an action in a frame, at most twenty times a second, however often it is requested; never while the page is hidden. */

@@ -24,7 +24,7 @@ export function optionNamed(symbol: string): OptionName | undefined {
   };
 }
 
-/** `Jan 30, 2026 237.50 call`; a symbol that is no option as it is. */
+/** `Jan 30, 2026 237.50 call`; other symbols unchanged. */
 export function contractText(symbol: string): string {
   const option = optionNamed(symbol);
   return option === undefined

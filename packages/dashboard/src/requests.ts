@@ -15,9 +15,9 @@ export interface RequestNote {
   readonly answer?: string | undefined;
 }
 
-/** Characters of an answer that are kept. */
+/** Characters kept of a response. */
 const ANSWER = 20_000;
-/** Answers with tokens, keys and secrets are not kept. */
+/** Responses with tokens, keys and secrets are not kept. */
 const SECRET = /token|key-pairs|webhooks|\/simulations(\/[^/]+\/(forks|token))?$|competitions|login|ticket/;
 
 const KEPT = 200;
@@ -34,7 +34,7 @@ export function onRequest(listener: () => void): () => void {
 
 let isKept = false;
 
-/** Keeps answers from now on, or no more: they cost memory, and only the developer panel shows them. */
+/** Starts or stops keeping responses: they cost memory, and only the developer panel shows them. */
 export function keepAnswers(keep: boolean): void {
   isKept = keep;
 }
@@ -48,7 +48,7 @@ async function keepAnswer(number: number, response: Response): Promise<void> {
 
 const streams = new Set<AbortController>();
 
-/** Ends the connections of all streams, as a network would that fails. They come back by themselves. */
+/** Ends the connections of all streams, as a network failure would. They reconnect automatically. */
 export function cutStreams(): void {
   for (const stream of streams) stream.abort(new Error('cut'));
 }

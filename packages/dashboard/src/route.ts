@@ -31,7 +31,7 @@ function decoded(part: string): string {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The address of a place. */
+/** The address of a location. */
 export function hrefOf(simulationId: string, path: string, query: Query = {}): string {
   const texts = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
@@ -45,7 +45,7 @@ export const go = (href: string): void => {
   location.hash = href;
 };
 
-/** Changes the query of the present location; undefined and empty values are removed. Adds nothing to the history. */
+/** Changes the query of the current location; undefined and empty values are removed. Adds nothing to the history. */
 export function setQuery(changes: Query): void {
   const [path = '#/', queryText = ''] = location.hash.split('?');
   const query = new URLSearchParams(queryText);

@@ -1,4 +1,4 @@
-/** The user's tokens, kept in this browser, by the simulation that they live in. */
+/** The user's tokens, stored in this browser, by simulation. */
 import type { Scope, Tier } from '@sandpit/protocol';
 
 /** Claims of a token. The server verifies them; here they only decide which actions are offered. */
@@ -8,7 +8,7 @@ export interface Claims {
   readonly scopes: ReadonlySet<Scope>;
   readonly simulationId: string;
   readonly expiresAtMs: number;
-  /** The token trades the entry of a competition, and nothing else. */
+  /** The token is for the entry of a competition only. */
   readonly isEntry: boolean;
 }
 
@@ -68,7 +68,7 @@ export function isExpired(simulationId: string): boolean {
   return claims !== undefined && claims.expiresAtMs <= Date.now();
 }
 
-/** Keeps a token. Returns the simulation that it opens; undefined = it is no token. */
+/** Stores a token. Returns its simulation; undefined = invalid. */
 export function keepToken(token: string): string | undefined {
   const claims = claimsOf(token);
   if (claims === undefined) return undefined;
@@ -81,7 +81,7 @@ export function forgetToken(simulationId: string): void {
   localStorage.setItem(KEY, JSON.stringify(rest));
 }
 
-/** Every token that is kept. */
+/** Every stored token. */
 export const allTokens = (): readonly string[] => Object.values(read());
 
 export function forgetAllTokens(): void {

@@ -5,7 +5,7 @@
  * The final form has UUIDs in lower case, numbers on the decimals of their field and defaults filled in. The value itself is never changed:
  * differing parts are copied. A value that breaks a rule is returned unchanged.
  *
- * The place of a value comes in two parts, its prefix and its own name, so that a path is built for messages only.
+ * The path of a value has two parts, its prefix and its own name, so that it is built for messages only.
  */
 export type Check = (value: unknown, prefix: string, name: string, out: Messages) => unknown;
 
@@ -14,7 +14,7 @@ export type Messages = string[];
 /** Maximum number of messages: more do not help a reader, and an answer must not be much larger than its request. */
 export const maxMessages = 1000;
 
-/** The name of a value in a message; the whole has none of its own. */
+/** The name of a value in a message; empty for the whole body. */
 export function named(prefix: string, name: string): string {
   return name === '' ? 'body' : prefix + name;
 }

@@ -165,7 +165,7 @@ function unionCheck(members: readonly TSchema[], keywords: Keywords): Check {
   };
 }
 
-/** The first form that has nothing to complain about. */
+/** The first form without messages. */
 function alternatives(checks: readonly Check[], keywords: Keywords): Check {
   const expected = keywords['x-expected'] ?? 'must have one of the allowed forms';
   return (value, prefix, name, out) => {

@@ -1,6 +1,5 @@
 /**
- * Every closed list of values that travels. The list is the source; the type follows from it.
- * A value, once published, keeps its meaning for ever.
+ * Every closed list of values in the API. The list is the source; the type follows from it. A published value never changes its meaning.
  */
 
 export const assetClasses = ['EQUITY', 'OPTION', 'FUTURE'] as const;
@@ -93,7 +92,7 @@ export const strategyLegCounts = {
 export const bracketTimesInForce = ['DAY', 'GTC'] as const;
 export type BracketTimeInForce = (typeof bracketTimesInForce)[number];
 
-/** Liquidity flag of an execution: it met a resting quote (TAKER), or rested until the market reached it (MAKER). */
+/** Liquidity flag of an execution: it executed against a resting quote (TAKER), or rested until the market reached it (MAKER). */
 export const liquidityFlags = ['TAKER', 'MAKER'] as const;
 export type LiquidityFlag = (typeof liquidityFlags)[number];
 

@@ -1,8 +1,8 @@
 /**
  * The closed list of error codes, and the two shapes of an error body (contract 7).
  *
- * A code never changes its meaning and is never used again for another. `docs/reference/errors.md` has a section for
- * each; a test keeps both lists equal.
+ * A code never changes its meaning and is never reused. `docs/reference/errors.md` has a section for each; a
+ * test keeps both lists equal.
  */
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { agentLevels, competitionRules, competitionStatuses, orderStatuses, scopes, tiers } from './enums.js';
@@ -28,7 +28,7 @@ export interface ErrorCodeEntry {
   readonly details: TProperties;
 }
 
-/** The names that the `error` field of the plain shape gives. */
+/** Values of the `error` field of the plain shape. */
 export const statusNames = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -56,7 +56,7 @@ export type HttpErrorStatus = keyof typeof statusNames;
 
 const symbolDetail = { symbol: optional(anyText({ description: 'The symbol in the request.' })) };
 
-/** A thing that keeps a portfolio from being closed (D212). */
+/** An obstacle to closing a portfolio (D212). */
 export const CloseReason = closed(
   'CloseReason',
   {

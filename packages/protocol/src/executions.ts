@@ -31,7 +31,7 @@ export const ExecutionQuote = closed('ExecutionQuote', {
 });
 export type ExecutionQuote = Static<typeof ExecutionQuote>;
 
-/** Why an order was executed as it was (D50). */
+/** Explanation of an execution (D50). */
 export const ExecutionExplanation = closed('ExecutionExplanation', {
   rule: anyText({ description: 'The rule of the fill model that applied.' }),
   fillModel: optional(anyText()),

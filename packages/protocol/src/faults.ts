@@ -18,7 +18,7 @@ import { ruled } from './rules.js';
 /** Paths that no fault touches: who has set one can always see and delete it. */
 const UNTOUCHED = ['/v1/health', '/v1/ready', '/v1/auth/', '/v1/simulation'];
 
-/** True when a path belongs to the routes that no fault touches. */
+/** True for paths of routes without fault injection. */
 export const isBeyondFaults = (path: string): boolean =>
   UNTOUCHED.some((untouched) => path.replace(/^\/paperinvest(?=\/v1\/)/, '').startsWith(untouched));
 

@@ -1,9 +1,9 @@
 /**
- * The kinds of fields that bodies are made of. Each is plain JSON Schema for OpenAPI plus, under `x-expected`, what the
- * validator says about a wrong value; the OpenAPI document drops the latter.
+ * The kinds of fields of bodies. Each is plain JSON Schema for OpenAPI plus, under `x-expected`, the validator's message for a wrong value;
+ * the OpenAPI document drops the latter.
  *
- * Two extension keywords carry what JSON Schema cannot say exactly: `x-decimals`, the number of decimal places
- * (`multipleOf` on binary floats refuses 0.07), and `x-expected`.
+ * Two extension keywords express what JSON Schema cannot: `x-decimals`, the number of decimal places (`multipleOf` on binary floats refuses
+ * 0.07), and `x-expected`.
  */
 import { Type } from 'typebox';
 import type {
@@ -22,7 +22,7 @@ import type {
 
 export type Options = TSchemaOptions;
 
-/** An object that holds its properties and nothing else, under a name of its own in the OpenAPI document. */
+/** A closed object with a name of its own in the OpenAPI document. */
 export function closed<Properties extends TProperties>(
   name: string,
   properties: Properties,
@@ -118,7 +118,7 @@ const SIMULATED = { 'x-simulated': true } as const;
 const inRange = (description: string): string =>
   `${description} Between 1970-01-01 and 2199-12-31.`.trimStart();
 
-/** Whatever ISO 8601 calls a date or a date-time, with or without a zone. */
+/** Any ISO 8601 date or date-time, with or without a zone. */
 export function dateTime(options: Options = {}): TString {
   return Type.String({
     'x-format': 'iso-8601',
@@ -250,7 +250,7 @@ export function byName<Value extends TSchema>(value: Value, options: Options = {
   return Type.Record(Type.String(), value, { 'x-expected': 'must be an object', ...options });
 }
 
-/** One of several closed objects, told apart by a field that each of them requires with one value. */
+/** One of several closed objects, distinguished by a field that each of them requires with one value. */
 export function oneOf<Members extends TSchema[]>(
   name: string,
   discriminator: string,
@@ -266,7 +266,7 @@ export function oneOf<Members extends TSchema[]>(
   });
 }
 
-/** The one value a field may have; tells the members of a `oneOf` apart. */
+/** The only value of a field; distinguishes the members of a `oneOf`. */
 export function exactly<Value extends string>(value: Value, options: Options = {}) {
   return Type.Literal(value, { type: 'string', 'x-expected': `must be ${value}`, ...options });
 }

@@ -1,4 +1,4 @@
-/** Points in the journal of a simulation, and simulations that go on from them (D171, D172). */
+/** Points in the journal of a simulation, and simulations that continue from them (D171, D172). */
 import { type Static, Type } from 'typebox';
 import {
   anyText,

@@ -1,4 +1,4 @@
-/** Syntax of the text that means something: identifiers, dates, instants. Each must also name a real date and time. */
+/** Syntax of formatted text: identifiers, dates, instants. Each must also name a real date and time. */
 import { parseDateTime } from './iso8601.js';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

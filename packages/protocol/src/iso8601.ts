@@ -1,6 +1,6 @@
 /** Dates and times of ISO 8601, the only module that parses their text. */
 
-/** A date, or a date with a time, taken apart. */
+/** The parts of a date, or of a date with a time. */
 export interface DateTime {
   /** Days from 1970-01-01. */
   readonly day: number;
@@ -10,7 +10,7 @@ export interface DateTime {
   readonly offsetMinutes?: number;
 }
 
-/** The longest there is: a week date with nine decimals of a second. */
+/** The longest form: a week date with nine decimals of a second. */
 const LONGEST = 40;
 
 /** 2026-02-01 and 20260201, 2026-032 and 2026032, 2026-W05-7 and 2026W057. */
@@ -50,7 +50,7 @@ function parseTime(text: string, separator: string): Omit<DateTime, 'day'> | und
   const parts = timeOfDay.exec(text);
   if (parts === null) return undefined;
   const [, hour, between, minute, second, decimals, utc, sign, zoneHour, zoneMinute] = parts;
-  // A date without hyphens takes a time without colons.
+  // A date without hyphens requires a time without colons.
   if (between !== undefined && between !== separator) return undefined;
   const unitMs = second !== undefined ? 1000 : minute !== undefined ? 60_000 : 3_600_000;
   const fractionMs = decimals === undefined ? 0 : Math.floor(Number(`0.${decimals}`) * unitMs + 1e-6);

@@ -1,4 +1,4 @@
-/** Margin requirements of a book, held or imagined (D43). */
+/** Margin requirements of an actual or hypothetical book (D43). */
 import type { Static } from 'typebox';
 import { callStatuses, callTypes, marginStrategies } from './enums.js';
 import {

@@ -27,7 +27,7 @@ export function objectCheck(
     const complaints = new Complaints(within);
     let final: Record<string, unknown> | undefined;
     let found = 0;
-    // By the names that came rather than by those that could: a body has few of the fields it may have. Own names
+    // By the received names instead of all possible ones: a body has few of its possible fields. Own names
     // only, so that nothing inherited counts and an own `__proto__` is an unknown field like any other.
     for (const given of Object.keys(value)) {
       const field = byName.get(given);
@@ -80,7 +80,7 @@ class Complaints implements Report<string> {
     this.sentence(field, `${this.#prefix}${field} ${complaint}`);
   }
 
-  /** A rule may say what the field itself says already. */
+  /** A rule may repeat the message of the field itself. */
   sentence(field: string, message: string): void {
     const messages = this.of(field);
     if (!messages.includes(message)) messages.push(message);

@@ -14,11 +14,11 @@ export class Components {
     const reference = { $ref: `#/components/schemas/${$id}` };
     if (this.#referred.has(schema)) return reference;
     this.#referred.add(schema);
-    // Schemas that were made optional are copies: the same name must mean the same text.
+    // Optional schemas are copies: the same name must mean the same text.
     const source = JSON.stringify(schema);
     const known = this.#schemas.get($id);
     if (known === undefined) {
-      // Entered before its content is processed, so that its place does not depend on the content.
+      // Entered before its content is processed, so that its position does not depend on the content.
       this.#schemas.set($id, { source, schema: {} });
       this.#schemas.set($id, { source, schema: this.#inline(schema) });
     } else if (known.source !== source) {

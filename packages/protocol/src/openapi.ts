@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made of the table of routes and the schemas that validate. */
+/** The OpenAPI 3.1 document, generated from the table of routes and the schemas that validate. */
 import type { TObject, TSchema } from 'typebox';
 import {
   CodedProblem,
@@ -341,7 +341,7 @@ function problemResponse(
   };
 }
 
-/** True when a status also has answers without a code: failed validation, and what the route says itself. */
+/** True when a status also has answers without a code: failed validation, and those that the route states itself. */
 function hasPlainForm(route: Route, status: HttpErrorStatus): boolean {
   return status === 400 || status === 409 || route.errors?.includes(status) === true;
 }

@@ -99,7 +99,7 @@ export const RejectReason = closed('RejectReason', {
 });
 export type RejectReason = Static<typeof RejectReason>;
 
-/** The fields of contract 2.5 first, then what the decisions add. What does not apply to an order is absent. */
+/** The fields of contract 2.5 first, then what the decisions add. Fields that do not apply to an order are absent. */
 export const orderFields = {
   orderId: uuid(),
   portfolioId: uuid(),

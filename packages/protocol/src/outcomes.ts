@@ -21,7 +21,7 @@ import { AssetClassValue, OrderTypeValue, PositionIntentValue } from './orders.j
 import { paged } from './paging.js';
 import { ruled } from './rules.js';
 
-/** The refusals of orders that a script may give. */
+/** Refusals that a script may return for orders. */
 export const scriptedCodes = [
   'INSUFFICIENT_FUNDS',
   'INSUFFICIENT_POSITION',
@@ -68,7 +68,7 @@ const message = optional(
   text({ maxLength: 500, description: 'The sentence of the refusal; absent = that of the code.' }),
 );
 
-/** The details of the codes: those that a code does not have are refused. */
+/** The details of the codes; other details are refused. */
 const figures = {
   availableCash: optional(number()),
   requiredAmount: optional(number()),

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Components, type Json } from './openapi-components.js';
 
-/** A schema as plain JSON Schema with everything written out: for tools that follow no references. */
+/** A schema as plain JSON Schema without references, for tools that do not resolve them. */
 export function plainSchemaOf(schema: TSchema): Json {
   const components = new Components();
   const top = components.refer(schema);

@@ -97,7 +97,7 @@ const identity = {
   dayTradeRegime: optional(namedChoice('DayTradeRegime', dayTradeRegimes)),
 };
 
-/** Open portfolios do not say so (D162). */
+/** Absent for open portfolios (D162). */
 const status = { status: optional(choice(['CLOSED'])) };
 
 const balances = {

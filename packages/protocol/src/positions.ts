@@ -62,7 +62,7 @@ const MOST_CONTRACTS = 1_000_000_000;
 const contracts = (minimum: number) =>
   optional(integer(minimum, MOST_CONTRACTS, { description: 'Contracts; all of them where it is left out.' }));
 
-/** Exercises contracts at once (D86). */
+/** Exercises contracts immediately (D86). */
 export const ExerciseBody = closed('ExerciseBody', { quantity: contracts(1) });
 export type ExerciseBody = Static<typeof ExerciseBody>;
 

@@ -1,4 +1,4 @@
-/** All operations of the API, by operation id. What is not here does not exist. */
+/** All operations of the API, by operation id. */
 import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
 import { analyticsRoutes } from './routes/analytics.js';

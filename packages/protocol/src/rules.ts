@@ -10,11 +10,11 @@ export type Rule<T> = (body: { readonly [K in keyof T]?: unknown }, report: Repo
 export interface Report<Field extends string> {
   /** `<path of the field> <complaint>`. */
   field(field: Field, complaint: string): void;
-  /** A sentence of its own, placed among the messages of `field`. */
+  /** A separate sentence among the messages of `field`. */
   sentence(field: Field, message: string): void;
 }
 
-// By the properties object, which stays the same when a schema is made optional.
+// By the properties object, which stays the same in the optional form of a schema.
 const rules = new WeakMap<object, Rule<Record<string, unknown>>>();
 
 /** Declares the rule of an object schema and answers the schema. */

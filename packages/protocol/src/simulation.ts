@@ -124,7 +124,7 @@ const advance = {
   ),
 };
 
-/** Exactly one of the ways to say how far. */
+/** Exactly one form of the target. */
 const advanceRule: Rule<{ to: unknown; by: unknown; until: unknown }> = (body, report) => {
   const [, second] = (['to', 'by', 'until'] as const).filter((one) => body[one] !== undefined);
   if (body.to === undefined && body.by === undefined && body.until === undefined)

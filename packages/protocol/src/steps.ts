@@ -66,7 +66,7 @@ export const StepBody = closed('StepBody', stepFields, {
 });
 export type StepBody = Static<typeof StepBody>;
 
-/** An error as the route of its own would answer it. */
+/** An error in the format of the operation's own route. */
 const StepError = closed('StepError', {
   statusCode: Problem.properties.statusCode,
   message: Problem.properties.message,

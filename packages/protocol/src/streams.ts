@@ -97,7 +97,7 @@ export const PortfolioUpdate = closed('PortfolioUpdate', {
 });
 export type PortfolioUpdate = Static<typeof PortfolioUpdate>;
 
-/** Data of `halt`: trading in a symbol is halted, by itself or with the whole market. */
+/** Data of `halt`: trading in a symbol is halted, alone or with the whole market. */
 export const HaltEvent = closed('HaltEvent', {
   symbol: anyText({ description: 'The symbol that is followed.' }),
   reason: anyText({ examples: ['LUDP'] }),
@@ -106,7 +106,7 @@ export const HaltEvent = closed('HaltEvent', {
 });
 export type HaltEvent = Static<typeof HaltEvent>;
 
-/** Data of `resume`: trading in a symbol goes on with the next quote. */
+/** Data of `resume`: trading in a symbol continues with the next quote. */
 export const ResumeEvent = closed('ResumeEvent', { symbol: anyText(), timestamp: instant() });
 export type ResumeEvent = Static<typeof ResumeEvent>;
 

@@ -1,6 +1,6 @@
 import { type Check, named } from './check.js';
 
-/** A field that arrives as text and becomes what the schema says, given at most once. */
+/** A field that arrives as text and is converted by the schema; it may be sent once. */
 export function textField(check: Check, type: string | undefined): Check {
   const parse = parserOf(type);
   return (value, prefix, name, out) => {

@@ -16,7 +16,7 @@ export function validateBody<Schema extends TSchema>(
   return judge(checkOf(schema), value);
 }
 
-/** Named texts, such as a parsed query string or the environment. A name that came twice is an array. */
+/** Named texts, such as a parsed query string or the environment. A repeated name is an array. */
 export function validateTexts<Schema extends TSchema>(
   schema: Schema,
   texts: unknown,

@@ -14,7 +14,7 @@ const SYMBOL_WIDTH = 6;
 
 const LONGEST_LINE = 500;
 
-/** Text that a request brought along, so that it can neither move the cursor of a terminal nor look like a line of the server's own. */
+/** Text of a request, escaped so that it can neither move the cursor of a terminal nor imitate a line of the server. */
 function printable(text: string): string {
   const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} …` : text;
   return cut.replace(

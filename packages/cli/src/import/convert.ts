@@ -14,7 +14,7 @@ export interface ConvertOptions {
   readonly layout?: Layout;
   /** Symbol of files that do not contain one; absent = the beginning of the file name. */
   readonly symbol?: string;
-  /** Prices that were adjusted, or may have been, are taken for those that were traded. */
+  /** Adjusted or possibly adjusted prices are treated as traded prices. */
   readonly asTraded?: boolean;
   /** Bytes of the file that have been read. */
   readonly onProgress?: (bytes: number) => void;

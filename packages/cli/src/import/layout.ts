@@ -1,4 +1,4 @@
-/** Layouts of vendors' files, as data: built-in ones, and those that a user declares in a file of their own. */
+/** Layouts of vendors' files, as data: built-in ones, and those that a user declares in a file. */
 
 /** Fields that a row may have. Those of options build the symbol if the file has none. */
 export type Field =
@@ -40,9 +40,9 @@ export interface Layout {
   readonly lots?: 100;
   /** Adjustment of past prices: none, for splits, or unknown. */
   readonly adjusted: 'none' | 'split' | 'unknown';
-  /** Texts that mean that there is nothing. */
+  /** Texts for an empty value. */
   readonly absent?: readonly string[];
-  /** Lines before the first row; 1 unless it says otherwise. */
+  /** Lines before the first row; default 1. */
   readonly headerLines?: number;
   readonly delimiter?: string;
 }
@@ -51,7 +51,7 @@ const NOTHING = ['', 'NaN', 'nan', 'null', 'N/A'];
 const UNDEFINED_PRICE = '9223372036854775807';
 const bar = { open: 'open', high: 'high', low: 'low', close: 'close', volume: 'volume' } as const;
 
-/** The layouts that are known, by the name that `--vendor` takes. Sources: the vendors' documentation of their files. */
+/** The known layouts, by the value of `--vendor`. Sources: the vendors' documentation of their files. */
 export const LAYOUTS: Readonly<Record<string, Layout>> = {
   // Massive, formerly Polygon.io: flat files.
   'massive-minutes': {

@@ -1,6 +1,6 @@
 import { decimalOf } from './values.js';
 
-/** A row of a vendor's file in neutral words. `at` is a minute's start in UTC, or a date. Empty = there is none. */
+/** A row of a vendor's file in a neutral form. `at` is a minute's start in UTC, or a date. Empty = no value. */
 export type Row =
   | {
       readonly kind: 'bars' | 'daily';
@@ -53,12 +53,12 @@ interface Side {
 export class Rows {
   readonly path: string;
   readonly kind: keyof typeof HEADERS;
-  /** Lines with something in them. */
+  /** Non-empty lines. */
   read = 0;
   skipped = 0;
-  /** Rows of a symbol and time that had one: the last one holds. Quotes of a minute do not count. */
+  /** Repeated rows of a symbol and time: the last one counts. Quotes of a minute are not repeated rows. */
   repeated = 0;
-  /** The first of those that were skipped. */
+  /** The first of the skipped rows. */
   readonly examples: Skipped[] = [];
   /** Dividends and splits, as lines. */
   readonly actions: string[] = [];
@@ -114,7 +114,7 @@ export class Rows {
   }
 }
 
-/** A side without a price ends there: a quote of nothing. */
+/** A side without a price ends there, as a quote of size 0. */
 function followed(side: Side | undefined, price: string, size: string): Side | undefined {
   if (price === '') return undefined;
   if (side === undefined) return { open: price, high: price, low: price, close: price, size };

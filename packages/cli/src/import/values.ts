@@ -7,7 +7,7 @@ export class BadValue extends Error {
 
 const PLACES = 8;
 
-/** A decimal without superfluous zeros, its point moved to the left by so many places. Throws `BadValue`. */
+/** A decimal without superfluous zeros, its point moved to the left by this many places. Throws `BadValue`. */
 export function decimalOf(text: string, places = 0): string {
   const match = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text.trim());
   if (match === null || (match[2] ?? '') + (match[3] ?? '') === '')
@@ -37,7 +37,7 @@ export function epochOf(text: string, unit: keyof typeof NS_PER): number {
 const LOCAL = /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
 const AMERICAN = /^(\d{2})\/(\d{2})\/(\d{4})(?: (\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
 
-/** An instant as text, ms since 1970. Without an offset of its own it is of the zone. */
+/** An instant as text, ms since 1970. Without an offset it is in the zone. */
 export function instantOf(text: string, zone: 'UTC' | 'America/New_York'): number {
   if (/(Z|[+-]\d{2}:?\d{2})$/.test(text) && text.length > 11) {
     // Nanoseconds are more than a Date reads.
@@ -74,7 +74,7 @@ const HOUR_MS = 3_600_000;
 const offsets = new Map<number, number>();
 const clock = new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', timeZoneName: 'longOffset' });
 
-/** Hours that New York is behind at an instant. */
+/** Hours that New York is behind UTC at an instant. */
 function behind(ms: number): number {
   const hour = Math.floor(ms / HOUR_MS);
   let hours = offsets.get(hour);
@@ -96,7 +96,7 @@ function newYork(local: number, text: string): number {
 const OSI = /^([A-Z]{1,6})\s*(\d{6}[CP]\d{8})$/;
 const ONE_DIGIT_FUTURE = /^([A-Z0-9]{1,3}[FGHJKMNQUVXZ])(\d)$/;
 
-/** A symbol as it is written here: options unpadded, classes of shares with a point, futures with two digits of the year. */
+/** A symbol in Sandpit's form: options unpadded, classes of shares with a point, futures with two digits of the year. */
 export function symbolOf(text: string, year: number): string {
   const plain = text
     .trim()

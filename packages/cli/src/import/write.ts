@@ -15,7 +15,7 @@ export interface Written {
   readonly last: string;
 }
 
-/** Writes what files came to into a directory that `REPLAY_PATH` can name. Days and their actions of all files go into one file each. */
+/** Writes the converted files into a directory for `REPLAY_PATH`. Days and their actions of all files go into one file each. */
 export function writeAll(directory: string, all: readonly Rows[]): Written[] {
   mkdirSync(directory, { recursive: true });
   const daily = all.filter(({ kind }) => kind === 'daily');

@@ -24,7 +24,7 @@ export interface SandboxOptions {
   readonly portfolioType?: 'CASH' | 'MARGIN';
 }
 
-/** The same in every sandbox, as everything else. */
+/** The same in every sandbox. */
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';
 const START = '2026-01-05T10:00:00-05:00';
 
@@ -73,7 +73,7 @@ export class Sandbox implements AsyncDisposable {
     await this.client.call('pushQuotes', { body: { quotes: [{ symbol, bid, ask, ...more }] } });
   }
 
-  /** Lets time pass, as an ISO 8601 duration: `PT5M`, `P1D`. Everything due in between has happened when it resolves. */
+  /** Advances the clock by an ISO 8601 duration: `PT5M`, `P1D`. Resolves when everything due in between has happened. */
   advance(by: string): Promise<Clock> {
     return this.client.call('advanceClock', { body: { by } });
   }

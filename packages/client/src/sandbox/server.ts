@@ -8,7 +8,7 @@ const STARTS_WITHIN_MS = 20_000;
 
 let running: Promise<Access> | undefined;
 
-/** The server that all sandboxes of this process share: the one that `SANDPIT_URL` names, else one of its own that ends with the process. */
+/** The server that all sandboxes of this process share: the one that `SANDPIT_URL` names, else a new one that ends with the process. */
 export function sharedServer(): Promise<Access> {
   const { SANDPIT_URL, SANDPIT_TOKEN, SANDPIT_API_KEY } = process.env;
   if (SANDPIT_URL !== undefined) {

@@ -18,7 +18,7 @@ import { EditCompetition, NewCompetition } from './new-competition.tsx';
 import { rulesText } from './rules-text.ts';
 import './compete.css';
 
-/** Curves and the state of a competition are asked for this often; the leaderboard comes by its stream. */
+/** Interval at which curves and the state of a competition are read; the leaderboard has a stream. */
 const AGAIN_MS = 10_000;
 
 export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) {

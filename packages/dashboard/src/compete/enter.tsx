@@ -57,7 +57,7 @@ export function Enter({
   );
 }
 
-/** Goes to the trade page of an entry whose token is kept. */
+/** Opens the trade page of an entry whose token is stored. */
 export function goTrading({ simulationId, portfolioId }: Pick<Entry, 'simulationId' | 'portfolioId'>): void {
   go(hrefOf(simulationId, 'trade', { portfolio: portfolioId }));
 }

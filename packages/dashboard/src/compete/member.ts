@@ -1,4 +1,4 @@
-/** Reads of competitions with or without a token, and the client of those who may act. */
+/** Reads of competitions with or without a token, and the client for members. */
 import type { Scope } from '@sandpit/protocol';
 import { Sandpit } from '@sandpit/client';
 import { useMemo } from 'preact/hooks';

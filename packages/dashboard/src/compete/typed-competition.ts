@@ -146,7 +146,7 @@ export function changesOf(competition: Competition, typed: TypedCompetition): Up
       market: defined({
         ...marketOf(typed),
         ...{ calendar, replay, mask, luld },
-        // As they were, to the second and the type.
+        // Unchanged, to the second and the type.
         ...(!isChanged('start') && { start }),
         ...(!isChanged('end') && { end }),
         ...(!isChanged('seed') && { seed }),

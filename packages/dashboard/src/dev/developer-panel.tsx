@@ -1,4 +1,4 @@
-/** The calls behind the page: each as curl, TypeScript and Python, its last answer, and the tail of the streams. */
+/** The calls behind the page: each as curl, TypeScript and Python, its last response, and the tail of the streams. */
 import { X } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
 import { quantity } from '../format.ts';
@@ -18,7 +18,7 @@ const SHOWS = [
   ['stream', 'Streams'],
 ] as const;
 
-/** The page's own requests every few seconds are left out. */
+/** The page's periodic requests are omitted. */
 const OF_FRAME: ReadonlySet<string> = new Set(['getMarketHours', 'getClock', 'getReadiness']);
 
 interface Row {

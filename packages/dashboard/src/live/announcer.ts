@@ -1,4 +1,4 @@
-/** Fills, refusals and cancels by the broker as notices, which screen readers say. */
+/** Fills, refusals and cancels by the broker as notices for screen readers. */
 import type { Execution } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import type { Broker } from '../broker.ts';
@@ -39,5 +39,5 @@ function announceOrder(event: OrderEvent): void {
     announce(`Order in ${title} canceled`, whyOf(event), 'warning', `end ${orderId}`);
 }
 
-/** Cancels that follow from what the user did or set up. */
+/** Cancels caused by the user's own actions or settings. */
 const EXPECTED: ReadonlySet<string> = new Set(['USER', 'OCO', 'ENTRY_CANCELED', 'RESET', 'IOC_REMAINDER']);

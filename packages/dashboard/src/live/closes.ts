@@ -11,7 +11,7 @@ export interface Closes {
   readonly closeEquity: number | undefined;
 }
 
-/** A portfolio is read again after this time at the earliest, and the longer the more there are. */
+/** Minimum interval between two reads of a portfolio; it grows with the number of portfolios. */
 const KEPT_MS = 2000;
 const KEPT_PER_PORTFOLIO_MS = 700;
 const CLOSES = 90;
@@ -49,7 +49,7 @@ async function read(broker: Broker, portfolioId: string): Promise<Closes> {
 
 const pointOf = ({ at, totalEquity }: EquityPoint): Point => ({ atMs: Date.parse(at), value: totalEquity });
 
-/** The closes of several portfolios, by id; those that are there already before the others come. */
+/** The closes of several portfolios, by id; cached ones before the others arrive. */
 export function useCloses(portfolioIds: readonly string[], version: number): ReadonlyMap<string, Closes> {
   const broker = useBroker();
   const [found, setFound] = useState<ReadonlyMap<string, Closes>>(new Map());

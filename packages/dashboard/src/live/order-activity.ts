@@ -7,7 +7,7 @@ import { isOpenOrder } from './orders.ts';
 import { followOrders } from './order-feed.ts';
 
 export interface OrderActivity {
-  /** Numbers of open orders; undefined when there are more than are counted here. */
+  /** Numbers of open orders; undefined if there are too many to count. */
   readonly openByPortfolio: ReadonlyMap<string, number> | undefined;
   /** Filled orders, latest first. */
   readonly fills: readonly Order[];
@@ -58,7 +58,7 @@ class LiveActivity {
       for (const order of [...open.data, ...filled.data]) this.#take(order);
       this.#isLoaded = true;
     } catch {
-      // The stream goes on; the banner says what is wrong.
+      // The stream continues; the banner shows the error.
     }
     this.#show.ask();
   }

@@ -1,4 +1,4 @@
-/** The orders of a page, newest first: what the list says, kept current by the stream. */
+/** The orders of a page, newest first: the list, kept current by the stream. */
 import type { Order } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker, type Broker } from '../broker.ts';
@@ -39,13 +39,13 @@ export interface OrderRows {
 
 const OPEN = ['CREATED', 'PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'ACTIVE', 'CANCELING'] as const;
 const PAGE = 500;
-/** Why an order waits changes with the market, of which the order stream says nothing. */
+/** The reason why an order waits changes with the market, without an event on the order stream. */
 const REASONS_MS = 2000;
 
 export const isOpenOrder = ({ status }: Pick<Order, 'status'>): boolean =>
   (OPEN as readonly string[]).includes(status);
 
-/** Loads pages as they are wanted and merges what the stream tells. Nothing comes twice: rows are by order id. */
+/** Loads pages on demand and merges events of the stream. Rows are unique by order id. */
 class LiveOrders {
   readonly #broker: Broker;
   readonly #filter: OrderFilter;
@@ -69,7 +69,7 @@ class LiveOrders {
 
   start(): void {
     const { portfolioId } = this.#filter;
-    // The stream first: what happens while the list is on its way is then told by it.
+    // The stream first: it reports changes during the loading of the list.
     this.#ends.push(
       followOrders(this.#broker, {
         onBegin: () => void this.#load(undefined),
@@ -145,7 +145,7 @@ class LiveOrders {
     if (!isListed) {
       if (!this.#fits(order)) return;
       const oldest = this.#rows.at(-1);
-      // Older than what is loaded: it comes with its page.
+      // Older than the loaded rows: it is loaded with its page.
       if (this.#cursor !== undefined && oldest !== undefined && order.createdAt < oldest.createdAt) return;
       this.#total += 1;
     }
@@ -172,7 +172,7 @@ class LiveOrders {
       for (const order of open.data) if (this.#byId.has(order.orderId)) this.#take(order);
       this.#show.ask();
     } catch {
-      // The next time, or the banner, says what is wrong.
+      // The next read, or the banner, shows the error.
     }
   }
 
@@ -190,7 +190,7 @@ class LiveOrders {
   }
 }
 
-/** True when one was read before the other. At the same instant, which lasts while a clock stands still, progress decides. */
+/** True when one was read before the other. At the same instant, which is common on a stopped clock, progress decides. */
 function isOlder(order: Order, known: Order): boolean {
   if (order.updatedAt !== known.updatedAt) return order.updatedAt < known.updatedAt;
   return isOpenOrder(order)
@@ -198,7 +198,7 @@ function isOlder(order: Order, known: Order): boolean {
     : false;
 }
 
-/** Newest first. Of those of one instant the list has its own order, and one that comes in is the newest. */
+/** Newest first. Orders of one instant keep the order of the list, and a new one is the newest. */
 function insert(rows: Order[], order: Order, isListed: boolean): void {
   let low = 0;
   let high = rows.length;

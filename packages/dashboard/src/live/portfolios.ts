@@ -1,4 +1,4 @@
-/** The portfolios of a page, by one stream for all of them. The list alone is asked for, to learn of new ones. */
+/** The portfolios of a page, by one stream for all of them. Only the list is polled, to find new ones. */
 import type { PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
@@ -104,7 +104,7 @@ export class LivePortfolios {
           this.#byId.set(portfolio.portfolioId, portfolio);
           this.#show.ask();
         },
-        // One of them was closed meanwhile: the list says which are left.
+        // One of them was closed in the meantime: the list contains the remaining ones.
         onState: (state) => {
           if (state === 'over') this.#isOver = true;
         },

@@ -4,7 +4,7 @@ import { useBroker } from '../broker.ts';
 import { PerFrame } from '../load.ts';
 import { followStream } from './stream.ts';
 
-/** Quotes that parts of a page follow one by one, so that a quote redraws what shows it and no more. */
+/** Quotes that components subscribe to individually, so that a quote redraws only its own components. */
 export class QuoteFeed {
   readonly #latest = new Map<string, Quote>();
   readonly #listeners = new Map<string, Set<() => void>>();

@@ -52,7 +52,7 @@ export async function search(broker: Broker, text: string): Promise<readonly Hit
       kind: 'Portfolio',
       href: hrefOf(simulationId, `portfolio/${portfolioId}`),
     }));
-  // A contract is not listed; its symbol leads to it all the same.
+  // An unlisted contract, found by its symbol.
   const typed = wanted.toUpperCase();
   const isSymbol = /^[A-Z][A-Z0-9.]*$/.test(typed) && !symbols.some(({ exact }) => exact === typed);
   return [

@@ -35,7 +35,7 @@ export interface StreamEventNote {
   readonly event: { readonly eventId: string };
 }
 
-/** Events that are kept for the developer panel. */
+/** Number of events kept for the developer panel. */
 const TAIL = 50;
 let tail: readonly StreamEventNote[] = [];
 let told = 0;
@@ -47,11 +47,11 @@ export interface StreamHandlers<Event> {
   readonly onEvent: (event: Event) => void;
   /** The stream begins, or restarts because missed events are no longer retained: read the current state. */
   readonly onBegin?: () => void;
-  /** `over` = it will not come back, for this reason. */
+  /** `over` = it has ended, for this reason. */
   readonly onState?: (state: StreamState, reason?: Error) => void;
 }
 
-/** Follows a stream of the SDK, which resumes by itself, until the returned function is called. */
+/** Follows a stream of the SDK, which resumes automatically, until the returned function is called. */
 export function followStream<Event extends { readonly eventId: string }>(
   name: string,
   open: (options: FollowOptions) => AsyncGenerator<Event, void, undefined>,
@@ -93,7 +93,7 @@ export function followStream<Event extends { readonly eventId: string }>(
       try {
         await follow();
       } catch (error) {
-        // Only what the server refuses is final; a stream whose past is no longer retained restarts.
+        // Only a refusal by the server is final; a stream whose past is no longer retained restarts.
         if (!(error instanceof AnswerError)) continue;
         set({ state: 'over' });
         onState?.('over', error instanceof Error ? error : new Error(String(error)));

@@ -172,7 +172,7 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
   { title: 'Balance', isNumber: true, cell: ({ balance }) => money(balance) },
 ];
 
-/** Says that a table has not all rows; the file has. */
+/** Notes that a table is truncated; the file is complete. */
 function Truncation({ shown }: { readonly shown: number }) {
   if (shown < MOST) return null;
   return (

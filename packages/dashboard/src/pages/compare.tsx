@@ -1,4 +1,4 @@
-/** Portfolios side by side with a benchmark: returns since a day, and the figures behind them. */
+/** Portfolios compared with a benchmark: returns since a date, and their figures. */
 import type { Performance } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
@@ -143,7 +143,7 @@ async function read(
   };
 }
 
-/** The closes of a benchmark since an instant, as returns since the first of them; undefined when there are too few. */
+/** The closes of a benchmark since an instant, as returns since the first of them; undefined if there are too few. */
 async function closesOf(broker: Broker, symbol: string, sinceMs: number): Promise<Line | undefined> {
   if (symbol === '' || !Number.isFinite(sinceMs)) return undefined;
   const { bars } = await broker.call('getBars', {

@@ -18,7 +18,7 @@ import { Table } from '../parts/table.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { forkAndGo } from '../time/branches.ts';
 
-/** Seconds that the server is asked to wait for the end. */
+/** Seconds that the server waits for the end. */
 const WAIT = 5;
 const ALL = 'all-brokers';
 
@@ -151,7 +151,7 @@ function useComparison(comparisonId: string): { readonly value?: Comparison; rea
         });
         setState({ value });
         if (value.status !== 'QUEUED' && value.status !== 'RUNNING') return;
-        // First the known state at once, then updates.
+        // First the known state, then updates.
         wait = WAIT;
       }
     };

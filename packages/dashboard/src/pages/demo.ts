@@ -1,4 +1,4 @@
-/** Demonstrations: simulations that a fixture of the server fills, with months behind them. */
+/** Demonstrations: simulations that a fixture of the server fills with months of trading. */
 import type { Broker } from '../broker.ts';
 import { go, hrefOf } from '../route.ts';
 import { keepToken } from '../session.ts';

@@ -31,7 +31,7 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
       show.end();
     };
   }, []);
-  // Something to watch: without a page that follows a stream there would be none.
+  // A stream to show: no other page has one open.
   useOrders({});
   return (
     <>

@@ -1,4 +1,4 @@
-/** The equity of a portfolio over time, how far it stood below its peak, and its fills as dots. */
+/** The equity of a portfolio over time, its drawdown, and its fills as dots. */
 import type { curveIntervals, EquityPoint, Order, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
@@ -23,7 +23,7 @@ interface Span {
 }
 
 const ALL: Span = { title: 'All', ms: Infinity, interval: '1d' };
-/** By what the address calls them. */
+/** By their names in the address. */
 const SPANS: Readonly<Record<string, Span>> = {
   '1d': { title: '1 day', ms: DAY_MS, interval: '1m' },
   '1w': { title: '1 week', ms: 7 * DAY_MS, interval: '5m' },
@@ -33,7 +33,7 @@ const TITLES = Object.entries(SPANS).map(([name, { title }]) => [name, title] as
 /** Points of a curve, and fills on it. */
 const MOST = 2000;
 const PAGE = 500;
-/** The finest points that a portfolio of an age has no more than `MOST` of. */
+/** The shortest interval of which a portfolio of an age has at most `MOST` points. */
 const BY_AGE: readonly (readonly [days: number, CurveInterval])[] = [
   [1.3, '1m'],
   [6.5, '5m'],

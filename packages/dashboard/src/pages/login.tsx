@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf, type DashboardRoute } from '../route.ts';
 import { claimsOf, isExpired, keepToken } from '../session.ts';
 
-/** Asks for a token. */
+/** Form for a token. */
 export function Login({ place }: { readonly place: DashboardRoute }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState('');

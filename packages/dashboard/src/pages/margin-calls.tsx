@@ -1,4 +1,4 @@
-/** Margin calls, and step by step what the broker did about them. */
+/** Margin calls, and the broker's actions step by step. */
 import type { MarginCall, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { activityText } from '../activity-text.ts';

@@ -41,7 +41,7 @@ export function PushQuote({ symbol }: { readonly symbol: string }) {
   );
 }
 
-/** Splits and dividends: those that are announced, and a form for another. */
+/** Splits and dividends: announced ones, and a form for a new one. */
 export function CorporateActions({ symbol }: { readonly symbol: string }) {
   const broker = useBroker();
   const actions = useLoad(() => broker.call('listCorporateActions'), [broker.simulationId]);

@@ -91,7 +91,7 @@ async function read(broker: Broker, orderId: string): Promise<Story> {
   };
 }
 
-/** Items that are looked through for those of an order. */
+/** Number of items searched for those of an order. */
 const LOOKED_THROUGH = 5000;
 
 async function some<Item>(list: AsyncGenerator<Item>, isWanted: (item: Item) => boolean): Promise<Item[]> {

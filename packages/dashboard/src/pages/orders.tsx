@@ -41,7 +41,7 @@ export function Orders({ place }: { readonly place: DashboardRoute }) {
   );
 }
 
-/** The table with its filters; everything of it is in the address. */
+/** The table with its filters, which the address contains. */
 export function OrderTable({
   place,
   portfolioId,
@@ -139,7 +139,7 @@ const Why = ({ text }: { readonly text: string }) => (
   </span>
 );
 
-/** `address`: the present one, which links keep. */
+/** `address`: the current one, which links preserve. */
 const columnsAt = (address: string): readonly Column<Order>[] => [
   {
     title: 'Created',

@@ -22,7 +22,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { NewPortfolio } from './new-portfolio.tsx';
 import './overview.css';
 
-/** The clock of the market is asked for this often. */
+/** Interval at which the clock of the market is read. */
 const CLOCK_MS = 5000;
 const MINUTE_MS = 60_000;
 const FILLS = 8;

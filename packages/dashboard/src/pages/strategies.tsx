@@ -1,4 +1,4 @@
-/** Options together with what belongs to them: the groups that their margin is computed for. */
+/** Options with their margin groups. */
 import type { PortfolioUpdate, Requirements } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';

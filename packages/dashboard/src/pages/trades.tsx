@@ -1,4 +1,4 @@
-/** Round trips of a portfolio: what each opening order made when a closing one ended it. */
+/** Round trips of a portfolio: the result of each opening order that a closing one ended. */
 import type { RoundTrip } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { change, moment, percentChange, price, quantity, tone, words } from '../format.ts';

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly isSecondary?: boolean;
   /** Left out on phones only. */
   readonly isWide?: boolean;
-  /** May be longer than there is room for: what does not fit is cut. Costs each cell a clip of its own when it is drawn. */
+  /** May be too long: the overflow is clipped, which costs each cell a clip when drawn. */
   readonly isLong?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-/** Puts a text into the clipboard and says so. */
+/** Copies a text to the clipboard and confirms it. */
 export function Copy({
   name,
   of,

@@ -36,7 +36,7 @@ export class Drawing {
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
   #shape = '';
   #isRemoved = false;
-  /** The user zoomed or scrolled: until the clock jumps, the stretch that is shown is left alone. */
+  /** The user zoomed or scrolled: the visible range stays until the clock jumps. */
   #isMoved = false;
   /** Last input of `lines`. */
   #drawn = '';
@@ -47,7 +47,7 @@ export class Drawing {
     this.#element = element;
     this.#chart = createChart(element, {
       autoSize: true,
-      // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
+      // Its notice is in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
       layout: { attributionLogo: false, fontFamily: getComputedStyle(element).fontFamily },
       timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf },
       rightPriceScale: { borderVisible: false },
@@ -98,7 +98,7 @@ export class Drawing {
     this.#drawn = '';
   }
 
-  /** `below` is drawn in a pane of its own. What is drawn already is left as it is. */
+  /** `below` is drawn in a separate pane. Existing drawings are unchanged. */
   lines(lines: readonly Line[], marks: readonly Mark[], below?: Line, isFraction = false): void {
     const key = JSON.stringify([lines, marks, below]);
     if (key === this.#drawn) return;
@@ -159,7 +159,7 @@ export class Drawing {
     return true;
   }
 
-  /** Marks stand at the last point that is not after them; those of one side that stand together are one dot. */
+  /** Marks are drawn at the last point not after them; adjacent ones of one side share a dot. */
   #mark(marks: readonly Mark[], times: readonly number[]): void {
     const [series] = this.#series;
     if (series === undefined || times.length === 0) return;
@@ -215,7 +215,7 @@ export class Drawing {
   }
 }
 
-/** In New York, as everything else here. */
+/** In New York time, as all times here. */
 export function tickOf(at: Time, type: TickMarkType): string {
   const style =
     type === TickMarkType.Year
@@ -245,7 +245,7 @@ const textOf = (at: Time, style: Intl.DateTimeFormat): string =>
 /** The library knows UTC alone: it is given the time in New York for it, so that its days begin when they do there. */
 export const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;
 
-/** The library wants one value a second, in order. */
+/** The library requires at most one value per second, in order. */
 function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; readonly value: number }[] {
   const last = new Map<UTCTimestamp, number>();
   for (const { atMs, value } of points) last.set(second(atMs), value);

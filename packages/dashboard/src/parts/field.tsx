@@ -52,10 +52,10 @@ export function Select({
 }: {
   readonly name: string;
   readonly value: string;
-  /** Values; those that are shown otherwise with their title. */
+  /** Values; with a title if displayed differently. */
   readonly options: readonly (string | readonly [value: string, title: string])[];
   readonly onChange: (value: string) => void;
-  /** Options as they are, not put in words. */
+  /** Options unchanged, without labels. */
   readonly plain?: boolean;
 }) {
   const id = useId();

@@ -49,7 +49,7 @@ export function Histogram({
   );
 }
 
-/** Ranges of one round width, with a bound at 0: at most about so many. */
+/** Ranges of one round width, with a bound at 0: at most about this many. */
 export function binsOf(values: readonly number[], most: number): readonly Bin[] {
   if (values.length === 0) return [];
   const low = Math.min(...values);

@@ -56,7 +56,7 @@ export function Refusal({ error }: { readonly error: Error }) {
   );
 }
 
-/** The page of the rule behind the code of an error; undefined of errors without a code. */
+/** The page of the rule of an error code; undefined for errors without a code. */
 function ruleOfAnswer({ body }: AnswerError): RulePage | undefined {
   const { error } = (body ?? {}) as { readonly error?: { readonly code?: string } | string };
   return typeof error === 'object' && error.code !== undefined ? ruleOfCode(error.code, error) : undefined;

@@ -7,7 +7,7 @@ import { Select } from './field.tsx';
 /** Portfolios that are offered; any other is reached from its own page. */
 const NAMED = 50;
 
-/** The newest portfolios, and the one that is asked for before them. */
+/** The newest portfolios, preceded by the requested one. */
 export async function portfoliosOf(
   broker: Broker,
   asked: string | undefined,

@@ -3,7 +3,7 @@ import type { Point } from './chart-data.ts';
 const WIDTH = 120;
 const HEIGHT = 32;
 
-/** A small line without an axis: its color says whether it ends above its beginning. */
+/** A small line without an axis: its color shows if it ends above its start. */
 export function Sparkline({
   points,
   label,

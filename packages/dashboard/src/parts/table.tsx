@@ -1,7 +1,7 @@
 import { classOfCell, type Column } from './column.ts';
 import { VirtualTable } from './virtual-table.tsx';
 
-/** Rows that are all drawn; of more only those that are seen. */
+/** Maximum number of rows drawn completely; of longer tables only visible rows are drawn. */
 const FEW = 100;
 
 /** A table, as high as its rows while they are few. */

@@ -92,7 +92,7 @@ interface LineProps {
   readonly index: number;
 }
 
-/** One row. What it shows is never changed but replaced, so that a row that is the same is left as it stands. */
+/** One row. Its item is immutable, so that an unchanged row is not drawn again. */
 class Line extends Component<LineProps> {
   override shouldComponentUpdate({ row, columns, name, index }: LineProps): boolean {
     const old = this.props;

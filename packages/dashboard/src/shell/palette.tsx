@@ -1,4 +1,4 @@
-/** The command palette: pages, actions, symbols and whatever the search finds, by typing. */
+/** The command palette: pages, actions, symbols and search results, by typing. */
 import * as combobox from '@zag-js/combobox';
 import * as dialog from '@zag-js/dialog';
 import { normalizeProps, useMachine } from '@zag-js/preact';
@@ -9,7 +9,7 @@ import { go } from '../route.ts';
 import { commands } from './commands.ts';
 import { Portal } from '../ui/portal.tsx';
 
-/** Pause in typing after which the server is asked. */
+/** Pause in typing after which the server is queried. */
 const QUIET_MS = 150;
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {

@@ -1,4 +1,4 @@
-/** Snapshots and forks: those of the simulation of the page, and how another is made. */
+/** Snapshots and forks of the page's simulation, and functions to create them. */
 import type { Simulation, Snapshot } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
@@ -36,7 +36,7 @@ export function useBranches(simulation: Simulation | undefined): {
   };
 }
 
-/** Tells every part of the page that a snapshot or a fork was made or deleted. */
+/** Notifies the page that a snapshot or a fork was created or deleted. */
 export const tellBranchesChanged = (): void => {
   dispatchEvent(new Event('branches'));
 };

@@ -22,7 +22,7 @@ export type Move =
 
 /** Between two moves of a clock that plays. */
 const TICK_MS = 250;
-/** A page that slept does not make up for it at once. */
+/** A suspended page does not catch up at once. */
 const LONGEST_TICK_MS = 1000;
 /** Pages read again at most this often while a clock plays. */
 const TELL_MS = 2000;
@@ -57,7 +57,7 @@ export class ClockControl {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Moves a manual clock, or a scaled one, which goes on from there. */
+  /** Moves a manual clock, or a scaled one, which continues from there. */
   async move(goal: Move, scaledNowMs?: number): Promise<void> {
     this.#set({ isMoving: true, problem: '' });
     try {
@@ -84,12 +84,12 @@ export class ClockControl {
     tellClockMoved();
   }
 
-  /** Lets a manual clock go on at a speed, simulated seconds a second, until it is paused. */
+  /** Runs a manual clock at a speed, simulated seconds per second, until it is paused. */
   play(speed: number): void {
     this.#speed = speed;
     if (this.#state.isPlaying) return;
     this.#set({ isPlaying: true, problem: '' });
-    // A pause ends at the next tick: what plays again before it goes on.
+    // A pause takes effect at the next tick: resuming before it just continues.
     if (!this.#isRunning) void this.#run();
   }
 

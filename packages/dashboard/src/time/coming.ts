@@ -114,7 +114,7 @@ export const callMarkers = (portfolio: Named, calls: readonly MarginCall[]): rea
       portfolioId: portfolio.portfolioId,
     }));
 
-/** `AAPL 2026-01-30 237.50 call`; other symbols as they are. */
+/** `AAPL 2026-01-30 237.50 call`; other symbols unchanged. */
 const namedSymbol = (symbol: string): string => {
   const option = optionNamed(symbol);
   return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
@@ -136,7 +136,7 @@ export const fillMarkers = (orders: readonly Order[]): readonly Marker[] =>
     ];
   });
 
-/** Everything that is scheduled: corporate actions, expirations, settlements and calls. */
+/** All scheduled events: corporate actions, expirations, settlements and calls. */
 export async function comingOf(
   broker: Broker,
   portfolios: readonly PortfolioUpdate[],
@@ -164,7 +164,7 @@ export async function comingOf(
   return [...actionMarkers(actions), ...own.flat()].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** A simulation other than the one shown: a line of its own on the timeline. */
+/** A simulation other than the one shown: a separate line on the timeline. */
 export interface Branch {
   readonly simulationId: string;
   readonly name: string;
@@ -175,7 +175,7 @@ export interface Branch {
   readonly sequence: number | undefined;
 }
 
-/** Simulations of a tenant that are looked through for branches. */
+/** Number of a tenant's simulations searched for branches. */
 const LOOKED_THROUGH = 500;
 const BRANCHES = 20;
 

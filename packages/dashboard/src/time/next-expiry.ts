@@ -3,7 +3,7 @@ import { actionMarkers, callMarkers, expirationMarkers, settlementMarkers } from
 
 const MINUTE_MS = 60_000;
 
-/** One minute after the close of the first day on which something that is held expires. */
+/** One minute after the close of the first day on which a position expires. */
 export async function nextExpiry(broker: Broker): Promise<string | undefined> {
   const { data } = await broker.call('listPortfolios', { query: { limit: 100 } });
   const days = await Promise.all(

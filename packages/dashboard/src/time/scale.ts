@@ -1,4 +1,4 @@
-/** The axis of the timeline: windows, ticks, and markers that stand too close to each other. */
+/** The axis of the timeline: windows, ticks, and overlapping markers. */
 import { asIfInNewYork, isoDay } from '../format.ts';
 
 const HOUR_MS = 3_600_000;

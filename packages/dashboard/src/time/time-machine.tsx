@@ -89,7 +89,7 @@ export function TimeMachine({
   );
 }
 
-/** Before a fill: the fork has everything but it. */
+/** Before a fill: the fork contains everything except it. */
 const BEFORE_MS = 1000;
 
 /** Actions at an instant. */

@@ -18,7 +18,7 @@ import {
 } from './scale.ts';
 import './time.css';
 
-/** A marker as wide as this covers what stands closer, px. */
+/** Width of a marker, px: closer ones are merged. */
 const MARKER_PX = 26;
 const KEY_STEP = 0.05;
 
@@ -36,7 +36,7 @@ const percentOf = (share: number): string => `${(Math.min(1, Math.max(0, share))
 
 export interface Chosen {
   readonly atMs: number;
-  /** Text of the marker; empty = a place on the line. */
+  /** Text of the marker; empty = a position on the line. */
   readonly markers: readonly Marker[];
 }
 
@@ -383,7 +383,7 @@ function Equity({
   );
 }
 
-/** A line for each simulation that left this one, and for the one that this left. */
+/** A line for each fork of this simulation, and for its parent. */
 function Branches({
   branches,
   window,

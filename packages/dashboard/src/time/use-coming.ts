@@ -8,7 +8,7 @@ import { comingOf, type Marker } from './coming.ts';
 export function useComing(): readonly Marker[] {
   const broker = useBroker();
   const { portfolios } = usePortfolios();
-  // Quantities and dates, not prices: those change all the time and decide nothing here.
+  // Quantities and dates, not prices, which change constantly and have no influence here.
   const version = portfolios
     .map((one) =>
       [

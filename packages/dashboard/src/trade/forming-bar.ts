@@ -13,11 +13,11 @@ const LENGTHS: Readonly<Record<BarTimeframe, number>> = {
   '1Day': DAY_MS,
 };
 
-/** The shorter bars that a longer one is put together from, before its end; undefined = there are none. */
+/** The shorter bars from which an unfinished longer one is aggregated; undefined = none. */
 export const partsOf = (timeframe: BarTimeframe): BarTimeframe | undefined =>
   timeframe === '1Min' ? undefined : timeframe === '1Day' ? '5Min' : '1Min';
 
-/** The start of the bar that an instant belongs to, ms. A day begins at the New York time at which the last daily bar began. */
+/** The start of the bar that contains an instant, ms. A day begins at the New York time at which the last daily bar began. */
 export function startOfBar(timeframe: BarTimeframe, atMs: number, last: Bar | undefined): number {
   const length = LENGTHS[timeframe];
   if (timeframe !== '1Day') return Math.floor(atMs / length) * length;
@@ -29,7 +29,7 @@ export function startOfBar(timeframe: BarTimeframe, atMs: number, last: Bar | un
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by;
 
-/** The bar that shorter bars make; undefined of none. */
+/** The bar aggregated from shorter bars; undefined without any. */
 export function barOf(parts: readonly Bar[], timestamp: number): Bar | undefined {
   const [first] = parts;
   const last = parts.at(-1);

@@ -1,4 +1,4 @@
-/** Indicators over bars. Each value stands at the bar of the same index; undefined = not enough bars yet. */
+/** Indicators over bars. Each value belongs to the bar of the same index; undefined = not enough bars yet. */
 import type { Bar } from '@sandpit/protocol';
 
 /** The indicators that a chart offers, by their short names. */

@@ -123,7 +123,7 @@ function costOf(query: URLSearchParams, legs: readonly Leg[]): number | undefine
   return (only.positionIntent.startsWith('B') ? 1 : -1) * limit * only.quantity;
 }
 
-/** Profit over the price of the underlying, at expiration and on a day in between. */
+/** Profit by price of the underlying, at expiration and on a day before it. */
 function Outlook({
   legs,
   cost,

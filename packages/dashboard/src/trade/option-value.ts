@@ -67,7 +67,7 @@ export interface ValuedLeg {
 /** 16:00 in New York, about: an hour more or less is not seen in a picture of days. */
 export const expirationMs = (date: string): number => Date.parse(`${date}T21:00:00Z`);
 
-/** Legs ready to be valued; `middleOf` gives the middle of a contract's market, `volatilityOf` what the chain says. */
+/** Legs ready to be valued; `middleOf` gives the middle of a contract's market, `volatilityOf` the chain's implied volatility. */
 export function valuedLegs(
   legs: readonly Leg[],
   underlyingPrice: number,

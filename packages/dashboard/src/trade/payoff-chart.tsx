@@ -36,7 +36,7 @@ export function PayoffChart({
     points.map(({ at, value }) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
   const evens = breakevens(atEnd);
   const here = nearest(then, underlyingPrice);
-  // The bounds stand at the side away from the present price, whose label is as high.
+  // The bounds are on the side away from the current price, whose label has the same height.
   const bounds = x(underlyingPrice) > WIDTH / 2 ? { x: 4, anchor: 'start' } : { x: WIDTH - 4, anchor: 'end' };
   return (
     <figure class="payoff">

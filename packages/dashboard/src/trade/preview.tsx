@@ -12,7 +12,7 @@ import { type Rejection, remedyOf } from './remedy.ts';
 
 /** Pause in typing after which the preview is requested. */
 const QUIET_MS = 200;
-/** Between two previews that quotes ask for: 60 requests a minute, of the 1,000 that a route allows. */
+/** Minimum interval between two previews caused by quotes: 60 requests a minute, of the 1,000 that a route allows. */
 const QUOTE_MS = 1000;
 
 export interface PreviewState {
@@ -22,7 +22,7 @@ export interface PreviewState {
   readonly of?: CreateOrderBody;
 }
 
-/** The preview of an order, kept current; nothing of an order that is not complete. */
+/** The preview of an order, kept current; undefined for an incomplete order. */
 export function usePreview(
   order: CreateOrderBody | undefined,
   feed: QuoteFeed,
@@ -183,7 +183,7 @@ function Result({ preview, order }: { readonly preview: OrderPreview; readonly o
   );
 }
 
-/** A refusal as a sentence, what would make the order pass, and the rule. */
+/** A refusal as a sentence, a change that would make the order acceptable, and the rule. */
 export function RefusalText({
   rejection,
   order,

@@ -29,7 +29,7 @@ interface Loaded {
   readonly timeframe: BarTimeframe;
 }
 
-/** Finished bars, and the one that forms put together from shorter ones. */
+/** Finished bars, and the forming one aggregated from shorter ones. */
 async function readBars(broker: Broker, symbol: string, timeframe: BarTimeframe): Promise<Loaded> {
   const part = partsOf(timeframe);
   const [{ bars }, { now }] = await Promise.all([

@@ -43,7 +43,7 @@ export interface PriceMark {
   readonly color: '--up' | '--down' | '--accent' | '--dim';
 }
 
-/** A line of an indicator: its values, its color, and whether it has a pane of its own. */
+/** A line of an indicator: its values, its color, and its pane. */
 interface IndicatorLine {
   readonly values: Series;
   readonly color: string;
@@ -65,7 +65,7 @@ const LINES: Readonly<Record<Indicator, (bars: readonly Bar[]) => readonly Indic
   'RSI 14': (bars) => [{ values: relativeStrength(bars), color: '--teal', hasPane: true }],
 };
 
-/** Distance within which a pointer takes a line, px. */
+/** Distance within which a pointer selects a line, px. */
 const GRAB_PX = 7;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
 /** Bars between two fills that both have a text. */
@@ -76,7 +76,7 @@ const SHOWN = 120;
 export interface DrawingHandlers {
   /** The bar under the pointer; undefined = none. */
   readonly onHover: (bar: Bar | undefined) => void;
-  /** A line was dragged to a price and let go. */
+  /** A line was dragged to a price and released. */
   readonly onDrag: (id: string, price: number) => void;
 }
 
@@ -101,7 +101,7 @@ export class PriceDrawing {
     this.#handlers = handlers;
     this.#chart = createChart(element, {
       autoSize: true,
-      // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
+      // Its notice is in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
       layout: {
         attributionLogo: false,
         fontFamily: getComputedStyle(element).fontFamily,

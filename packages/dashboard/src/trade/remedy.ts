@@ -1,4 +1,4 @@
-/** Refusals in plain words, with what would make the order pass. */
+/** Refusals in plain words, with changes that would make the order acceptable. */
 import type { CreateOrderBody } from '@sandpit/protocol';
 import { money, moment, quantity } from '../format.ts';
 
@@ -11,7 +11,7 @@ export interface Rejection {
 
 type Sized = Pick<CreateOrderBody, 'quantity'>;
 
-/** One sentence on what to do about a refusal; empty when its own message says it. */
+/** One sentence with the remedy for a refusal; empty if its own message contains it. */
 export function remedyOf(rejection: Rejection, order: Sized): string {
   const figure = (name: string): number | undefined => {
     const value = rejection[name];

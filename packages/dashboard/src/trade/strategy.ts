@@ -107,7 +107,7 @@ export interface Held {
 
 type Ticket = Readonly<Record<string, string | number | undefined>>;
 
-/** The order that closes a holding: its intent, and as many as are held. */
+/** The order that closes a position: its intent and quantity. */
 const closingIntent = (quantity: number): PositionIntent => (quantity > 0 ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE');
 
 /** The ticket that closes several contracts by one order; undefined when no strategy has these legs. */

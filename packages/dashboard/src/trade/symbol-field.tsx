@@ -25,7 +25,7 @@ export function SymbolField({ value }: { readonly value: string }) {
         autocapitalize="characters"
         spellcheck={false}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
-        // preact/compat turns `onChange` into `onInput`, which would open each start of the symbol as it is typed.
+        // preact/compat turns `onChange` into `onInput`, which would open each prefix of the symbol during typing.
         onChangeCapture={({ currentTarget }) => {
           const symbol = currentTarget.value.trim().toUpperCase();
           setText(symbol);

@@ -36,7 +36,7 @@ export function intentOfTicket(query: URLSearchParams): PositionIntent {
   return positionIntents.find((one) => one === asked) ?? 'BUY_TO_OPEN';
 }
 
-/** Several legs make a spread; otherwise the form of the symbol determines the asset class. */
+/** Multiple legs make a spread; otherwise the form of the symbol determines the asset class. */
 export const kindOfTicket = (query: URLSearchParams, symbol: string): TicketKind =>
   legsOf(query.get('legs') ?? '').length > 1 ? 'SPREAD' : kindOfSymbol(symbol);
 
@@ -161,7 +161,7 @@ export function ticketOf(order: Order): Record<string, string | number | undefin
   };
 }
 
-/** The order that a ticket asks for. Empty fields are left out. Exits in percent or dollars are measured from `entryPrice`. */
+/** The order of a ticket. Empty fields are omitted. Exits in percent or dollars are measured from `entryPrice`. */
 export function orderOf(
   query: URLSearchParams,
   portfolioId: string,

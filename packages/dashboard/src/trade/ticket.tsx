@@ -113,7 +113,7 @@ export function Ticket(props: TicketProps) {
       )
       .finally(() => setIsSending(false));
   };
-  /** Enter moves to the button, which states its effect: a number field sends nothing. */
+  /** Enter moves to the button, which states its effect: a number field does not submit. */
   const onKeyDown = (event: KeyboardEvent): void => {
     const { target } = event;
     if (event.key !== 'Enter' || !(target instanceof HTMLInputElement) || target.type === 'checkbox') return;
@@ -323,12 +323,12 @@ function Amount({
   const problems = problemsOf(query);
   const isByAmount = takesAmount(kind, typeOfTicket(query), intent);
   const isClosing = intent.endsWith('CLOSE') && kind !== 'SPREAD';
-  // A future needs its margin, everything else its price.
+  // A future requires its margin, other instruments their price.
   const each =
     kind === 'FUTURE'
       ? (instrument?.initialMargin ?? 0)
       : (order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? 0) * multiplierOf(kind);
-  /** A first estimate by the price; then what the preview of it says that is left. */
+  /** A first estimate by the price; then reduced by the preview's remaining buying power. */
   const choose = async (part: number): Promise<void> => {
     if (isClosing) {
       setQuery({ quantity: Math.floor(Math.abs(held) * part), notional: undefined });

@@ -1,4 +1,4 @@
-/** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each behind its tab. */
+/** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each in its own tab. */
 import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -24,7 +24,7 @@ import { missingOf, orderOf, ticketOf } from './ticket-body.ts';
 import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
 
 const FIRST_SYMBOL = 'AAPL';
-/** Below this width the parts are behind tabs. */
+/** Below this width the parts are in tabs. */
 const NARROW = '(max-width: 900px)';
 
 export function TradePage({ place }: { readonly place: DashboardRoute }) {

@@ -1,4 +1,4 @@
-/** Legs gathered from the chain, and the ticket that they make. */
+/** Legs selected from the chain, and their ticket. */
 import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { legsOf, textOfLegs } from '../option-legs.ts';
 import { setQuery } from '../route.ts';
@@ -43,7 +43,7 @@ export function setLegs(
   });
 }
 
-/** Legs with a contract bought or sold: the same side again is one more, the other side takes it away. */
+/** Legs with a contract bought or sold: the same side again adds one, the other side removes it. */
 export function withLeg(
   legs: readonly Leg[],
   optionSymbol: string,

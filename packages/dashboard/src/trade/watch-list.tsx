@@ -73,7 +73,7 @@ export function WatchList({
   );
 }
 
-/** The close before today, which the change of the day is measured from; undefined before there is one. */
+/** The previous close, the base of the daily change; undefined if there is none. */
 export function usePreviousClose(symbol: string): number | undefined {
   const broker = useBroker();
   const bars = useLoad(async () => {

@@ -1,4 +1,4 @@
-/** Panels side by side whose borders are dragged, or moved with the arrow keys. Their sizes are kept in this browser. */
+/** Panels side by side whose borders are dragged, or moved with the arrow keys. Their sizes are stored in this browser. */
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as splitter from '@zag-js/splitter';
 import { type ComponentChildren, Fragment } from 'preact';
@@ -12,7 +12,7 @@ export interface SplitPanel {
   readonly content: ComponentChildren;
 }
 
-/** Drags borders that meet together. The library would add a style element for its cursor, which the policy of the page forbids. */
+/** Drags adjoining borders together. The library would add a style element for its cursor, which the policy of the page forbids. */
 const registry = Object.assign(splitter.registry(), {
   setGlobalCursor: (cursor: string): void => {
     document.documentElement.style.cursor = cursor;
@@ -27,7 +27,7 @@ export function Split({
   orientation,
   panels,
 }: {
-  /** The name that the sizes are kept under. */
+  /** The storage key of the sizes. */
   readonly id: string;
   readonly orientation: 'horizontal' | 'vertical';
   readonly panels: readonly SplitPanel[];

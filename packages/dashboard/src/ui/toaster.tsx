@@ -1,4 +1,4 @@
-/** Short notices at the corner, which screen readers say: fills, calls, refusals. */
+/** Short notices in the corner, announced by screen readers: fills, calls, refusals. */
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import * as toast from '@zag-js/toast';
 import { X } from 'lucide-preact';

@@ -77,7 +77,7 @@ const OF_CODES: Partial<Record<ErrorCode, RuleName>> = {
   STALE_MARKET_DATA: 'marketData',
 };
 
-/** The rule behind an error code; without a rule of its own, the section of the code in the list of errors. */
+/** The rule of an error code; without a rule of its own, the section of the code in the list of errors. */
 export function ruleOfCode(code: string, details: object = {}): RulePage | undefined {
   if (!/^[A-Z_]+$/.test(code) || code === 'INVALID') return undefined;
   if (code === 'INSUFFICIENT_FUNDS')
@@ -106,20 +106,20 @@ const OF_CANCELS: Readonly<Record<CancelReason, RuleName>> = {
   COMPETITION: 'orderStatus',
 };
 
-/** The rule behind the status of an order: of its refusal, of its end, or of the wait for its fill. */
+/** The rule of an order's status: of its refusal, of its end, or of the wait for its fill. */
 export function ruleOfOrder({ rejectReason, cancelReason, legs }: Order): RulePage | undefined {
   if (rejectReason !== undefined) return ruleOfCode(rejectReason.code, rejectReason);
   if (cancelReason !== undefined) return ruleNamed(OF_CANCELS[cancelReason]);
   return ruleNamed(legs === undefined ? 'orderTypes' : 'multiLeg');
 }
 
-/** The rule behind a fill. */
+/** The rule of a fill. */
 export function ruleOfFill({ explanation: { rule } }: Pick<Execution, 'explanation'>): RuleName {
   if (rule.endsWith('_AUCTION')) return 'auctions';
   return rule === 'RULE_201' ? 'shortSaleRestriction' : 'fillModels';
 }
 
-/** The rule behind the requirement of a group of positions. */
+/** The rule of the requirement of a group of positions. */
 export function ruleOfGroup(strategy: Requirements['groups'][number]['strategy']): RuleName {
   switch (strategy) {
     case 'LONG_STOCK':
@@ -135,7 +135,7 @@ export function ruleOfGroup(strategy: Requirements['groups'][number]['strategy']
   }
 }
 
-/** The rule behind the buying power of a portfolio. */
+/** The rule of the buying power of a portfolio. */
 export const ruleOfBuyingPower = ({
   portfolioType,
   marginType,

@@ -1,4 +1,4 @@
-/** The page of a rule in a panel at the side. It stays open while the user goes on working. */
+/** The page of a rule in a panel at the side. It stays open while the user continues working. */
 import { X } from 'lucide-preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RulePage } from './rule-pages.ts';

@@ -15,7 +15,7 @@ import {
 import { PageQuery } from '../paging.js';
 import { table } from './route.js';
 
-/** Why an order may be refused at once, whether it is new or changed. */
+/** Codes with which a new or changed order may be refused. */
 const refusals = [
   'INSUFFICIENT_FUNDS',
   'INSUFFICIENT_POSITION',

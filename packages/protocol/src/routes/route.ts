@@ -16,7 +16,7 @@ export const tags = {
 } as const;
 export type Tag = keyof typeof tags;
 
-/** One operation of the API. The router registers its handlers against it and the OpenAPI document is made of it. */
+/** One operation of the API. The router registers handlers by it and the OpenAPI document is generated from it. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters as `:name`. */
@@ -69,7 +69,7 @@ export const pathsOf = (id: string, route: Route): readonly (readonly [id: strin
 /** True when an operation lists page by page. */
 export const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.properties;
 
-/** True when `Accept: text/csv` gives the whole list as CSV (D190). */
+/** True when `Accept: text/csv` returns the whole list as CSV (D190). */
 export const isCsvList = (route: Route): boolean => route.csv !== undefined || isPaged(route);
 
 /** Keeps the exact type of a table of routes. */
@@ -77,7 +77,7 @@ export function table<const Routes extends Readonly<Record<string, Route>>>(rout
   return routes;
 }
 
-/** The codes a route may answer with, those of all authenticated routes included. */
+/** The codes that a route may return, including those of all authenticated routes. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   return [
     ...(route.codes ?? []),
@@ -98,7 +98,7 @@ export function errorStatusesOf(route: Route): readonly HttpErrorStatus[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Every authenticated POST takes an `Idempotency-Key` (D24), but one that stores nothing (D122), and one whose body is a file. */
+/** Every authenticated POST accepts an `Idempotency-Key` (D24), except those that store nothing (D122) and those whose body is a file. */
 export function takesIdempotencyKey(route: Route): boolean {
   return (
     route.method === 'POST' &&

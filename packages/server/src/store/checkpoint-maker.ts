@@ -14,7 +14,7 @@ import type { ValueOrPromise } from './journal.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS } from './worker-url.js';
 
-/** Checkpoints as they are stored, for the main thread. */
+/** Stored checkpoints, for the main thread. */
 export interface StoredCheckpoints {
   load(key: number, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   letGo(key: number, seq: number): ValueOrPromise<void>;
@@ -31,10 +31,10 @@ export interface CheckpointThread {
   readonly data: object;
 }
 
-/** Idle time after which the thread ends: it holds the whole state of a simulation. */
+/** Idle time after which the thread ends, because it holds the whole state of a simulation. */
 const IDLE_MS = 60_000;
 
-/** The main thread's side of checkpoints: one is made at a time, by a thread of their own. */
+/** The main thread's side of checkpoints: a separate thread writes one at a time. */
 export class CheckpointMaker implements Checkpoints {
   readonly #thread: CheckpointThread;
   readonly #stored: StoredCheckpoints;
@@ -71,7 +71,7 @@ export class CheckpointMaker implements Checkpoints {
   }
 
   letGo(simulationId: string, seq: number): void {
-    // Behind one that is being made.
+    // After the one in progress.
     this.#last = this.#last
       .then(async () => {
         const simulation = this.#find(simulationId);
@@ -115,7 +115,7 @@ export class CheckpointMaker implements Checkpoints {
     clearTimeout(this.#idle);
     const made = await this.#ask(request);
     this.#endWhenIdle();
-    // Deleted meanwhile.
+    // Deleted in the meantime.
     if (this.#find(request.simulationId) === undefined) await this.#stored.remove(request.key);
     return made;
   }
@@ -156,7 +156,7 @@ export class CheckpointMaker implements Checkpoints {
     return worker;
   }
 
-  /** Has nothing open any more when it resolves. */
+  /** Resolves when it has closed everything. */
   async #end(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined) return;
@@ -165,7 +165,7 @@ export class CheckpointMaker implements Checkpoints {
     await ended;
   }
 
-  /** Gives up the checkpoint under way, unless its file is being written already. */
+  /** Aborts the current checkpoint, unless its file is being written already. */
   async close(): Promise<void> {
     raise(this.#stop);
     clearTimeout(this.#idle);

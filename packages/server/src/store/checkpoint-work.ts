@@ -1,6 +1,6 @@
 /**
  * The work of a thread that makes checkpoints. It keeps the state of the last checkpoint: the next one of the same simulation costs only
- * the records between the two. The main thread ends it when it is not needed for a while, which frees that state.
+ * the records between the two. The main thread ends it after an idle time, which frees that state.
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Checkpoint, CheckpointMaking, Standby } from './checkpoints.js';
@@ -29,7 +29,7 @@ export interface CheckpointRequest extends CheckpointedSimulation {
   readonly simulationId: string;
 }
 
-/** Makes a checkpoint of this very record and keeps it. */
+/** Writes a checkpoint of exactly this record and keeps it. */
 export interface KeepRequest extends CheckpointedSimulation {
   readonly kind: 'keep';
   readonly simulationId: string;
@@ -58,7 +58,7 @@ type Request = CheckpointRequest | KeepRequest | ReadAheadRequest;
 export interface CheckpointStore {
   load(request: Request, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   save(request: Request, checkpoint: Checkpoint, isKept: boolean): ValueOrPromise<void>;
-  /** Records behind `afterSeq` in order, some at a time. */
+  /** Records after `afterSeq` in order, in batches. */
   read(
     request: Request,
     afterSeq: number,
@@ -136,7 +136,7 @@ class CheckpointWork {
   }
 }
 
-/** Does what the main thread asks for, one after the other, until it says that this is the end. */
+/** Executes the main thread's requests in sequence until it sends the last one. */
 export async function workOn(
   port: MessagePort,
   data: CheckpointThreadData,

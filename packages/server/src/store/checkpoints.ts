@@ -1,6 +1,6 @@
 import type { JournalRecord, ValueOrPromise } from './journal.js';
 
-/** The state of a simulation as of a record, so that recovery reads only the tail behind it. */
+/** The state of a simulation as of a record, so that recovery reads only the records after it. */
 export interface Checkpoint {
   readonly seq: number;
   /** Parts of the state, as `CheckpointMaking` wrote them. Can be iterated once. */
@@ -20,13 +20,13 @@ export interface Checkpoints {
    */
   load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   /**
-   * Makes one of everything that is durable by now, without holding up anybody here: a recovery done ahead of time, by another thread.
-   * Resolves with the number of its record once it is durable; with 0 when none can be made.
+   * Writes one of all durable records, without blocking this thread: another thread performs a recovery ahead of time. Resolves with the
+   * number of its record once it is durable; with 0 if none can be written.
    */
   make(simulationId: string): Promise<number>;
   /**
-   * Makes one of this very record, which is durable, and keeps it until it is let go. Resolves with the hash of the state; undefined when none
-   * can be made.
+   * Writes one of exactly this durable record, and keeps it until it is released. Resolves with the hash of the state; undefined if none
+   * can be written.
    */
   keep(simulationId: string, seq: number): Promise<string | undefined>;
   /** A stored checkpoint is no longer needed. */

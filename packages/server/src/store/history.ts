@@ -10,11 +10,11 @@ import type { ValueOrPromise } from './journal.js';
 
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
 export type HistoryChange =
-  /** Whose a portfolio is: known for as long as the simulation, for its orders do not say it. */
+  /** The owner of a portfolio, which its orders do not contain; kept as long as the simulation. */
   | ({
       readonly change: 'portfolio-opened';
       readonly portfolioId: string;
-      /** JSON of what never changes about it. */
+      /** JSON of its constant parts. */
       readonly terms: string;
     } & Owner)
   | {
@@ -44,12 +44,12 @@ export type HistoryChange =
       /** For filters: the category of an activity, what kind of event of an order it is. */
       readonly tag?: string;
       /**
-       * An item that grows: a later one with the same key of this owner and list takes its place, among its
-       * neighbors too. Not for events of orders.
+       * An item that grows: a later one with the same key of this owner and list replaces it at the same position. Not for events of
+       * orders.
        */
       readonly key?: string;
     }
-  /** `last`: JSON of the portfolio as it stood then. */
+  /** `last`: JSON of the portfolio at that time. */
   | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
   /** Portfolio snapshot at the end of a record, kept by minute: the last one of a minute stays. */
   | {
@@ -76,7 +76,7 @@ export interface Owner {
   readonly accountId: string;
 }
 
-/** `order-events`: everything that happened to an order. */
+/** `order-events`: all events of an order. */
 export type ListName =
   'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity' | 'sma' | 'margin-calls';
 
@@ -86,7 +86,7 @@ export interface OrderRow extends Owner {
   readonly status: string;
   /** JSON of the parts of the order that never change. */
   readonly terms: string;
-  /** JSON of the parts that do, as they are now. */
+  /** JSON of the current changing parts. */
   readonly progress: string;
 }
 
@@ -113,7 +113,7 @@ export interface OrderQuery {
   readonly to?: number;
   readonly offset: number;
   readonly limit: number;
-  /** `next` of an earlier page: the page that follows it, whatever came in since. */
+  /** `next` of an earlier page: the page that follows it, regardless of newer items. */
   readonly before?: number;
   /** The total is not needed: if it would have to be counted, any value is valid. */
   readonly isUncounted?: true;
@@ -146,13 +146,13 @@ export interface ListItem {
 /** A minute in which a portfolio's snapshot changed. */
 export interface SnapshotMinute {
   readonly minute: number;
-  /** True when anything is held at its end. */
+  /** True with any position at its end. */
   readonly isHolding: boolean;
   readonly hasMoved: boolean;
 }
 
 export interface SnapshotRow extends SnapshotMinute {
-  /** JSON of a `Standing`: as the minute left it. */
+  /** JSON of a `Standing` at the end of the minute. */
   readonly standing: string;
 }
 
@@ -170,9 +170,7 @@ export interface Page<T> {
 }
 
 export interface HistoryHealth {
-  /**
-   * `rebuilding`: the tables are derived again, and no question can be answered. `failing`: the tables stay behind for now and are retried.
-   */
+  /** `rebuilding`: the tables are derived again, and no query is possible. `failing`: writing the tables fails and is retried. */
   readonly status: 'ok' | 'rebuilding' | 'failing';
   readonly reason?: string;
   /** Durable records that the tables do not contain yet. */
@@ -191,9 +189,8 @@ export interface History {
   /** The last record of a simulation that the tables contain. */
   position(simulationId: string): number;
   /**
-   * Resolves once the tables contain this record and all before it: a list then does not contradict an answer or a stream that has shown
-   * it. Rejects with `StoreUnavailable` when that takes longer than a few seconds, and at once while the tables are being rebuilt or cannot
-   * be written.
+   * Resolves once the tables contain this record and all before it: a list then agrees with every response and stream. Rejects with
+   * `StoreUnavailable` after a few seconds, and immediately while the tables are being rebuilt or cannot be written.
    */
   reached(simulationId: string, seq: number): Promise<void>;
   order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;

@@ -22,7 +22,7 @@ export interface RecordLine {
   readonly events: readonly unknown[];
 }
 
-/** Chains begin with the simulation they belong to, so that blocks cannot be moved from one to another. */
+/** Chains begin with their simulation, so that blocks cannot be moved from one to another. */
 export function chainStart(simulation: number): Uint8Array {
   return hash('sha256', `sandpit simulation ${simulation}`, 'buffer');
 }
@@ -47,7 +47,7 @@ export function linesOf({ data }: Pick<ChainedBlock, 'data'>): readonly string[]
   return text.slice(0, -1).split('\n');
 }
 
-/** The records of a block behind `afterSeq` and up to `upTo`. */
+/** The records of a block after `afterSeq` and up to `upTo`. */
 export function* recordTexts(
   block: Pick<ChainedBlock, 'first' | 'last' | 'data'>,
   simulationId: string,

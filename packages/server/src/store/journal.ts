@@ -1,14 +1,14 @@
 /**
- * The journal: the one truth. Everything else that is known of a simulation follows from it.
+ * The journal: the only source of truth, from which all other data of a simulation derives.
  *
  * One writer per store. `append` enqueues in call order; records are committed in groups; a record is
  * durable when its promise resolves. Records of one simulation have gapless sequence numbers from 1.
  *
- * The simulation must be in the registry; records may follow as soon as `createSimulation` has been called. Those
- * who put something into the same commit share one promise: awaiting it is cheap, and it settles for all at once.
+ * The simulation must be in the registry; records may follow as soon as `createSimulation` has been called. Appends of one commit share a
+ * promise: awaiting it is cheap.
  */
 
-/** One command with everything it did, as it was decided. */
+/** One command with all its effects, as decided. */
 export interface JournalRecord {
   readonly simulationId: string;
   readonly seq: number;
@@ -97,7 +97,7 @@ export class UnusableDirectory extends Error {
   override readonly name = 'UnusableDirectory';
 }
 
-/** The database that is named cannot be used as it is: not there, read-only, too old, another application's. */
+/** The configured database cannot be used: missing, read-only, too old, or of another application. */
 export class UnusableDatabase extends Error {
   override readonly name = 'UnusableDatabase';
 }

@@ -11,7 +11,7 @@ export interface ClusterNode {
   readonly version: string;
   /** Digests of settings that must be the same on all nodes, by name. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Why it takes no cells; empty = it does. */
+  /** Reasons why it accepts no cells; empty = it accepts them. */
   readonly unfit: readonly string[];
 }
 
@@ -20,9 +20,9 @@ export interface Placement {
   readonly tenantId: string;
   /** Undefined = no node owns it. */
   readonly incarnation: number | undefined;
-  /** Grows each time the tenant is taken. */
+  /** Increases each time the tenant is acquired. */
   readonly epoch: number;
-  /** The incarnation has been struck out; every live node may take the tenant. */
+  /** The incarnation has been removed; every live node may acquire the tenant. */
   readonly isLost: boolean;
 }
 
@@ -49,7 +49,7 @@ export const MARKET_TENANT = '';
 export interface Ownership {
   /** Number of this node's incarnation. */
   readonly incarnation: number;
-  /** Nodes that are not struck out, oldest first, this one among them; as of the last `look`. */
+  /** Nodes that are not removed, oldest first, including this one; as of the last `look`. */
   readonly nodes: readonly ClusterNode[];
   /** Tenants that this node owns. */
   readonly owned: ReadonlySet<string>;
@@ -57,26 +57,26 @@ export interface Ownership {
   readonly skewMs: number;
   /** True when this node may answer for its cells: less than 4 s have passed since it sent the last renewal that succeeded. */
   mayDecide(): boolean;
-  /** Reads the nodes, and strikes out those that have been silent for too long. */
+  /** Reads the nodes, and removes those that have been silent for too long. */
   look(): Promise<void>;
-  /** Ends the lease of a node that does not do its part. It is struck out once it answers nothing any more. */
+  /** Ends the lease of a node that does not keep up. It is removed once it no longer serves requests. */
   revoke(incarnation: number): Promise<void>;
   placementOf(tenantId: string): Promise<Placement | undefined>;
   placements(): Promise<readonly Placement[]>;
   /** Tenants that no live node owns. */
   freeTenants(): Promise<readonly string[]>;
-  /** Tenants that another node has given to this one, and that it has not taken yet. */
+  /** Tenants that another node has given to this one and that it has not acquired yet. */
   givenTenants(): Promise<readonly string[]>;
-  /** Tells the other nodes why this one takes no cells; nothing = it does. */
+  /** Publishes the reasons why this node accepts no cells; empty = it accepts them. */
   declare(unfit: readonly string[]): Promise<void>;
-  /** Takes tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
+  /** Acquires tenants that no live node owns, with all of their cells. Returns those that this node owns now. */
   take(tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Ensures ownership of a cell of an owned tenant: one that was lost, or created by an earlier owner. Rejects with `RecordsMissing` if it
    * lacks acknowledged records.
    */
   takeCell(simulationId: string): ValueOrPromise<void>;
-  /** Hands tenants over; they must have nothing in memory any more. Undefined = every live node may take them. */
+  /** Hands tenants over; they must have left memory. Undefined = every live node may acquire them. */
   give(tenantIds: readonly string[], to: number | undefined): Promise<void>;
   /** Cells of a tenant by their head rows. */
   headsOf(tenantId: string): Promise<readonly CellHead[]>;
@@ -88,6 +88,6 @@ export interface Ownership {
   isReplicated(): Promise<boolean>;
   /** Reads what other nodes have changed in the registry by now. */
   refreshRegistry(): Promise<void>;
-  /** Hears of what other nodes have changed in the registry. */
+  /** Receives changes of the registry by other nodes. */
   onRegistryNews(listener: (news: readonly RegistryNews[]) => void): void;
 }

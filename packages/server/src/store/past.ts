@@ -10,7 +10,7 @@ export interface PastSource {
     first: number,
     last: number,
   ) => ValueOrPromise<readonly OrderRow[]>;
-  /** Events of orders with numbers in a range, by order, oldest first; those that are missing are to be had one by one. */
+  /** Events of orders with numbers in a range, by order, oldest first; missing ones must be read individually. */
   readonly orderEventsBetween?: (
     simulationId: string,
     first: number,
@@ -25,7 +25,7 @@ export interface PastSource {
 
 export type PastJournal = Pick<Journal, 'read'> & { lastSeq(simulationId: string): ValueOrPromise<number> };
 
-/** Why something could not be read, in a form that can be sent from one thread to another. */
+/** Reason for a failed read, in a form that can be sent between threads. */
 export interface PastFailure {
   readonly kind: string;
   readonly message: string;
@@ -47,6 +47,6 @@ export interface PastAccess {
   readonly data: unknown;
   /** Converts a failure in the thread into the store's own error. */
   errorOf(failure: PastFailure): Error;
-  /** `letGo` is called before what the thread reads is replaced or closed; when it resolves, nothing there is open any more. */
+  /** `letGo` is called before the data that the thread reads is replaced or closed; it resolves when the thread has closed it. */
   onReplace(letGo: () => Promise<void>): void;
 }

@@ -1,7 +1,7 @@
 import type { HistoryHealth } from './history.js';
 import { StoreUnavailable } from './journal.js';
 
-/** A read that shows the past waits no longer than this for history to have come so far. */
+/** Maximum time that a read of the past waits for history to catch up. */
 const LONGEST_WAIT_MS = 4_000;
 
 interface ProjectionWaiter {

@@ -33,14 +33,14 @@ export interface ParsedPayload {
 
 /** State of a simulation in the history tables before a record. */
 export interface ProjectionSource {
-  /** The order as the records before left it. */
+  /** The order after the previous records. */
   order(order: number): OrderSnapshot;
   owner(portfolioId: string): Owner;
   /** Snapshot of a portfolio after the last record that changed it; undefined when none was noted. */
   standing(portfolioId: string): PortfolioSnapshot | undefined;
 }
 
-/** Changes of the history tables by a record. Pure: the same record after the same records gives the same changes. */
+/** Changes of the history tables by a record. Pure: depends on the records so far only. */
 export type Projection = (
   record: Pick<JournalRecord, 'seq' | 'at'>,
   parsed: ParsedPayload,
@@ -110,7 +110,7 @@ class RecordSnapshots {
     }
     if (isOrderEvent(event)) {
       const after = this.#orders.now(event.type === 'OrderAccepted' ? event.number : event.order);
-      // Most moves of an order set nothing aside and free nothing.
+      // Most moves of an order neither reserve nor release funds.
       if (event.type === 'OrderMoved' && before?.progress.reserved === after.progress.reserved) return;
       const { portfolioId } = after.terms;
       const standing = this.#now(portfolioId);
@@ -165,7 +165,7 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
   });
 }
 
-/** An order as a record leaves it, which its row keeps: intermediate states are in the journal. */
+/** An order after a record, as stored in its row: intermediate states are in the journal. */
 interface OrderRowDraft {
   snapshot: OrderSnapshot;
   readonly isNew: boolean;
@@ -200,7 +200,7 @@ class RecordOrders {
     return draft.snapshot;
   }
 
-  /** The order as the record has left it so far. */
+  /** The order after the events of the record so far. */
   now(order: number): OrderSnapshot {
     return this.#draft(order).snapshot;
   }

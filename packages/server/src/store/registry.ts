@@ -2,7 +2,7 @@
  * State of an installation outside of its journals: tenants and keys, simulations, and its own settings.
  *
  * Changes are durable when their promise resolves, and are ordered with the appends around them: a record may be appended to a simulation
- * as soon as `createSimulation` has been called. Reads are point lookups on the calling thread and see everything whose promise has
+ * as soon as `createSimulation` has been called. Reads are point lookups on the calling thread and see every change whose promise has
  * resolved.
  */
 import type { Tier } from '@sandpit/core';
@@ -45,7 +45,7 @@ export interface ForkBeginning {
 }
 
 export interface Registry {
-  /** Rejects with `AlreadyExists` when the id or the name is taken. */
+  /** Rejects with `AlreadyExists` if the id or the name is in use. */
   createTenant(tenant: Tenant): Promise<void>;
   /** Changes everything but the id and `createdAt`. */
   updateTenant(tenant: Tenant): Promise<void>;
@@ -79,7 +79,7 @@ export interface Registry {
 
   /**
    * Removes a tenant whose simulations are deleted: its row, its keys, and the contents of its simulations' rows. The keys of the
-   * simulations stay reserved; a tenant of this id may be created again. Does nothing when it does not exist.
+   * simulations stay reserved; a tenant of this id may be created again. Does nothing if it does not exist.
    */
   deleteTenant(id: string): Promise<void>;
 
@@ -90,7 +90,7 @@ export interface Registry {
   deleteSetting(name: string): Promise<void>;
 }
 
-/** Prefix of the names of settings that belong to a simulation and are deleted with it. */
+/** Prefix of the names of a simulation's settings, which are deleted with it. */
 export const settingsOf = (simulationId: string): string => `simulation/${simulationId}/`;
 
 /** Setting of a simulation: tags of the ids of its events after accepted losses, oldest first, in JSON. */

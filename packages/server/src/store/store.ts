@@ -7,7 +7,7 @@ import type { Registry, SimulationEntry } from './registry.js';
 import type { TicketStore } from './tickets.js';
 import type { WebhookStore } from './webhooks.js';
 
-/** Everything a server keeps, behind its ports. */
+/** All stored data of a server, behind its ports. */
 export interface Store {
   readonly journal: Journal;
   readonly checkpoints: Checkpoints;
@@ -18,45 +18,45 @@ export interface Store {
   readonly tickets?: TicketStore;
   /** Access of other threads to journal and history; absent = this thread only. */
   readonly past?: PastAccess;
-  /** Which tenants this node serves; absent = it serves all, for there is no other. */
+  /** Tenants of this node; absent = it serves all, because there is no other. */
   readonly ownership?: Ownership;
   /**
-   * Makes sure that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` when acknowledged records are
-   * missing; absent = it may serve all.
+   * Ensures that this server may serve a simulation before it is opened. Rejects with `RecordsMissing` if acknowledged records are missing;
+   * absent = it may serve all.
    */
   takeCell?(simulationId: string): ValueOrPromise<void>;
   /** True while state in memory may be shown; absent = always. */
   mayAnswer?(): boolean;
   /** For migrations; absent = it cannot be migrated. */
   readonly contents?: StoreContents;
-  /** Commits something, or rejects with `StoreUnavailable` within a second. */
+  /** Performs a test commit, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
   /** State of the store as known, without a probe. */
   health(): StoreHealth;
-  /** Reads all stored data, and yields the differences from the written data. Takes as long as needed. */
+  /** Reads all stored data, and yields the differences from the written data. Has no time limit. */
   check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
   /** Commits the appended records, and releases the data directory. */
   close(): Promise<void>;
 }
 
-/** The setting that marks the destination of a migration that has not finished: the installation that it comes from. */
+/** The setting that marks the destination of a migration that has not finished: the source installation. */
 export const MIGRATION = 'migration/from';
 
 /** Prefixes of settings that are a store's own: no migration copies them. */
 export const STORE_SETTINGS: readonly string[] = ['fork/', 'migration/'];
 
-/** An answer as it is stored: without what its lookup is made of. */
+/** A stored response, without the parts of its lookup. */
 export interface KeptAnswer extends Pick<StoredAnswer, 'expiresAt' | 'fingerprint' | 'statusCode' | 'body'> {
   readonly lookup: string;
 }
 
 /** Contents of a store that a migration copies and no port offers. */
 export interface StoreContents {
-  /** Drawn when the store was made. */
+  /** Random, from the creation of the store. */
   readonly installation: string;
-  /** Deleted simulations, oldest first: their ids stay taken. */
+  /** Deleted simulations, oldest first: their ids stay reserved. */
   deleted(): readonly SimulationEntry[];
-  /** Answers with lookups behind this one, in an order of the store's own. Throws `DamagedJournal`. */
+  /** Responses with lookups after this one, in the store's own order. Throws `DamagedJournal`. */
   answers(after: string, limit: number): ValueOrPromise<readonly KeptAnswer[]>;
   /** Resolves when they are durable. */
   saveAnswers(answers: readonly KeptAnswer[]): Promise<void>;
@@ -64,9 +64,8 @@ export interface StoreContents {
 
 export interface StoreHealth {
   /**
-   * `reserve`: the disk is full, and commits go into the little room that was held back for it: only what ends risk should be
-   * appended (a cancellation), until it is `ok` again by itself. `failing`: it cannot commit now and keeps trying; appends are
-   * refused meanwhile. `failed`: it never will again in this process.
+   * `reserve`: the disk is full, and commits use its small reserve: append only commands that reduce risk (a cancellation) until it is `ok`
+   * again. `failing`: it cannot commit now and keeps trying; appends are refused. `failed`: it cannot commit again in this process.
    */
   readonly status: 'ok' | 'reserve' | 'failing' | 'failed' | 'closed';
   readonly reason?: string;

@@ -1,11 +1,11 @@
-/** A place in the journal of a simulation: after a message about an event of a record. */
+/** A position in the journal of a simulation: after a message about an event of a record. */
 export interface StreamPosition {
   readonly seq: number;
   /** Two places per event, because an event may have two messages: the last one has the odd place. */
   readonly place: number;
 }
 
-/** No record has so many events: after all of them. */
+/** More events than any record has: after all of them. */
 const END_OF_RECORD = 999_999;
 
 export const endOfRecord = (seq: number): StreamPosition => ({ seq, place: END_OF_RECORD });

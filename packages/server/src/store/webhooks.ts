@@ -2,8 +2,8 @@ import type { StreamPosition } from './stream-position.js';
 import type { Page } from './history.js';
 
 /**
- * The webhooks of an installation: endpoints, the cursor of each on the journal of every cell that it follows, and deliveries. A place
- * apart from the journal, so that receivers, fast or dead, delay no commit.
+ * The webhooks of an installation: endpoints, the cursor of each on the journal of every cell that it follows, and deliveries. Stored apart
+ * from the journal, so that receivers, fast or dead, delay no commit.
  */
 
 /** An endpoint. Instants are real time, ms. */
@@ -48,14 +48,14 @@ export interface StoredDelivery {
   readonly position: StreamPosition;
   readonly body: string;
   readonly attempts: readonly DeliveryAttempt[];
-  /** Scheduled tries that are behind it. */
+  /** Number of scheduled tries made. */
   readonly tries: number;
   readonly status: DeliveryStatus;
   /** For a PENDING delivery: the time of its next try. */
   readonly nextAt?: number;
 }
 
-/** Progress of an endpoint in a cell: everything up to the position was tried, and the results are stored. */
+/** Progress of an endpoint in a cell: all events up to the position were tried, and the results are stored. */
 export interface WebhookCursor {
   readonly webhookId: string;
   readonly simulationId: string;
@@ -69,7 +69,7 @@ export type WebhookChange =
   | { readonly change: 'save-cursor'; readonly cursor: WebhookCursor }
   | { readonly change: 'delete-cursors'; readonly webhookId: string }
   | { readonly change: 'save-delivery'; readonly delivery: StoredDelivery }
-  /** Everything PENDING of an endpoint is FAILED: it was disabled. */
+  /** All PENDING deliveries of an endpoint are FAILED: it was disabled. */
   | { readonly change: 'fail-pending'; readonly webhookId: string }
   /** Cursors and deliveries of a cell, of all endpoints. */
   | { readonly change: 'delete-simulation'; readonly simulationId: string }
@@ -96,11 +96,11 @@ export interface DeliveryQuery {
 
 export interface WebhookStore {
   load(): Promise<WebhookState>;
-  /** Makes changes durable together, in order. Rejects with `StoreUnavailable`; then none of them is. */
+  /** Makes changes durable together, in order. Rejects with `StoreUnavailable`; then none of them is durable. */
   apply(changes: readonly WebhookChange[]): Promise<void>;
   /** PENDING deliveries, soonest first. */
   due(webhookId: string, limit: number): Promise<readonly StoredDelivery[]>;
-  /** Ids of the stored events of a cell behind a position. */
+  /** Ids of the stored events of a cell after a position. */
   triedAfter(cursor: WebhookCursor): Promise<readonly string[]>;
   delivery(webhookId: string, deliveryId: string): Promise<StoredDelivery | undefined>;
   /** Newest first. */

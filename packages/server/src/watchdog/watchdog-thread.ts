@@ -17,7 +17,7 @@ const MOST_FRAMES = 30;
 let missed = 0;
 let last = Atomics.load(view, 0);
 
-// Looks are counted, not the time between them: of a process that was stopped as a whole, or whose machine slept, one look is late.
+// Checks are counted, not the time between them: after a pause of the whole process or machine only one check is late.
 const looking = setInterval(() => {
   const now = Atomics.load(view, 0);
   missed = now === last ? missed + 1 : 0;
@@ -44,7 +44,7 @@ function end(): void {
     else
       session.post('Debugger.evaluateOnCallFrame', {
         callFrameId: frame.callFrameId,
-        // Node would say on standard error that it waits for a debugger: for this one.
+        // Suppresses Node's message on standard error about a waiting debugger.
         expression: `process.getBuiltinModule('node:fs').closeSync(2); process.reallyExit(${exitCode})`,
       });
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), ASKED_FOR_MS);

@@ -3,7 +3,7 @@ import { isMainThread, Worker } from 'node:worker_threads';
 import { compiledUrl } from '../threads/compiled-url.js';
 
 export interface WatchdogOptions {
-  /** A main thread that has done nothing for so long is stuck. */
+  /** Time without a response after which the main thread is stuck. */
   readonly limitMs: number;
   /** The line is JSON, as all lines of the log. */
   readonly isJson: boolean;

@@ -42,7 +42,7 @@ for (const [network, bits] of [
 ] as const)
   NOT_PUBLIC_6.addSubnet(network, bits, 'ipv6');
 
-/** The eight groups of an IPv6 address; undefined for what is none. */
+/** The eight groups of an IPv6 address; undefined for other text. */
 function groupsOf(address: string): readonly number[] | undefined {
   if (isIP(address) !== 6 || address.includes('%')) return undefined;
   // The parser of URLs writes embedded IPv4 as groups.
@@ -71,7 +71,7 @@ export function isPublicAddress(address: string): boolean {
   return a !== undefined && (a & 0xe000) === 0x2000 && !NOT_PUBLIC_6.check(address, 'ipv6');
 }
 
-/** An address as connections are made to it. */
+/** An address in the form used for connections. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: 4 | 6;
@@ -80,10 +80,10 @@ export interface ResolvedAddress {
 /** Resolves a name to addresses; rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Longest time that a name server is asked, ms. */
+/** Time limit of a query to a name server, ms. */
 const NAME_SERVER_MS = 2000;
 
-/** Asks name servers on a socket: the operating system's way keeps one of a few threads for as long as a name server is silent. */
+/** Queries name servers on a socket: the operating system's resolver would block one of a few threads while a name server is silent. */
 async function askNameServers(hostname: string): Promise<readonly ResolvedAddress[]> {
   const resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: 1 });
   const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);

@@ -20,16 +20,16 @@ const RETRY_MS = 1000;
 /** An event on its way to an endpoint. */
 export interface OpenMessage {
   readonly message: WebhookMessage;
-  /** It was tried, and what came of that is among the changes to be saved. */
+  /** It was tried, and the result is among the changes to be saved. */
   readonly settle: () => void;
 }
 
 export interface FollowerParts {
   readonly webhookId: string;
   readonly simulationId: string;
-  /** Everything up to here was tried. */
+  /** All events up to here were tried. */
   readonly position: StreamPosition;
-  /** Events behind it that were tried as well. */
+  /** Later events that were tried as well. */
   readonly tried: ReadonlySet<string>;
   readonly translator: WebhookTranslator;
   readonly timers: Timers;
@@ -57,7 +57,7 @@ export class CellFollower {
   constructor(parts: FollowerParts) {
     this.#parts = parts;
     this.#position = parts.position;
-    // The record of the cursor is read again: events behind it may be left.
+    // The record of the cursor is read again: it may have later events.
     this.#readSeq = Math.max(0, parts.position.seq - 1);
   }
 
@@ -65,7 +65,7 @@ export class CellFollower {
     return this.#parts.simulationId;
   }
 
-  /** True when it takes records as they are published. */
+  /** True when it receives records as they are published. */
   get isLive(): boolean {
     return this.#isLive;
   }
@@ -92,7 +92,7 @@ export class CellFollower {
     this.#catchUp();
   }
 
-  /** The cell leaves memory. What was read goes on its way. */
+  /** The cell leaves memory. Events read so far are still sent. */
   detach(): void {
     this.#simulation = undefined;
     this.#isLive = false;
@@ -104,7 +104,7 @@ export class CellFollower {
     this.#callOffRetry?.();
   }
 
-  /** Takes what is sent of a record that was just published. */
+  /** Receives the messages of a record that was just published. */
   take(seq: number, messages: readonly WebhookMessage[]): void {
     if (!this.#isLive || seq !== this.#readSeq + 1) {
       this.#fallBehind();
@@ -120,7 +120,7 @@ export class CellFollower {
     this.#catchUp();
   }
 
-  /** The record could not be put into messages now. */
+  /** The record could not be converted to messages now. */
   postpone(): void {
     this.#isLive = false;
     this.#retryLater();
@@ -157,7 +157,7 @@ export class CellFollower {
       if (last === undefined) {
         // An event published since must be read first.
         if (this.#readSeq < simulation.published) continue;
-        // In the turn in which there was nothing more.
+        // In the turn in which it caught up.
         this.#isLive = true;
         return;
       }

@@ -8,10 +8,10 @@ import { signatureOf } from './signature.js';
 import type { Timers } from './timers.js';
 import type { WebhookWriter } from './webhook-writer.js';
 
-/** Tries to one receiver at once. A receiver that fails, or is slow, gets fewer. */
+/** Maximum number of concurrent tries to one receiver. A failing or slow receiver gets fewer. */
 const MOST_AT_ONCE = 64;
 const AT_ONCE_AT_FIRST = 4;
-/** An answer that takes longer earns the receiver no more tries at once. */
+/** A slower response does not increase the receiver's concurrent tries. */
 const QUICK_MS = 1000;
 /** Events of an endpoint that wait for another try; with more, no further ones get their first: they wait in the journal. */
 const MOST_RETRYING = 10_000;
@@ -28,7 +28,7 @@ export interface OutboxParts {
   readonly chance: () => number;
   /** PENDING deliveries in the store. */
   readonly pending: number;
-  /** Hears of the outcome of every try. */
+  /** Receives the outcome of every try. */
   readonly onAttempt: (attempt: DeliveryAttempt) => void;
 }
 
@@ -93,7 +93,7 @@ export class Outbox {
     this.wake();
   }
 
-  /** Looks for deliveries that are due. */
+  /** Reads the deliveries that are due. */
   wake(): void {
     if (this.#isStopped || this.#isLoading) return;
     this.#isLoading = true;
@@ -136,7 +136,7 @@ export class Outbox {
     );
   }
 
-  /** Begins as many tries as there may be at once. */
+  /** Begins tries up to the limit. */
   pump(): void {
     while (
       !this.#isStopped &&
@@ -156,7 +156,7 @@ export class Outbox {
     }
   }
 
-  /** Retries take a quarter of the tries at once while there are first ones. */
+  /** Retries use a quarter of the concurrent tries while there are first tries. */
   #nextRetry(): StoredDelivery | undefined {
     const isFirstWaiting = this.#ready.length > 0 && this.#pending < MOST_RETRYING;
     const most = isFirstWaiting ? Math.max(1, this.#atOnce >> 2) : this.#atOnce;
@@ -203,7 +203,7 @@ export class Outbox {
     this.pump();
   }
 
-  /** Saves a delivery as a try has left it. */
+  /** Saves a delivery after a try. */
   #save(delivery: StoredDelivery, attempt: DeliveryAttempt): void {
     const { writer, timers, chance } = this.#parts;
     const delay = attempt.error === undefined ? undefined : retryDelay(delivery.tries, chance());
@@ -214,7 +214,7 @@ export class Outbox {
     writer.add({ change: 'save-delivery', delivery: saved }, () => {
       const wasRetry = this.#active.delete(delivery.deliveryId);
       if (nextAt !== undefined) this.#wakeAt(nextAt);
-      // Not before: the store would give it again.
+      // Not earlier: the store would return it again.
       if (wasRetry && this.#retries.length === 0 && this.#pending > 0) this.wake();
     });
     if (attempt.error !== undefined) this.#atOnce = Math.max(1, this.#atOnce >> 1);
@@ -230,7 +230,7 @@ export class Outbox {
     });
   }
 
-  /** Begins no further tries. Resolves when those under way have ended, or after `patience` has. */
+  /** Begins no further tries. Resolves when the current ones have ended, or after `patience`. */
   async drain(patience: Promise<void>): Promise<void> {
     this.#isDraining = true;
     if (this.#underWay > 0)
@@ -238,7 +238,7 @@ export class Outbox {
     this.stop();
   }
 
-  /** Ends everything; what is under way counts as not tried. */
+  /** Stops all tries; the current ones count as not tried. */
   stop(): void {
     this.#isStopped = true;
     this.#callOffTimer?.();

@@ -27,10 +27,10 @@ export function retryDelay(failed: number, chance: number): number | undefined {
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * chance));
 }
 
-/** Without a success for so long a webhook is disabled. */
+/** Time without a success after which a webhook is disabled. */
 export const LONGEST_FAILING_MS = 72 * HOUR;
 
-/** Deliveries that are over are kept this long. */
+/** Retention of finished deliveries. */
 export const KEPT_MS = 30 * 24 * HOUR;
 
 /** An earlier secret signs this long after a rotation. */

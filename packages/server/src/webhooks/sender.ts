@@ -11,7 +11,7 @@ import type { Timers } from './timers.js';
 const ANSWER_MS = 15_000;
 /** Bytes of an answer that are read, and thrown away. */
 const MOST_BYTES = 65_536;
-/** A connection that is not used for so long is closed. */
+/** Idle time after which a connection is closed. */
 const IDLE_MS = 20_000;
 const MOST_SOCKETS = 64;
 
@@ -23,8 +23,8 @@ export interface Post {
 }
 
 /**
- * Posts to one receiver. Its connections are its own: they are made to addresses that were checked, with the name of the receiver in TLS and
- * `Host`, and by no proxy.
+ * Posts to one receiver. It has its own connections: to checked addresses, with the name of the receiver in TLS and `Host`, without a
+ * proxy.
  */
 export class Sender {
   readonly #addresses: Addresses;
@@ -89,7 +89,7 @@ export class Sender {
         response.on('error', () => undefined);
       });
       request.on('error', (error: NodeJS.ErrnoException) => {
-        // The receiver has closed a connection that was idle: that says nothing about it.
+        // The receiver has closed an idle connection: this does not count as a failure.
         const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
         const isStale = request.reusedSocket && isClosed && !isAgain;
         if (statusCode === undefined && isStale)
@@ -106,7 +106,7 @@ export class Sender {
     });
   }
 
-  /** Gives a connection the addresses of its receiver: checked now, and no others. */
+  /** Returns the addresses of a receiver for a connection: only those checked now. */
   #lookupFor(url: URL): LookupFunction {
     return (_hostname, { all }, callback) => {
       this.#addresses.of(url).then(

@@ -1,7 +1,7 @@
-/** Real time: retries and limits of deliveries go by it, whatever the clock of the simulation. */
+/** Real time for retries and limits of deliveries, independent of the simulation's clock. */
 export interface Timers {
   readonly nowMs: () => number;
-  /** Calls once, after so many milliseconds. Returns how to call it off. */
+  /** Calls once, after this many milliseconds. Returns a function that cancels it. */
   readonly after: (ms: number, call: () => void) => () => void;
 }
 

@@ -4,7 +4,7 @@ import type { Simulation } from '../engine/simulation.js';
 import type { JournalRecord } from '../store/journal.js';
 import type { StreamPosition } from '../store/stream-position.js';
 
-/** An event as it is sent: the same bytes in every try. */
+/** A serialized event: the same bytes in every try. */
 export interface WebhookMessage {
   readonly position: StreamPosition;
   /** The `webhook-id` header. */
@@ -15,13 +15,13 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** Says what is sent of the records of a simulation. */
+/** Converts records of a simulation to messages. */
 export interface WebhookTranslator {
   /** Messages of a record that was published in this turn. Throws `StoreUnavailable`. */
   readonly live: (simulation: Simulation, record: DurableRecord) => readonly WebhookMessage[];
   /**
-   * Messages of a record from the journal that history contains. `followed`: orders as the previous records left them, kept between calls
-   * by the caller that reads the journal.
+   * Messages of a record from the journal that history contains. `followed`: orders after the previous records, kept between calls by the
+   * caller that reads the journal.
    */
   readonly past: (
     simulation: Simulation,

@@ -2,11 +2,11 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { WebhookChange, WebhookCursor, WebhookStore } from '../store/webhooks.js';
 import type { Timers } from './timers.js';
 
-/** Until a batch that the store did not take is tried again. */
+/** Delay before a batch that the store refused is retried. */
 const RETRY_MS = 1000;
 /** A cursor that has moved past events of no interest is saved within this time. */
 const LAZY_MS = 2000;
-/** Changes that may wait for the store; with more, nothing is sent until it has caught up. */
+/** Maximum number of changes waiting for the store; with more, sending pauses until it has caught up. */
 const MOST_WAITING = 2000;
 
 interface QueuedChange {
@@ -19,10 +19,7 @@ export interface Cursored {
   readonly cursor: () => WebhookCursor;
 }
 
-/**
- * Saves what became of deliveries: one batch after the other, each with everything that has happened since the one before, and with the
- * cursors that follow from it.
- */
+/** Saves the results of deliveries in successive batches, each with all results since the previous one and the resulting cursors. */
 export class WebhookWriter {
   readonly #store: WebhookStore;
   readonly #timers: Timers;
@@ -59,7 +56,7 @@ export class WebhookWriter {
     });
   }
 
-  /** Forgets a follower: its cursor is not saved any more. */
+  /** Removes a follower: its cursor is no longer saved. */
   forget(follower: Cursored): void {
     this.#moved.delete(follower);
   }
@@ -84,7 +81,7 @@ export class WebhookWriter {
     if (isSaved) this.#onRoom();
   }
 
-  /** Saves everything that was added so far. False when the store did not take it: then it waits again, in its place. */
+  /** Saves all changes so far. False if the store refused them: then they are queued again in order. */
   async flush(): Promise<boolean> {
     const batch = this.#take();
     if (batch.length === 0) return true;

@@ -32,7 +32,7 @@ import { WebhookWriter } from './webhook-writer.js';
 export const EVERY_SIMULATION = '*';
 
 const MOST_PER_TENANT = 20;
-/** Deliveries that succeeded are kept up to this number, per endpoint. */
+/** Maximum number of stored successful deliveries per endpoint. */
 const SUCCESSES_KEPT = 10_000;
 const PRUNE_MS = 600_000;
 /** Minimum interval between saves of an endpoint's last success. */
@@ -110,9 +110,9 @@ export class Webhooks {
     for (const webhook of webhooks) this.#enter(webhook, pending.get(webhook.webhookId) ?? 0);
   }
 
-  /** Goes on with what is stored. Cells that have to be in memory for their webhooks are opened in the background. */
+  /** Continues stored deliveries. Cells that must be in memory for their webhooks are opened in the background. */
   static async start(deps: WebhookDeps): Promise<Webhooks> {
-    // In a cluster they come with their tenants.
+    // In a cluster they are opened with their tenants.
     const isAlone = deps.store.ownership === undefined;
     const nothing: WebhookState = { webhooks: [], cursors: [], pending: new Map() };
     const webhooks = new Webhooks(deps, isAlone ? await deps.store.webhooks.load() : nothing);
@@ -217,14 +217,14 @@ export class Webhooks {
     return true;
   }
 
-  /** Enters webhooks that came into the store with a tenant. */
+  /** Adds webhooks that were imported with a tenant. */
   async enterTenant(tenantId: string): Promise<void> {
     const { webhooks } = await this.#deps.store.webhooks.load();
     for (const webhook of webhooks)
       if (webhook.tenantId === tenantId && !this.#endpoints.has(webhook.webhookId)) this.#enter(webhook, 0);
   }
 
-  /** Goes on with the webhooks of a tenant that this node has taken. */
+  /** Continues the webhooks of a tenant that this node has acquired. */
   async takeTenant(tenantId: string): Promise<void> {
     const { webhooks, cursors, pending } = await this.#deps.store.webhooks.load();
     const own = webhooks.filter((webhook) => webhook.tenantId === tenantId);
@@ -236,7 +236,7 @@ export class Webhooks {
         this.#followAll(this.#enter(webhook, pending.get(webhook.webhookId) ?? 0));
   }
 
-  /** Stops the webhooks of a tenant that another node takes; what was delivered is noted. */
+  /** Stops the webhooks of a tenant that another node acquires, after saving their deliveries. */
   async leaveTenant(tenantId: string): Promise<void> {
     const own = [...this.#endpoints.values()].filter(({ webhook }) => webhook.tenantId === tenantId);
     await this.#writer.flush();
@@ -324,7 +324,7 @@ export class Webhooks {
     return this.#deps.store.webhooks.deliveries(query);
   }
 
-  /** Sends an event again now. Undefined when there is none; rejects with `WebhookConflict` when the webhook is disabled. */
+  /** Sends an event again now. Undefined if there is none; rejects with `WebhookConflict` if the webhook is disabled. */
   async redeliver(
     tenantId: string,
     webhookId: string,
@@ -369,7 +369,7 @@ export class Webhooks {
     return { delivered: this.#delivered, failed: this.#failed, backlog, enabled };
   }
 
-  /** Lets tries that are under way end, for a moment; what is not over then is tried again at the next start. */
+  /** Waits briefly for current tries; unfinished ones are repeated at the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#callOffPrune?.();
@@ -500,7 +500,7 @@ export class Webhooks {
     return isMoving || followers.some((follower) => !follower.isLive);
   }
 
-  /** The cell is gone: with it go the webhooks that follow it alone. */
+  /** The cell was deleted: removes the webhooks that follow only this cell. */
   async #removed(id: string): Promise<void> {
     for (const endpoint of [...this.#endpoints.values()]) {
       const { webhook, followers } = endpoint;
@@ -538,7 +538,7 @@ export class Webhooks {
       return;
     const known = followers.get(id);
     if (known !== undefined) return known.attach(simulation);
-    // One that came later is followed from its first record on.
+    // A newer one is followed from its first record.
     const position =
       this.#cursors.get(keyOf(webhook.webhookId, id)) ??
       endOfRecord(this.#deps.simulations.inheritedRecords(id));
@@ -569,7 +569,7 @@ export class Webhooks {
     );
   }
 
-  /** Lets a follower go that has nothing open; it goes on from its cursor. */
+  /** Releases an idle follower, which resumes from its cursor. */
   #stopOne(followers: Map<string, CellFollower>, follower: CellFollower): void {
     const { webhookId, simulationId, position } = follower.cursor();
     this.#cursors.set(keyOf(webhookId, simulationId), position);
@@ -585,7 +585,7 @@ export class Webhooks {
     followers.clear();
   }
 
-  /** Cursors at the present of every cell that there is. */
+  /** Cursors at the present of every existing cell. */
   #cursorsNow({ webhookId, tenantId, simulationId }: StoredWebhook): WebhookChange[] {
     const { registry, journal } = this.#deps.store;
     const ids =
@@ -605,7 +605,7 @@ export class Webhooks {
     for (const endpoint of [...this.#endpoints.values()]) await this.#wake(endpoint);
   }
 
-  /** Opens the cells in which something may be due, or something is left to be read. */
+  /** Opens the cells with possibly due timers or unread records. */
   async #wake({ webhook, outbox }: Endpoint): Promise<void> {
     const { simulations, store } = this.#deps;
     const { webhookId, tenantId, simulationId } = webhook;

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../journal.js';
 
 /**
  * Simulates the disk: additions take effect together, in order, after the current turn of the event loop. So users of this store cannot
- * depend on their own writes being visible at once.
+ * depend on their own writes being visible immediately.
  */
 export class Commits {
   #work: (() => void)[] = [];

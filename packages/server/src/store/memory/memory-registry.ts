@@ -11,7 +11,7 @@ export class MemoryRegistry implements Registry {
   /** Exist for writers; readers see them when they are committed. */
   readonly #open = new Set<string>();
   onDeleted: (id: string) => void = () => undefined;
-  /** A fork is to be, which begins behind this record. */
+  /** A pending fork, which begins after this record. */
   onFork: (id: string, sequence: number) => void = () => undefined;
   /** It is committed. */
   onForked: (id: string, begins: ForkBeginning) => void = () => undefined;

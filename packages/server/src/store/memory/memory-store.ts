@@ -12,7 +12,7 @@ export interface MemoryStoreOptions {
   readonly project?: Projection;
 }
 
-/** A store for tests and for programs that embed a brokerage: it keeps everything, and forgets it at the end. */
+/** An in-memory store for tests and for programs that embed a brokerage. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   const commits = new Commits();
   const registry = new MemoryRegistry(commits);

@@ -16,7 +16,7 @@ interface AcknowledgedHead {
 
 /** A database as a node remembers it. */
 export interface RememberedDatabase extends ServerIdentity {
-  /** Drawn when the tables were made. */
+  /** Random, from the creation of the tables. */
   readonly installation: string;
 }
 
@@ -26,8 +26,8 @@ interface SavedMemory extends RememberedDatabase {
 }
 
 /**
- * A node's memory of its database: identity, timeline, and the head of every cell that it owned (D203). A file keeps it over restarts; heads
- * that moved within the last two seconds before a crash of the node are not in the file.
+ * A node's memory of its database: identity, timeline, and the head of every cell that it owned (D203). A file stores it across restarts;
+ * heads that moved within the last two seconds before a crash of the node are not in the file.
  */
 export class AcknowledgedHeads {
   readonly #file: string | undefined;
@@ -81,7 +81,7 @@ export class AcknowledgedHeads {
     return this.#heads;
   }
 
-  /** A commit of the cell was acknowledged, or the cell was taken as it is. */
+  /** A commit of the cell was acknowledged, or the cell was acquired in this state. */
   remember(id: string, head: AcknowledgedHead): void {
     this.#heads.set(id, head);
     this.#isChanged = true;

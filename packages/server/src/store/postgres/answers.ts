@@ -51,7 +51,7 @@ export interface AnswerRow {
   readonly checksum: Buffer;
 }
 
-/** The answer of this lookup, as it was given. Throws `DamagedJournal`. */
+/** The stored response of this lookup. Throws `DamagedJournal`. */
 export async function findAnswer(
   database: QuestionConnection,
   cell: number,
@@ -64,7 +64,7 @@ export async function findAnswer(
   return row && intactAnswer(row);
 }
 
-/** An answer as it was stored. Throws `DamagedJournal`. */
+/** A stored response. Throws `DamagedJournal`. */
 export function intactAnswer(row: AnswerRow): AnswerFields {
   const answer = {
     lookup: row.lookup,

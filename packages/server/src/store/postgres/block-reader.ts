@@ -42,7 +42,7 @@ export class BlockReader {
     this.#originOf = originOf;
   }
 
-  /** Records behind `afterSeq` up to the end that is given, in constant memory, a fork's ancestors' among them. */
+  /** Records after `afterSeq` up to the given end, in constant memory, including those of a fork's ancestors. */
   async *read({ id, key, origin }: ReadCell, afterSeq: number, end: End): AsyncGenerator<JournalRecord> {
     for await (const { block, after, upTo } of this.blocks({ id, key, origin }, afterSeq, end))
       yield* recordTexts(block, id, after, upTo);
@@ -82,7 +82,7 @@ export class BlockReader {
       throw new DamagedJournal(`The journal of ${id} does not end with what was written last`);
   }
 
-  /** The block that holds a record, be it an ancestor's. */
+  /** The block that contains a record, possibly an ancestor's. */
   async holding(key: number, seq: number, of = `cell ${key}`): Promise<HeldBlock> {
     const origin = this.#originOf(key);
     if (origin !== undefined && seq <= origin.seq) {

@@ -1,6 +1,6 @@
 import { chainStart, forkStart } from '../journal-chain.js';
 
-/** A block as it is stored. */
+/** A stored block. */
 export interface HeldBlock {
   readonly first: number;
   readonly last: number;
@@ -34,11 +34,11 @@ export interface Cell {
   readonly origin: Origin | undefined;
   /** Losses of acknowledged records that were accepted. */
   readonly losses: number;
-  /** Another has taken it over, or it is deleted: nothing of it is committed any more. */
+  /** Another node has acquired it, or it is deleted: it accepts no further commits. */
   isLost: boolean;
 }
 
-/** The head of a cell that has nothing of its own. `parent`: the block that holds the record that a fork begins behind. */
+/** The head of a cell without records of its own. `parent`: the block with the record after which a fork begins. */
 export function beginningOf(key: number, origin: Origin | undefined, parent?: HeldBlock): Head {
   if (origin === undefined) return { epoch: 1, seq: 0, hash: chainStart(key) };
   const parentHash = parent?.hash ?? chainStart(origin.parent);

@@ -85,13 +85,13 @@ export class CheckpointTable {
     try {
       return (await this.#blocks.holding(key, seq)).hash;
     } catch (error) {
-      // Recovery reads the journal itself, and says more.
+      // Recovery reads the journal itself, and reports more.
       if (error instanceof DamagedJournal) return undefined;
       throw error;
     }
   }
 
-  /** Durable when it resolves. One that is kept stays until it is let go; of others the latest stay. */
+  /** Durable when it resolves. A kept one stays until it is released; of the others the latest stay. */
   async save(key: number, { seq, lines }: Checkpoint, isKept: boolean): Promise<void> {
     const { hash } = await this.#blocks.holding(key, seq);
     await this.#database.with((client) =>

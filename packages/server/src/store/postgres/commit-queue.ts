@@ -16,7 +16,7 @@ import type { Entry, RegistryChange, RegistryState } from './registry-state.js';
 
 /** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_000;
-/** A connection that has not answered a commit for so long is given up; what became of the commit is asked on another. */
+/** Time without a response to a commit after which a connection is abandoned; the outcome of the commit is read on another one. */
 const SILENT_MS = 4_000;
 const RECONNECT_MS = 250;
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
@@ -84,7 +84,7 @@ export interface CommitQueueParts {
   readonly connection: Connection;
   readonly incarnation: Incarnation;
   readonly registry: RegistryState;
-  /** Takes over what other nodes have changed in the registry. */
+  /** Applies changes of the registry by other nodes. */
   readonly reloadRegistry: () => Promise<void>;
   readonly blocks: BlockReader;
   /** Acknowledged heads of this node. */
@@ -97,16 +97,16 @@ export interface CommitQueueParts {
 interface CommitEvents {
   /** The store has failed permanently. Called once. */
   readonly onFatal: (error: Error) => void;
-  /** The database lacks acknowledged changes of the registry: everything has to be read again. Called once. */
+  /** The database lacks acknowledged changes of the registry: all data must be read again. Called once. */
   readonly onBehind: (error: Error) => void;
   /** Another incarnation owns the cell: its state in memory is invalid. */
   readonly onLost: (cell: Cell) => void;
-  /** Blocks of a cell are durable; before those who wait hear of it. */
+  /** Blocks of a cell are durable; called before waiting callers are notified. */
   readonly onCommitted: (cell: Cell, blocks: readonly NewBlock[]) => void;
   readonly note: (text: string) => void;
 }
 
-/** A commit as it was sent. */
+/** A sent commit. */
 interface SentCommit {
   readonly batch: Batch;
   readonly moves: ReadonlyMap<CellPart, CellMove>;
@@ -118,8 +118,9 @@ interface SentCommit {
 }
 
 /**
- * Group commits: what arrives while one is under way shares the next. A commit whose answer is lost is in doubt: its cells are taken with the next epoch,
- * which waits for the lost statement or shuts it out, and then it is known which of them it has moved; the others are sent again.
+ * Group commits: appends during a commit share the next one. A commit without a response is in doubt: its cells are acquired again with the
+ * next epoch, which waits for the lost statement or excludes it; then it is known which of them it has moved, and the others are sent
+ * again.
  */
 export class CommitQueue {
   readonly #parts: CommitQueueParts;
@@ -144,7 +145,7 @@ export class CommitQueue {
     this.#watch(parts.connection);
   }
 
-  /** Why nothing can be added now. */
+  /** Reason why nothing can be appended now. */
   refusal(): StoreUnavailable | undefined {
     if (this.#isClosing) return new StoreUnavailable('The store is closed');
     if (this.#status !== 'ok') return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
@@ -154,7 +155,7 @@ export class CommitQueue {
     return new StoreUnavailable('PostgreSQL does not keep up: too much waits to be written');
   }
 
-  /** The caller has asked `refusal` first. */
+  /** Call `refusal` first. */
   append(cell: Cell, seq: number, at: number, payload: string): Promise<void> {
     const part = this.#part(cell);
     let piece = part.pieces.at(-1);
@@ -250,7 +251,7 @@ export class CommitQueue {
     this.#recovered();
   }
 
-  /** A beginning of a fork is looked up: that waits for the database, too. */
+  /** The start of a fork is being read: this also waits for the database. */
   async #preparedOnce(batch: Batch): Promise<SentCommit | undefined> {
     for (;;) {
       try {
@@ -264,7 +265,7 @@ export class CommitQueue {
     }
   }
 
-  /** Before those who wait hear of it. */
+  /** Called before waiting callers are notified. */
   #settled(batch: Batch): void {
     this.#waiting -= batch.count;
     batch.count = 0;
@@ -344,7 +345,7 @@ export class CommitQueue {
       return await this.#answered(sent, new Set(rows.map(({ cell }) => cell)));
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string };
-      // Deadlock, serialization: nothing was done, and it is sent again.
+      // Deadlock, serialization failure: it had no effect and is sent again.
       if (code === '40001' || code === '40P01') return batch;
       this.#failing(message);
       await this.#disconnect();
@@ -377,7 +378,7 @@ export class CommitQueue {
     ];
   }
 
-  /** Cell 0 stands for the registry. */
+  /** Cell 0 is the registry. */
   async #answered(sent: SentCommit, done: ReadonlySet<number>): Promise<Batch> {
     const { batch, moves, entries, changes } = sent;
     this.#settled(batch);
@@ -489,7 +490,7 @@ export class CommitQueue {
     return left;
   }
 
-  /** The connection for commits; waits for one as long as that takes. */
+  /** The connection for commits; waits for one without a time limit. */
   async #connected(): Promise<Connection> {
     const { address } = this.#parts;
     while (this.#connection === undefined) {
@@ -519,7 +520,7 @@ export class CommitQueue {
     return this.#connection;
   }
 
-  /** A registry that lacks changes is another one than the one in memory: nothing in memory can be relied on. */
+  /** A registry that lacks changes differs from the one in memory: memory is invalid. */
   async #compareRegistry({ client }: Connection): Promise<void> {
     const { registry } = this.#parts;
     const { rows } = await client.query<{ version: string; digest: string }>(
@@ -574,7 +575,7 @@ export class CommitQueue {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection === undefined) return;
-    // A connection that does not answer does not say good-bye either.
+    // An unresponsive connection would not close cleanly either.
     (
       connection.client as unknown as { connection: { stream: { destroy(): void } } }
     ).connection.stream.destroy();
@@ -629,7 +630,7 @@ export class CommitQueue {
   async probe(): Promise<void> {
     const refusal = this.refusal();
     if (refusal !== undefined) throw refusal;
-    // Behind everything that waits.
+    // After all queued work.
     const batch = this.#batch();
     batch.isProbe = true;
     let timer: NodeJS.Timeout | undefined;

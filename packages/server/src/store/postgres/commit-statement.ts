@@ -1,8 +1,8 @@
 /**
- * A group commit: one statement, sent as one message, so that no lock waits for a node (D199). It moves the heads whose epoch, sequence and
- * hash are the expected ones and inserts the blocks and answers of those cells, and of no others.
+ * A group commit: one statement, sent as one message, so that no lock is held while a node is slow (D199). It moves the heads whose epoch,
+ * sequence and hash are the expected ones and inserts the blocks and answers of those cells, and of no others.
  *
- * Under READ COMMITTED an update that waits for a row reads the row again once it has it: of two statements that want the same head, the
+ * Under READ COMMITTED an update that waits for a row reads the row again once it has it: of two statements that update the same head, the
  * later one sees the result of the earlier one, and does not find the expected epoch or sequence.
  */
 
@@ -33,7 +33,7 @@ const ROWS = `
         status_code = excluded.status_code, body = excluded.body, checksum = excluded.checksum
   )`;
 
-/** Without changes of the registry. Gives the cells whose heads have moved. */
+/** Without changes of the registry. Returns the cells whose heads have moved. */
 export const COMMIT = `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS} SELECT cell FROM done`;
 
 /**
@@ -66,7 +66,7 @@ export interface CellMove {
   readonly hash: Uint8Array;
   readonly newSeq: number;
   readonly newHash: Uint8Array;
-  /** It is created by this commit: there is no head yet. */
+  /** This commit creates it: there is no head yet. */
   readonly isNew: boolean;
   readonly blocks: readonly NewBlock[];
   readonly answers: readonly NewAnswer[];

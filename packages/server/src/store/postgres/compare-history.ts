@@ -9,7 +9,7 @@ import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 import { TABLES_OF_CELLS } from './schema.js';
 
-/** Comparing the rows of a long journal may take long. */
+/** Comparing the rows of a long journal may be slow. */
 const COMPARE_MS = 600_000;
 
 const TABLES = TABLES_OF_CELLS.filter((name) => name.startsWith('history_'));
@@ -33,7 +33,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export async function compareHistory(url: string, project: Projection): Promise<readonly string[]> {
   const address = new DatabaseAddress(url);
   const journal = new QuestionConnection(address);
-  // A session looks for tables among its temporary ones first.
+  // A session resolves names to its temporary tables first.
   const scratch = new QuestionConnection(address, (client) =>
     client.query(
       TABLES.map((name) => `CREATE TEMP TABLE ${name} (LIKE ${SCHEMA}.${name} INCLUDING ALL)`).join(';'),
@@ -91,7 +91,7 @@ async function derive(
   let last = 0;
   const counting: Projection = (record, payload, source) => {
     const changes = project(record, payload, source);
-    // A projection that lacks a row throws, and is made again.
+    // A projection that lacks a row throws, and is repeated.
     if (record.seq > last) count(counted, payload.events as readonly Event[]);
     last = Math.max(last, record.seq);
     return changes;

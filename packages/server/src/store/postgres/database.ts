@@ -1,16 +1,16 @@
 import pg from 'pg';
 import { StoreUnavailable, UnusableDatabase } from '../journal.js';
 
-/** A connection attempt, or an answer while the store is being opened, takes at most so long. */
+/** Time limit of a connection attempt, and of a query while the store is being opened. */
 const CONNECT_MS = 2_000;
-/** A peer that has been silent for so long is asked whether it is there. */
+/** Time of silence after which a keep-alive probe is sent. */
 const KEEPALIVE_MS = 5_000;
 const OLDEST_VERSION = 140_000;
 
 /** Schema of the store's tables, separate from other contents of the database. */
 export const SCHEMA = 'sandpit';
 
-/** Settings of a session: a lost node leaves no lock behind (D199), and an answered commit survives a crash of the database (D203). */
+/** Settings of a session: a lost node leaves no locks (D199), and an answered commit survives a crash of the database (D203). */
 const SESSION = `
   SET search_path = ${SCHEMA};
   SET idle_in_transaction_session_timeout = '2s';
@@ -47,7 +47,7 @@ interface AboutServer extends ServerIdentity {
 export interface Connection {
   readonly client: pg.Client;
   readonly server: ServerIdentity;
-  /** Resolves when the connection is lost, for whatever reason. */
+  /** Resolves when the connection is lost, for any reason. */
   readonly lost: Promise<void>;
   close(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export class DatabaseAddress {
   }
 
   /**
-   * A connection to the first of the hosts that takes writes. Rejects with `UnusableDatabase` for a problem that an operator has to fix,
+   * A connection to the first of the hosts that accepts writes. Rejects with `UnusableDatabase` for a problem that an operator has to fix,
    * with `StoreUnavailable` for a temporary one.
    */
   async connect(): Promise<Connection> {
@@ -141,7 +141,7 @@ function refuseUnfit({ version, shown, isReadOnly, isSafe }: AboutServer, where:
     );
 }
 
-/** SQLSTATE classes of what only an operator can change: authorization, catalog, rights, settings. */
+/** SQLSTATE classes of problems that only an operator can fix: authorization, catalog, rights, settings. */
 const OPERATORS = /^(28|3D|3F|42501$|0A000$)/;
 
 /** Message to the operator for a database error. */

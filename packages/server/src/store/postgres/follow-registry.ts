@@ -26,7 +26,7 @@ export async function followRegistry(
   const [head] = rows;
   if (head === undefined) throw new DamagedJournal('The registry has lost its head');
   const version = Number(head.version);
-  // Local changes made meanwhile are newer.
+  // Local changes made in the meantime are newer.
   if (version <= state.version) return head.digest;
   const news: RegistryNews[] = [];
   for (const { kind, name, value } of rows) {

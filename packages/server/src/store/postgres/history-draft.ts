@@ -219,7 +219,7 @@ export class HistoryDraft {
     return new Set(rows.map(({ cell }) => cell));
   }
 
-  /** One that is opened and closed in the same group is added as it is closed: an update does not see it. */
+  /** One that is opened and closed in the same group is added as closed: an update would not find it. */
   #closureColumns(): unknown[][] {
     const opened = new Map(this.portfolios.map((row) => [`${row.cell} ${row.id}`, row]));
     const later = this.closures.filter(({ cell, id, last }) => {

@@ -36,7 +36,7 @@ interface ProjectedCell {
   readonly known: KnownRows;
 }
 
-/** A row that a projection asks for is not in memory. */
+/** A row that a projection needs is not in memory. */
 class RowMissing extends Error {
   override readonly name = 'RowMissing';
   readonly row:
@@ -89,11 +89,11 @@ class KnownRows implements ProjectionSource {
 export interface ProjectorEvents {
   /** The tables contain a record and all before it. */
   readonly onProjected: (cell: Cell, seq: number) => void;
-  /** The tables stay behind for now; undefined = they are written again. */
+  /** Writing the tables fails for now; undefined = they are written again. */
   readonly onFailing: (reason: string | undefined) => void;
 }
 
-/** Derives the history tables from the journal, behind it. */
+/** Derives the history tables from the journal, with a delay. */
 export class HistoryProjector {
   readonly #database: QuestionConnection;
   readonly #blocks: BlockReader;
@@ -123,7 +123,7 @@ export class HistoryProjector {
     this.#events = events;
   }
 
-  /** A cell is owned: what the tables lack of it is derived. */
+  /** Called for an owned cell: derives the missing part of its tables. */
   own(cell: Cell, position: number | undefined): void {
     if (cell.key === undefined) return;
     const projected = this.#of(cell, cell.key);
@@ -252,7 +252,7 @@ export class HistoryProjector {
     return count;
   }
 
-  /** Blocks behind a position: those that wait in memory, or from the database. */
+  /** Blocks after a position: those queued in memory, or from the database. */
   async *#blocksAfter(projected: ProjectedCell, from: number): AsyncGenerator<WaitingBlock> {
     const { cell, key, waiting } = projected;
     const take = (): WaitingBlock | undefined => {

@@ -4,9 +4,9 @@ import type { DatabaseAddress } from './database.js';
 
 /** The counter is raised so often. */
 const RENEW_MS = 1_000;
-/** An owner decides and answers nothing once so much time has passed since it sent the last renewal that succeeded. */
+/** Time since the last successful renewal was sent after which an owner neither decides nor responds. */
 const LEASE_MS = 4_000;
-/** An incarnation whose counter has not moved for so long may be struck out. */
+/** Time without a change of its counter after which an incarnation may be removed. */
 const SILENCE_MS = 5_000;
 /** After this time without reading the other incarnations, watching them begins again. */
 const UNWATCHED_MS = 3_000;
@@ -32,7 +32,7 @@ export interface LiveIncarnation {
   readonly version: string;
   /** JSON; null = it runs alone. */
   readonly facts: string | null;
-  /** Why it takes no cells: a JSON list. */
+  /** Reasons why it accepts no cells: a JSON list. */
   readonly unfit: string;
 }
 
@@ -88,7 +88,7 @@ export class Incarnation {
   /** True while this node may decide on its cells and show them. */
   mayDecide(): boolean {
     const now = momentOf(this.#clocks);
-    // By whichever clock says more: a machine that slept does not count on the one that stood still.
+    // By the clock that advanced more: one of them stops while a machine sleeps.
     const passed = Math.max(now.monotonic - this.#sent.monotonic, now.wall - this.#sent.wall);
     return !this.#isStruckOut && passed < LEASE_MS;
   }
@@ -97,7 +97,7 @@ export class Incarnation {
     return this.#isStruckOut;
   }
 
-  /** Wall clock of this machine minus that of the database, ms; no more than is certain, whichever way the answer took its time. */
+  /** Wall clock of this machine minus that of the database, ms; only the certain part, regardless of the direction of the network delay. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -130,7 +130,7 @@ export class Incarnation {
     );
     if (rows.length === 0) {
       this.#struckOut();
-      // It answers nothing from here on: after a revocation others need not wait for its silence.
+      // It serves nothing from now on: after a revocation others need not wait for its lease to end.
       await this.#strikeOut(this.id);
       return;
     }
@@ -145,15 +145,15 @@ export class Incarnation {
   }
 
   /**
-   * Strikes out the others whose counters have stood still for `SILENCE_MS` of this machine's monotonic clock. Returns those that are alive, or
-   * not known to be dead, oldest first; this one is among them unless it is struck out.
+   * Removes the others whose counters have not changed for `SILENCE_MS` of this machine's monotonic clock. Returns those that are alive, or
+   * not known to be dead, oldest first, including this one unless it is removed.
    */
   async look(): Promise<readonly LiveIncarnation[]> {
     const rows = await this.#database.ask<Omit<LiveIncarnation, 'id'> & { id: string }>(
       'SELECT id, counter, node, url, version, facts, unfit FROM incarnation WHERE NOT struck_out ORDER BY id',
     );
     const now = this.#clocks.monotonicMs();
-    // A node that could not read them does not know how long a counter has stood still: the database may have been unavailable to all.
+    // A node that could not read them does not know how long a counter is unchanged: the database may have been unavailable to all.
     if (now - this.#lookedAt > UNWATCHED_MS) this.#watched.clear();
     this.#lookedAt = now;
     const alive: LiveIncarnation[] = [];
@@ -173,7 +173,7 @@ export class Incarnation {
     return false;
   }
 
-  /** Tells the others why this one takes no cells. */
+  /** Publishes the reasons why this node accepts no cells. */
   async declare(unfit: readonly string[]): Promise<void> {
     await this.#database.ask('UPDATE incarnation SET unfit = $2 WHERE id = $1', [
       this.id,
@@ -181,7 +181,7 @@ export class Incarnation {
     ]);
   }
 
-  /** Strikes an incarnation out, another one only if its counter has not moved. */
+  /** Removes an incarnation, another node's only if its counter has not moved. */
   async #strikeOut(id: number, counter?: string): Promise<boolean> {
     const rows = await this.#database.ask(
       `UPDATE incarnation SET struck_out = true
@@ -220,7 +220,7 @@ export class Incarnation {
     }
   }
 
-  /** Lets go of everything at once: others need not wait for its silence. */
+  /** Releases everything immediately: others need not wait for its lease to end. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -11,8 +11,8 @@ import type { RegisteredCell } from './registry-state.js';
 import { TABLES_OF_CELLS } from './schema.js';
 
 /**
- * Takes cells out of service whose heads are behind what was acknowledged, or whose journal has other records there. The next epoch shuts out a
- * node that commits to such a cell. A head with more accepted losses than the memory knows of is newer than the memory.
+ * Takes cells out of service whose heads are behind the acknowledged records, or whose journal has other records there. The next epoch
+ * excludes a node that commits to such a cell. A head with more accepted losses than recorded in memory is newer than the memory.
  */
 const MARK = `
   UPDATE head SET missing = greatest(r.seq - head.seq, 1), epoch = head.epoch + 1
@@ -32,7 +32,9 @@ export interface LossyCell {
   readonly missing: number;
 }
 
-/** Compares a database with what this node has acknowledged. Returns the cells that this comparison has taken out of service. */
+/**
+ * Compares a database with the records that this node has acknowledged. Returns the cells that this comparison has taken out of service.
+ */
 export async function markLosses(
   client: pg.Client,
   memory: AcknowledgedHeads,
@@ -44,7 +46,7 @@ export async function markLosses(
   const values: [number[], number[], string[], number[]] = [[], [], [], []];
   for (const [id, { key, seq, hash, losses }] of [...memory.entries()]) {
     const registered = state.cells.get(id);
-    // One of the same name may have been made since.
+    // One of the same name may have been created since.
     if (registered?.key !== key || registered.deletedAt !== undefined) {
       if (registered?.key !== key && !state.cells.has(erasedNameOf(key)) && seq > 0)
         note(`The database does not have ${id}, with ${seq} records that were acknowledged`);
@@ -74,7 +76,7 @@ const lossText = (id: string, missing: number): string =>
 interface AcceptedLoss extends LossyCell {
   /** Last record that the cell has. */
   readonly sequence: number;
-  /** Tag of the ids of events behind that record. */
+  /** Tag of the ids of events after that record. */
   readonly tag: string;
 }
 
@@ -114,14 +116,14 @@ class Losses {
     return state;
   }
 
-  /** Puts a cell back into service with the records that it has; undefined = it is not out of service, or there is no such cell. */
+  /** Returns a cell to service with its existing records; undefined = it is not out of service, or does not exist. */
   async accept(id: string): Promise<AcceptedLoss | undefined> {
     for (;;) {
       const state = await this.#registry();
       const cell = state.cells.get(id);
       if (cell === undefined || cell.deletedAt !== undefined) return undefined;
       const done = await this.#database.with((client) => acceptLoss(client, state, cell));
-      // Another change of the registry came first.
+      // Another change of the registry was first.
       if (done !== 'registry-changed') return done;
     }
   }

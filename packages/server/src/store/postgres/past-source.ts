@@ -1,4 +1,4 @@
-/** The past of a PostgreSQL, opened in another thread: on a connection of its own, with the registry as that thread reads it. */
+/** The past of a PostgreSQL, opened in another thread: on a connection of its own, with that thread's copy of the registry. */
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { PastFailure, PastModule } from '../past.js';
 import { BlockReader } from './block-reader.js';
@@ -64,7 +64,7 @@ export const openPast: PastModule['openPast'] = (data) => {
   };
 };
 
-/** Its threads close nothing: they end. */
+/** Its threads need not close it: they end. */
 export const openPastJournal: PastModule['openPastJournal'] = (data) => openPast(data).journal;
 
 export const failureOf: PastModule['failureOf'] = (error) => {

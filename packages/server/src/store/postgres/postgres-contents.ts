@@ -45,7 +45,7 @@ export class PostgresContents implements StoreContents {
     return [...found.values()];
   }
 
-  /** To no cell: their lookups do not tell which, and those of no cell are found for every one. */
+  /** Without a cell: their lookups do not contain one, and lookups without a cell apply to every cell. */
   async saveAnswers(answers: readonly KeptAnswer[]): Promise<void> {
     await Promise.all(answers.map((answer) => this.#queue.saveAnswer(undefined, withChecksum(answer))));
   }

@@ -17,7 +17,7 @@ export class PostgresHistory extends HistoryQueries implements History {
   readonly #cells: ReadonlyMap<string, Cell>;
   readonly #projector: HistoryProjector;
   readonly #waits = new ProjectionWaiters();
-  /** Orders that the tables did not have, with the position at which they were asked for: a look that is repeated ends. */
+  /** Orders that the tables did not have, with the position of the query, so that repeated reads end. */
   readonly #absent = new LRUCache<string, number>({ max: ABSENT_REMEMBERED });
   #failure: string | undefined;
 
@@ -77,7 +77,7 @@ export class PostgresHistory extends HistoryQueries implements History {
   }
 
   reached(simulationId: string, seq: number): Promise<void> {
-    // Callers that ask again until the position is reached must end.
+    // Callers that retry until the position is reached must end.
     if (!this.#cells.has(simulationId) && seq > 0)
       return Promise.reject(new StoreUnavailable(`${simulationId} is served elsewhere`));
     const key = this.#key(simulationId);

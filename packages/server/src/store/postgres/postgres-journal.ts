@@ -59,7 +59,7 @@ export class PostgresJournal implements Journal {
     return this.#queue.saveAnswer(this.#cellOf(answer), newAnswer(answer));
   }
 
-  /** The cell that an answer belongs to: by its name, or the one that every tenant has under this name. */
+  /** The cell of a stored response: by its name, or each tenant's cell of this name. */
   #cellOf({ tenantId, simulationId }: Pick<StoredAnswer, 'tenantId' | 'simulationId'>): Cell | undefined {
     return this.#cells.get(simulationId) ?? this.#cells.get(`${simulationId}/${tenantId}`);
   }
@@ -75,7 +75,7 @@ export class PostgresJournal implements Journal {
     const cell = this.#cellOf({ tenantId, simulationId })?.key ?? 0;
     const found =
       (await findAnswer(this.#database, cell, lookup)) ??
-      // Given before there was the cell.
+      // Given before the cell existed.
       (cell === 0 ? undefined : await findAnswer(this.#database, 0, lookup));
     if (found === undefined || found.expiresAt <= nowMs) return undefined;
     const { expiresAt, fingerprint, statusCode, body } = found;

@@ -89,7 +89,7 @@ export class PostgresRegistry implements Registry {
       throw new StoreUnavailable('the tenant is served elsewhere');
     const origin = begins === undefined ? undefined : this.#originFor(begins);
     const seq = origin?.seq ?? 0;
-    // Records may follow at once.
+    // Records may follow immediately.
     const cell: Cell = {
       id,
       key: undefined,
@@ -114,7 +114,7 @@ export class PostgresRegistry implements Registry {
     }
   }
 
-  /** The cell whose own record a fork begins behind. */
+  /** The cell with the record after which a fork begins. */
   #originFor({ simulationId, sequence }: ForkBeginning): Origin {
     const found = this.#cells.get(simulationId);
     if (found?.key === undefined) throw new NotInRegistry(`There is no simulation ${simulationId}`);

@@ -42,15 +42,15 @@ export interface PostgresStoreOptions {
   /** `DATABASE_URL`. */
   readonly url: string;
   readonly projection: Projection;
-  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
+  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither written nor used. */
   readonly recovery?: string;
-  /** File that keeps the acknowledged heads of this node over restarts; absent = they end with the process. */
+  /** File that stores the acknowledged heads of this node across restarts; absent = they end with the process. */
   readonly memory?: string;
   /** A label of this node, for people. */
   readonly node?: string;
   /** Shares the database with other nodes; absent = this server has it to itself. */
   readonly cluster?: ClusterMember;
-  /** Other nodes own everything that this one did: its state in memory is invalid. Only in a cluster. */
+  /** Other nodes own all tenants of this node: its state in memory is invalid. Only in a cluster. */
   readonly onStruckOut?: () => void;
   /** Called once, when the store has failed permanently: the process should end. */
   readonly onFatal?: (error: Error) => void;
@@ -98,7 +98,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       onStruckOut,
     });
     opened.push(incarnation);
-    // A node of a cluster shares the database with nodes, not with a server that takes it for its own.
+    // A node of a cluster shares the database with other nodes, not with a single server.
     await incarnation.alone(cluster === undefined ? undefined : ({ facts }) => facts === null);
     const state = new RegistryState();
     const cells = new Map<string, Cell>();
@@ -228,7 +228,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** A cell as the thread that makes checkpoints receives it; undefined = this node does not own it. */
+/** A cell in the form for the checkpoint thread; undefined = this node does not own it. */
 function checkpointed(
   id: string,
   cells: ReadonlyMap<string, Cell>,
@@ -265,7 +265,7 @@ async function purgeCell(database: QuestionConnection, state: RegistryState, key
   await database.ask('DELETE FROM block WHERE cell = $1 AND first > $2', [key, held], PAGE_MS);
 }
 
-/** Reads every block, and says which chains are not as they were written. */
+/** Reads every block, and reports altered chains. */
 async function* damageIn(
   blocks: BlockReader,
   cells: ReadonlyMap<string, Cell>,

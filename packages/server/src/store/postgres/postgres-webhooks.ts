@@ -13,7 +13,7 @@ import { QuestionConnection } from './question-connection.js';
 import type { DatabaseAddress } from './database.js';
 
 const PAGE_MS = 10_000;
-/** Rows removed by one pruning at most, so that it holds nothing up. */
+/** Maximum number of rows removed by one pruning, so that it is short. */
 const MOST_PRUNED = 1_000;
 
 interface DeliveryRow {

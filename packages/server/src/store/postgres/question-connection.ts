@@ -11,18 +11,18 @@ export class QuestionConnection {
   readonly #address: DatabaseAddress;
   #connection: Promise<Connection> | undefined;
   #isClosed = false;
-  /** Questions are asked one after the other. */
+  /** Queries are sequential. */
   #last: Promise<unknown> = Promise.resolve();
 
   readonly #prepare: ((client: pg.Client) => Promise<unknown>) | undefined;
 
-  /** `prepare`: done on each connection before anything is asked on it. */
+  /** `prepare`: executed on each connection before its first query. */
   constructor(address: DatabaseAddress, prepare?: (client: pg.Client) => Promise<unknown>) {
     this.#address = address;
     this.#prepare = prepare;
   }
 
-  /** Rejects with `StoreUnavailable` when there is no answer. `name`: of a statement that is prepared once. */
+  /** Rejects with `StoreUnavailable` without a response. `name`: of a statement that is prepared once. */
   async ask<Row extends pg.QueryResultRow>(
     text: string,
     values: readonly unknown[] = [],
@@ -41,7 +41,7 @@ export class QuestionConnection {
     return this.#inTurn(() => this.#within(query(), patienceMs));
   }
 
-  /** Statements on the connection of their own, one after the other. What fails is not repeated. */
+  /** Statements on their own connection, in sequence. Failed ones are not repeated. */
   async with<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const { client } = await this.#open();

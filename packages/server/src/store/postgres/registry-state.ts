@@ -3,7 +3,7 @@ import { AlreadyExists, NotInRegistry, settingsOf } from '../registry.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 import type { Origin } from './cells.js';
 
-/** Name under which the key of a cell stays taken when its tenant has been erased. */
+/** Name that keeps the key of a cell reserved after its tenant has been erased. */
 export const erasedNameOf = (key: number): string => `erased/${key}`;
 
 /** Kinds of rows of the registry. */
@@ -16,7 +16,7 @@ export interface Entry {
   readonly value: string | null;
 }
 
-/** A simulation with what the store has to know of it. */
+/** A simulation with the store's data about it. */
 export interface RegisteredCell extends SimulationEntry {
   readonly key: number;
   readonly origin?: Origin;
@@ -46,11 +46,11 @@ const EMPTY_DIGEST = '0'.repeat(64);
 
 const nameOf = (kind: EntryKind, name: string): string => `${kind} ${name}`;
 
-/** The registry as its rows say it, in memory. */
+/** The registry in memory, from its rows. */
 export class RegistryState {
   /** Grows with each change, of whichever node. */
   version = 0;
-  /** Exclusive or of the hashes of all rows, in hexadecimal digits: a row that is changed behind the server's back is noticed. */
+  /** Exclusive or of the hashes of all rows, in hexadecimal digits: detects rows that another program has changed. */
   digest = EMPTY_DIGEST;
   /** The largest key of a cell there ever was. */
   lastKey = 0;
@@ -226,7 +226,7 @@ export class RegistryDraft {
     }
   }
 
-  /** Keys of its cells stay taken: what the rows say of them goes. */
+  /** Keys of its cells stay reserved; the contents of their rows are removed. */
   #deleteTenant(id: string): void {
     if (this.#get('tenant', id) !== undefined) this.#put('tenant', id, null);
     for (const key of this.#state.apiKeys.values())

@@ -6,7 +6,7 @@ import { SCHEMA } from './database.js';
 /** Grows with each change of the tables. */
 const FORMAT = 1;
 
-/** Any number: servers that make the tables at once wait for each other by it. */
+/** An arbitrary lock number: servers that create the tables at the same time wait for each other on it. */
 const TABLES_LOCK = 7_293_615_480;
 
 /**
@@ -208,7 +208,7 @@ const TABLES = `
   CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
 `;
 
-/** Tables of clusters, added to those of an installation that has run alone. */
+/** Tables of clusters, added to those of a single server's installation. */
 const CLUSTER_TABLES = `
   ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS facts text;
   ALTER TABLE incarnation ADD COLUMN IF NOT EXISTS unfit text NOT NULL DEFAULT '["starting"]';
@@ -227,7 +227,7 @@ const CLUSTER_TABLES = `
   CREATE INDEX IF NOT EXISTS ticket_by_expiry ON ticket (expires_at);
 `;
 
-/** Columns that came later: acknowledged records that a cell lacks (null = none), and the losses that were accepted. */
+/** Columns added later: acknowledged records that a cell lacks (null = none), and accepted losses. */
 const LOSS_COLUMNS = `
   ALTER TABLE head ADD COLUMN IF NOT EXISTS missing bigint;
   ALTER TABLE head ADD COLUMN IF NOT EXISTS losses integer NOT NULL DEFAULT 0;
@@ -249,7 +249,7 @@ export const TABLES_OF_CELLS = [
 
 /** An installation as its database names it. */
 export interface Installation {
-  /** Drawn when the tables were made. */
+  /** Random, from the creation of the tables. */
   readonly installation: string;
 }
 
@@ -299,7 +299,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
   }
 }
 
-/** Missing columns: tables of the same names that another program has made. */
+/** Missing columns: tables of the same names by another program. */
 function foreignOr(error: unknown, shown: string): unknown {
   const { code } = error as { readonly code?: string };
   if (code !== '42703' && code !== '42P01') return error;

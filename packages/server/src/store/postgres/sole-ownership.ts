@@ -26,7 +26,7 @@ interface OwnershipParts {
   readonly reloadRegistry: () => Promise<unknown>;
 }
 
-/** Ownership of a server that has its database to itself: it takes every cell at the start. */
+/** Ownership of a single server: it acquires every cell at the start. */
 export class SoleOwnership {
   readonly #parts: OwnershipParts;
   #projector: HistoryProjector | undefined;
@@ -35,7 +35,7 @@ export class SoleOwnership {
     this.#parts = parts;
   }
 
-  /** Takes every cell without a live owner, with the next epoch, so that nothing of an earlier owner is committed any more. */
+  /** Acquires every cell without a live owner, with the next epoch, so that an earlier owner can no longer commit. */
   async takeAll(): Promise<void> {
     const { database, incarnation, state } = this.#parts;
     const rows = await database.ask<HeadRow>(
@@ -84,7 +84,7 @@ export class SoleOwnership {
     for (const cell of cells.values()) projector.own(cell, positions.get(cell.key ?? 0) ?? 0);
   }
 
-  /** Takes a cell again that was lost. Rejects with `RecordsMissing` when it lacks acknowledged records. */
+  /** Acquires a lost cell again. Rejects with `RecordsMissing` if it lacks acknowledged records. */
   takeCell(simulationId: string): void | Promise<void> {
     return this.#parts.cells.has(simulationId) ? undefined : this.#takeCell(simulationId);
   }
@@ -108,7 +108,7 @@ export class SoleOwnership {
     this.#projector?.own(this.#own(registered, row), Number(row.told ?? 0));
   }
 
-  /** A cell that is not as this server has it in memory: nothing of it is committed any more. */
+  /** A cell that differs from memory: it accepts no further commits. */
   forget(cell: Cell): void {
     const { cells } = this.#parts;
     cell.isLost = true;

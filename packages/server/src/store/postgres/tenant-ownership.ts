@@ -13,8 +13,8 @@ import type { RegisteredCell, RegistryState } from './registry-state.js';
 const TAKE_MS = 10_000;
 
 /**
- * Takes tenants that no live incarnation owns, and cells of theirs with the next epoch. One statement: the row of a tenant is locked before its
- * heads, so that of two nodes that take a tenant the later one finds it taken and leaves its heads alone.
+ * Acquires tenants that no live incarnation owns, and their cells with the next epoch. One statement: the row of a tenant is locked before
+ * its heads, so that of two nodes that acquire a tenant the later one finds it owned and does not change its heads.
  */
 const TAKE = `
   WITH taken AS (
@@ -150,7 +150,7 @@ export class TenantOwnership implements Ownership {
     return [...unplaced, ...rows.map(({ tenant }) => tenant)];
   }
 
-  /** Tenants with cells from before there was a cluster. */
+  /** Tenants with cells from before the cluster. */
   async #unplaced(): Promise<readonly string[]> {
     const unknown = new Set<string>();
     for (const cell of this.#state.cells.values())
@@ -188,7 +188,7 @@ export class TenantOwnership implements Ownership {
     return this.#inTurn(() => this.#take(tenantIds));
   }
 
-  /** One after the other: of two that take the same cell, the second one would raise the epoch that the first one has read. */
+  /** Sequential: of two that acquire the same cell, the second one would raise the epoch that the first one has read. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#lastTake.then(work);
     this.#lastTake = done.catch(() => undefined);
@@ -277,7 +277,7 @@ export class TenantOwnership implements Ownership {
     );
   }
 
-  /** A cell that another may have: nothing of it is committed any more. */
+  /** A cell that another node may own: it accepts no further commits. */
   forget(cell: Cell): void {
     cell.isLost = true;
     if (this.#cells.get(cell.id) === cell) this.#cells.delete(cell.id);

@@ -36,9 +36,9 @@ export interface SqliteStoreOptions {
   readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
   /** For tests: how soon and how fast the journal is read again. */
   readonly scrub?: ScrubOptions;
-  /** Derives history again, whatever state it is in. */
+  /** Derives history again, regardless of its state. */
   readonly isHistoryFresh?: boolean;
-  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
+  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither written nor used. */
   readonly recovery?: string;
   /** URL of a module with another `projectRecord`. */
   readonly projection?: string;

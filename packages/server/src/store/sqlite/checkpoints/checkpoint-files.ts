@@ -21,7 +21,7 @@ import type { JournalBlocks } from '../journal/journal-blocks.js';
 /** The folder of a data directory that checkpoints are in. */
 export const CHECKPOINT_FOLDER = 'checkpoints';
 
-/** Lines are written so many bytes at a time. */
+/** Bytes of lines written at a time. */
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
 /** A head is shorter. */
@@ -32,7 +32,7 @@ const NAME = /^(\d+)-(\d+)(\.kept)?\.jsonl$/;
 
 interface CheckpointFile {
   readonly seq: number;
-  /** For a snapshot: until it is let go. */
+  /** For a snapshot: until it is released. */
   readonly isKept: boolean;
 }
 
@@ -42,13 +42,13 @@ interface Head {
   readonly journal: string;
   readonly simulation: number;
   readonly seq: number;
-  /** Hash of the journal's block that holds this record. */
+  /** Hash of the journal's block with this record. */
   readonly block: string;
 }
 
 /**
- * Checkpoints as files: a head, the lines of the state, and in the last line the SHA-256 of all before it. A file is there whole or not at
- * all, and is used only if its journal is the one that it was made of.
+ * Checkpoints as files: a head, the lines of the state, and in the last line the SHA-256 of all before it. A file exists completely or not
+ * at all, and is used only if its journal is the one that it was made of.
  */
 export class CheckpointFiles {
   readonly #folder: string;
@@ -69,7 +69,7 @@ export class CheckpointFiles {
     return origin && this.load(origin.parent, Math.min(upTo, origin.seq));
   }
 
-  /** Durable when it returns. One that is kept stays until it is let go; of others the latest stay. */
+  /** Durable when it returns. A kept one stays until it is released; of the others the latest stay. */
   save(simulation: number, { seq, lines }: Checkpoint, isKept = false): void {
     const block = this.#blocks.holding(simulation, seq);
     const head: Head = {
@@ -105,7 +105,7 @@ export class CheckpointFiles {
     }
   }
 
-  /** The first that is whole, of a simulation that there is, and not of this journal, or of more than it has. */
+  /** The first complete one of an existing simulation that belongs to another journal, or to more records than this journal has. */
   misfit(
     isLive: (simulation: number) => boolean,
   ): { readonly path: string; readonly journal: string } | undefined {

@@ -1,4 +1,4 @@
-/** The thread that makes checkpoints of the embedded store. */
+/** The checkpoint thread of the embedded store. */
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { workOn } from '../../checkpoint-work.js';

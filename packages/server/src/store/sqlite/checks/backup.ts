@@ -45,7 +45,7 @@ export function backUp(directory: string, to: string): BackedUp {
     throw new UnusableDirectory(`${to} lies in the data directory: a backup needs a place of its own`);
   if (existsSync(to) && (!statSync(to).isDirectory() || readdirSync(to).length > 0))
     throw new UnusableDirectory(`${to} is not empty: a backup needs a place of its own`);
-  // Under another name until it is whole: nothing that looks like a backup is less than one.
+  // Under another name until it is complete, so that no partial copy looks like a backup.
   const draft = `${resolve(to)}.incomplete`;
   rmSync(draft, { recursive: true, force: true });
   try {
@@ -65,7 +65,7 @@ function isWithin(directory: string, path: string): boolean {
   return steps === '' || !(steps.startsWith('..') || isAbsolute(steps));
 }
 
-/** Without links, of as much of a path as there is. */
+/** The existing part of a path without links. */
 function realPathOf(path: string): string {
   const whole = resolve(path);
   if (existsSync(whole)) return realpathSync(whole);
@@ -119,7 +119,7 @@ function copyDatabase(from: string, to: string, file: string): void {
   sync(copy);
 }
 
-/** Files that a server removes meanwhile are no loss. */
+/** Files that a server removes in the meantime are not needed. */
 function copyCheckpoints(from: string, to: string): void {
   if (!existsSync(from)) return;
   makePrivateDirectory(to);

@@ -14,10 +14,10 @@ import { OpenHistory } from '../history/open-history.js';
 
 const BYTES_AT_ONCE = 2_000_000;
 
-/** Rows of one kind, by content: numbers that a file gives its owners are its own. */
+/** Rows of one kind, by content: numbers of owners differ between files. */
 interface RowKind {
   readonly name: string;
-  /** `s` is the simulation; @ stands for the database. */
+  /** `s` is the simulation; @ is replaced by the database. */
   readonly rows: string;
   readonly columns: readonly string[];
 }

@@ -35,7 +35,7 @@ export function* altered(database: Database, statements: Statements): Iterable<D
   }
 }
 
-/** The first block that is not sound, if there is one. */
+/** The first damaged block, if any. */
 function* damagedBlocks(blocks: JournalBlocks, lastK: number): Iterable<DamagedJournal> {
   for (let k = 0; k < lastK;) {
     const some = blocks.after(k, BYTES_AT_ONCE);

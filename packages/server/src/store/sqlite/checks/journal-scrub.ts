@@ -1,6 +1,6 @@
 /**
- * The thread that reads the whole journal again and again, slowly: data that is rarely read can be damaged, too, and should be found while
- * there is a backup of it. Ends with its findings.
+ * The thread that reads the whole journal repeatedly and slowly: damage to rarely read data must be found while a backup of it exists. Ends
+ * when it finds damage.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { join } from 'node:path';

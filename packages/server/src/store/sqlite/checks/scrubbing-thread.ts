@@ -25,7 +25,7 @@ export interface ScrubReport {
   readonly message: string;
 }
 
-/** A start has more urgent things to do. */
+/** A start has more urgent work. */
 const USUAL_DELAY_MS = 60_000;
 
 export interface ScrubOptions {

@@ -14,13 +14,13 @@ const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Opens a connection. Once closed it stays open internally until its statements are garbage-collected or its thread has ended: the binding
- * does not release them before. A writing connection removes its log by name at that time, so no other file may have taken its place.
+ * does not release them before. A writing connection removes its log by name at that time, so no other file may have replaced it.
  */
 export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
   const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
   // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
   database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
-  // Deleted rows are overwritten: the erasure of a tenant leaves nothing of it in free pages (D170).
+  // Deleted rows are overwritten: the erasure of a tenant leaves no data in free pages (D170).
   database.exec('PRAGMA secure_delete = ON');
   return database;
 }
@@ -85,7 +85,7 @@ const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
 
-/** The binding gives some errors without their number; the texts are SQLite's own. */
+/** The binding omits the number of some errors; the texts are SQLite's own. */
 const NUMBERS: Readonly<Record<string, number>> = {
   'access permission denied': SQLITE_PERM,
   'attempt to write a readonly database': SQLITE_READONLY,
@@ -106,7 +106,7 @@ function sqliteCode(error: unknown): number | undefined {
 
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 
-/** No space left: the one error after which the same commit may be tried again. */
+/** No space left: the only error after which the same commit may be retried. */
 export function isDiskFull(error: unknown): boolean {
   if (sqliteCode(error) === SQLITE_FULL) return true;
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
@@ -123,14 +123,14 @@ export function isForbidden(error: unknown): boolean {
   return code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
 }
 
-/** The disk itself fails: no bug, and nothing that trying again mends. */
+/** The disk itself fails: not a bug, and not solved by a retry. */
 export function isDiskFailure(error: unknown): boolean {
   return (
     sqliteCode(error) === SQLITE_IOERR || (error instanceof Error && 'code' in error && error.code === 'EIO')
   );
 }
 
-/** Runs a read, and turns errors of damaged data into errors that say so. */
+/** Runs a read, and maps errors of damaged data to their own type. */
 export function readingIntact<Result>(read: () => Result): Result {
   try {
     return read();

@@ -5,8 +5,8 @@ import { isBusy } from './connection.js';
 import { makePrivate, unusable } from './private-files.js';
 
 /**
- * Holds a data directory for the life of this process. The operating system lets go of it when the process ends,
- * however it ends; a lock file with a process id in it would have to be cleaned up by hand.
+ * Holds a data directory for the life of this process. The operating system releases it when the process ends in any way; a lock file with
+ * a process id would require manual cleanup.
  */
 export class DirectoryLock {
   readonly #database: InstanceType<typeof DatabaseSync>;

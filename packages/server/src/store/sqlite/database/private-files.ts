@@ -5,7 +5,7 @@ import { isDiskFailure, isForbidden } from './connection.js';
 /** Permission bits of other users, which a data directory and its files must not have. */
 const OTHERS = 0o077;
 
-/** Makes a data directory, or makes one that is there its owner's alone. Throws `UnusableDirectory`. */
+/** Creates a data directory, or restricts an existing one to its owner. Throws `UnusableDirectory`. */
 export function makePrivateDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -9,7 +9,7 @@ import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
 
 type Ordinal = 'portfolio_n' | 'account_n' | 'number';
 
-/** A page of a fork's orders: its own and, as they were, those of its ancestors that it has not changed. */
+/** A page of a fork's orders: its own, and its ancestors' at the fork that it has not changed. */
 export function forkOrders(
   statements: Statements,
   lineage: HistoryLineage,
@@ -138,7 +138,7 @@ class ForkOrders {
     };
   }
 
-  /** The orders of a generation that match, and are as they were. */
+  /** The matching orders of a generation that have not changed since. */
   #settled(index: number, query: OrderQuery): Condition {
     const own = this.#visible(index);
     const { upTo } = this.#links[index] ?? { upTo: 0 };
@@ -168,7 +168,7 @@ class ForkOrders {
     return all<StoredOrder>(this.#statements.of(sql), ...values, upTo);
   }
 
-  /** The orders of a generation that were there, and that no newer one has made its own. */
+  /** The orders of a generation that existed and that no newer generation has changed. */
   #visible(index: number): Condition {
     const link = this.#links[index];
     if (link === undefined) throw new RangeError('no such generation');

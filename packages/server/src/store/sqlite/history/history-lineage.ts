@@ -19,7 +19,7 @@ import type { JournalBlocks } from '../journal/journal-blocks.js';
 import { LargeRecords, PastRecords } from './past-records.js';
 import { snapshotAsOf } from './snapshot-tables.js';
 
-/** A simulation whose rows are shown, as of its record `upTo`; Infinity = as they are. */
+/** A simulation whose rows are shown, as of its record `upTo`; Infinity = current rows. */
 export interface Generation {
   readonly simulation: number;
   readonly upTo: number;
@@ -45,8 +45,8 @@ const COUNTED: readonly CountedList[] = [
 ];
 
 /**
- * The history of a fork: rows of its ancestors as they were at the point, and its own. A row of an ancestor that has changed since is made again
- * from the events up to the point. Newer generations come first everywhere. Throws `DamagedHistory` and `DamagedJournal`.
+ * The history of a fork: rows of its ancestors at the point of the fork, and its own. A row of an ancestor that has changed since is
+ * derived again from the events up to the point. Newer generations come first everywhere. Throws `DamagedHistory` and `DamagedJournal`.
  */
 export class HistoryLineage {
   readonly #statements: Statements;
@@ -96,7 +96,7 @@ export class HistoryLineage {
     if (upTo === Infinity || last === first) return last;
     if (list === 'standings') return this.#snapshotsOf(link, first);
     if (list === 'tenant-events') return this.#tenantEventsOf(link, first);
-    // Records of items come in the order of their ordinals.
+    // Records of items are in the order of their ordinals.
     const isThere = (n: number): boolean => this.#bornOf(row, list, n) <= upTo;
     if (isThere(last)) return last;
     let low = first;
@@ -118,7 +118,7 @@ export class HistoryLineage {
     );
   }
 
-  /** The record that the item with an ordinal came with. */
+  /** The record that contains the item with an ordinal. */
   #bornOf({ k, kind }: OwnerRow, list: CountedList, n: number): number {
     let row: { readonly seq: number | null } | undefined;
     if (list === 'orders')
@@ -193,7 +193,7 @@ export class HistoryLineage {
     return undefined;
   }
 
-  /** The row of an order as it was in its generation, the first of `from`. */
+  /** The row of an order in its generation, the first of `from`. */
   orderAsOf(row: StoredOrder, from: readonly Generation[]): StoredOrder {
     const [generation] = from;
     if (generation === undefined || row.changed <= generation.upTo) return row;
@@ -270,7 +270,7 @@ export class HistoryLineage {
     return [...found.values()].sort((a, b) => a.n - b.n);
   }
 
-  /** An item with a key, as of a record; undefined when there was none yet. */
+  /** An item with a key, as of a record; undefined if there was none yet. */
   itemAsOf(item: ItemRow, upTo: number): ItemRow | undefined {
     if (item.seq <= upTo) return item;
     const sql =
@@ -279,7 +279,7 @@ export class HistoryLineage {
     return past === undefined ? undefined : { ...item, ...past };
   }
 
-  /** The orders of a simulation by then: how many, and the number of the last. */
+  /** The orders of a simulation by then: their count, and the number of the last. */
   ordersBy(simulation: number, upTo: number): { readonly count: number; readonly last: number } {
     const row = this.simulation(simulation);
     if (row === undefined) return { count: 0, last: 0 };

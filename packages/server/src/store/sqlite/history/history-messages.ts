@@ -4,7 +4,7 @@ export interface ProjectorData {
   /** URL of the module that exports `projectRecord`. */
   readonly projection: string;
   readonly signal: Int32Array;
-  /** Reason to remove the tables first, whatever state they are in. They are open nowhere. */
+  /** Reason to remove the tables first, in any state. They are not open anywhere. */
   readonly fresh: string | undefined;
   /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
   readonly pageLimit?: Int32Array | undefined;
@@ -21,7 +21,7 @@ export type FromProjector =
   | { readonly kind: 'ok' }
   | { readonly kind: 'rebuilding'; readonly reason: string; readonly progress: number }
   | { readonly kind: 'failing'; readonly reason: string }
-  /** It can do nothing more with these tables. */
+  /** It cannot continue with these tables. */
   | { readonly kind: 'damaged'; readonly reason: string }
   | {
       readonly kind: 'projected';
@@ -29,7 +29,7 @@ export type FromProjector =
       readonly positions: readonly number[];
       /** Number of records; negative at the beginning: the number to be processed. */
       readonly records: number;
-      /** Set when there was nothing more: what had been committed when it looked. */
+      /** Set when it has caught up: the last commit at that check. */
       readonly upTo?: number;
     }
   | { readonly kind: 'closed' };

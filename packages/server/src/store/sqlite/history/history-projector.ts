@@ -1,6 +1,6 @@
 /**
  * The thread that derives history from the journal, with a delay: it reads the blocks after its watermark on a connection of its own, and
- * writes their changes, many records at a time, with the watermark in the same transaction. Falling behind costs nothing but time.
+ * writes their changes, many records at a time, with the watermark in the same transaction. A backlog costs only time.
  */
 import { join } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -21,7 +21,7 @@ import { JournalBlocks, recordsOf } from '../journal/journal-blocks.js';
 import type { Block } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
 
-/** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
+/** Data of blocks in one transaction: some 3,000 orders, processed in a tenth of a second. */
 const BYTES_AT_ONCE = 2_000_000;
 /**
  * Commits within this time become one transaction: a transaction costs more than the records of a few commits. A reader of history ends the
@@ -31,7 +31,7 @@ const SHORTEST_PAUSE_MS = 20;
 /** Under load transactions are larger, and cost less for each record. A waiting reader ends the pause. */
 const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
-/** Time that the end of the server gives to the rows of deleted simulations. */
+/** Time at shutdown for removing rows of deleted simulations. */
 const LONGEST_PURGE_MS = 3000;
 const RETRY_MS = 250;
 const UNEXPLAINED_RETRY_MS = 5_000;
@@ -82,7 +82,7 @@ class Projector {
     this.#close();
   }
 
-  /** Removes the rows of deleted simulations that are left, for a few seconds at most; the next start removes the others. */
+  /** Removes the remaining rows of deleted simulations, for a few seconds at most; the next start removes the others. */
   #finishPurge(): void {
     const until = performance.now() + LONGEST_PURGE_MS;
     try {
@@ -92,7 +92,7 @@ class Projector {
     }
   }
 
-  /** Removes rows of deleted simulations while there is nothing to write, a few milliseconds at a time. */
+  /** Removes rows of deleted simulations in idle time, a few milliseconds at a time. */
   #idle({ purge }: OpenHistory, news: number): void {
     if (purge.step()) this.#signal.pause(SHORTEST_PAUSE_MS);
     else this.#signal.awaitNews(news, IDLE_MS);
@@ -160,7 +160,7 @@ class Projector {
     return one(this.#registry.of(sql), simulation) !== undefined;
   }
 
-  /** One transaction. Returns how many records it took. */
+  /** One transaction. Returns the number of records in it. */
   #step(open: OpenHistory): number {
     this.#applyPageLimit(open);
     const upTo = this.#signal.committedRecords;
@@ -198,7 +198,7 @@ class Projector {
   #failed(error: unknown): void {
     const { kind, message: reason } = historyFailureOf(error);
     if (kind === 'history-damaged') {
-      // Deriving it once more may help; at once and over and over would not.
+      // Deriving it again may help, but not immediately and repeatedly.
       if (this.#rebuilding !== undefined) {
         this.#tell({ kind: 'failing', reason });
         this.#signal.pause(SECOND_REBUILD_MS);
@@ -209,7 +209,7 @@ class Projector {
     }
     this.#isFailing = true;
     this.#tell({ kind: 'failing', reason });
-    // No room, no permission: tried again soon. A journal that is not sound, a projection that throws: nothing will change by itself.
+    // No space, no permission: retried soon. A damaged journal, a projection that throws: a retry cannot help.
     this.#signal.pause(kind === 'unreadable' ? RETRY_MS : UNEXPLAINED_RETRY_MS);
   }
 
@@ -221,7 +221,7 @@ class Projector {
     }
   }
 
-  /** Stands for a full disk in tests: the error and the way back are SQLite's own. */
+  /** Simulates a full disk in tests: the error and the recovery are SQLite's own. */
   #applyPageLimit({ database }: OpenHistory): void {
     if (this.#data.pageLimit === undefined) return;
     const limit = Atomics.load(this.#data.pageLimit, 0);
@@ -238,7 +238,7 @@ class Projector {
     try {
       isCopied = one<{ busy: number }>(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)'))?.busy === 0;
     } catch {
-      // No room for it: the log stays as it is.
+      // No space for it: the log is unchanged.
     }
     database.close();
     if (isCopied) sealHistory(this.#path);

@@ -5,8 +5,8 @@ import type { Database, SqlValue } from '../database/connection.js';
 const ROWS_AT_ONCE = 512;
 
 /**
- * Removes the rows of deleted simulations, a little at a time, when there is no other work. Rows that forks rest on stay until the last of
- * these forks is removed.
+ * Removes the rows of deleted simulations, in small steps, when idle. Rows that forks depend on stay until the last of these forks is
+ * removed.
  */
 export class HistoryPurge {
   readonly #database: Database;
@@ -26,12 +26,12 @@ export class HistoryPurge {
     this.#requested.add(simulation);
   }
 
-  /** Its records are not to be projected any more. */
+  /** Its records are no longer projected. */
   isRequested(simulation: number): boolean {
     return this.#requested.has(simulation);
   }
 
-  /** A transaction of its own. False when there was nothing to remove. */
+  /** A transaction of its own. False if there was nothing to remove. */
   step(): boolean {
     for (const simulation of this.#requested) {
       if (this.#isHeld(simulation)) continue;

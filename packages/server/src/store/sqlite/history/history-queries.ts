@@ -46,9 +46,9 @@ type PlacedRow = Pick<ItemRow, 'n' | 'seq' | 'places'>;
 
 /** A list of places: its rows, of which no field is wrong, and how many places it has. */
 interface PlacedList {
-  /** Upwards from a place. */
+  /** Ascending from a position. */
   readonly from: (n: number, limit: number) => readonly PlacedRow[];
-  /** Downwards from a place. */
+  /** Descending from a position. */
   readonly upTo: (n: number, limit: number) => readonly PlacedRow[];
   readonly total: number;
 }
@@ -61,7 +61,7 @@ interface Range {
 
 /** Rows read at a time when a filter requires reading all of them. */
 const SCAN_CHUNK = 1_000;
-/** Rows of events of orders that are read at once. */
+/** Rows of events of orders read at a time. */
 const MOST_EVENTS = 20_000;
 /** Rows read at a time for a page. */
 const PAGE_CHUNK = 1_024;
@@ -213,7 +213,7 @@ export class HistoryQueries {
       };
     if (kind === 'tenant')
       return {
-        // Backwards through all orders, of which those of one tenant are never far.
+        // Backwards through all orders: those of one tenant are found soon.
         conditions: ['simulation = ?', 'tenant = ?'],
         values: [simulation, owner.k],
         ordinal: 'number',
@@ -239,12 +239,12 @@ export class HistoryQueries {
     return this.#listed(simulation, query, (records, item) => records.stored(item));
   }
 
-  /** The same with the events as they are, for readers in this thread. They keep `records` for a moment: one page follows the other. */
+  /** The same with unparsed events, for readers in this thread. They cache `records` briefly for the next page. */
   items(simulation: number, query: Omit<ListQuery, 'simulationId'>, records: PastRecords): Page<ListItem> {
     return this.#listed(simulation, query, (_, item) => records.item(item), records);
   }
 
-  /** Records of a simulation, for as long as a reader keeps them. */
+  /** Records of a simulation, cached by a reader. */
   records(simulation: number): PastRecords {
     return this.#lineage.records(simulation);
   }
@@ -280,7 +280,7 @@ export class HistoryQueries {
     const later = `SELECT number, n, seq, places FROM order_event ${range} LIMIT ${MOST_EVENTS}`;
     const rows = all<PlacedEvents>(this.#statements.of(later), simulation, first, last);
     if (rows.length === MOST_EVENTS) return found;
-    // Neighbors in the journal one after the other: they are often in the same block.
+    // In the order of the journal: neighbors are often in the same block.
     const places = [...all<PlacedEvents>(this.#statements.of(accepted), simulation, first, last), ...rows];
     const records = this.records(simulation);
     for (const row of places.sort((a, b) => a.seq - b.seq)) {
@@ -430,7 +430,7 @@ export class HistoryQueries {
     let total = 0;
     let passed = 0;
     let following: number | undefined;
-    // Without a total no row in front of the page is read: it begins in the row that holds its first place.
+    // Without a total no row before the page is read: it begins in the row with its first position.
     let next = isUncounted === true && before >= 1 && before < all ? (from(before, 1)[0]?.n ?? all) : all;
     while (next >= range.first && next > 0) {
       if (isUncounted === true && following !== undefined) break;
@@ -525,7 +525,7 @@ export class HistoryQueries {
   }
 }
 
-/** The ordinals behind `first`, up to `last`, which one generation of an owner has. */
+/** The ordinals of one generation of an owner, after `first` and up to `last`. */
 interface Piece {
   readonly k: number;
   readonly first: number;
@@ -543,7 +543,7 @@ function piecesOf(links: readonly OwnerLink[], list: CountedList, total: number)
   });
 }
 
-/** A list of rows that are at hand, upwards. */
+/** A list of loaded rows, ascending. */
 function placedAmong(rows: readonly PlacedRow[]): PlacedList {
   return {
     from: (n, limit) => rows.filter((row) => row.n >= n).slice(0, limit),
@@ -556,7 +556,7 @@ function placedAmong(rows: readonly PlacedRow[]): PlacedList {
   };
 }
 
-/** Rows from a place on, at most so many. A row may have several places: few more are read than are looked at. */
+/** A limited number of rows from a position on. A row may have several positions: few more are read than needed. */
 function* rowsUpward(from: PlacedList['from'], first: number, limit: number): Generator<PlacedRow> {
   for (let n = first, left = limit; left > 0;) {
     const asked = Math.min(left, PAGE_CHUNK);

@@ -22,7 +22,7 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 
 export interface ReaderData {
   readonly directory: string;
-  /** One shared number; not 0: what waits is not to be answered any more. */
+  /** One shared number; not 0: queued queries are discarded. */
   readonly isStopping: Int32Array;
 }
 

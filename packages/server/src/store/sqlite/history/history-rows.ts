@@ -28,7 +28,7 @@ export interface OwnerRow {
   readonly base: string;
 }
 
-/** Places are those of one record. `n` is the ordinal of the last of them. */
+/** Positions within one record. `n` is the ordinal of the last of them. */
 export interface ItemRow {
   readonly owner: number;
   readonly list: number;
@@ -39,7 +39,7 @@ export interface ItemRow {
   readonly key: string | null;
 }
 
-/** Events of an order in a record after the one that it came with. */
+/** Events of an order in a record after its first one. */
 export interface OrderEventRow {
   readonly simulation: number;
   readonly number: number;
@@ -72,7 +72,7 @@ export interface StoredOrder {
   readonly filled_on: string | null;
   readonly terms: string;
   readonly progress: string;
-  /** The record that it came with. */
+  /** The record that contains it. */
   readonly seq: number;
   /** Its events in that record, as of an item. */
   readonly places: string;
@@ -88,7 +88,7 @@ export interface PortfolioRow {
   readonly tenant: string;
   readonly account: string;
   readonly terms: string;
-  /** The record that it came with. */
+  /** The record that contains it. */
   readonly opened: number;
   readonly last: string | null;
   /** The record that closed it. */
@@ -123,9 +123,9 @@ export interface StoredSnapshot {
   readonly owner: number;
   readonly minute: number;
   readonly n: number;
-  /** 1 = something is held. */
+  /** 1 = there is a position. */
   readonly holding: number;
-  /** 1 = something was traded, or came or went in another way. */
+  /** 1 = something was traded or transferred. */
   readonly moved: number;
   /** JSON. */
   readonly standing: string;
@@ -164,7 +164,7 @@ export interface WatermarkRow {
   readonly sum: number;
 }
 
-/** Which list an item is on, as rows say it. */
+/** Code of an item's list in rows. */
 export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, number>> = {
   activities: 1,
   ledger: 2,
@@ -174,7 +174,7 @@ export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, numbe
   'margin-calls': 6,
 };
 
-/** Checksum of a watermark: the one row of the history that says something about the journal. */
+/** Checksum of a watermark: the only row of the history with data about the journal. */
 export const watermarkSum = ({ journal, k, hash }: Omit<WatermarkRow, 'sum'>): number =>
   crc32([journal, k, String(hash)].join('\n'));
 
@@ -195,7 +195,7 @@ export function placesOf({ places }: { readonly places: string }): readonly Item
   return found;
 }
 
-/** An order as questions to the history give it out. */
+/** An order in the form that queries of the history return. */
 export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
   const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
     OrderRow,

@@ -10,13 +10,13 @@ import type { WatermarkRow } from './history-rows.js';
 
 export const HISTORY_FILE = 'history.db';
 
-/** "SPIH": says that a SQLite file is ours. */
+/** "SPIH": marks a SQLite file as ours. */
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived again. */
 const FORMAT = 6;
 
-/** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
+/** Orders occupy some 800 bytes: a fifth of each 4 KB page would stay empty. */
 const PAGE_SIZE = 8_192;
 
 /** Some 32 MB of log, then it is copied into the database. */
@@ -169,7 +169,7 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Removes the tables, whatever state they are in. No connection may have them open. */
+/** Removes the tables in any state. No connection may have them open. */
 export function removeHistory(path: string): void {
   for (const ending of ['', '.seal', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
 }
@@ -232,14 +232,14 @@ function refuseOther(database: Database, journal: string): void {
     throw new DamagedHistory('The history is of another journal');
 }
 
-/** Throws `DamagedHistory` when SQLite finds a small history malformed; larger ones are left to the reads. */
+/** Throws `DamagedHistory` when SQLite finds a small history malformed; larger ones are checked by reads. */
 export function refuseMalformed(database: Database): void {
   if (pragmaNumber(database, 'page_count') * PAGE_SIZE > MOST_CHECKED_BYTES) return;
   const [problem] = malformed(database);
   if (problem !== undefined) throw new DamagedHistory(`The history is malformed: ${problem}`);
 }
 
-/** Watermark of the tables in a file; undefined when there are none, or when they cannot be trusted. */
+/** Watermark of the tables in a file; undefined if there are none or they cannot be trusted. */
 export function watermarkAt(path: string): WatermarkRow | undefined {
   if (!existsSync(path)) return undefined;
   try {

@@ -15,7 +15,7 @@ export class HistorySignal {
     this.#wake();
   }
 
-  /** Wakes the projector at once: a caller waits, or there is a message. */
+  /** Wakes the projector immediately: a caller waits, or there is a message. */
   hurry(): void {
     Atomics.store(this.numbers, URGENT, 1);
     Atomics.notify(this.numbers, URGENT);
@@ -40,7 +40,7 @@ export class HistorySignal {
     Atomics.store(this.numbers, URGENT, 0);
   }
 
-  /** Sleeps until there is other news than this, or so long. */
+  /** Sleeps until there is newer data than this, or for a maximum time. */
   awaitNews(news: number, ms: number): void {
     Atomics.wait(this.numbers, NEWS, news, ms);
   }

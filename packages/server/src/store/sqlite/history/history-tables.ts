@@ -30,7 +30,7 @@ type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { cha
 
 type RowDraft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** Owner of lists as the last record left it. */
+/** Owner of lists after the last record. */
 interface OwnerDraft {
   readonly row: RowDraft<OwnerRow>;
   readonly counts: { -readonly [List in keyof Counts]: number };
@@ -103,7 +103,7 @@ export const accountOwner = (tenantId: string, accountId: string): string => `${
 /** The ids between which all accounts of a tenant are, `end` not included; others may be among them: see `isAccountOf`. */
 export const accountsOf = (tenantId: string): { readonly first: string; readonly end: string } => ({
   first: `${tenantId}/`,
-  // The character behind the slash.
+  // The character after the slash.
   end: `${tenantId}0`,
 });
 
@@ -141,7 +141,7 @@ export class HistoryTables {
   readonly #insertOrderEvents: BulkInsert<OrderEventRow>;
   readonly #insertTenantEvents: BulkInsert<TenantEventRow>;
 
-  /** `journal`: what rows of a fork's ancestors are made again from, as they were. */
+  /** `journal`: source for deriving earlier rows of a fork's ancestors. */
   constructor(database: Database, journal: JournalBlocks) {
     this.#statements = new Statements(database);
     this.#standings = new SnapshotTables(database);
@@ -261,7 +261,7 @@ export class HistoryTables {
   }
 
   /**
-   * Begins a fork without rows of its own: from here on its rows are those of its parent, as of a record, and its own additions. Not
+   * Begins a fork without rows of its own: its rows are those of its parent as of a record, and its own additions. Not
    * written yet.
    */
   beginFork(simulation: number, { parent, seq }: ForkOrigin): void {
@@ -395,7 +395,7 @@ export class HistoryTables {
     draft.row.filled_on = filledOn ?? draft.row.filled_on;
   }
 
-  /** Events of the record that an order came with are in its own row: most orders have no others. */
+  /** Events of an order's first record are in its own row: most orders have no others. */
   #orderEvent(simulation: SimulationDraft, seq: number, change: Change<'listed'>): void {
     if (change.key !== undefined) throw new Error('Events of orders have no keys');
     const number = Number(change.owner);
@@ -697,7 +697,7 @@ export class HistoryTables {
     return draft;
   }
 
-  /** An order of a fork's ancestors, as it was: about to become the fork's own. */
+  /** An order of a fork's ancestors at the fork, about to become the fork's own. */
   #inheritedOrder(simulation: SimulationDraft, number: number): OrderDraft {
     const found = this.#lineage.order(simulation.ancestors, number)?.row;
     if (found === undefined) throw new DamagedHistory(`The history has no order ${number}`);

@@ -4,7 +4,7 @@ import type { Block, JournalBlocks, RecordLine } from '../journal/journal-blocks
 
 const NEWLINE = 10;
 
-/** An item of a list with its event still as text: parsing is left to the thread that wants it. */
+/** An item of a list with its event still as text: the thread that needs it parses it. */
 export interface StoredItem {
   readonly seq: number;
   readonly at: number;
@@ -19,8 +19,8 @@ const LARGE_KEPT = 4;
 const LARGE_KEPT_MS = 2000;
 
 /**
- * Large records that were read recently: an order is followed through history by several questions, and all of them may concern one record.
- * Kept for a short while only, so that changes on disk are noticed.
+ * Large records that were read recently: several queries follow an order through history, and all of them may concern one record. Cached
+ * briefly only, so that changes on disk are noticed.
  */
 export class LargeRecords {
   readonly #kept = new LRUCache<string, RecordLine>({ max: LARGE_KEPT, ttl: LARGE_KEPT_MS });
@@ -34,7 +34,7 @@ export class LargeRecords {
   }
 }
 
-/** Events of past records of one simulation, for as long as one page takes: neighbors are often in the same block. */
+/** Events of past records of one simulation, cached for one page: neighbors are often in the same block. */
 export class PastRecords {
   readonly #journal: Pick<JournalBlocks, 'holding'>;
   readonly #simulation: number;
@@ -60,7 +60,7 @@ export class PastRecords {
     return { seq, at, event, item, data: events[event] };
   }
 
-  /** When a record was made, simulated ms. Throws `DamagedJournal`. */
+  /** Instant of a record, simulated ms. Throws `DamagedJournal`. */
   at(seq: number): number {
     return this.record(seq).at;
   }

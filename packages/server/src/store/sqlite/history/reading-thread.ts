@@ -5,7 +5,7 @@ import type { HistoryFailure } from './history-failure.js';
 import { raise, stopFlag } from '../../stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from '../../worker-url.js';
 
-/** Queries that may wait for the reader; more means that it does not keep up. */
+/** Maximum number of queries waiting for the reader; more means that it is overloaded. */
 const MOST_WAITING = 1_000;
 
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
@@ -73,7 +73,7 @@ export class ReadingThread {
     this.#waiting.clear();
   }
 
-  /** Has nothing open any more when it resolves. */
+  /** Resolves when it has closed everything. */
   async stop(reason: string): Promise<void> {
     if (this.#reader === undefined) return;
     const { worker, isStopping } = this.#reader;

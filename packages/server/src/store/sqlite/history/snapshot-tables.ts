@@ -17,7 +17,7 @@ interface MinuteDraft {
   standing: PortfolioSnapshot;
   readonly first: number;
   seq: number;
-  /** The last version of it that is kept ends before this record. */
+  /** Its last kept version ends before this record. */
   keptUntil: number;
   /** True when its row is there already. */
   isStored: boolean;
@@ -36,7 +36,7 @@ export interface SnapshotOwner {
 /** Portfolios whose last minute is remembered between transactions. */
 const MOST_REMEMBERED = 50_000;
 
-/** Writes what portfolios had, minute by minute, and what pushed quotes marked: what curves are made of (D149). */
+/** Writes the data of equity curves: portfolio snapshots minute by minute, and marks of pushed quotes (D149). */
 export class SnapshotTables {
   readonly #statements: Statements;
   readonly #insertStandings: BulkInsert<StoredSnapshot>;
@@ -75,7 +75,7 @@ export class SnapshotTables {
     return this.#minutesOf(owner).at(-1)?.standing;
   }
 
-  /** `countOne` gives the ordinal of one more minute. */
+  /** `countOne` returns the ordinal of the next minute. */
   changed(
     owner: SnapshotOwner,
     seq: number,

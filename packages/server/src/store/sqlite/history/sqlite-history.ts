@@ -46,8 +46,8 @@ export interface SqliteHistoryParts {
 }
 
 /**
- * History in a database of its own. The calling thread looks single rows up, the reader answers paged queries, the projector writes. When
- * tables turn out to be damaged, all of them close the tables and the projector derives them again.
+ * History in a database of its own. The calling thread reads single rows, the reader answers paged queries, the projector writes. If tables
+ * are damaged, all threads close them and the projector derives them again.
  */
 export class SqliteHistory implements History {
   readonly answersAtOnce = true;
@@ -245,7 +245,7 @@ export class SqliteHistory implements History {
     return this.#all<MinuteMark>(simulationId, { kind: 'marks', symbol, from, to });
   }
 
-  /** Everything that a question finds. */
+  /** All results of a query. */
   async #all<Row>(simulationId: string, request: Question): Promise<readonly Row[]> {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return [];
@@ -353,7 +353,7 @@ export class SqliteHistory implements History {
     this.#queries = undefined;
     const database = this.#database;
     this.#database = undefined;
-    // Not while it is being asked.
+    // Not during a query.
     await this.#reader.stop('The history is being derived anew');
     await Promise.all(this.#readers.map((letGo) => letGo()));
     database?.close();

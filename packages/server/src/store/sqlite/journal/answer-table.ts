@@ -6,7 +6,7 @@ import type { Database, Statement, Statements } from '../database/connection.js'
 import { answerHash } from './row-sums.js';
 import type { AnswerRow, RowSum } from './row-sums.js';
 
-/** Answers removed per commit at most, so that a wave of expiring ones does not delay those who wait. */
+/** Maximum number of responses removed per commit, so that many expiring ones do not delay waiting callers. */
 const EXPIRED_PER_COMMIT = 64;
 const EXPIRY_INTERVAL_MS = 1_000;
 
@@ -98,7 +98,7 @@ interface Stored {
   readonly checksum: Uint8Array;
 }
 
-/** The answer of this lookup, as it was given. Throws `DamagedJournal`. */
+/** The stored response of this lookup. Throws `DamagedJournal`. */
 export function findAnswer(statements: Statements, lookup: string): AnswerRow | undefined {
   const sql = `SELECT lookup, expires_at AS expiresAt, fingerprint, status_code AS statusCode, body, checksum FROM answer WHERE lookup = ?`;
   const row = readingIntact(() =>

@@ -24,7 +24,7 @@ export interface Piece {
   readonly bytes: number;
 }
 
-/** An answer without what its lookup is made of. */
+/** A response without the parts of its lookup. */
 export type AnswerContent = Pick<StoredAnswer, 'expiresAt' | 'fingerprint' | 'statusCode' | 'body'>;
 
 /** Everything that is not a record. */

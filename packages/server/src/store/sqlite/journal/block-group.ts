@@ -19,7 +19,7 @@ interface Gathered {
   readonly parts: Uint8Array[];
 }
 
-/** The blocks of a commit: what belongs to one simulation together, as far as it fits. */
+/** The blocks of a commit: records of one simulation together, as far as they fit. */
 export function blocksOf(batches: readonly Batch[]): readonly NewBlock[] {
   const gathered: Gathered[] = [];
   const open = new Map<number, Gathered>();

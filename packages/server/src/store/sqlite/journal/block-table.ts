@@ -55,7 +55,7 @@ export class BlockTable {
     );
   }
 
-  /** The hash of the block that holds a record, which is the simulation's own. */
+  /** The hash of the block with one of the simulation's own records. */
   #hashOf(simulation: number, seq: number): Uint8Array {
     const sql = 'SELECT hash FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1';
     const row = one<{ hash: Uint8Array }>(this.#statements.of(sql), simulation, seq);

@@ -36,7 +36,7 @@ export class HighWaterMark {
     this.#fd = fd;
   }
 
-  /** Undefined when there is none that can be read: not yet written, or lost. */
+  /** Undefined if none can be read: not yet written, or lost. */
   static read(path: string): CommitMark | undefined {
     if (!existsSync(path)) return undefined;
     const fd = openSync(path, 'r');
@@ -63,7 +63,7 @@ export class HighWaterMark {
     return new HighWaterMark(fd);
   }
 
-  /** Written when it returns, whatever becomes of this process. Durable after `sync`. */
+  /** Survives the process when it returns. Durable after `sync`. */
   write(mark: CommitMark): void {
     const text = `${mark.journalId} ${mark.commit} ${mark.digest}`;
     const slot = Buffer.alloc(SLOT_SIZE, ' ');
@@ -109,8 +109,8 @@ export interface CommitState {
 
 /**
  * The database may be ahead of the mark by the one commit that was never acknowledged. It must not be behind, nor further ahead:
- * a mark that is older than that belongs to an older copy and tells nothing. The commit that the mark names must be the one that
- * the database has.
+ * an older mark belongs to an older copy and proves nothing. The commit that the mark names must be the one that the database
+ * has.
  */
 export function refuseShortened(state: CommitState, mark: CommitMark | undefined, path: string): void {
   if (mark === undefined) {

@@ -62,14 +62,14 @@ export class JournalBlocks {
     return row.id;
   }
 
-  /** Number of the last block ever written; 0 when there is none. The block itself may have been removed with its simulation. */
+  /** Number of the last block ever written; 0 if there is none. The block itself may have been removed with its simulation. */
   lastK(): number {
     return this.#one<{ k: number }>(this.#statements.of('SELECT last_k AS k FROM meta'))?.k ?? 0;
   }
 
   /**
-   * Blocks in the order of the commits with k > `after`, until about so many bytes of data were given; those of deleted
-   * simulations are left out, but for blocks that forks rest on. Empty when there are no more.
+   * Blocks in the order of the commits with k > `after`, up to about this many bytes of data; without those of deleted simulations, except
+   * blocks that forks depend on. Empty at the end.
    */
   after(after: number, bytes: number): readonly Block[] {
     const blocks: Block[] = [];
@@ -88,7 +88,7 @@ export class JournalBlocks {
       for (const block of fetched) {
         const { simulation, first } = block;
         const previous = ends.get(simulation) ?? this.#before(simulation, first);
-        // Deleted between the two looks.
+        // Deleted between the two reads.
         if (previous.seq !== first - 1 && !this.isLive(simulation) && !held.has(simulation)) continue;
         ends.set(simulation, checked(block, previous));
         blocks.push(block);
@@ -158,8 +158,8 @@ export class JournalBlocks {
   }
 
   /**
-   * Records of a simulation with seq > `afterSeq`, in constant memory, a fork's ancestors' among them; those that are written meanwhile
-   * are left out. The chain is checked up to the tail. Ends early when the simulation is deleted meanwhile.
+   * Records of a simulation with seq > `afterSeq`, in constant memory, including those of a fork's ancestors; without those written in the
+   * meantime. The chain is checked up to the tail. Ends early if the simulation is deleted.
    */
   *read(simulation: number, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
     const tail = this.tail(simulation);
@@ -192,8 +192,8 @@ export class JournalBlocks {
   }
 
   /**
-   * The blocks of a fork's ancestors with records behind `afterSeq`, oldest first, each with the last record of it that is the fork's, too.
-   * They stay for as long as the fork, whatever becomes of the ancestors. Throws `DamagedJournal`.
+   * The blocks of a fork's ancestors with records after `afterSeq`, oldest first, each with its last record that the fork shares. They stay
+   * as long as the fork, even if the ancestors are deleted. Throws `DamagedJournal`.
    */
   *inherited(
     simulation: number,
@@ -230,7 +230,7 @@ export class JournalBlocks {
     return beginningOf(simulation, this.originOf(simulation), (parent, seq) => this.#hashOf(parent, seq));
   }
 
-  /** The hash of the block that holds a record. */
+  /** The hash of the block with a record. */
   #hashOf(simulation: number, seq: number): Uint8Array {
     return seq === 0 ? chainStart(simulation) : this.holding(simulation, seq).hash;
   }

@@ -16,10 +16,10 @@ import { makePrivate } from '../database/private-files.js';
 /** The file in a data directory that holds the journal, the registry and the answers. */
 export const JOURNAL_FILE = 'journal.db';
 
-/** "SPIT": says that a SQLite file is ours. */
+/** "SPIT": marks a SQLite file as ours. */
 const APPLICATION_ID = 0x53504954;
 
-/** Grows with each change of the tables or of what records say; a server refuses any other format. */
+/** Increased with each change of the tables or of the meaning of records; a server refuses any other format. */
 const FORMAT = 4;
 
 /**
@@ -29,7 +29,7 @@ const FORMAT = 4;
 const PAGE_SIZE = 1_024;
 
 /**
- * `block` is written in the order of commits, whatever the simulation, so that a commit touches the end of one table and not a page per
+ * `block` is written in the order of commits of all simulations, so that a commit touches the end of one table and not a page per
  * simulation. See journal-blocks.ts. There is no table of tails: a simulation's journal ends with its last block.
  *
  * `meta`: `last_k` is the k of the last block ever written (the block may have been removed with its simulation), `state_sum` and
@@ -106,7 +106,7 @@ export const JOURNAL_TABLES = `
 export function openJournalForWriting(path: string): Database {
   let database: Database | undefined;
   try {
-    // Read-only, so that a file that is refused stays as it was.
+    // Read-only, so that a refused file is unchanged.
     if (existsSync(path)) refuseForeign(path);
     makePrivate(path);
     database = openConnection(path, { readOnly: false });

@@ -5,7 +5,7 @@ import type { Database } from '../database/connection.js';
 import { refuseOtherTables } from './journal-schema.js';
 import { answersSumOf, REGISTRY_TABLES, RowSum, stateSumOf } from './row-sums.js';
 
-/** The one row that says what the last commit was and what must be in the tables after it. */
+/** The only row: identifies the last commit and the required contents of the tables after it. */
 export interface Meta {
   readonly journalId: string;
   /** Ownership of the directory: one more at each opening. */
@@ -36,7 +36,7 @@ function isSum(value: unknown): boolean {
   return value instanceof Uint8Array;
 }
 
-/** Covers everything of the row, and by the digest before it every commit so far. */
+/** Covers the whole row, and by the previous digest every commit so far. */
 export function digestOf(meta: Omit<Meta, 'digest'>): string {
   const { journalId, epoch, commits, lastK, stateSum, answersSum, previousDigest } = meta;
   const sums = [stateSum, answersSum].map((sum) => Buffer.from(sum).toString('hex'));
@@ -50,8 +50,8 @@ export function digestOf(meta: Omit<Meta, 'digest'>): string {
 const PAGES_OF_A_START = 64 * 1024;
 
 /**
- * Refuses a journal whose registry or whose ends differ from those of its last commit, before any of it is served. Of a large journal it
- * reads only the last block of each simulation: other blocks are checked when they are read.
+ * Refuses a journal whose registry or whose ends differ from those of its last commit, before it is served. In a large journal it reads
+ * only the last block of each simulation: other blocks are checked when they are read.
  */
 export function refuseAltered(database: Database, meta: Meta): void {
   refuseOtherTables(database);

@@ -11,7 +11,7 @@ interface OpenPiece {
   text: string;
 }
 
-/** A batch in the making, and the one promise that all who put something into it share. */
+/** A batch that is being filled, and the promise that its appends share. */
 export class OutgoingBatch {
   readonly number: number;
   readonly promise: Promise<void>;

@@ -15,11 +15,11 @@ const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 export interface WriteQueueEvents {
   /** The store has failed permanently. Called once. */
   readonly onFatal: (error: Error) => void;
-  /** So many more records are durable; before those who wait hear of it. */
+  /** This many more records are durable; called before waiting callers are notified. */
   readonly onCommitted: (records: number) => void;
 }
 
-/** The main thread's side of the writer: collects a turn of the event loop into a batch, and keeps the promises. */
+/** The main thread's side of the writer: collects the appends of a turn of the event loop into a batch, and settles their promises. */
 export class WriteQueue {
   readonly #worker: Worker;
   readonly #events: WriteQueueEvents;
@@ -42,7 +42,7 @@ export class WriteQueue {
     worker.on('exit', () => this.#fail('The writer has ended'));
   }
 
-  /** Rejects with what keeps the database from being opened. */
+  /** Rejects with the reason why the database cannot be opened. */
   static async start(data: WriterData, events: WriteQueueEvents): Promise<WriteQueue> {
     const worker = new Worker(workerUrl('sqlite/writer/journal-writer'), {
       workerData: data,
@@ -64,14 +64,14 @@ export class WriteQueue {
     return new WriteQueue(worker, events);
   }
 
-  /** Why nothing can be added now. */
+  /** Reason why nothing can be appended now. */
   refusal(): StoreUnavailable | undefined {
     if (this.#status !== 'ok') return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
     if (this.#waitingCharacters < MOST_WAITING_CHARACTERS) return undefined;
     return new StoreUnavailable('The disk does not keep up: too much waits to be written');
   }
 
-  /** The caller has asked `refusal` first. */
+  /** Call `refusal` first. */
   append(simulation: number, seq: number, at: number, payload: string): Promise<void> {
     const outgoing = this.#collect();
     outgoing.addRecord(simulation, seq, at, payload);

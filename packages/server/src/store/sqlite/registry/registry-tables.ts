@@ -12,7 +12,7 @@ export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'dele
 
 type RegistryRefusal = Pick<WriteRefusal, 'reason' | 'message'>;
 
-/** Writes the registry, and keeps the state sum up. Used by the writer only, inside its commits. */
+/** Writes the registry, and updates the state sum. Used by the writer only, inside its commits. */
 export class RegistryTables {
   readonly #statements: Statements;
 
@@ -81,7 +81,7 @@ export class RegistryTables {
         for (const { hash } of keys) change('api_key', hash, 'DELETE FROM api_key WHERE hash = ?', hash);
         const sql = 'SELECT key FROM simulation WHERE tenant = ? AND deleted_at IS NOT NULL';
         const simulations = all<{ key: number }>(this.#statements.of(sql), tenantId);
-        // The key stays taken: checkpoints, history and blocks that are being removed go by it.
+        // The key stays reserved: checkpoints, history and blocks that are being removed refer to it.
         const erase = `UPDATE simulation SET id = 'erased/' || key, tenant = NULL, config = '{}' WHERE key = ?`;
         for (const { key } of simulations) change('simulation', key, erase, key);
         change('tenant', tenantId, 'DELETE FROM tenant WHERE id = ?', tenantId);

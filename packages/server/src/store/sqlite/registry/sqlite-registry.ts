@@ -75,7 +75,7 @@ export class SqliteRegistry implements Registry {
     }
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) throw refusal;
-    // The key is given here, so that records may follow at once.
+    // The key is assigned here, so that records may follow immediately.
     const origin = begins === undefined ? undefined : this.#originFor(begins);
     const key = this.#keys.add(id, origin?.seq);
     await this.#queue.submit({
@@ -86,7 +86,7 @@ export class SqliteRegistry implements Registry {
     });
   }
 
-  /** The simulation whose own record a fork begins behind. */
+  /** The simulation with the record after which a fork begins. */
   #originFor({ simulationId, sequence }: ForkBeginning): ForkOrigin {
     const found = this.#keys.find(simulationId);
     if (found === undefined) throw new NotInRegistry(`There is no simulation ${simulationId}`);

@@ -34,7 +34,7 @@ const SCHEMA = `
   CREATE INDEX delivery_age ON delivery (tried_at) WHERE status <> 'PENDING';
 `;
 
-/** Rows removed by one pruning at most, so that it holds nothing up. */
+/** Maximum number of rows removed by one pruning, so that it is short. */
 const MOST_PRUNED = 1000;
 
 const COLUMNS = 'k, id, webhook, simulation, event, type, seq, place, body, attempts, tries, status, next_at';
@@ -220,7 +220,7 @@ export class WebhookTables {
     const page = this.#statements.of<DeliveryRow>(
       `SELECT ${COLUMNS} FROM delivery WHERE ${where} AND k < ? ORDER BY k DESC LIMIT ? OFFSET ?`,
     );
-    // One more than is shown says whether there is another page.
+    // One more than shown: reveals if there is another page.
     const rows = all(page, ...values, before ?? Number.MAX_SAFE_INTEGER, limit + 1, offset);
     const shown = rows.slice(0, limit);
     const next = rows.length > limit ? shown.at(-1)?.k : undefined;

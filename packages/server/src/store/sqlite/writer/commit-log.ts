@@ -18,7 +18,7 @@ export const MARK_FILE = 'journal.mark';
 
 /** File of a directory of an older version. */
 const OLDER_FILE = 'sandpit.db';
-/** Files besides a journal that show that there was one. */
+/** Files that prove that a journal existed. */
 const DERIVED = [HISTORY_FILE, CHECKPOINT_FOLDER];
 
 /** Value of `PRAGMA synchronous` for FULL. */
@@ -26,7 +26,7 @@ const SYNCHRONOUS_FULL = 2;
 
 /** Some 64 MB: pages that every commit touches are copied once instead of many times. */
 const COPY_AFTER_BYTES = 64 * 1024 * 1024;
-/** A log so many times as long has been left alone by the thread that copies: the writer does it, and commits wait. */
+/** At this multiple of its size the copying thread has failed: the writer copies the log, and commits wait. */
 const OVERDUE = 4;
 const MEASURE_EVERY_COMMITS = 16;
 /** Bytes of the log per page in addition to the page. */
@@ -58,7 +58,7 @@ export class CommitLog {
   readonly #frameBytes: number;
   #meta: Meta;
   #isMarked = true;
-  /** The mark as it was written last is not synced yet, or could not be. */
+  /** The last written mark is not synced yet, or could not be. */
   #unsynced: 'WRITTEN' | 'FAILED' | undefined;
   #sinceMeasured = 0;
 
@@ -96,7 +96,7 @@ export class CommitLog {
       this.#copyNow = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
       this.#commit(meta.epoch + 1, () => undefined);
       this.#settle();
-      // The pragma tells the truth only after a write.
+      // The pragma returns the correct value only after a write.
       if (pragmaNumber(database, 'synchronous') !== SYNCHRONOUS_FULL)
         throw new Error('The database does not sync its commits');
     } catch (error) {
@@ -110,16 +110,13 @@ export class CommitLog {
     return this.#meta.epoch;
   }
 
-  /**
-   * Durable when it returns. After an error nothing has happened, except when `isCommitted`: then only the mark is missing, and
-   * `finish` adds it.
-   */
+  /** Durable when it returns. An error means no effect, except with `isCommitted`: then only the mark is missing, and `finish` adds it. */
   commit(work: (draft: CommitDraft) => void): void {
     this.#commit(this.#meta.epoch, work);
   }
 
   #commit(epoch: number, work: (draft: CommitDraft) => void): void {
-    // A mark that is two commits behind would prove nothing.
+    // A mark two commits behind would prove nothing.
     this.#settle();
     const before = this.#meta;
     this.#begin.run();
@@ -226,7 +223,7 @@ export class CommitLog {
     try {
       this.#copyNow.get();
     } catch (error) {
-      // The commits are safe in the log; there is only no room yet for a second copy of them.
+      // The commits are safe in the log; only the space for a second copy of them is missing.
       if (!isDiskFull(error)) throw error;
     }
   }
@@ -266,8 +263,8 @@ function refuseWithoutJournal(directory: string, path: string, acknowledged: num
 }
 
 /**
- * A journal and its mark that are of elsewhere, or of an earlier time, fit each other. What was derived here from another journal, or
- * from more, tells.
+ * A journal and its mark from elsewhere, or from an earlier time, match each other. Data derived here from another journal, or from more
+ * records, reveals them.
  */
 function refuseMisfits(directory: string, database: Database, { journalId, lastK }: Meta): void {
   const statements = new Statements(database);
@@ -289,7 +286,7 @@ function refuseMisfits(directory: string, database: Database, { journalId, lastK
   );
 }
 
-/** Also as a folder with something in it. */
+/** Also as a non-empty folder. */
 function isThere(path: string): boolean {
   if (!existsSync(path)) return false;
   return statSync(path).isDirectory() ? readdirSync(path).length > 0 : true;

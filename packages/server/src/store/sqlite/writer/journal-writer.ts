@@ -1,6 +1,6 @@
 /**
- * The thread that writes. It takes whatever batches have arrived while it was busy, writes them in one transaction
- * with one sync, and only then says so. The main thread never waits for a disk.
+ * The thread that writes. It writes all batches that arrived while it was busy in one transaction with one sync, and then acknowledges
+ * them. The main thread never waits for a disk.
  */
 import { setTimeout as later } from 'node:timers';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -22,7 +22,7 @@ import { tailHash } from '../journal/row-sums.js';
 /** A group ends after this many records, so that those in it do not wait for a very long commit. */
 const RECORDS_PER_COMMIT = 1_024;
 const RETRY_MS = 250;
-/** Until the reserve is made, when a start has more urgent things to do, and between attempts to put it back. */
+/** Delay before the reserve is created, since a start has more urgent work, and between attempts to restore it. */
 const RESERVE_MS = 2_000;
 
 class JournalWriter {
@@ -61,7 +61,7 @@ class JournalWriter {
     if (this.#retry === undefined || this.#isClosing) this.#work();
   }
 
-  /** Goes on with what the process before this one has left to do. */
+  /** Continues unfinished work of the previous process. */
   resume(): void {
     this.#restoreReserveLater();
     this.#work();
@@ -106,7 +106,7 @@ class JournalWriter {
     }
   }
 
-  /** False when there is no room: the group stays, and is tried again. */
+  /** False without space: the group stays queued, and is retried. */
   #commitGroup(): boolean {
     try {
       this.#applyPageLimit();
@@ -217,7 +217,7 @@ class JournalWriter {
     else this.reserveSpent('there is no room for the reserve');
   }
 
-  /** Stands for a full disk in tests: the error and the way back are SQLite's own. */
+  /** Simulates a full disk in tests: the error and the recovery are SQLite's own. */
   #applyPageLimit(): void {
     const limit = this.#limit();
     if (limit === this.#shownPageLimit) return;
@@ -274,7 +274,7 @@ function start(port: MessagePort, data: WriterData): void {
   }
 }
 
-/** Opening is a commit, too: on a full disk with what the reserve frees. */
+/** Opening is a commit, too: on a full disk it uses the space of the reserve. */
 function openLog(
   directory: string,
   reserve: Reserve,

@@ -10,12 +10,12 @@ export interface CopyData {
 
 export const CopyState = { resting: 0, asked: 1, done: 2, ending: 3, ended: 4 } as const;
 
-/** Longer than a copy takes; then the thread is not there. */
+/** Longer than any copy: then the thread is missing. */
 const PATIENCE_MS = 10_000;
 
 /**
- * The writer's side of a thread that copies the write-ahead log into the database: that takes two tenths of a second for a long log, and
- * every commit would wait so long. The thread is started when it is needed first.
+ * The writer's side of a thread that copies the write-ahead log into the database: a long log requires two tenths of a second, and every
+ * commit would wait that long. The thread is started on first use.
  */
 export class LogCopier {
   readonly #path: string;
@@ -51,7 +51,7 @@ export class LogCopier {
     return worker;
   }
 
-  /** It has nothing open any more when this returns. */
+  /** It has closed everything when this returns. */
   close(): void {
     if (this.#worker === undefined) return;
     Atomics.wait(this.#state, 0, CopyState.asked, PATIENCE_MS);

@@ -1,4 +1,4 @@
-/** The thread that copies the journal's write-ahead log into its database while commits go on. See log-copier.ts. */
+/** The thread that copies the journal's write-ahead log into its database while commits continue. See log-copier.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from '../database/connection.js';
 import type { Database } from '../database/connection.js';
@@ -10,7 +10,7 @@ function copy(database: Database): void {
   try {
     database.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // The commits are safe in the log. The writer copies next, and meets the same.
+    // The commits are safe in the log. The writer copies next, with the same error.
   }
 }
 

@@ -1,17 +1,17 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isDiskFull } from '../database/connection.js';
 
-/** A log shorter than this is left alone: most data directories never have a longer one. */
+/** A shorter log is not extended: most data directories never have a longer one. */
 const WORTHWHILE_BYTES = 1024 * 1024;
-/** Room is made in pieces of this size. The next sync writes a whole piece: a larger one would be noticed. */
+/** The log is extended in pieces of this size. The next sync writes a whole piece: a larger one would be noticeable. */
 const PIECE = Buffer.alloc(512 * 1024);
 /** Free space at which the log is extended: more than small commits between two checks require. */
 const LEAST_ROOM_BYTES = 256 * 1024;
 
 /**
- * Room at the end of the journal's write-ahead log, written ahead. A commit that lengthens a file has to sync the file system's own
- * journal, too, which takes as long again as its frames and now and then ten times as long. SQLite reads a log as far as its frames are
- * valid, and zeros are none.
+ * Preallocated space at the end of the journal's write-ahead log. A commit that lengthens a file must also sync the file system's own
+ * journal, which costs as much time as its frames, and occasionally ten times as much. SQLite reads a log as far as its frames are valid,
+ * and zeros are none.
  */
 export class LogRoom {
   readonly #path: string;

@@ -16,7 +16,7 @@ export class Purge {
   readonly #statements: Statements;
   readonly #registry: RegistryTables;
   #isPending: boolean;
-  /** Deleted, and left with nothing but what forks rest on. */
+  /** Deleted, except for the blocks that forks depend on. */
   readonly #held = new Set<number>();
 
   constructor(database: Database, registry: RegistryTables) {
@@ -25,7 +25,7 @@ export class Purge {
     this.#isPending = this.#next() !== undefined;
   }
 
-  /** There may be something to remove. */
+  /** There may be rows to remove. */
   get isPending(): boolean {
     return this.#isPending;
   }

@@ -8,10 +8,10 @@ const RESERVE_FILE = 'reserve';
 /** Room for thousands of cancellations. */
 const BYTES = 8 * 1024 * 1024;
 
-/** It is put back once there is room for it and for as much again, so that it does not come and go with every commit. */
+/** It is restored once there is space for twice its size, so that it is not removed and restored with every commit. */
 const ROOM_NEEDED = 2 * BYTES;
 
-/** A file that is good for nothing but to be removed when the disk is full: what ends risk can then still be committed. */
+/** A file that exists only to be removed when the disk is full: commands that reduce risk can then still be committed. */
 export class Reserve {
   readonly #path: string;
 
@@ -19,14 +19,14 @@ export class Reserve {
     this.#path = join(directory, RESERVE_FILE);
   }
 
-  /** Frees its room. False when there was none. */
+  /** Frees its space. False if there was none. */
   give(): boolean {
     if (!this.#isWhole()) return false;
     rmSync(this.#path, { force: true });
     return true;
   }
 
-  /** True when it is there, after putting it back if there is room. */
+  /** True if it exists, after restoring it if there is space. */
   restore(): boolean {
     if (this.#isWhole()) return true;
     const { bavail, bsize } = statfsSync(dirname(this.#path));
@@ -48,7 +48,7 @@ export class Reserve {
   #write(): void {
     const fd = openSync(this.#path, 'w', 0o600);
     try {
-      // By chance, so that no file system can store it in less.
+      // Random data, so that no file system can compress it.
       writeSync(fd, randomFillSync(Buffer.allocUnsafe(BYTES)));
       fsyncSync(fd);
     } finally {
