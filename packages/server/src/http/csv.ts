@@ -99,3 +99,28 @@ export async function sendCsv<Row>(
   stream.end();
   return undefined;
 }
+
+/** Sends lines on. Resolves when more are wanted; with false when the client has disconnected. */
+export type EmitLines = (lines: string) => Promise<boolean>;
+
+/** Sends lines that are made elsewhere; the answer begins when there are some, or all are made. */
+export async function sendCsvLines(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  headings: readonly string[],
+  emitAll: (emit: EmitLines) => Promise<unknown>,
+): Promise<undefined> {
+  const begun: CsvStream[] = [];
+  const begin = (): CsvStream => {
+    const stream = begun[0] ?? new CsvStream(request, reply, headings);
+    begun[0] = stream;
+    return stream;
+  };
+  try {
+    await emitAll((lines) => begin().write(lines));
+    begin().end();
+  } catch (error) {
+    begun[0]?.abort();
+    throw error;
+  }
+  return undefined;
+}

@@ -103,6 +103,8 @@ async function trade(): Promise<void> {
   await advance('2026-01-09T15:00:00Z');
 }
 
+const TAXES = () => ({ portfolioId, method: 'HIFO', yearEnds: [], isRetirement: false, year: 2026 }) as const;
+
 async function both<Name extends StudyName>(
   name: Name,
   question: QuestionOf<Name>,
@@ -145,13 +147,15 @@ describe('A study in a thread', () => {
       portfolioId,
       from: 0,
       to: Infinity,
-      offset: 0,
-      limit: 50,
+      window: { offset: 0, limit: 50 },
     });
     expect(new Set(trades.data.map(({ closedBy }) => closedBy))).toEqual(
       new Set(['RESET', 'EXERCISE', 'TRADE']),
     );
-    await both('taxes', { portfolioId, method: 'HIFO', yearEnds: [], washSales: true, year: 2026 });
+    const { answer: sales } = await both('gains', { ...TAXES(), window: { offset: 0, limit: 1 } });
+    expect(sales).toMatchObject({ total: 2, left: 1, lastNumber: 2 });
+    const { answer: lots } = await both('lots', TAXES());
+    expect(JSON.parse(lots)).toHaveLength(5);
     const { answer: costs } = await both('quality', {
       portfolioId,
       from: 0,
@@ -177,14 +181,24 @@ describe('A study in a thread', () => {
       expect(lines.split('\r\n').length - 1).toBeGreaterThanOrEqual(rows);
     }
     await both('rows', { operation: 'listTrades', portfolioId, from: 0, to: Infinity });
+    const lots = await both('rows', { operation: 'listTaxLots', ...TAXES() });
+    expect(lots.lines.split('\r\n').filter((line) => line.startsWith('HIFO,'))).toHaveLength(5);
+    const form = await both('rows', { operation: 'listRealizedGains', form: '8949', ...TAXES() });
+    expect(form.lines).toContain('10 MSFT,');
   });
 
   it('continues from the last record of the previous study', async () => {
-    const before = (await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 }))
-      .answer;
+    const before = (
+      await both('trades', { portfolioId, from: 0, to: Infinity, window: { offset: 0, limit: 50 } })
+    ).answer;
     await quote('TSLA', 43);
     await order('TSLA', 'BUY_TO_CLOSE', 15);
-    const { answer } = await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 });
+    const { answer } = await both('trades', {
+      portfolioId,
+      from: 0,
+      to: Infinity,
+      window: { offset: 0, limit: 50 },
+    });
     expect(answer.total).toBe(before.total + 1);
     expect(answer.data[0]).toMatchObject({ symbol: 'TSLA', quantity: 15, exitPrice: 43.01 });
   });

@@ -15,7 +15,8 @@ const ITEMS_AT_ONCE = 1_000;
 /** Characters sent at a time. */
 const CHUNK_LENGTH = 262_144;
 
-type ListOperation = Exclude<RowsQuestion['operation'], 'listTrades'>;
+type ListRowsQuestion = Extract<RowsQuestion, { readonly list: unknown }>;
+type ListOperation = ListRowsQuestion['operation'];
 type Show = (item: ListItem) => unknown;
 
 /** Formatter of list items; one for each page, so that its cache is released. */
@@ -70,17 +71,29 @@ function rangeOf(
   return last - first < numbers.size * MOST_OTHERS ? [first, last] : undefined;
 }
 
-/** Emits the lines of a list; `given`: its items, if loaded. */
+/** Emits the lines of the items of a list. */
 export async function emitRows(
   context: StudyContext,
-  question: RowsQuestion,
-  given?: Iterable<unknown>,
+  operation: RowsQuestion['operation'],
+  items: Iterable<unknown> | AsyncIterable<unknown>,
 ): Promise<undefined> {
-  const rows = new CsvList(routes[question.operation]);
+  const rows = new CsvList(routes[operation]);
+  return emitLines(context, linesOf());
+
+  async function* linesOf(): AsyncGenerator<string> {
+    for await (const item of items) yield rows.linesOf(item);
+  }
+}
+
+/** Emits lines, a chunk of them at a time. */
+export async function emitLines(
+  context: StudyContext,
+  lines: Iterable<string> | AsyncIterable<string>,
+): Promise<undefined> {
   const slice = new Slice();
   let text = '';
-  for await (const item of given ?? itemsOf(context, question)) {
-    text += rows.linesOf(item);
+  for await (const line of lines) {
+    text += line;
     if (text.length >= CHUNK_LENGTH) {
       if (!(await context.emit(text))) return undefined;
       text = '';
@@ -91,8 +104,8 @@ export async function emitRows(
   return undefined;
 }
 
-async function* itemsOf(context: StudyContext, question: RowsQuestion): AsyncGenerator {
-  if (question.operation === 'listTrades') return;
+/** Items of a list, newest first. */
+export async function* itemsOf(context: StudyContext, question: ListRowsQuestion): AsyncGenerator {
   const { operation, ...query } = question;
   const { source, simulation } = context;
   let before: number | undefined;

@@ -2,18 +2,19 @@
 import {
   ExecutionQualityTally,
   GroupedQuality,
+  type LotMethod,
   performanceOf,
   type RoundTrip,
-  taxBooksOf,
 } from '@sandpit/analytics';
 import { calendarById, type CorporateAction, Instant, type OrderAccepted } from '@sandpit/core';
-import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
+import type { RoundTrip as ShownTrip, TaxLot, TaxLots } from '@sandpit/protocol';
 import { payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
 import { reportPage } from '../report/report.js';
 import { isoOfMs } from '../translate/instants.js';
+import { itemsIn } from '../translate/pages.js';
 import { cents, equityPoints } from './equity-points.js';
-import { emitRows } from './emit-rows.js';
+import { emitLines, emitRows, itemsOf } from './emit-rows.js';
 import { lastSeqBefore } from './market-tape.js';
 import { measureOrders } from './measure-orders.js';
 import type { PortfolioBook } from './portfolio-book.js';
@@ -27,6 +28,7 @@ import type {
   TripFilter,
 } from './study.js';
 import { bookOf, type StudyContext } from './study-context.js';
+import { formLines, gainsPage, openLots } from './tax-studies.js';
 
 type Study<Name extends StudyName> = (
   context: StudyContext,
@@ -79,24 +81,18 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     });
   },
 
-  async trades(context, { offset, limit, before, ...filter }) {
+  async trades(context, { window, ...filter }) {
     const found = tripsIn(await bookOf(context, filter.portfolioId), filter).reverse();
-    const named = before === undefined ? -1 : found.findIndex(({ tradeId }) => tradeId === before);
-    const first = named + 1 + offset;
-    const data = found.slice(first, first + limit).map(shownTrip);
-    return { data, total: found.length, left: Math.max(0, found.length - first - data.length) };
+    const { items, left } = itemsIn(found, window, ({ tradeId }) => tradeId);
+    return { data: items.map(shownTrip), total: found.length, left };
   },
 
-  async taxes(context, { portfolioId, method, yearEnds, washSales, year }) {
-    const { record } = await bookOf(context, portfolioId);
-    const epoch = record.epochs.length;
-    const events = record.events.filter((event) => event.epoch === epoch);
-    const isOfYear = (date: string): boolean => Number(date.slice(0, 4)) === year;
-    const posted = record.posted.filter((one) => one.epoch === epoch && isOfYear(one.date));
-    return {
-      ...taxBooksOf({ events, method, yearEnds, washSales }),
-      posted: posted.map(({ account, amount }) => ({ account, amount })),
-    };
+  async gains(context, question) {
+    return gainsPage(await bookOf(context, question.portfolioId), question);
+  },
+
+  async lots(context, question) {
+    return JSON.stringify(openLots(await bookOf(context, question.portfolioId), question));
   },
 
   async quality(context, { portfolioId, from, to, groupBy, withSlippages }) {
@@ -147,9 +143,20 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 
   async rows(context, question) {
-    if (question.operation !== 'listTrades') return emitRows(context, question);
-    const found = tripsIn(await bookOf(context, question.portfolioId), question).reverse();
-    return emitRows(context, question, shownTrips(found));
+    switch (question.operation) {
+      case 'listTrades': {
+        const found = tripsIn(await bookOf(context, question.portfolioId), question).reverse();
+        return emitRows(context, question.operation, shownTrips(found));
+      }
+      case 'listTaxLots': {
+        const found = openLots(await bookOf(context, question.portfolioId), question);
+        return emitRows(context, question.operation, shownLots(question.method, found));
+      }
+      case 'listRealizedGains':
+        return emitLines(context, formLines(await bookOf(context, question.portfolioId), question));
+      default:
+        return emitRows(context, question.operation, itemsOf(context, question));
+    }
   },
 };
 
@@ -190,6 +197,10 @@ const shownTrip = (trip: RoundTrip): ShownTrip => ({
 
 function* shownTrips(trips: Iterable<RoundTrip>): Generator<ShownTrip> {
   for (const trip of trips) yield shownTrip(trip);
+}
+
+function* shownLots(method: LotMethod, lots: readonly TaxLot[]): Generator<TaxLots> {
+  for (const lot of lots) yield { method, lots: [lot] };
 }
 
 /** The performance of a period from the record of its portfolio, valued if the record has no equity. */

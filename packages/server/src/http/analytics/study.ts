@@ -6,16 +6,21 @@ import type {
   LotMethod,
   Performance,
   RoundTrip,
-  TaxBooks,
+  TotalsByTerm,
   YearEnd,
 } from '@sandpit/analytics';
 import type { Calendar, CorporateAction, Ids, Instrument, Quote } from '@sandpit/core';
-import type { ExecutionQualityQuery, RoundTrip as ShownTrip } from '@sandpit/protocol';
+import type {
+  ExecutionQualityQuery,
+  RealizedGain as ShownGain,
+  RoundTrip as ShownTrip,
+} from '@sandpit/protocol';
 import type { SimulationConfig } from '../../engine/simulation-config.js';
 import type { Feed } from '../../feeds/feed.js';
 import type { ListName } from '../../store/history.js';
 import type { PastSource } from '../../store/past.js';
-import type { Close, Epoch, Flow, ReportedAccount } from './portfolio-record.js';
+import type { ListWindow } from '../translate/pages.js';
+import type { Close, Epoch, Flow } from './portfolio-record.js';
 
 /** A simulation as a thread has to know it. Can be sent to one. */
 export interface StudiedSimulation {
@@ -102,22 +107,15 @@ interface Studies {
   outline: { question: { readonly portfolioId: string }; answer: Outline };
   performance: { question: PeriodInput; answer: Performance };
   report: { question: PeriodInput & ReportWords; answer: string };
-  /** A page, newest first, behind the trip with the number `before`. */
+  /** A page, newest first. */
   trades: {
-    question: TripFilter & { readonly offset: number; readonly limit: number; readonly before?: string };
+    question: TripFilter & { readonly window: ListWindow };
     answer: { readonly data: readonly ShownTrip[]; readonly total: number; readonly left: number };
   };
-  taxes: {
-    question: {
-      readonly portfolioId: string;
-      readonly method: LotMethod;
-      readonly yearEnds: readonly YearEnd[];
-      readonly washSales: boolean;
-      /** Sums by account are of this year. */
-      readonly year: number;
-    };
-    answer: TaxBooks & { readonly posted: readonly TaxPosting[] };
-  };
+  /** A page of the sales of a year. */
+  gains: { question: GainsQuestion; answer: GainsPage };
+  /** The open lots as JSON text: they have no pages. */
+  lots: { question: TaxQuestion; answer: string };
   quality: {
     question: {
       readonly portfolioId: string;
@@ -154,12 +152,50 @@ export type RowsQuestion =
       readonly from?: number;
       readonly to?: number;
     }
-  | ({ readonly operation: 'listTrades' } & TripFilter);
+  | ({ readonly operation: 'listTrades' } & TripFilter)
+  | ({ readonly operation: 'listTaxLots' } & TaxQuestion)
+  | ({ readonly operation: 'listRealizedGains'; readonly form: TaxForm } & TaxQuestion & TaxYear);
 
-/** Postings to an account in a year, dollars. */
-export interface TaxPosting {
-  readonly account: ReportedAccount;
-  readonly amount: number;
+/** Tax books of a portfolio's present epoch. */
+export interface TaxQuestion {
+  readonly portfolioId: string;
+  readonly method: LotMethod;
+  readonly yearEnds: readonly YearEnd[];
+  /** An IRA or Roth IRA: nothing is adjusted and no income is reported. */
+  readonly isRetirement: boolean;
+}
+
+/** Form 8949, or Form 6781 for Section 1256 contracts. */
+export type TaxForm = '8949' | '6781';
+
+/** A tax year in New York. */
+export interface TaxYear {
+  readonly year: number;
+}
+
+export interface GainsQuestion extends TaxQuestion, TaxYear {
+  readonly window: ListWindow;
+}
+
+/** A page of sales, newest first. */
+export interface GainsPage {
+  readonly data: readonly ShownGain[];
+  readonly total: number;
+  /** Sales behind the page. */
+  readonly left: number;
+  /** Number of the last sale of the page, counted from 1 in order of sale; 0 = the page is empty. */
+  readonly lastNumber: number;
+  /** Of all sales of the year; absent for retirement accounts. */
+  readonly totals?: TotalsByTerm;
+  readonly income?: TaxIncome;
+}
+
+/** Income and interest of a year, dollars. */
+export interface TaxIncome {
+  readonly dividends: number;
+  readonly paymentsInLieu: number;
+  readonly marginInterest: number;
+  readonly borrowFees: number;
 }
 
 export type StudyName = keyof Studies;

@@ -1,25 +1,19 @@
 /** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
-import {
-  gainTotals,
-  type Performance as Measured,
-  type RealizedGain,
-  type TaxBooks,
-  type YearEnd,
-} from '@sandpit/analytics';
+import type { LotMethod, Performance as Measured, YearEnd } from '@sandpit/analytics';
 import { Instant } from '@sandpit/core';
-import type { Performance, RealizedGain as ShownGain, TaxLot as ShownLot } from '@sandpit/protocol';
+import type { Performance } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { cents } from '../analytics/equity-points.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { periodInput } from '../analytics/portfolio-performance.js';
-import type { ReportedAccount } from '../analytics/portfolio-record.js';
-import type { Outline, PeriodInput, TaxPosting } from '../analytics/study.js';
+import type { Outline, PeriodInput, TaxQuestion } from '../analytics/study.js';
+import { formHeadings } from '../analytics/tax-studies.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { type Columns, sendCsv, wantsCsv } from '../csv.js';
+import { type EmitLines, sendCsvLines, wantsCsv } from '../csv.js';
 import { endOf, instantOf, isoOfMs } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
-import { ALL_LINES, cursorKey, pageFound, pageOfAll } from '../translate/pages.js';
+import { ALL_LINES, listWindow, pageFound } from '../translate/pages.js';
 import { contractValueAt } from './equity-curve.js';
 import { hasPortfolio, ownClosedPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
 
@@ -44,12 +38,9 @@ export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
       to,
       ...(query.epoch !== undefined && { epoch: query.epoch }),
     };
-    const { page, limit, cursor } = query;
-    const before = cursor === undefined ? undefined : cursorKey(cursor);
-    const offset = cursor === undefined ? (page - 1) * limit : 0;
-    const window = { offset, limit, ...(before !== undefined && { before }) };
-    const { data, total, left } = await analytics.study('trades', call, { ...filter, ...window });
-    const found = pageFound([...data], total, left, query, ({ tradeId }) => tradeId);
+    const window = listWindow(query);
+    const { data, total, left } = await analytics.study('trades', call, { ...filter, window });
+    const found = pageFound([...data], { total, left, lastKey: data.at(-1)?.tradeId }, query);
     found[ALL_LINES] = async (emit) => {
       await analytics.study('rows', call, { operation: 'listTrades', ...filter }, emit);
     };
@@ -67,44 +58,40 @@ export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
   async listTaxLots(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { method = 'FIFO' } = call.query;
-    const { books, isRetirement } = await taxesOf(analytics, call, method, yearOf(call.simulation));
-    return {
-      method,
-      lots: books.lots.map(({ washSaleDisallowed, orderIds, ...lot }): ShownLot => ({
-        ...lot,
-        ...(!isRetirement && { washSaleDisallowed }),
-        orderIds: [...orderIds],
-      })),
-    };
+    const question = await taxQuestion(analytics, call, method);
+    // Lines and JSON are made by the study: there may be a hundred thousand lots.
+    if (wantsCsv(call.request))
+      return {
+        method,
+        lots: [],
+        [ALL_LINES]: async (emit: EmitLines) => {
+          await analytics.study('rows', call, { operation: 'listTaxLots', ...question }, emit);
+        },
+      };
+    const lots = await analytics.study('lots', call, question);
+    return new Answer(call.status, `{"method":${JSON.stringify(method)},"lots":${lots}}`);
   },
 
   async listRealizedGains(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { simulation, query } = call;
-    const { method = 'FIFO' } = query;
+    const { method = 'FIFO', form = '8949' } = query;
     const year = query.year ?? yearOf(simulation);
-    const { books, isRetirement } = await taxesOf(analytics, call, method, year);
-    const gains = books.gains.filter(({ soldAt }) => Number(soldAt.slice(0, 4)) === year);
-    const rows = gains.map((gain, index) => ({ gain, number: index + 1 })).reverse();
-    if (wantsCsv(call.request)) {
-      const is6781 = query.form === '6781';
-      return sendCsv(
-        call,
-        is6781 ? FORM_6781 : FORM_8949,
-        rows.map(({ gain }) => gain).filter(({ term }) => (term === 'SECTION_1256') === is6781),
+    const question = { ...(await taxQuestion(analytics, call, method)), year };
+    if (wantsCsv(call.request))
+      return sendCsvLines(call, formHeadings(form), (emit) =>
+        analytics.study('rows', call, { operation: 'listRealizedGains', form, ...question }, emit),
       );
-    }
-    const page = pageOfAll(
-      rows,
-      query,
-      ({ number }) => number,
-      ({ gain }) => shownGain(gain, isRetirement),
-    );
+    const { data, total, left, lastNumber, totals, income } = await analytics.study('gains', call, {
+      ...question,
+      window: listWindow(query),
+    });
+    const page = pageFound([...data], { total, left, lastKey: lastNumber }, query);
     return {
       year,
       method,
       ...page,
-      ...(!isRetirement && { totals: gainTotals(gains), income: incomeOf(books.posted) }),
+      ...(totals !== undefined && income !== undefined && { totals, income }),
     };
   },
 });
@@ -138,18 +125,12 @@ function shownPerformance(
   };
 }
 
-interface Taxes {
-  readonly books: TaxBooks & { readonly posted: readonly TaxPosting[] };
-  readonly isRetirement: boolean;
-}
-
-/** Tax books of the present epoch, and the postings of a year. */
-async function taxesOf(
+/** The tax books that a request is about. */
+async function taxQuestion(
   analytics: Analytics,
   call: PortfolioRequest,
-  method: 'FIFO' | 'LIFO' | 'HIFO',
-  year: number,
-): Promise<Taxes> {
+  method: LotMethod,
+): Promise<TaxQuestion> {
   const { simulation, principal, params } = call;
   const { portfolioId } = params;
   const terms =
@@ -159,8 +140,7 @@ async function taxesOf(
   const marked = isRetirement
     ? []
     : await yearEnds(simulation, await analytics.study('outline', call, { portfolioId }));
-  const question = { portfolioId, method, yearEnds: marked, washSales: !isRetirement, year };
-  return { books: await analytics.study('taxes', call, question), isRetirement };
+  return { portfolioId, method, yearEnds: marked, isRetirement };
 }
 
 /** The last closes of the finished years, with marks of the Section 1256 contracts held then. */
@@ -180,56 +160,3 @@ async function yearEnds(simulation: Simulation, outline: Outline): Promise<reado
   }
   return ends;
 }
-
-function shownGain(
-  { washSaleDisallowed, term, washSale, code, orderIds, ...gain }: RealizedGain,
-  isRetirement: boolean,
-): ShownGain {
-  return {
-    ...gain,
-    ...(!isRetirement && { washSaleDisallowed, term, washSale, ...(code !== undefined && { code }) }),
-    orderIds: [...orderIds],
-  };
-}
-
-function incomeOf(posted: readonly TaxPosting[]): {
-  dividends: number;
-  paymentsInLieu: number;
-  marginInterest: number;
-  borrowFees: number;
-} {
-  const sum = (account: ReportedAccount, sign: 1 | -1 = 1): number =>
-    cents(
-      posted
-        .filter((one) => one.account === account)
-        .reduce(
-          (total, { amount }) => total + (account === 'DIVIDENDS' ? Math.max(0, sign * amount) : amount),
-          0,
-        ),
-    );
-  return {
-    dividends: sum('DIVIDENDS'),
-    paymentsInLieu: sum('DIVIDENDS', -1),
-    marginInterest: sum('INTEREST'),
-    borrowFees: sum('BORROW_FEES'),
-  };
-}
-
-/** Columns (a) to (h) of Form 8949. */
-const FORM_8949: Columns<RealizedGain> = {
-  'Description of property': ({ quantity, symbol }) => `${quantity} ${symbol}`,
-  'Date acquired': (row) => row.acquiredAt,
-  'Date sold or disposed of': (row) => row.soldAt,
-  Proceeds: (row) => row.proceeds,
-  'Cost or other basis': (row) => row.costBasis,
-  'Code(s)': (row) => row.code,
-  'Amount of adjustment': (row) => (row.washSaleDisallowed > 0 ? row.washSaleDisallowed : undefined),
-  'Gain or (loss)': (row) => row.gain,
-};
-
-/** Columns (a) to (c) of part I of Form 6781. */
-const FORM_6781: Columns<RealizedGain> = {
-  'Identification of account': ({ quantity, symbol }) => `${quantity} ${symbol}`,
-  '(Loss)': ({ gain }) => (gain < 0 ? -gain : undefined),
-  Gain: ({ gain }) => (gain < 0 ? undefined : gain),
-};

@@ -55,6 +55,35 @@ export function pageReply<Item>(
   return reply(data, total, query, next === undefined ? undefined : `n${next}`);
 }
 
+/** Place of a page in a list: behind `offset` items, or behind the item that a cursor names. */
+export interface ListWindow {
+  readonly offset: number;
+  readonly limit: number;
+  readonly after?: CursorItem;
+}
+
+/** The last item that was shown, as a cursor names it, and the number of items behind it at that time. */
+interface CursorItem {
+  readonly key: string;
+  readonly left: number;
+}
+
+/** Place of a page in a list that is put together as a whole. Throws `BadCursor`. */
+export const listWindow = ({ page, limit, cursor }: PageQuery): ListWindow =>
+  cursor === undefined ? { offset: (page - 1) * limit, limit } : { offset: 0, limit, after: keyIn(cursor) };
+
+/** The items of a page of such a list, with the number of items in front of the page's end and behind it. */
+export function itemsIn<Stored>(
+  all: readonly Stored[],
+  { offset, limit, after }: ListWindow,
+  keyOf: (stored: Stored) => string | number,
+): { readonly items: readonly Stored[]; readonly end: number; readonly left: number } {
+  const first = after === undefined ? offset : firstAfter(all, after, keyOf);
+  const items = all.slice(first, first + limit);
+  const end = first + items.length;
+  return { items, end, left: Math.max(0, all.length - end) };
+}
+
 /**
  * One page of a loaded list. A cursor names the last item shown and the number of items after it: new items may be added before it. Throws
  * `BadCursor`.
@@ -65,39 +94,34 @@ export function pageOfAll<Stored, Item>(
   keyOf: (stored: Stored) => string | number,
   show: (stored: Stored) => Item,
 ): PageReply<Item> {
-  const { page, limit, cursor } = query;
-  const first = cursor === undefined ? (page - 1) * limit : firstAfter(all, cursor, keyOf);
-  const shown = all.slice(first, first + limit);
-  const last = shown.at(-1);
-  const left = all.length - first - shown.length;
-  const next = last === undefined || left <= 0 ? undefined : cursorOf(String(keyOf(last)), left);
-  const found = reply(shown.map(show), all.length, query, next);
+  const { items, end, left } = itemsIn(all, listWindow(query), keyOf);
+  const last = items.at(-1);
+  const next = last === undefined || left === 0 ? undefined : cursorOf(String(keyOf(last)), left);
+  const found = reply(items.map(show), all.length, query, next);
   if (next !== undefined) Object.defineProperty(found, REST, { value: rest });
   return found;
 
   function* rest(): Iterable<Item> {
-    for (let index = first + shown.length; index < all.length; index += 1) yield show(all[index] as Stored);
+    for (let index = end; index < all.length; index += 1) yield show(all[index] as Stored);
   }
 }
 
-/** The key of the last item that was shown, as a cursor of `pageFound` names it. Throws `BadCursor`. */
-export const cursorKey = (cursor: string): string => keyIn(cursor).key;
-
-/** One page of a list from elsewhere, with the number of items after it. */
+/** One page of a list from elsewhere. */
 export function pageFound<Item>(
   data: Item[],
-  total: number,
-  left: number,
+  { total, left, lastKey }: FoundPage,
   query: PageQuery,
-  keyOf: (item: Item) => string | number,
 ): PageReply<Item> {
-  const last = data.at(-1);
-  return reply(
-    data,
-    total,
-    query,
-    last === undefined || left <= 0 ? undefined : cursorOf(String(keyOf(last)), left),
-  );
+  const isLast = data.length === 0 || left === 0;
+  return reply(data, total, query, isLast ? undefined : cursorOf(String(lastKey), left));
+}
+
+interface FoundPage {
+  readonly total: number;
+  /** Items behind the page. */
+  readonly left: number;
+  /** Key of the page's last item. */
+  readonly lastKey: string | number | undefined;
 }
 
 function reply<Item>(
@@ -118,16 +142,15 @@ const cursorOf = (key: string, left: number): string =>
 
 function firstAfter<Stored>(
   all: readonly Stored[],
-  cursor: string,
+  { key, left }: CursorItem,
   keyOf: (stored: Stored) => string | number,
 ): number {
-  const { key, left } = keyIn(cursor);
   const index = all.findIndex((stored) => String(keyOf(stored)) === key);
   // The item that the cursor names may have been removed since.
   return index === -1 ? Math.max(all.length - left, 0) : index + 1;
 }
 
-function keyIn(cursor: string): { readonly key: string; readonly left: number } {
+function keyIn(cursor: string): CursorItem {
   if (!cursor.startsWith('k')) throw new BadCursor();
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor.slice(1), 'base64url').toString());
