@@ -42,6 +42,11 @@ export class RawJournal {
     this.database.close();
   }
 
+  /** False for a `main` without a change: it is stored from the first one on. */
+  has(simulationId: string): boolean {
+    return this.database.prepare('SELECT 1 FROM simulation WHERE id = ?').get(simulationId) !== undefined;
+  }
+
   /** The ids of a simulation's orders, executions and entries. */
   ids(simulationId: string): Ids {
     const row = this.database.prepare('SELECT config FROM simulation WHERE id = ?').get(simulationId) as {

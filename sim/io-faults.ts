@@ -223,6 +223,11 @@ class Case {
   private async compare(client: Client): Promise<void> {
     const journal = new RawJournal(this.directory);
     try {
+      // The first start failed, so no request was sent.
+      if (!journal.has(mainOf(TENANT))) {
+        if ((await client.list('/v1/accounts')).total !== 0) this.say('accounts without a simulation');
+        return;
+      }
       const books = new Books(journal.ids(mainOf(TENANT)));
       books.read(journal.records(mainOf(TENANT), 0));
       for (const problem of await compareBooks(books, client, TENANT, 'all')) this.say(problem);
