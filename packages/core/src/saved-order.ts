@@ -11,9 +11,12 @@ import { Quantity } from './values/quantity.js';
  * still 0, are left out.
  */
 export interface SavedOrder {
-  readonly terms: Omit<OrderTerms, 'tenantId' | 'accountId'>;
-  readonly progress: Omit<OrderProgress, ZeroAtFirst> & Partial<Pick<OrderProgress, ZeroAtFirst>>;
+  readonly terms: Omit<OrderTerms, OfPortfolio> & { readonly [Field in OfPortfolio]?: undefined };
+  readonly progress: Omit<OrderProgress, ZeroAtFirst> & {
+    readonly [Field in ZeroAtFirst]?: OrderProgress[Field] | undefined;
+  };
 }
+type OfPortfolio = 'tenantId' | 'accountId';
 type ZeroAtFirst =
   | 'filledQuantity'
   | 'filledValue'
@@ -24,22 +27,22 @@ type ZeroAtFirst =
   | 'reservedQuantity'
   | 'cover';
 
+/** JSON leaves undefined fields out. V8 copies a whole object faster than one without some of its fields (decision 0178). */
 export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedOrder {
-  const { tenantId: _tenant, accountId: _account, ...kept } = terms;
-  const { filledQuantity, filledValue, commission, fees, reserved, takes, reservedQuantity, cover, ...rest } =
+  const { filledQuantity, filledValue, commission, fees, reserved, takes, reservedQuantity, cover } =
     progress;
   return {
-    terms: kept,
+    terms: { ...terms, tenantId: undefined, accountId: undefined },
     progress: {
-      ...rest,
-      ...(filledQuantity !== Quantity.zero && { filledQuantity }),
-      ...(filledValue !== Money.zero && { filledValue }),
-      ...(commission !== Money.zero && { commission }),
-      ...(fees.length > 0 && { fees }),
-      ...(reserved !== Money.zero && { reserved }),
-      ...(!MarginExcess.isNone(takes) && { takes }),
-      ...(reservedQuantity !== Quantity.zero && { reservedQuantity }),
-      ...(cover !== Quantity.zero && { cover }),
+      ...progress,
+      filledQuantity: filledQuantity === Quantity.zero ? undefined : filledQuantity,
+      filledValue: filledValue === Money.zero ? undefined : filledValue,
+      commission: commission === Money.zero ? undefined : commission,
+      fees: fees.length === 0 ? undefined : fees,
+      reserved: reserved === Money.zero ? undefined : reserved,
+      takes: MarginExcess.isNone(takes) ? undefined : takes,
+      reservedQuantity: reservedQuantity === Quantity.zero ? undefined : reservedQuantity,
+      cover: cover === Quantity.zero ? undefined : cover,
     },
   };
 }

@@ -24,12 +24,11 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 /** Data of blocks in one transaction: some 3,000 orders, processed in a tenth of a second. */
 const BYTES_AT_ONCE = 2_000_000;
 /**
- * Commits within this time become one transaction: a transaction costs more than the records of a few commits. A reader of history ends the
- * pause.
+ * Commits of this period become one transaction, which costs more than the records of a few commits (decision 0178). A read of the history
+ * ends the pause.
  */
-const SHORTEST_PAUSE_MS = 20;
-/** Under load transactions are larger, and cost less for each record. A waiting reader ends the pause. */
-const LONGEST_PAUSE_MS = 200;
+const PAUSE_MS = 200;
+const PURGE_PAUSE_MS = 20;
 const IDLE_MS = 1_000;
 /** Time at shutdown for removing rows of deleted simulations. */
 const LONGEST_PURGE_MS = 3000;
@@ -72,7 +71,7 @@ class Projector {
       try {
         const open = this.#opened();
         const records = this.#step(open);
-        if (records > 0) this.#signal.pause(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, records)));
+        if (records > 0) this.#signal.pause(PAUSE_MS);
         else this.#idle(open, news);
       } catch (error) {
         this.#failed(error);
@@ -94,7 +93,7 @@ class Projector {
 
   /** Removes rows of deleted simulations in idle time, a few milliseconds at a time. */
   #idle({ purge }: OpenHistory, news: number): void {
-    if (purge.step()) this.#signal.pause(SHORTEST_PAUSE_MS);
+    if (purge.step()) this.#signal.pause(PURGE_PAUSE_MS);
     else this.#signal.awaitNews(news, IDLE_MS);
   }
 
