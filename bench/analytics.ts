@@ -16,7 +16,7 @@ import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { cpuMsOf, median, quantile, runAlone, sizeOf, inKeptDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, openPortfolio, submitOrder, symbolOf } from './orders.js';
+import { BY, openPortfolio, submitOrder, symbolOf, TENANT } from './orders.js';
 import { startBrokerage, stop } from './served.js';
 import { pushQuotes, SETTINGS, withServerParts } from './simulation.js';
 
@@ -44,7 +44,7 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
     };
     const { process: server, url } = await startBrokerage(env);
     try {
-      const own = await callerFor(url, env, BY.tenantId);
+      const own = await callerFor(url, env, TENANT);
       const reporter = await callerFor(url, env, REPORTER);
       const other = await callerFor(url, env, 'quiet');
       await other('POST', '/v1/accounts', { accountId: OTHERS, name: 'quiet' });
@@ -92,7 +92,7 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
         `${path(large)}/execution-quality?groupBy=symbol`,
       );
       await timed(`taxes, ${reported} trades`, reporter, `${path(small)}/realized-gains?limit=50`);
-      const token = await tokenOf(env, BY.tenantId);
+      const token = await tokenOf(env, TENANT);
       rows.push(...(await csvRows(url, token, `${path(large)}/ledger`, server.pid, beside)));
       rows.push(...(await csvRows(url, token, `${path(large)}/trades`, server.pid, beside)));
       rows.push(await tenYears(own));
@@ -124,7 +124,7 @@ const REPORTER = 'reporter';
 function place(directory: string, counts: readonly number[]): Promise<readonly string[]> {
   return withServerParts(directory, async ({ store, simulations }) => {
     const portfolios: string[] = [];
-    for (const [index, tenantId] of [BY.tenantId, REPORTER].entries()) {
+    for (const [index, tenantId] of [TENANT, REPORTER].entries()) {
       const main = await simulations.keepMain(tenantId);
       const by = { ...BY, tenantId };
       if (index === 0)

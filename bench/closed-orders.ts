@@ -10,7 +10,7 @@
 import { mkdirSync } from 'node:fs';
 import { keepFull, median, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, fillingOrder, submitOrder, symbolOf } from './orders.js';
+import { fillingOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 import type { Simulation } from '../packages/server/dist/engine/simulation.js';
 
@@ -52,7 +52,7 @@ function made(directory: string): string {
 
 async function placeMany(directory: string, most: number, perRound: number): Promise<Cost[]> {
   return withServerParts(directory, async ({ simulations }) => {
-    const main = await simulations.keepMain(BY.tenantId);
+    const main = await simulations.keepMain(TENANT);
     await pushQuotes(main, [SYMBOL]);
     const [warm = '', portfolioId = ''] = await openPortfolios(main, 2);
     // For the compiler: orders of another portfolio.

@@ -21,6 +21,30 @@ const ORDERS_A_MINUTE = 10;
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA', 'AMD', 'INTC', 'CSCO', 'IBM', 'DIS', 'T', 'SPY'];
 const SOCKETS = 64;
 const WARMING_SECONDS = 3;
+/** Body of a running market in which every entrant trades one kind of asset. */
+export const competitionBody = (entrants: number): object => ({
+  name: 'Bench',
+  market: {
+    feed: 'synthetic',
+    clock: 'scaled',
+    speed: 1,
+    calendar: 'always-open',
+    start: '2026-01-05T15:00:00Z',
+    end: '2026-01-06T15:00:00Z',
+  },
+  rules: {
+    initialCash: 100_000,
+    portfolioType: 'MARGIN',
+    brokerId: 'default',
+    assetClasses: ['EQUITY'],
+    entriesPerTenant: entrants,
+    maxPositionPercent: 50,
+  },
+  scoring: 'TOTAL_RETURN',
+  entry: 'OPEN',
+  visibility: 'PUBLIC',
+});
+
 /** Entering at once. */
 const ENTERING = 16;
 
@@ -82,28 +106,7 @@ async function openCompetition(
   entrants: number,
 ): Promise<{ readonly path: string; readonly present: readonly Entrant[] }> {
   const token = await tokenFor(env, 'organizer');
-  const created = await ask(agent, url, token, 'POST', '/v1/competitions', {
-    name: 'Bench',
-    market: {
-      feed: 'synthetic',
-      clock: 'scaled',
-      speed: 1,
-      calendar: 'always-open',
-      start: '2026-01-05T15:00:00Z',
-      end: '2026-01-06T15:00:00Z',
-    },
-    rules: {
-      initialCash: 100_000,
-      portfolioType: 'MARGIN',
-      brokerId: 'default',
-      assetClasses: ['EQUITY'],
-      entriesPerTenant: entrants,
-      maxPositionPercent: 50,
-    },
-    scoring: 'TOTAL_RETURN',
-    entry: 'OPEN',
-    visibility: 'PUBLIC',
-  });
+  const created = await ask(agent, url, token, 'POST', '/v1/competitions', competitionBody(entrants));
   if (created.status !== 201) throw new Error(created.text);
   const path = `/v1/competitions/${(JSON.parse(created.text) as { competitionId: string }).competitionId}`;
   const present: Entrant[] = [];

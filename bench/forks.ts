@@ -26,7 +26,7 @@ import {
   sizeOf,
 } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, fillingOrder, MONDAY_TEN, restingOrder, submitOrder, symbolOf } from './orders.js';
+import { fillingOrder, MONDAY_TEN, restingOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, SETTINGS, withServerParts } from './simulation.js';
 
 const PORTFOLIOS = 20;
@@ -61,7 +61,7 @@ async function measureIn(directory: string): Promise<readonly Row[]> {
   const server = ServerProcess.launch(env);
   try {
     const url = await server.listening;
-    const call = await callerFor(url, env, BY.tenantId);
+    const call = await callerFor(url, env, TENANT);
     const forks = await measureSingle(call, directory, server.child.pid, journals.parent, {
       records,
       openOrders,
@@ -88,7 +88,7 @@ function fill(
 ): Promise<Journals> {
   return withServerParts(directory, async ({ simulations }) => {
     const make = async (open: number, records: number): Promise<string> => {
-      const simulation = await simulations.create(BY.tenantId, {
+      const simulation = await simulations.create(TENANT, {
         feed: 'push',
         clock: 'manual',
         calendar: 'always-open',

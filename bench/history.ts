@@ -13,7 +13,7 @@ import { openSqliteStore } from '../packages/server/dist/store/sqlite/sqlite-sto
 import type { Store } from '../packages/server/dist/store/store.js';
 import { keepFull, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, mixedOrder, submitOrder, symbolOf } from './orders.js';
+import { mixedOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 
 const PORTFOLIOS = 256;
@@ -28,7 +28,7 @@ interface Placed {
 
 function place(directory: string, orders: number, inFlight: number): Promise<Placed> {
   return withServerParts(directory, async ({ store, simulations }) => {
-    const main = await simulations.keepMain(BY.tenantId);
+    const main = await simulations.keepMain(TENANT);
     const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
     await pushQuotes(main, symbols);
     const portfolioIds = await openPortfolios(main, PORTFOLIOS);

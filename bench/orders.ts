@@ -6,7 +6,8 @@ import { loadBrokers } from '../packages/server/dist/brokers/load-brokers.js';
 /** Monday 2026-01-05, 10:00 New York. */
 export const MONDAY_TEN = Instant.ofMs(Date.parse('2026-01-05T10:00:00-05:00'));
 
-export const BY: Requester = { tenantId: 'bench', tier: 'ENTERPRISE' };
+export const TENANT = 'bench';
+export const BY: Requester = { tier: 'ENTERPRISE' };
 export const INITIAL_DOLLARS = 1_000_000_000;
 
 const ACCOUNT = '11111111-1111-4111-8111-111111111111';

@@ -10,7 +10,7 @@
  */
 import { keepFull, median, quantile, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { BY, mixedOrder, submitOrder, symbolOf } from './orders.js';
+import { mixedOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 
 const ROUNDS = 5;
@@ -25,7 +25,7 @@ export async function measurePlacements(): Promise<readonly Row[]> {
   const waits: number[] = [];
   await withDirectory((directory) =>
     withServerParts(directory, async ({ simulations }) => {
-      const main = await simulations.keepMain(BY.tenantId);
+      const main = await simulations.keepMain(TENANT);
       const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
       await pushQuotes(main, symbols);
       const portfolioIds = await openPortfolios(main, PORTFOLIOS);

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Simulation } from '../packages/server/dist/engine/simulation.js';
 import { keepFull } from './measure.js';
-import { BY, fillingOrder, restingOrder, submitOrder, symbolOf } from './orders.js';
+import { fillingOrder, restingOrder, submitOrder, symbolOf, TENANT } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 
 export interface FillWish {
@@ -21,7 +21,7 @@ const IN_FLIGHT = 64;
 
 async function fill({ directory, openOrders, records }: FillWish): Promise<void> {
   await withServerParts(directory, async ({ simulations }) => {
-    const main = await simulations.keepMain(BY.tenantId);
+    const main = await simulations.keepMain(TENANT);
     const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
     await pushQuotes(main, symbols);
     const portfolios = await openPortfolios(main, PORTFOLIOS);

@@ -26,7 +26,7 @@ import { NO_CHECKPOINTS } from '../packages/server/dist/store/checkpoints.js';
 import { ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { median, runAlone, sizeOf, startFlags, stopwatch, withDirectory } from './measure.js';
 import type { Elapsed, Row } from './measure.js';
-import { BY, symbolOf } from './orders.js';
+import { BY, symbolOf, TENANT } from './orders.js';
 import type { FillReport, FillWish } from './recovery-fill.js';
 import { SETTINGS } from './simulation.js';
 
@@ -142,7 +142,7 @@ function onceFilled(child: ChildProcess): Promise<void> {
 /** A server on this directory, until it accepts an order; then it is killed again. */
 async function startMs(directory: string): Promise<number> {
   const env = { ...SETTINGS, DATA_DIR: directory, JWT_SECRET: randomBytes(32).toString('hex') };
-  const grant = { tenantId: BY.tenantId, tier: BY.tier, scope: 'trade read simulate' } as const;
+  const grant = { tenantId: TENANT, tier: BY.tier, scope: 'trade read simulate' } as const;
   const token = (await issueToken(readSettings(env), grant, Date.now()))?.token ?? '';
   const began = performance.now();
   const server = ServerProcess.launch(env, undefined, startFlags());
@@ -185,7 +185,7 @@ async function recoveries(
     throw error;
   });
   try {
-    const main = await simulations.find(MAIN, BY.tenantId);
+    const main = await simulations.find(MAIN, TENANT);
     if (main === undefined) throw new Error('nothing was filled in');
     const { rules, state } = main.brokerage;
     const origin = { seed: state.seed, start: 0, idSecret: state.idSecret };

@@ -66,7 +66,7 @@ async function keepMains(env: NodeJS.ProcessEnv, tenants: number): Promise<void>
     const main = await simulations.keepMain(tenantId);
     await main.submit<'OpenPortfolio'>({
       type: 'OpenPortfolio',
-      by: { tenantId, tier: 'PRO' },
+      by: { tier: 'PRO' },
       accountId: '11111111-1111-4111-8111-111111111111',
       portfolioType: 'CASH',
       accountType: 'INDIVIDUAL',

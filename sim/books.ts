@@ -33,7 +33,6 @@ export interface BookOrder {
 
 export interface BookPortfolio {
   readonly portfolioId: string;
-  readonly tenantId: string;
   isClosed: boolean;
   /** Oldest first. */
   readonly ledger: BookEntry[];
@@ -64,7 +63,7 @@ const ENTRIES_PER_EXECUTION = 16;
  */
 export class Books {
   readonly portfolios = new Map<string, BookPortfolio>();
-  /** `tenant account` to the name it has; undefined = none. */
+  /** Names by account; undefined = none. */
   readonly accounts = new Map<string, string | undefined>();
   /** Sequence of the last record read. */
   seq = 0;
@@ -89,19 +88,18 @@ export class Books {
       case 'OrderExecuted':
         return this.seeOrder(event, place);
       case 'AccountOpened':
-        this.accounts.set(`${event.tenantId} ${event.accountId}`, event.details.name);
+        this.accounts.set(event.accountId, event.details.name);
         return;
       case 'AccountUpdated':
-        if (event.names.name !== undefined)
-          this.accounts.set(`${event.tenantId} ${event.accountId}`, event.names.name);
+        if (event.names.name !== undefined) this.accounts.set(event.accountId, event.names.name);
         return;
       case 'AccountDeleted':
-        this.accounts.delete(`${event.tenantId} ${event.accountId}`);
+        this.accounts.delete(event.accountId);
         return;
       case 'PortfolioOpened': {
-        const { portfolioId, tenantId } = event.terms;
+        const { portfolioId } = event.terms;
         const lists = { ledger: [], activities: [], orders: [], held: new Map<string, number>() };
-        this.portfolios.set(portfolioId, { portfolioId, tenantId, isClosed: false, cash: 0n, ...lists });
+        this.portfolios.set(portfolioId, { portfolioId, isClosed: false, cash: 0n, ...lists });
         return this.tell(portfolioId, place, 'SYSTEM');
       }
       case 'LedgerPosted': {

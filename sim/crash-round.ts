@@ -232,7 +232,7 @@ export class CrashRound {
       } finally {
         journal.close();
       }
-      problems = await compareBooks(this.books, this.client, this.tenantId, depth, only);
+      problems = await compareBooks(this.books, this.client, depth, only);
       if (problems.length === 0) return;
       // Things may fall due while one looks: an order reaches the market, a day ends.
       await after(200);

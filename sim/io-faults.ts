@@ -230,7 +230,7 @@ class Case {
       }
       const books = new Books(journal.ids(mainOf(TENANT)));
       books.read(journal.records(mainOf(TENANT), 0));
-      for (const problem of await compareBooks(books, client, TENANT, 'all')) this.say(problem);
+      for (const problem of await compareBooks(books, client, 'all')) this.say(problem);
     } finally {
       journal.close();
     }

@@ -3,7 +3,6 @@ import type { Event, Ids, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { RawRecord } from './data-directory.js';
 import type { OrderFollower } from './order-follower.js';
 
-const NOBODY = { tenantId: '', accountId: '' };
 const SILENT: ReadonlySet<string> = new Set(['TRAILED', 'RESTED']);
 
 /**
@@ -51,7 +50,7 @@ class JournalOrders {
   private after(number: number, event: OrderEvent, at: Instant): OrderSnapshot {
     const before = this.orders.get(number);
     let after: OrderSnapshot;
-    if (event.type === 'OrderAccepted') after = acceptedOrder(event, NOBODY, at);
+    if (event.type === 'OrderAccepted') after = acceptedOrder(event, '', at);
     else if (before !== undefined) after = orderAfter(before, event, at);
     else throw new Error(`order ${number} moved before it was accepted`);
     this.orders.set(number, after);

@@ -35,7 +35,7 @@ export class Workload {
 
   async open(portfolios: number): Promise<void> {
     for (let i = 0; i < portfolios; i++) {
-      const by = { tenantId: this.simulation.tenantId ?? '', tier: TIERS[i % 3] ?? 'PRO' };
+      const by = { tier: TIERS[i % 3] ?? 'PRO' };
       const { result } = await this.simulation.submit<'OpenPortfolio'>({
         type: 'OpenPortfolio',
         by,
@@ -224,11 +224,9 @@ export class Workload {
     const open = [...orders.values()];
     if (open.length === 0) return undefined;
     const { terms, progress } = this.chance.pick(open);
-    // Now and then a stranger's request: for strangers the order does not exist.
-    const by = this.chance.hits(0.03)
-      ? { tenantId: 'a-stranger', tier: 'PRO' as const }
-      : { tenantId: terms.tenantId, tier: 'PRO' as const };
-    return { by, orderId: ids.idOf('ORDER', terms.number), progress };
+    // Now and then an order that does not exist.
+    const number = this.chance.hits(0.03) ? terms.number + 1_000_000 : terms.number;
+    return { by: { tier: 'PRO' as const }, orderId: ids.idOf('ORDER', number), progress };
   }
 
   private async cancelAll(): Promise<void> {

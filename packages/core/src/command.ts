@@ -19,9 +19,8 @@ import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 
-/** The requesting tenant and its tier. */
+/** The client that sent a command. */
 export interface Requester {
-  readonly tenantId: string;
   readonly tier: Tier;
 }
 
@@ -43,10 +42,7 @@ interface OptionHeld {
   readonly quantity?: Quantity;
 }
 
-/**
- * All commands of the brokerage. Ids of portfolios and orders are already resolved to this tenant's
- * (a foreign one is NOT_FOUND here too).
- */
+/** All commands of the brokerage. */
 export type Command =
   | {
       readonly type: 'OpenAccount';

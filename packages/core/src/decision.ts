@@ -160,11 +160,10 @@ export class Decision {
     return brokerOf(this.rules, portfolio.settings.brokerId, competition?.terms.rules.optionLevel);
   }
 
-  /** The open order of a public id, if it is the tenant's. */
-  order(orderId: string, tenantId: string): Order | undefined {
+  /** The open order of a public id. */
+  order(orderId: string): Order | undefined {
     const number = this.state.ids.numberOf('ORDER', orderId);
-    const order = number === undefined ? undefined : this.state.orders.get(number);
-    return order?.terms.tenantId === tenantId ? order : undefined;
+    return number === undefined ? undefined : this.state.orders.get(number);
   }
 
   /** The portfolio of an open order. */

@@ -105,7 +105,6 @@ export interface ImportedPosition {
 export type Event =
   | {
       readonly type: 'AccountOpened';
-      readonly tenantId: string;
       readonly accountId: string;
       readonly details: AccountDetails & { readonly accountType: AccountType };
       /** The type that its portfolios must have; absent if each has its own (D140). */
@@ -114,21 +113,18 @@ export type Event =
     }
   | {
       readonly type: 'AccountUpdated';
-      readonly tenantId: string;
       readonly accountId: string;
       readonly names: AccountNames;
       readonly at: Instant;
     }
   | {
       readonly type: 'AccountStatusChanged';
-      readonly tenantId: string;
       readonly accountId: string;
       readonly status: 'ACTIVE' | 'FROZEN';
       readonly at: Instant;
     }
   | {
       readonly type: 'AccountDeleted';
-      readonly tenantId: string;
       readonly accountId: string;
       readonly at: Instant;
     }
@@ -390,7 +386,6 @@ export type Event =
   /** An opening order of an agent uses part of its daily cap. */
   | {
       readonly type: 'AgentSpent';
-      readonly tenantId: string;
       readonly agentId: string;
       readonly date: TradingDate;
       readonly amount: Money;
@@ -398,7 +393,6 @@ export type Event =
   /** An agent's request exceeded its caps: the command of the record, whole. Changes nothing. */
   | {
       readonly type: 'AgentRefused';
-      readonly tenantId: string;
       readonly agentId: string;
       readonly cap: keyof AgentCaps;
       readonly asked?: Money;

@@ -25,7 +25,6 @@ import { awaitsPrice, isOpening, legRatios, newOrder, NOTHING_SET_ASIDE, sideOf 
 import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, isTransitionAllowed } from './orders/status.js';
-import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import { noteContracts } from './portfolios/contracts-on-order.js';
 import { noteRiskSide } from './portfolios/portfolio.js';
@@ -39,7 +38,6 @@ import type { Obligation } from './settlement/obligation.js';
 import {
   addHolder,
   addTimer,
-  agentKey,
   bookOf,
   forgetMargin,
   noteMargin,
@@ -158,7 +156,6 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return settle(state, event);
     case 'AccountOpened': {
       const account: Account = {
-        tenantId: event.tenantId,
         accountId: event.accountId,
         ...event.details,
         ...(event.requiredType !== undefined && { requiredType: event.requiredType }),
@@ -167,9 +164,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         updatedAt: event.at,
         portfolioIds: [],
       };
-      state.accounts.set(accountKey(event.tenantId, event.accountId), account);
-      countUp(state.accountsPerTenant, event.tenantId);
-      countUp(state.accountsEverOpened, event.tenantId);
+      state.accounts.set(event.accountId, account);
+      state.counters.account += 1;
       return;
     }
     case 'AccountUpdated':
@@ -178,14 +174,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'AccountStatusChanged':
       Object.assign(accountOf(state, event), { status: event.status, updatedAt: event.at });
       return;
-    case 'AccountDeleted': {
-      const { tenantId, accountId } = event;
-      const left = (state.accountsPerTenant.get(tenantId) ?? 0) - 1;
-      state.accounts.delete(accountKey(tenantId, accountId));
-      if (left > 0) state.accountsPerTenant.set(tenantId, left);
-      else state.accountsPerTenant.delete(tenantId);
+    case 'AccountDeleted':
+      state.accounts.delete(event.accountId);
       return;
-    }
     case 'PortfolioOpened': {
       const { terms } = event;
       state.counters.portfolio = Math.max(state.counters.portfolio, terms.number);
@@ -418,14 +409,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
 }
 
 /** Adds to an agent's use of its day. A new agent's entry drops those of earlier days. */
-function spend(
-  { agents }: State,
-  { tenantId, agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>,
-): void {
-  const key = agentKey(tenantId, agentId);
-  const before = agents.get(key);
+function spend({ agents }: State, { agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>): void {
+  const before = agents.get(agentId);
   if (before === undefined) for (const [other, use] of agents) if (use.date < date) agents.delete(other);
-  agents.set(key, { date, used: before?.date === date ? Money.add(before.used, amount) : amount });
+  agents.set(agentId, { date, used: before?.date === date ? Money.add(before.used, amount) : amount });
 }
 
 function actionOf(state: State, actionId: string): AnnouncedAction {
@@ -466,7 +453,7 @@ export function scheduleSettlement(
 
 function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
   const portfolio = portfolioOf(state, event.request.portfolioId);
-  const { terms, progress } = acceptedOrder(event, portfolio.terms, state.now);
+  const { terms, progress } = acceptedOrder(event, portfolio.terms.accountId, state.now);
   const order = newOrder(terms, progress);
   state.counters.order = Math.max(state.counters.order, event.number);
   addOpenOrder(state, portfolio, order);
@@ -1089,9 +1076,6 @@ function splitMarket(book: Book, market: SplitMarket): void {
   book.modelledAskTaken = market.modelledAskTaken;
 }
 
-const countUp = (counts: Map<string, number>, of: string): void =>
-  void counts.set(of, (counts.get(of) ?? 0) + 1);
-
 function orderOf(state: State, number: number): Order {
   const order = state.orders.get(number);
   if (order === undefined) throw new RangeError(`no open order ${number}`);
@@ -1104,8 +1088,8 @@ function portfolioOf(state: State, portfolioId: string): Portfolio {
   return portfolio;
 }
 
-function accountOf(state: State, of: { readonly tenantId: string; readonly accountId: string }): Account {
-  const account = state.accounts.get(accountKey(of.tenantId, of.accountId));
-  if (account === undefined) throw new RangeError(`no account ${of.accountId}`);
+function accountOf(state: State, { accountId }: { readonly accountId: string }): Account {
+  const account = state.accounts.get(accountId);
+  if (account === undefined) throw new RangeError(`no account ${accountId}`);
   return account;
 }

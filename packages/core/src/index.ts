@@ -116,7 +116,6 @@ export type {
 } from './ledger/ledger.js';
 export { settlementEntries } from './settlement/obligation.js';
 export type { Account, AccountType, PortfolioType } from './portfolios/account.js';
-export { accountKey } from './portfolios/account.js';
 export type {
   CashView,
   CloseMark,

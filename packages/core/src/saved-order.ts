@@ -11,12 +11,11 @@ import { Quantity } from './values/quantity.js';
  * still 0, are left out.
  */
 export interface SavedOrder {
-  readonly terms: Omit<OrderTerms, OfPortfolio> & { readonly [Field in OfPortfolio]?: undefined };
+  readonly terms: Omit<OrderTerms, 'accountId'> & { readonly accountId?: undefined };
   readonly progress: Omit<OrderProgress, ZeroAtFirst> & {
     readonly [Field in ZeroAtFirst]?: OrderProgress[Field] | undefined;
   };
 }
-type OfPortfolio = 'tenantId' | 'accountId';
 type ZeroAtFirst =
   | 'filledQuantity'
   | 'filledValue'
@@ -32,7 +31,7 @@ export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedO
   const { filledQuantity, filledValue, commission, fees, reserved, takes, reservedQuantity, cover } =
     progress;
   return {
-    terms: { ...terms, tenantId: undefined, accountId: undefined },
+    terms: { ...terms, accountId: undefined },
     progress: {
       ...progress,
       filledQuantity: filledQuantity === Quantity.zero ? undefined : filledQuantity,
@@ -50,7 +49,6 @@ export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedO
 /** Written out, so that it has the hidden class of an order's terms, and shares its strings with its portfolio. */
 export const termsFrom = ({ terms: t }: SavedOrder, owner: PortfolioTerms): OrderTerms => ({
   number: t.number,
-  tenantId: owner.tenantId,
   accountId: owner.accountId,
   portfolioId: owner.portfolioId,
   tier: t.tier,

@@ -20,7 +20,6 @@ import type { MarginExcess } from './orders/margin-excess.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
-import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
@@ -98,7 +97,6 @@ export interface SavedState {
   readonly marketSeq?: number;
   readonly competition?: Competition;
   readonly accounts: readonly Account[];
-  readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
   readonly orders: readonly SavedOrder[];
   readonly listed: readonly Instrument[];
@@ -170,7 +168,6 @@ export function stateToSave(state: State): PassingState {
       ...account,
       portfolioIds: [...account.portfolioIds],
     })),
-    accountsEverOpened: [...state.accountsEverOpened],
     portfolios: [...state.portfolios.values()].map(savePortfolio),
     listed: [...state.listed.values()],
     ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
@@ -303,13 +300,11 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
   state.marketSeq = saved.marketSeq ?? 0;
   state.competition = saved.competition && copyOfCompetition(saved.competition);
   for (const account of saved.accounts) {
-    state.accounts.set(accountKey(account.tenantId, account.accountId), {
+    state.accounts.set(account.accountId, {
       ...account,
       portfolioIds: [...account.portfolioIds],
     });
-    state.accountsPerTenant.set(account.tenantId, (state.accountsPerTenant.get(account.tenantId) ?? 0) + 1);
   }
-  for (const [tenantId, count] of saved.accountsEverOpened) state.accountsEverOpened.set(tenantId, count);
   for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const [from, to] of saved.adjusted ?? []) state.adjusted.set(from, to);
@@ -356,7 +351,7 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
 }
 
 function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calendar): void {
-  const account = state.accounts.get(accountKey(saved.terms.tenantId, saved.terms.accountId));
+  const account = state.accounts.get(saved.terms.accountId);
   if (account === undefined) throw new RangeError('saved portfolio without an account');
   const portfolio: Portfolio = {
     terms: saved.terms,

@@ -23,6 +23,8 @@ import type { TradingDate } from './values/trading-date.js';
 
 /** Running numbers. All identity and chance follow from them, the seed and the secret of ids. */
 export interface Counters {
+  /** Accounts that were ever opened, including deleted ones, so that no id is reused. */
+  account: number;
   portfolio: number;
   order: number;
   execution: number;
@@ -166,8 +168,6 @@ export interface AgentUse {
   readonly used: Money;
 }
 
-export const agentKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
-
 /**
  * The known state of a simulation: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest
  * command.
@@ -181,12 +181,8 @@ interface KnownState {
   /** The instant of the latest command. */
   now: Instant;
   readonly counters: Counters;
-  /** By `accountKey`. */
+  /** By id. */
   readonly accounts: Map<string, Account>;
-  /** Current number of accounts of a tenant (D8). */
-  readonly accountsPerTenant: Map<string, number>;
-  /** Accounts that a tenant has ever opened, including deleted ones, so that no id is reused. */
-  readonly accountsEverOpened: Map<string, number>;
   readonly portfolios: Map<string, Portfolio>;
   /** Open orders only, by number, oldest first. */
   readonly orders: Map<number, Order>;
@@ -197,7 +193,7 @@ interface KnownState {
   readonly actions: Map<string, AnnouncedAction>;
   /** By underlying: the mark of the latest close, by which options on it are exercised although they trade on (D69). */
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
-  /** By `agentKey`: use of daily caps, for the latest day with any. */
+  /** By agent: use of daily caps, for the latest day with any. */
   readonly agents: Map<string, AgentUse>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
@@ -302,6 +298,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     idSecret,
     now,
     counters: {
+      account: 0,
       portfolio: 0,
       order: 0,
       execution: 0,
@@ -314,8 +311,6 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       outcome: 0,
     },
     accounts: new Map(),
-    accountsPerTenant: new Map(),
-    accountsEverOpened: new Map(),
     portfolios: new Map(),
     orders: new Map(),
     listed: new Map(),

@@ -1842,7 +1842,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     params: competitionParams,
     reply: {
       type: 'competition',
-      format: 1,
+      format: 2,
       competitionId: competition.competitionId,
       competition: {},
       scoring: 'SHARPE',
@@ -2012,7 +2012,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     },
   },
   importSimulation: {
-    upload: '{"type":"header","format":1,"simulationId":"fa4dddf1-d467-4b25-8d9b-9c0debc8cb20"}\n',
+    upload: '{"type":"header","format":2,"simulationId":"fa4dddf1-d467-4b25-8d9b-9c0debc8cb20"}\n',
     reply: {
       simulationId: '0d5a1c7e-64a4-4b57-9b29-5b5cb7c3c1f4',
       name: 'test-1',

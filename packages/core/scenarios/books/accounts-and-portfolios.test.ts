@@ -15,7 +15,7 @@ describe('accounts per tenant (D8)', () => {
     ['PRO', 3, 'ENTERPRISE'],
   ] as const)('%s has %s', (tier, allowed, requiredTier) => {
     const market = new TestMarket();
-    const by = { tenantId: 'tenant-2', tier };
+    const by = { tier };
     for (let n = 1; n <= allowed; n++) expect(openAccount(market, n, by)).toMatchObject({ status: 'ACTIVE' });
     expect(openAccount(market, 99, by)).toMatchObject({
       code: 'FEATURE_NOT_AVAILABLE',
@@ -27,7 +27,7 @@ describe('accounts per tenant (D8)', () => {
   it('ENTERPRISE has as many as it likes', () => {
     const market = new TestMarket();
     for (let n = 1; n <= 20; n++) {
-      expect(openAccount(market, n, { tenantId: 'tenant-2', tier: 'ENTERPRISE' })).toMatchObject({
+      expect(openAccount(market, n, { tier: 'ENTERPRISE' })).toMatchObject({
         accountId: uuid(n),
       });
     }
@@ -36,25 +36,23 @@ describe('accounts per tenant (D8)', () => {
   it('counts accounts that were opened with a portfolio (D7)', () => {
     const market = new TestMarket();
     market.openPortfolio({ accountId: uuid(1) });
-    const by = { tenantId: market.by.tenantId, tier: 'BASIC' as const };
+    const by = { tier: 'BASIC' as const };
     expect(openAccount(market, 2, by)).toMatchObject({ code: 'FEATURE_NOT_AVAILABLE' });
   });
 });
 
-describe('account ids are per tenant (D7)', () => {
-  it('the same id in two tenants is two accounts that never meet', () => {
+describe('account and portfolio ids (D7)', () => {
+  it('an account id is used once', () => {
     const market = new TestMarket();
-    openAccount(market, 1, { tenantId: 'tenant-2', tier: 'PRO' });
-    expect(openAccount(market, 1, { tenantId: 'tenant-2', tier: 'PRO' })).toMatchObject({ code: 'CONFLICT' });
-    expect(openAccount(market, 1, { tenantId: 'tenant-3', tier: 'PRO' })).toMatchObject({
-      tenantId: 'tenant-3',
-    });
+    openAccount(market, 1, { tier: 'PRO' });
+    expect(openAccount(market, 1, { tier: 'PRO' })).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('a portfolio of another tenant does not exist', () => {
+  it('a portfolio with an unknown id does not exist', () => {
     const market = new TestMarket();
-    const portfolioId = market.openPortfolio();
-    const by = { tenantId: 'tenant-2', tier: 'PRO' as const };
+    market.openPortfolio();
+    const portfolioId = uuid(7);
+    const by = { tier: 'PRO' as const };
     const missing = { code: 'NOT_FOUND', what: 'Portfolio' };
     expect(market.execute<'ResetPortfolio'>({ type: 'ResetPortfolio', by, portfolioId }).result).toEqual(
       missing,

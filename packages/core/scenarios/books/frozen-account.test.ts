@@ -73,15 +73,6 @@ describe('a frozen account (D9, D141)', () => {
     expect(market.execute(commandOf(market, portfolioId)).result).not.toHaveProperty('code');
   });
 
-  it('does not show that it is frozen to another tenant', () => {
-    const { market, portfolioId } = frozen();
-    const by = { tenantId: 'tenant-2', tier: 'PRO' as const };
-    expect(market.refuse({ type: 'ResetPortfolio', by, portfolioId })).toEqual({
-      code: 'NOT_FOUND',
-      what: 'Portfolio',
-    });
-  });
-
   it('continues to fill and settle earlier orders', () => {
     const market = new TestMarket();
     const portfolioId = market.openPortfolio({ accountId });

@@ -98,7 +98,7 @@ describe('a settlement of many is many records (D95)', () => {
       const quotes = [{ symbol: 'MESZ26', bid, ask, at: begin }];
       brokerage.execute({ type: 'UpdateMarket', quotes, pushed: true }, begin);
     };
-    const by = { tenantId: 'tenant-1', tier: 'PRO' as const };
+    const by = { tier: 'PRO' as const };
     quote('6000');
     for (let each = 0; each < 310; each++) {
       const { result } = brokerage.execute<'OpenPortfolio'>(

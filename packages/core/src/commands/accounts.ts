@@ -1,26 +1,25 @@
 import type { Command, Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { AccountDetails } from '../event.js';
-import { accountKey } from '../portfolios/account.js';
 import type { Account, AccountType } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
 
 const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Account' };
 
-/** Opens an account (D6, D8). An id that this tenant already has is a conflict; ids of other tenants do not matter. */
+/** Opens an account (D6, D8). */
 export function openAccount(
   d: Decision,
   command: Extract<Command, { type: 'OpenAccount' }>,
 ): Account | Rejection {
   const { by, accountId, details, proAccounts } = command;
-  if (ownAccount(d, command) !== undefined) {
+  if (d.state.accounts.has(accountId)) {
     return { code: 'CONFLICT', message: 'An account with this accountId already exists' };
   }
   const { accountType = 'INDIVIDUAL' } = details;
   const requiredType = accountType === 'INDIVIDUAL' ? undefined : accountType;
   return (
     accountLimitRejection(d, by, proAccounts) ??
-    openNewAccount(d, by, accountId, { ...details, accountType }, requiredType)
+    openNewAccount(d, accountId, { ...details, accountType }, requiredType)
   );
 }
 
@@ -32,7 +31,7 @@ export function accountLimitRejection(
 ): Rejection | undefined {
   if (by.tier === 'ENTERPRISE') return undefined;
   const allowed = by.tier === 'BASIC' ? 1 : proAccounts;
-  if ((d.state.accountsPerTenant.get(by.tenantId) ?? 0) < allowed) return undefined;
+  if (d.state.accounts.size < allowed) return undefined;
   return {
     code: 'FEATURE_NOT_AVAILABLE',
     message: `The ${by.tier} tier includes ${allowed} account${allowed === 1 ? '' : 's'}`,
@@ -44,20 +43,18 @@ export function accountLimitRejection(
 /** `requiredType` is the type that the owner chose for the account; an account opened with its first portfolio has none (D140). */
 export function openNewAccount(
   d: Decision,
-  by: Requester,
   accountId: string,
   details: AccountDetails & { readonly accountType: AccountType },
   requiredType?: AccountType,
 ): Account {
   d.emit({
     type: 'AccountOpened',
-    tenantId: by.tenantId,
     accountId,
     details,
     ...(requiredType !== undefined && { requiredType }),
     at: d.at,
   });
-  const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
+  const account = d.state.accounts.get(accountId);
   if (account === undefined) throw new RangeError('account was not opened');
   return account;
 }
@@ -66,10 +63,10 @@ export function updateAccount(
   d: Decision,
   command: Extract<Command, { type: 'UpdateAccount' }>,
 ): Account | Rejection {
-  const { by, accountId, names } = command;
-  const account = ownAccount(d, command);
+  const { accountId, names } = command;
+  const account = d.state.accounts.get(accountId);
   if (account === undefined) return NOT_FOUND;
-  d.emit({ type: 'AccountUpdated', tenantId: by.tenantId, accountId, names, at: d.at });
+  d.emit({ type: 'AccountUpdated', accountId, names, at: d.at });
   return account;
 }
 
@@ -78,11 +75,11 @@ export function setAccountStatus(
   d: Decision,
   command: Extract<Command, { type: 'SetAccountStatus' }>,
 ): Account | Rejection {
-  const { by, accountId, status } = command;
-  const account = ownAccount(d, command);
+  const { accountId, status } = command;
+  const account = d.state.accounts.get(accountId);
   if (account === undefined) return NOT_FOUND;
   if (account.status !== status) {
-    d.emit({ type: 'AccountStatusChanged', tenantId: by.tenantId, accountId, status, at: d.at });
+    d.emit({ type: 'AccountStatusChanged', accountId, status, at: d.at });
   }
   return account;
 }
@@ -92,15 +89,15 @@ export function deleteAccount(
   d: Decision,
   command: Extract<Command, { type: 'DeleteAccount' }>,
 ): Account | Rejection {
-  const { by, accountId } = command;
-  const account = ownAccount(d, command);
+  const { accountId } = command;
+  const account = d.state.accounts.get(accountId);
   if (account === undefined) return NOT_FOUND;
   const frozen = frozenAccountRejection(account, 'it cannot be deleted');
   if (frozen !== undefined) return frozen;
   if (account.portfolioIds.length > 0) {
     return { code: 'CONFLICT', message: 'Account still has open portfolios' };
   }
-  d.emit({ type: 'AccountDeleted', tenantId: by.tenantId, accountId, at: d.at });
+  d.emit({ type: 'AccountDeleted', accountId, at: d.at });
   return account;
 }
 
@@ -112,11 +109,4 @@ export function frozenAccountRejection(account: Account | undefined, refused: st
     message: `The account is frozen: ${refused}`,
     accountId: account.accountId,
   };
-}
-
-function ownAccount(
-  d: Decision,
-  { by, accountId }: { readonly by: Requester; readonly accountId: string },
-): Account | undefined {
-  return d.state.accounts.get(accountKey(by.tenantId, accountId));
 }

@@ -8,7 +8,7 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { TradingDate } from '../values/trading-date.js';
 
-const by = { tenantId: 'tenant-1', tier: 'PRO' as const };
+const by = { tier: 'PRO' as const };
 
 /** A brokerage with many portfolios, without the checks of the test market, and their ids. */
 function manyPortfolios(count: number) {

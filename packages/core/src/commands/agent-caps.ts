@@ -1,4 +1,3 @@
-import type { Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import { valueOf } from '../instruments/instrument.js';
 import { isOpening, legRatios, symbolsTraded } from '../orders/order.js';
@@ -6,7 +5,6 @@ import type { OrderLeg, OrderTerms, PositionIntent } from '../orders/order.js';
 import type { CapExceeded, CappedAgent } from '../orders/agent-caps.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { worthOf } from '../portfolios/valuation.js';
-import { agentKey } from '../state.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -61,7 +59,6 @@ export const cancelCap = (
 /** Refusal by the dollar caps, or the amount that the order adds to the day's use. `before`: the order that it updates. */
 export function moneyCaps(
   d: Decision,
-  by: Requester,
   agent: CappedAgent,
   portfolio: Portfolio,
   { after, before }: { readonly after: CappedOrder; readonly before?: CappedOrder },
@@ -98,7 +95,7 @@ export function moneyCaps(
   const earlier = before === undefined ? Money.zero : (notionalOf(d, before) ?? Money.zero);
   const more = Money.max(Money.subtract(notional, earlier), Money.zero);
   if (maxNotional === undefined) return { more };
-  const left = Money.max(Money.subtract(maxNotional, usedToday(d, by, agent)), Money.zero);
+  const left = Money.max(Money.subtract(maxNotional, usedToday(d, agent)), Money.zero);
   if (more <= left) return { more };
   return {
     code: 'CAP_EXCEEDED',
@@ -111,16 +108,10 @@ export function moneyCaps(
 }
 
 /** Emits a refusal by a cap. */
-export function refuseByCap(
-  d: Decision,
-  by: Requester,
-  agent: CappedAgent,
-  refused: CapExceeded,
-): CapExceeded {
+export function refuseByCap(d: Decision, agent: CappedAgent, refused: CapExceeded): CapExceeded {
   const { cap, asked, left } = refused;
   d.emit({
     type: 'AgentRefused',
-    tenantId: by.tenantId,
     agentId: agent.agentId,
     cap,
     ...(asked !== undefined && { asked }),
@@ -130,14 +121,14 @@ export function refuseByCap(
 }
 
 /** Emits the notional that an order uses of an agent's day. */
-export function spend(d: Decision, by: Requester, { agentId }: CappedAgent, amount: Money): void {
+export function spend(d: Decision, { agentId }: CappedAgent, amount: Money): void {
   if (amount === 0) return;
   const date = d.rules.calendar.dateOf(d.at);
-  d.emit({ type: 'AgentSpent', tenantId: by.tenantId, agentId, date, amount });
+  d.emit({ type: 'AgentSpent', agentId, date, amount });
 }
 
-function usedToday(d: Decision, { tenantId }: Requester, { agentId }: CappedAgent): Money {
-  const use = d.state.agents.get(agentKey(tenantId, agentId));
+function usedToday(d: Decision, { agentId }: CappedAgent): Money {
+  const use = d.state.agents.get(agentId);
   return use?.date === d.rules.calendar.dateOf(d.at) ? use.used : Money.zero;
 }
 

@@ -4,7 +4,6 @@ import { latencyMs } from '../matching/latency.js';
 import type { CancelReason, Order, OrderTerms } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import { isTerminal, isUpdatable } from '../orders/status.js';
-import { accountKey } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
 import { cancelCap, refuseByCap } from './agent-caps.js';
@@ -18,11 +17,11 @@ export function cancelOrder(
   d: Decision,
   command: Extract<Command, { type: 'CancelOrder' }>,
 ): Acknowledged | Rejection {
-  const order = d.order(command.orderId, command.by.tenantId);
+  const order = d.order(command.orderId);
   if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
   const { agent } = command;
   const capped = agent && cancelCap(d, agent, order);
-  if (agent !== undefined && capped !== undefined) return refuseByCap(d, command.by, agent, capped);
+  if (agent !== undefined && capped !== undefined) return refuseByCap(d, agent, capped);
   const { status } = order.progress;
   if (!isUpdatable(status)) {
     const message = `An order with status ${status} cannot be canceled`;
@@ -42,7 +41,7 @@ export function cancelAccountOrders(
   d: Decision,
   command: Extract<Command, { type: 'CancelAccountOrders' }>,
 ): readonly Order[] | Rejection {
-  const account = d.state.accounts.get(accountKey(command.by.tenantId, command.accountId));
+  const account = d.state.accounts.get(command.accountId);
   if (account === undefined) return { code: 'NOT_FOUND', what: 'Account' };
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {

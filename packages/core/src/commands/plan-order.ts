@@ -114,7 +114,7 @@ export function planOrder(
   const rejections: Rejection[] = [];
   const request = withLatencyOfCompetition(d, asked);
   const portfolio = d.state.portfolios.get(request.portfolioId);
-  if (portfolio?.terms.tenantId !== by.tenantId) {
+  if (portfolio === undefined) {
     return { rejections: [{ code: 'NOT_FOUND', what: 'Portfolio' }], accepted: [] };
   }
   const candidate: Candidate = { d, by, request, portfolio, broker: d.broker(portfolio), number };
@@ -371,7 +371,7 @@ function acceptedOf(
     accepted.bracket = { part: 'ENTRY', config, exits };
   }
   if (isTrailing(request.orderType)) {
-    const order = acceptedOrder(accepted, portfolio.terms, d.at);
+    const order = acceptedOrder(accepted, portfolio.terms.accountId, d.at);
     Object.assign(accepted, startingTrail(order, d.quote(request.symbol)));
   }
   const { limitPrice, stopPrice } = pricesOf(accepted);

@@ -1,10 +1,9 @@
-import type { Command, Requester } from '../command.js';
+import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { hasRoomFor, LEDGER_ACCOUNTS } from '../ledger/ledger.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { valueOf } from '../instruments/instrument.js';
-import { accountKey } from '../portfolios/account.js';
 import { holdingsIn } from '../portfolios/book-sums.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf, worthOf } from '../portfolios/valuation.js';
@@ -34,7 +33,7 @@ export function openPortfolio(
   if (command.accountType !== 'INDIVIDUAL' && command.portfolioType !== 'CASH') {
     return { code: 'INVALID', messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'] };
   }
-  const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
+  const account = d.state.accounts.get(accountId);
   if (account?.requiredType !== undefined && account.requiredType !== command.accountType) {
     return {
       code: 'INVALID',
@@ -46,14 +45,13 @@ export function openPortfolio(
     frozenAccountRejection(account, 'portfolios cannot be opened') ??
     (account === undefined ? accountLimitRejection(d, by, command.proAccounts) : undefined);
   if (refused !== undefined) return refused;
-  if (account === undefined) openNewAccount(d, by, accountId, { accountType: command.accountType });
+  if (account === undefined) openNewAccount(d, accountId, { accountType: command.accountType });
   const { portfolioId, number } = d.nextPortfolio();
   d.emit({
     type: 'PortfolioOpened',
     terms: {
       portfolioId,
       number,
-      tenantId: by.tenantId,
       accountId,
       accountType: command.accountType,
       ...(command.name !== undefined && { name: command.name }),
@@ -253,16 +251,15 @@ function withdrawable(d: Decision, portfolio: Portfolio): Money {
   return Money.max(Money.min(Money.min(left.initial, left.maintenance), most), Money.zero);
 }
 
-/** The portfolio of a command, or a rejection if the tenant has none such or its account is frozen (D141). */
+/** The portfolio of a command, or a rejection if there is none such or its account is frozen (D141). */
 export function portfolioToChange(
   d: Decision,
-  { by, portfolioId }: { readonly by: Requester; readonly portfolioId: string },
+  { portfolioId }: { readonly portfolioId: string },
   refusedWhileFrozen: string,
 ): Portfolio | Rejection {
   const portfolio = d.state.portfolios.get(portfolioId);
-  if (portfolio?.terms.tenantId !== by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
-  const account = d.state.accounts.get(accountKey(by.tenantId, portfolio.terms.accountId));
-  return frozenAccountRejection(account, refusedWhileFrozen) ?? portfolio;
+  if (portfolio === undefined) return { code: 'NOT_FOUND', what: 'Portfolio' };
+  return frozenAccountRejection(portfolio.account, refusedWhileFrozen) ?? portfolio;
 }
 
 function portfolioOf(d: Decision, portfolioId: string): Portfolio {

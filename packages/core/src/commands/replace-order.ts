@@ -1,6 +1,6 @@
 import { isForShares } from '../instruments/instrument.js';
 import type { MarketHours } from '../calendar/market-hours.js';
-import type { Command, OrderChanges, Requester } from '../command.js';
+import type { Command, OrderChanges } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
@@ -40,21 +40,20 @@ export function replaceOrder(
   d: Decision,
   command: Extract<Command, { type: 'ReplaceOrder' }>,
 ): Acknowledged | Rejection {
-  const order = d.order(command.orderId, command.by.tenantId);
+  const order = d.order(command.orderId);
   if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
-  const { by, agent, changes } = command;
+  const { agent, changes } = command;
   if (agent === undefined) return changeOrder(d, order, command);
-  const capped = heldToCaps(d, by, agent, order, changes);
-  if ('code' in capped) return refuseByCap(d, by, agent, capped);
+  const capped = heldToCaps(d, agent, order, changes);
+  if ('code' in capped) return refuseByCap(d, agent, capped);
   const result = changeOrder(d, order, command);
-  if (!('code' in result)) spend(d, by, agent, capped.more);
+  if (!('code' in result)) spend(d, agent, capped.more);
   return result;
 }
 
 /** Checks the updated order against the caps of an agent. */
 function heldToCaps(
   d: Decision,
-  by: Requester,
   agent: CappedAgent,
   order: Order,
   changes: OrderChanges,
@@ -64,7 +63,7 @@ function heldToCaps(
   const before = { symbol, positionIntent, notional, legs, quantity, limitPrice, stopPrice };
   return (
     symbolCap(d, agent, order.terms) ??
-    moneyCaps(d, by, agent, d.portfolioOf(order), { before, after: { ...before, ...changes } })
+    moneyCaps(d, agent, d.portfolioOf(order), { before, after: { ...before, ...changes } })
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Command, Requester } from '../command.js';
+import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { CapExceeded, CappedAgent } from '../orders/agent-caps.js';
 import type { OrderProgress, OrderTerms } from '../orders/order.js';
@@ -23,15 +23,14 @@ export function submitOrder(
 ): Acknowledged | Rejection {
   const plan = planOrder(d, by, order, { number });
   if (agent === undefined) return acceptPlanned(d, plan);
-  const capped = symbolCap(d, agent, order) ?? heldToCaps(d, by, agent, plan);
-  if ('code' in capped) return refuseByCap(d, by, agent, capped);
-  return acceptPlanned(d, plan, () => spend(d, by, agent, capped.more));
+  const capped = symbolCap(d, agent, order) ?? heldToCaps(d, agent, plan);
+  if ('code' in capped) return refuseByCap(d, agent, capped);
+  return acceptPlanned(d, plan, () => spend(d, agent, capped.more));
 }
 
 /** Checks a planned order against the dollar caps. An order that cannot be evaluated is refused for that reason. */
 function heldToCaps(
   d: Decision,
-  by: Requester,
   agent: CappedAgent,
   { accepted: [planned] }: OrderPlan,
 ): CapExceeded | { readonly more: Money } {
@@ -39,7 +38,7 @@ function heldToCaps(
   if (planned === undefined || portfolio === undefined) return { more: Money.zero };
   // A trailing stop already has a stop price.
   const { request, stopPrice = request.stopPrice } = planned;
-  return moneyCaps(d, by, agent, portfolio, { after: { ...request, stopPrice } });
+  return moneyCaps(d, agent, portfolio, { after: { ...request, stopPrice } });
 }
 
 /** Accepts an order as planned, with its script. One without latency reaches the market in the same decision. */

@@ -64,7 +64,7 @@ function orderOf({ side, quantity, limit, resting, fok }: Situation): Order {
     },
   };
   const at = Instant.ofMs(0);
-  const terms = termsOf(accepted, { tenantId: 'tenant', accountId: 'account' }, at);
+  const terms = termsOf(accepted, 'account', at);
   const progress = copyOf(startOf(accepted, at));
   if (resting && limit !== undefined) progress.restingSince = at;
   return newOrder(terms, progress);

@@ -91,7 +91,6 @@ export interface GoodTill {
 export interface OrderTerms {
   /** Running number of the order in its simulation: its identity inside, and the order of creation. Outside it has an id (`values/ids.ts`). */
   readonly number: number;
-  readonly tenantId: string;
   readonly accountId: string;
   readonly portfolioId: string;
   readonly tier: Tier;

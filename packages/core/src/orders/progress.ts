@@ -56,16 +56,15 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
   };
 }
 
-/** The part of a new order that never changes. `owner` is its portfolio's. */
+/** The part of a new order that never changes. `accountId` is its portfolio's. */
 export function termsOf(
   { number, tier, request, bracket, underlying, script }: OrderAccepted,
-  owner: { readonly tenantId: string; readonly accountId: string },
+  accountId: string,
   at: Instant,
 ): OrderTerms {
   return {
     number,
-    tenantId: owner.tenantId,
-    accountId: owner.accountId,
+    accountId,
     portfolioId: request.portfolioId,
     tier,
     symbol: request.symbol,

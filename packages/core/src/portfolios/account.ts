@@ -3,9 +3,8 @@ import type { Instant } from '../values/instant.js';
 export type AccountType = 'INDIVIDUAL' | 'IRA' | 'ROTH_IRA';
 export type PortfolioType = 'CASH' | 'MARGIN';
 
-/** A customer's account: the owner of portfolios, within one tenant. */
+/** A customer's account: the owner of portfolios. */
 export interface Account {
-  readonly tenantId: string;
   readonly accountId: string;
   name?: string;
   readonly accountType: AccountType;
@@ -20,6 +19,3 @@ export interface Account {
   /** Oldest first; open ones only. */
   readonly portfolioIds: string[];
 }
-
-/** Account ids are per tenant (D7): the pair is the identity. */
-export const accountKey = (tenantId: string, accountId: string): string => `${tenantId}/${accountId}`;

@@ -26,7 +26,6 @@ export interface PortfolioTerms {
   readonly portfolioId: string;
   /** Running number of the portfolio in its simulation. */
   readonly number: number;
-  readonly tenantId: string;
   readonly accountId: string;
   readonly accountType: AccountType;
   readonly name?: string;

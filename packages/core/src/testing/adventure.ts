@@ -9,7 +9,6 @@ import type { FillModel } from '../matching/fill-model.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Delay, Script } from '../orders/script.js';
 import { tickFor } from '../instruments/tick-size.js';
-import { accountKey } from '../portfolios/account.js';
 import type { Rules } from '../rules.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
@@ -677,9 +676,7 @@ export class Adventure implements ContractWorld {
         const { by } = market;
         const accountId = ACCOUNTS[step.account % 2] ?? '';
         const { accounts } = market.brokerage.state;
-        for (const portfolioId of [
-          ...(accounts.get(accountKey(by.tenantId, accountId))?.portfolioIds ?? []),
-        ]) {
+        for (const portfolioId of [...(accounts.get(accountId)?.portfolioIds ?? [])]) {
           market.execute<'ClosePortfolio'>({ type: 'ClosePortfolio', by, portfolioId });
         }
         market.execute<'DeleteAccount'>({ type: 'DeleteAccount', by, accountId });

@@ -206,12 +206,11 @@ export class Auditor {
       insist(order.portfolioId !== portfolioId, 'a portfolio is closed with open orders');
   }
 
-  private noteSpent({ tenantId, agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>): void {
+  private noteSpent({ agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>): void {
     insist(amount > 0 && amount % 100 === 0, 'an agent has used nothing of its day, or a part of a cent');
-    const key = JSON.stringify([tenantId, agentId]);
-    const before = this.agents.get(key);
+    const before = this.agents.get(agentId);
     insist(before === undefined || before.date <= date, 'an agent has used a day that is over');
-    this.agents.set(key, { date, used: (before?.date === date ? before.used : 0n) + big(amount) });
+    this.agents.set(agentId, { date, used: (before?.date === date ? before.used : 0n) + big(amount) });
   }
 
   private noteEntries(
@@ -737,9 +736,9 @@ export class Auditor {
       differ('SECURITIES by lots', big(core.balances.SECURITIES), cost);
       for (const difference of this.margin.differences(id, core.margin)) found.push(`${id}: ${difference}`);
     }
-    for (const [key, { date, used }] of state.agents) {
-      const audited = this.agents.get(key);
-      differ(`used by agent ${key}`, big(used), audited?.date === date ? audited.used : 0n);
+    for (const [agentId, { date, used }] of state.agents) {
+      const audited = this.agents.get(agentId);
+      differ(`used by agent ${agentId}`, big(used), audited?.date === date ? audited.used : 0n);
     }
     return found;
   }

@@ -33,7 +33,7 @@ export class FollowedSnapshots {
     if (isNew ? owner === undefined : before === undefined) return;
     const after =
       isNew && owner !== undefined
-        ? acceptedOrder(event, owner, at)
+        ? acceptedOrder(event, owner.accountId, at)
         : orderAfter(before as OrderSnapshot, event as Exclude<typeof event, { type: 'OrderAccepted' }>, at);
     this.#orders.set(after.terms.number, after);
     const { portfolioId } = after.terms;

@@ -49,7 +49,7 @@ export class TestMarket {
     [];
   /** Every order so far, open or over, with its events. */
   readonly orders = new Map<number, OrderHistory>();
-  readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
+  readonly by = { tier: 'PRO' as const };
   now: Instant;
   /** Orders without a reservation because of existing positions, with the quote that justified it: it counts until they get another one. */
   readonly leaning = new Map<number, string>();
@@ -120,7 +120,7 @@ export class TestMarket {
   private tell(event: Event, at: Instant): void {
     switch (event.type) {
       case 'OrderAccepted': {
-        const terms = termsOf(event, this.portfolio(event.request.portfolioId).terms, at);
+        const terms = termsOf(event, this.portfolio(event.request.portfolioId).terms.accountId, at);
         this.orders.set(event.number, { terms, steps: [{ event, progress: startOf(event, at), at }] });
         return;
       }

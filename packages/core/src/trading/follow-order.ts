@@ -11,12 +11,11 @@ export interface OrderSnapshot {
   readonly progress: OrderProgress;
 }
 
-/** A new order. `owner` is its portfolio's. */
-export const acceptedOrder = (
-  event: OrderAccepted,
-  owner: { readonly tenantId: string; readonly accountId: string },
-  at: Instant,
-): OrderSnapshot => ({ terms: termsOf(event, owner, at), progress: startOf(event, at) });
+/** A new order. `accountId` is its portfolio's. */
+export const acceptedOrder = (event: OrderAccepted, accountId: string, at: Instant): OrderSnapshot => ({
+  terms: termsOf(event, accountId, at),
+  progress: startOf(event, at),
+});
 
 /** An order after one more of its events; `at` is the instant of its record. */
 export function orderAfter(

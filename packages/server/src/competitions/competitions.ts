@@ -568,7 +568,7 @@ export class Competitions {
 
   async #createEntry(
     { market }: RunningCompetition,
-    { organizer, tier, settings, shown, draw, masked }: CompetitionNote,
+    { tier, settings, shown, draw, masked }: CompetitionNote,
     { id: entryId, displayName: name }: EntryNote,
     cellId: string,
   ): Promise<Simulation> {
@@ -583,7 +583,7 @@ export class Competitions {
     });
     const { result } = await simulation.submit<'OpenPortfolio'>({
       type: 'OpenPortfolio',
-      by: { tenantId: organizer, tier },
+      by: { tier },
       accountId: randomUUID(),
       accountType: 'INDIVIDUAL',
       ...settings.portfolio,

@@ -11,13 +11,14 @@ import {
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
 } from '../testing/simulations.js';
 import { mainOf, MAIN, MARKET, Simulations } from './simulations.js';
 import type { Simulation } from './simulation.js';
 import { payloadOf } from './record-text.js';
 import { verifyJournal } from './verify.js';
 
-const OTHER = { tenantId: 'tenant-2', tier: 'PRO' } as const;
+const OTHER = 'tenant-2';
 const FRIDAY_CLOSE = Instant.ofMs(Date.parse('2026-01-09T16:00:00-05:00'));
 const MONDAY_AFTER = Instant.ofMs(Date.parse('2026-01-12T10:00:00-05:00'));
 const CALL = 'AAPL260109C00100000';
@@ -54,26 +55,26 @@ async function losingWhatFollows(store: Store, cell: Simulation, act: () => Prom
 describe('The main simulation of a tenant', () => {
   it('is created at the first change, and does not exist before', async () => {
     const { simulations, store } = await startSimulations();
-    expect(await simulations.find(MAIN, OTHER.tenantId)).toBeUndefined();
-    expect(store.registry.simulation(mainOf(OTHER.tenantId))).toBeUndefined();
-    const kept = await Promise.all([1, 2].map(() => simulations.keepMain(OTHER.tenantId)));
+    expect(await simulations.find(MAIN, OTHER)).toBeUndefined();
+    expect(store.registry.simulation(mainOf(OTHER))).toBeUndefined();
+    const kept = await Promise.all([1, 2].map(() => simulations.keepMain(OTHER)));
     expect(kept[0]).toBe(kept[1]);
-    expect(await simulations.find(MAIN, OTHER.tenantId)).toBe(kept[0]);
-    expect(simulations.list(OTHER.tenantId)).toEqual([]);
+    expect(await simulations.find(MAIN, OTHER)).toBe(kept[0]);
+    expect(simulations.list(OTHER)).toEqual([]);
   });
 
   it('cannot be reached by its id in the store', async () => {
     const { simulations } = await startSimulations();
-    for (const id of [mainOf(BY.tenantId), MARKET]) {
-      expect(await simulations.find(id, BY.tenantId)).toBeUndefined();
-      expect(simulations.info(id, BY.tenantId)).toBeUndefined();
-      expect(await simulations.remove(id, BY.tenantId)).toBe(false);
+    for (const id of [mainOf(TENANT), MARKET]) {
+      expect(await simulations.find(id, TENANT)).toBeUndefined();
+      expect(simulations.info(id, TENANT)).toBeUndefined();
+      expect(await simulations.remove(id, TENANT)).toBe(false);
     }
   });
 
   it('has its own accounts, numbers and ids, separate from equal account ids of another tenant', async () => {
     const { simulations, main } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];
     expect(mine).not.toBe(theirs);
     expect(main.brokerage.state.portfolios.size).toBe(1);
@@ -94,7 +95,7 @@ describe('The main simulation of a tenant', () => {
 
   it('fills against the full displayed size, whatever other tenants have used', async () => {
     const { simulations, main } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     const size = 100_000_000 as never;
     const quote = { symbol: 'AAPL', bid: 99_00000000, ask: 100_00000000, bidSize: size, askSize: size };
     await main.pushQuotes([{ ...quote, at: main.now() } as never]);
@@ -109,7 +110,7 @@ describe('The main simulation of a tenant', () => {
 describe('A market that cells follow', () => {
   it('updates cells with positions or orders in the symbol, and records it, before it answers a push', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolioId = await openTestPortfolio(main);
     await openTestPortfolio(other);
@@ -162,7 +163,7 @@ describe('A market that cells follow', () => {
 
   it('moves its clock for every cell before it answers', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     await pushTestQuote(main, 'AAPL', '99', '100');
     const portfolios = [await openTestPortfolio(main), await openTestPortfolio(other)];
     await placeTestOrder(main, portfolios[0] ?? '', { orderType: 'LIMIT', limitPrice: 95_00000000 as never });
@@ -187,9 +188,9 @@ describe('A market that cells follow', () => {
     const [other] = await Promise.all([
       again.keepMain('tenant-3'),
       pushTestQuote(again.market, 'AAPL', '94', '95'),
-      again.keepMain(BY.tenantId),
+      again.keepMain(TENANT),
     ]);
-    const reopened = await again.keepMain(BY.tenantId);
+    const reopened = await again.keepMain(TENANT);
     expect(reopened.brokerage.state.orders.size).toBe(0);
     expect(other.brokerage.mark('AAPL')).toBe(94_50000000);
   });
@@ -203,7 +204,7 @@ describe('A market that cells follow', () => {
       { type: 'CASH_DIVIDEND', symbol: 'ZZZQ', exDate: '2026-01-06', amountPerShare: 10_000_000 },
     ] as never;
     await market.submit<'AnnounceActions'>({ type: 'AnnounceActions', actions });
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     const announced = ({ brokerage }: { brokerage: Brokerage }): unknown[] =>
       [...brokerage.state.actions.values()].map(({ actionId, status }) => [actionId, status]);
     expect(announced(other)).toEqual(announced(market));
@@ -217,7 +218,7 @@ describe('A market that cells follow', () => {
     });
     expect(announced(other)).toEqual(announced(market));
     const { simulations: again } = await startSimulations({}, store);
-    expect(announced(await again.keepMain(BY.tenantId))).toEqual(announced(again.market));
+    expect(announced(await again.keepMain(TENANT))).toEqual(announced(again.market));
     expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
@@ -227,7 +228,7 @@ describe('A market that cells follow', () => {
     await pushTestQuote(main, 'AAPL', '99', '100');
     const halt = { type: 'HaltTrading', symbol: '*', reason: 'MWC1' } as const;
     await market.submit<'HaltTrading'>(halt);
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     for (const cell of [main, other]) {
       await placeTestOrder(cell, await openTestPortfolio(cell));
       expect(cell.brokerage.state.orders.size).toBe(1);
@@ -241,7 +242,7 @@ describe('A market that cells follow', () => {
 
   it('opens only cells with orders or positions at start', async () => {
     const { main, store, simulations } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     await openTestPortfolio(other);
     await pushTestQuote(main, 'AAPL', '99', '100');
     await placeTestOrder(main, await openTestPortfolio(main));
@@ -249,7 +250,7 @@ describe('A market that cells follow', () => {
     const opened = vi.spyOn(Simulations.prototype, 'find');
     const { simulations: again } = await startSimulations({}, store);
     opened.mockRestore();
-    expect(again.openMain(OTHER.tenantId)).toBeUndefined();
+    expect(again.openMain(OTHER)).toBeUndefined();
     expect([...again.market.followers].map(({ id }) => id)).toEqual([main.id]);
   });
 });
@@ -257,7 +258,7 @@ describe('A market that cells follow', () => {
 describe('A cell with a failing command', () => {
   it('goes out of service while other cells continue', async () => {
     const { simulations, main, store } = await startSimulations();
-    const other = await simulations.keepMain(OTHER.tenantId);
+    const other = await simulations.keepMain(OTHER);
     const [mine, theirs] = [await openTestPortfolio(main), await openTestPortfolio(other)];
     await pushTestQuote(main, 'AAPL', '99', '100');
     vi.spyOn(main.brokerage, 'execute').mockImplementation(() => {

@@ -152,15 +152,14 @@ export class ComparisonRow implements Recorder {
   takeBrokers(): void {
     const { state } = this.#brokerage;
     for (const portfolio of [...state.portfolios.values()]) {
-      const { portfolioId, tenantId } = portfolio.terms;
+      const { portfolioId } = portfolio.terms;
       const brokerId = this.#brokerOf(portfolioId);
       if (brokerId === undefined || brokerId === portfolio.settings.brokerId) continue;
-      const by = { tenantId, tier: 'ENTERPRISE' } as const;
       const open = portfolio.openOrders.size > 0;
       const { result } = open
         ? { result: undefined }
         : this.#brokerage.execute<'SwitchBroker'>(
-            { type: 'SwitchBroker', by, portfolioId, brokerId },
+            { type: 'SwitchBroker', by: unbound, portfolioId, brokerId },
             state.now,
           );
       if (isRefusal(result) && result.code === 'BROKER_RESTRICTION')
@@ -270,12 +269,12 @@ export class ComparisonRow implements Recorder {
     const first = base[0];
     switch (command.type) {
       case 'OpenAccount':
-        return { ...command, by: unbound(command.by), proAccounts: Number.MAX_SAFE_INTEGER };
+        return { ...command, by: unbound, proAccounts: Number.MAX_SAFE_INTEGER };
       case 'OpenPortfolio': {
         const opened = base.find((event) => event.type === 'PortfolioOpened');
         return {
           ...command,
-          by: unbound(command.by),
+          by: unbound,
           proAccounts: Number.MAX_SAFE_INTEGER,
           brokerId: this.#brokerOf(opened?.terms.portfolioId ?? '') ?? command.brokerId,
           fillModel: variant?.fillModel ?? command.fillModel,
@@ -299,7 +298,7 @@ export class ComparisonRow implements Recorder {
     const own: Submit = {
       ...command,
       ...(first?.type === 'OrderAccepted' && { number: first.number }),
-      by: variant === undefined ? command.by : unbound(command.by),
+      by: variant === undefined ? command.by : unbound,
       order: this.#orderOf(command.order),
     };
     if (variant !== undefined && isPlain) surroundings.ready = { from: command, command: own };
@@ -509,7 +508,8 @@ const accountsOf = ({ balances }: Pick<Portfolio, 'balances'>): Accounts => ({
 const isRefusal = (result: unknown): result is Rejection =>
   typeof result === 'object' && result !== null && 'code' in result;
 
-const unbound = <T extends { readonly tenantId: string }>(by: T) => ({ ...by, tier: 'ENTERPRISE' as const });
+/** A requester without the limits of a tier. */
+const unbound = { tier: 'ENTERPRISE' } as const;
 
 /** The order that a command is about. */
 const orderOf = (command: Command, ids: Ids): number | undefined =>

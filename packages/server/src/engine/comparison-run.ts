@@ -171,7 +171,7 @@ export class ComparisonRun {
       const { now } = payload.command;
       return this.#each((row) => row.walkTo(now, true));
     }
-    const command = commandOf(payload, this.#applied.state);
+    const command = commandOf(payload);
     const isRequest = 'by' in command;
     if (isRequest) this.#hasJoined = true;
     else if (followsMarket && this.#hasJoined) return;

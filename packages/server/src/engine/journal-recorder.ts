@@ -1,7 +1,6 @@
 import { symbolsTraded } from '@sandpit/core';
 import type { Brokerage, Command, Instant, Outcome, Quote, Rejection } from '@sandpit/core';
 import type { StoredAnswer } from '../store/journal.js';
-import { tenantsAffectedBy } from './affected-tenants.js';
 import type { Recorder } from './command-executor.js';
 import type { PendingProjection } from './pending-projection.js';
 import { recordText } from './record-text.js';
@@ -55,12 +54,7 @@ export class JournalRecorder implements Recorder {
       events,
       isFarther ? marketSeq : undefined,
     );
-    const concerned = tenantsAffectedBy(
-      this.#brokerage,
-      outcome,
-      'by' in command ? command.by.tenantId : undefined,
-    );
-    const seq = this.#records.append({ at, events, orders }, payload, concerned, answer);
+    const seq = this.#records.append({ at, events, orders }, payload, answer);
     this.#pending.note(seq, command, outcome);
   }
 

@@ -4,11 +4,11 @@ import { Instant, Price, Quantity, stateHash } from '@sandpit/core';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store/store.js';
 import {
-  BY,
   openTestPortfolio,
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
 } from '../testing/simulations.js';
 import { payloadOf } from './record-text.js';
 import type { Simulation } from './simulation.js';
@@ -49,7 +49,7 @@ describe('A margin warning on a stopped manual clock', () => {
       const simulation =
         which === 'main'
           ? main
-          : await simulations.create(BY.tenantId, {
+          : await simulations.create(TENANT, {
               feed: 'push',
               clock: 'manual',
               calendar: 'XNYS',
@@ -62,7 +62,7 @@ describe('A margin warning on a stopped manual clock', () => {
       const before = await eventsOf(store, id);
       const hash = stateHash(simulation.brokerage.state);
       const again = await startSimulations({}, store);
-      const recovered = await again.simulations.find(which === 'main' ? 'main' : id, BY.tenantId);
+      const recovered = await again.simulations.find(which === 'main' ? 'main' : id, TENANT);
       if (recovered === undefined) throw new Error('gone');
       await recovered.durable();
       expect(await eventsOf(store, id)).toEqual(before);

@@ -48,7 +48,7 @@ export class PastOrders {
   async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
     const happened = data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
-      return acceptedOrder(happened, await this.#termsOf(happened.number), Instant.ofMs(at));
+      return acceptedOrder(happened, (await this.#termsOf(happened.number)).accountId, Instant.ofMs(at));
     }
     const number = happened.order;
     const steps = this.#steps.get(number) ?? this.#stepsOf(number);
@@ -94,7 +94,8 @@ export class PastOrders {
     event: OrderEvent,
     at: Instant,
   ): Promise<OrderSnapshot> {
-    if (event.type === 'OrderAccepted') return acceptedOrder(event, await this.#termsOf(number), at);
+    if (event.type === 'OrderAccepted')
+      return acceptedOrder(event, (await this.#termsOf(number)).accountId, at);
     if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
     return orderAfter(before.order, event, at);
   }

@@ -1,6 +1,6 @@
 import { duplicateClientOrderId, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
 import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
-import type { History } from '../store/history.js';
+import type { ClosedPortfolioRow, History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Records } from './records.js';
@@ -37,14 +37,14 @@ export class PendingProjection {
   readonly #orders = new Map<number, OrderSnapshot>();
   /** With the numbers of their orders. */
   readonly #clientOrderIds = new Map<string, number>();
-  /** Closed portfolios, with their tenants. */
-  readonly #closures = new Map<string, string>();
+  /** Closed portfolios. */
+  readonly #closures = new Set<string>();
   /** Portfolios that history does not have yet. */
   readonly #opened = new Set<string>();
   /**
    * Answers of a remote history, by client order id or portfolio; null = no row. A change that is noted later replaces the answer.
    */
-  readonly #answers = boundedCache<{ readonly found: number | string | null }>(ANSWERS_KEPT);
+  readonly #answers = boundedCache<{ readonly found: number | true | null }>(ANSWERS_KEPT);
   /** Oldest first, from `#first` on. */
   #left: PendingItem[] = [];
   #first = 0;
@@ -109,7 +109,7 @@ export class PendingProjection {
         key: portfolioId,
         ask: () => {
           const closed = this.#history.closedPortfolio(this.#simulationId, portfolioId);
-          return closed instanceof Promise ? closed.then((row) => row?.tenantId) : closed?.tenantId;
+          return closed instanceof Promise ? closed.then(isClosed) : isClosed(closed);
         },
       });
     if (command.type === 'SubmitOrder' && command.order.clientOrderId !== undefined) {
@@ -135,7 +135,7 @@ export class PendingProjection {
     if (!this.#answers.has(key)) this.#answers.set(key, { found: found ?? null });
   }
 
-  #found(key: string, ask: Question['ask']): number | string | undefined {
+  #found(key: string, ask: Question['ask']): number | true | undefined {
     if (!this.#history.answersAtOnce) {
       const answer = this.#answers.get(key);
       if (answer === undefined) throw new StoreUnavailable('the history is not there yet');
@@ -171,10 +171,10 @@ export class PendingProjection {
       }
     // The last event: accrued amounts are paid out before it.
     const last: Event | undefined = events.at(-1);
-    if (last?.type === 'PortfolioClosed' && 'by' in command) {
+    if (last?.type === 'PortfolioClosed') {
       const { portfolioId } = last;
-      this.#closures.set(portfolioId, command.by.tenantId);
-      if (!this.#history.answersAtOnce) this.#answers.set(portfolioId, { found: command.by.tenantId });
+      this.#closures.add(portfolioId);
+      if (!this.#history.answersAtOnce) this.#answers.set(portfolioId, { found: true });
       this.#left.push({ seq, what: { portfolioId } });
     }
     for (const order of orders) {
@@ -208,16 +208,15 @@ export class PendingProjection {
   #closedBefore(command: Command): Rejection | undefined {
     const portfolioId = portfolioOf(command);
     if (portfolioId === undefined || this.#brokerage.state.portfolios.has(portfolioId)) return undefined;
-    const tenantId = this.#closures.get(portfolioId) ?? this.#past(command, portfolioId);
-    return 'by' in command && tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
+    const isClosed = this.#closures.has(portfolioId) || this.#past(command, portfolioId) !== undefined;
+    return isClosed ? PORTFOLIO_CLOSED : undefined;
   }
 
   /** The refusal of a client order id that another order of the portfolio has used (D24). */
   #usedBefore(command: Command): Rejection | undefined {
     if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
     const { portfolioId, clientOrderId } = command.order;
-    const portfolio = this.#brokerage.state.portfolios.get(portfolioId);
-    if (portfolio?.terms.tenantId !== command.by.tenantId) return undefined;
+    if (!this.#brokerage.state.portfolios.has(portfolioId)) return undefined;
     const key = keyOf(portfolioId, clientOrderId);
     const isNew = this.#opened.has(portfolioId);
     const order = this.#clientOrderIds.get(key) ?? (isNew ? undefined : this.#past(command, key));
@@ -225,17 +224,20 @@ export class PendingProjection {
   }
 
   /** Answer of history to a question of a command. */
-  #past(command: Command, key: string): number | string | undefined {
+  #past(command: Command, key: string): number | true | undefined {
     const question = this.#questionsOf(command).find((one) => one.key === key);
     return question === undefined ? undefined : this.#found(key, question.ask);
   }
 }
 
-/** A question that a decision has: a portfolio that may be closed (its tenant), or a client order id (the number of its order). */
+/** A question that a decision has: if a portfolio is closed, or the number of the order with a client order id. */
 interface Question {
   readonly key: string;
-  readonly ask: () => ValueOrPromise<number | string | undefined>;
+  readonly ask: () => ValueOrPromise<number | true | undefined>;
 }
+
+const isClosed = (row: ClosedPortfolioRow | undefined): true | undefined =>
+  row === undefined ? undefined : true;
 
 const keyOf = (portfolioId: string, clientOrderId: string): string => `${portfolioId}/${clientOrderId}`;
 

@@ -25,14 +25,14 @@ async function records() {
   const [pushed] = await allOf(store.journal.read(main.market.id, 0));
   const [, , placed] = await allOf(store.journal.read(main.id, 0));
   if (pushed === undefined || placed === undefined) throw new Error('no records');
-  return { state: main.brokerage.state, portfolioId, quotes, pushed, placed };
+  return { portfolioId, quotes, pushed, placed };
 }
 
 describe('the text of a record', () => {
   it('stores the request once and restores it', async () => {
-    const { state, portfolioId, quotes, pushed, placed } = await records();
+    const { portfolioId, quotes, pushed, placed } = await records();
     expect(payloadOf(placed).command).toEqual({ type: 'SubmitOrder' });
-    expect(commandOf(payloadOf(placed), state)).toEqual({
+    expect(commandOf(payloadOf(placed))).toEqual({
       type: 'SubmitOrder',
       by: BY,
       order: {
@@ -47,7 +47,7 @@ describe('the text of a record', () => {
       },
     });
     expect(payloadOf(pushed).command).toEqual({ type: 'UpdateMarket', pushed: true });
-    expect(commandOf(payloadOf(pushed), state)).toEqual({ type: 'UpdateMarket', pushed: true, quotes });
+    expect(commandOf(payloadOf(pushed))).toEqual({ type: 'UpdateMarket', pushed: true, quotes });
   });
 
   it('needs less than 750 bytes for an order and its execution', async () => {

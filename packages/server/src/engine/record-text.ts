@@ -1,4 +1,4 @@
-import type { Command, Event, Quote, State } from '@sandpit/core';
+import type { Command, Event, Quote } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 
 type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }>;
@@ -55,11 +55,11 @@ function recordedAs(command: Command, [first]: readonly Event[]): RecordedComman
 export const payloadOf = (record: Pick<JournalRecord, 'payload'>): Payload =>
   JSON.parse(record.payload) as Payload;
 
-/** The original command of a record; `state` is the state before it. */
-export function commandOf({ command, events }: Payload, state: State): Command {
+/** The original command of a record. */
+export function commandOf({ command, events }: Payload): Command {
   switch (command.type) {
     case 'SubmitOrder':
-      return 'order' in command ? command : submitOrderOf(command, events, state);
+      return 'order' in command ? command : submitOrderOf(command, events);
     case 'UpdateMarket':
       return command.pushed ? { ...command, quotes: events.flatMap(quotesOf) } : command;
     default:
@@ -70,14 +70,10 @@ export function commandOf({ command, events }: Payload, state: State): Command {
 function submitOrderOf(
   { agent }: Pick<Of<'SubmitOrder'>, 'agent'>,
   [accepted]: readonly Event[],
-  { portfolios }: State,
 ): Of<'SubmitOrder'> {
   if (accepted?.type !== 'OrderAccepted') throw new Error('The record of an order does not begin with it');
   const { tier, request } = accepted;
-  // Without its portfolio the order is refused this time, which is then a difference to report.
-  const tenantId = portfolios.get(request.portfolioId)?.terms.tenantId ?? '';
-  const by = { tenantId, tier };
-  return { type: 'SubmitOrder', by, order: request, ...(agent !== undefined && { agent }) };
+  return { type: 'SubmitOrder', by: { tier }, order: request, ...(agent !== undefined && { agent }) };
 }
 
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);

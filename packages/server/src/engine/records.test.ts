@@ -18,8 +18,6 @@ import { verifyJournal } from './verify.js';
 /** For as many orders as a test likes. */
 const RICH = { cash: 10_000_000 };
 
-const OTHER = { tenantId: 'tenant-2', tier: 'PRO' } as const;
-
 const orderIn = (portfolioId: string): Extract<Command, { type: 'SubmitOrder' }> => ({
   type: 'SubmitOrder',
   by: BY,
@@ -43,25 +41,24 @@ afterEach(() => {
 });
 
 describe('A read', () => {
-  it('waits for the records it shows and for no others', async () => {
+  it('of the market alone waits for no records of portfolios', async () => {
     const { main } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
     let isPlaced = false;
     const placed = placeTestOrder(main, portfolio).then(() => (isPlaced = true));
-    await main.read([OTHER], () => undefined);
-    await main.past(OTHER);
+    await main.read([], () => undefined);
     expect(isPlaced).toBe(false);
     await main.read([BY], () => undefined);
     await placed;
     expect(isPlaced).toBe(true);
   });
 
-  it('waits for records of the market, which all tenants share', async () => {
+  it('waits for records of the market', async () => {
     const { main } = await startSimulations();
     let isPushed = false;
     const pushed = pushTestQuote(main, 'AAPL', '187.40', '187.50').then(() => (isPushed = true));
-    const mark = await main.read([OTHER], (brokerage) => brokerage.mark('AAPL'));
+    const mark = await main.read([], (brokerage) => brokerage.mark('AAPL'));
     expect(mark).toBeDefined();
     expect(main.market.published).toBe(1);
     await pushed;
@@ -81,7 +78,7 @@ describe('A batch', () => {
     const batch = main.submitAll(batchIn(portfolio)).finally(() => (state.isOver = true));
     while (!state.isOver) {
       await new Promise((resolve) => setImmediate(resolve));
-      await main.read([OTHER], () => undefined);
+      await main.read([], () => undefined);
       looks += 1;
       seen.add(store.journal.lastSeq(main.id));
     }
@@ -125,7 +122,7 @@ describe('A batch', () => {
       await expect(batch).rejects.toThrow(StoreUnavailable);
       expect(store.journal.lastSeq(main.id)).toBe(before);
       await expect(main.read([BY], () => undefined)).rejects.toThrow(StoreUnavailable);
-      await main.read([OTHER], () => undefined);
+      await main.read([], () => undefined);
       Atomics.store(pageLimit, 0, 0);
       await expect
         .poll(() => main.read([BY], () => 'shown').catch(() => 'not yet'), { timeout: 10_000 })

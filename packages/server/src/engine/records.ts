@@ -2,7 +2,6 @@ import type { Event, Instant, OrderSnapshot } from '@sandpit/core';
 import { StoreUnavailable } from '../store/journal.js';
 import type { JournalRecord, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
-import type { AffectedTenants } from './affected-tenants.js';
 
 /** A record as streams see it: after it became durable. */
 export interface DurableRecord {
@@ -25,7 +24,7 @@ interface HeldAppend {
   readonly reject: (error: StoreUnavailable) => void;
 }
 
-/** The records of one simulation in progress: appended, durable, published; with the tenants that they concern. */
+/** The records of one simulation in progress: appended, durable, published. */
 export class Records {
   readonly #simulationId: string;
   readonly #store: Store;
@@ -35,11 +34,9 @@ export class Records {
   readonly #unpublished: Unpublished[] = [];
   #seq: number;
   #published: number;
-  /** For earlier records this process does not know the tenants concerned. */
-  readonly #began: number;
-  /** The last record that concerned a tenant, and the last that concerned all tenants. */
-  readonly #lastOf = new Map<string, number>();
-  #lastOfEverybody: number;
+  /** The last record with an event of a portfolio or an account, and the last with one of the market. */
+  #lastOfPortfolios: number;
+  #lastOfMarket: number;
   /** Settles when everything appended so far is durable. */
   #lastAppend: Promise<void> | undefined;
   /** Set if the outcome of the last append is unknown (a full disk): it stays queued in order. */
@@ -71,8 +68,8 @@ export class Records {
     this.#store = store;
     this.#seq = seq;
     this.#published = seq;
-    this.#began = seq;
-    this.#lastOfEverybody = seq;
+    this.#lastOfPortfolios = seq;
+    this.#lastOfMarket = seq;
   }
 
   /** Sequence of the last record, durable or not. */
@@ -118,7 +115,7 @@ export class Records {
   /** Adopts the next record that another node has appended. */
   adopt(record: DurableRecord): void {
     this.#seq = record.seq;
-    this.#lastOfEverybody = record.seq;
+    this.#lastOfMarket = record.seq;
     this.#onAppended?.(record);
     this.#published = record.seq;
     for (const listener of this.#listeners) listener(record);
@@ -145,12 +142,13 @@ export class Records {
   append(
     { at, events, orders }: Omit<DurableRecord, 'seq'>,
     payload: JournalRecord['payload'],
-    { tenants, everybody }: AffectedTenants,
     answer: StoredAnswer | undefined,
   ): number {
     const seq = ++this.#seq;
-    for (const tenantId of tenants) this.#lastOf.set(tenantId, seq);
-    if (everybody) this.#lastOfEverybody = seq;
+    if (events.some((event, index) => orders[index] !== undefined || isOfPortfolios(event)))
+      this.#lastOfPortfolios = seq;
+    if (events.some((event, index) => orders[index] === undefined && !isOfPortfolios(event)))
+      this.#lastOfMarket = seq;
     const record = { simulationId: this.#simulationId, seq, at, payload };
     const appended = this.#write(() => this.#store.journal.append(record, answer));
     const published = appended.then(() => this.#publishUntil(seq));
@@ -220,9 +218,9 @@ export class Records {
     return () => this.#observers.delete(observer);
   }
 
-  /** The last record that concerned a tenant. */
-  lastOf(tenantId: string): number {
-    return this.#lastOf.get(tenantId) ?? this.#began;
+  /** The last record with an event of a portfolio or an account, of this start of the server. */
+  get lastOfPortfolios(): number {
+    return this.#lastOfPortfolios;
   }
 
   /** Resolves when all decisions so far are durable. */
@@ -230,10 +228,9 @@ export class Records {
     return this.#isInDoubt ? this.#resolveDoubt() : (this.#lastAppend ?? Promise.resolve());
   }
 
-  /** Resolves when all records that concern these tenants, or all tenants, are durable. */
-  durableFor(tenants: Iterable<{ readonly tenantId: string }>): Promise<void> {
-    let last = this.#lastOfEverybody;
-    for (const { tenantId } of tenants) last = Math.max(last, this.lastOf(tenantId));
+  /** Resolves when all records are durable; for a question about the market alone, those with events of the market. */
+  recorded(isOfMarket: boolean): Promise<void> {
+    const last = isOfMarket ? this.#lastOfMarket : this.#seq;
     if (last <= this.#published) return Promise.resolve();
     if (this.#isInDoubt) return this.#resolveDoubt();
     // Numbers have no gaps.
@@ -273,5 +270,12 @@ export class Records {
     }
   }
 }
+
+const isOfPortfolios = (event: Event): boolean =>
+  'portfolioId' in event ||
+  'accountId' in event ||
+  'agentId' in event ||
+  event.type === 'PortfolioOpened' ||
+  event.type === 'SessionMarked';
 
 const notAccepting = (): StoreUnavailable => new StoreUnavailable('the store is not accepting records');

@@ -17,7 +17,7 @@ import type { ForkTerms, KeptConfig } from './simulation-config.js';
 import { ArrivingSettings } from './traveling-settings.js';
 
 /** Grows when an older server would misread a file. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** Characters of a line: far more than any record has. */
 const LONGEST_LINE = 32 * 1024 * 1024;

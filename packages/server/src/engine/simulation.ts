@@ -476,7 +476,7 @@ export class Simulation implements Follower {
     this.#wakeUp.setEarlier();
     // A response stored without a record follows all decisions so far.
     const isRecorded = outcome.events.length > 0 || answerFor === undefined;
-    if (isRecorded && 'by' in command) await this.#records.durableFor([command.by]);
+    if (isRecorded && 'by' in command) await this.#records.recorded(false);
     else await this.durable();
     if (!this.#isMarketDurable) await this.market.durable();
     if (this.#market === undefined) await this.#dealt();
@@ -525,24 +525,22 @@ export class Simulation implements Follower {
   }
 
   /**
-   * Reads the state. Quotes of `symbols` are brought up to now first. The result is returned only when all records are durable that concern
-   * the tenants in `whose`, or all tenants (the market). On a live feed, a query of the market itself rejects with `MarketDataLimit` if the
-   * plan's symbol limit is reached.
+   * Reads the state. Quotes of `symbols` are brought up to now first. The result is returned only when all records are durable; for a
+   * question about the market alone, which has no readers in `whose`, those of the market. On a live feed, a query of the
+   * market itself rejects with `MarketDataLimit` if the plan's symbol limit is reached.
    */
   async read<T>(
-    whose: Iterable<{ readonly tenantId: string }>,
+    whose: Iterable<unknown>,
     look: (brokerage: Brokerage) => T,
     symbols: Iterable<string> = [],
     rank: InterestRank = 'QUESTION',
   ): Promise<T> {
-    if (isLive(this.feed)) {
-      const isQuestion = rank === 'QUESTION' && isEmpty(whose);
-      await this.feed.want(symbols, rank, isQuestion);
-    }
+    const isOfMarket = isEmpty(whose);
+    if (isLive(this.feed)) await this.feed.want(symbols, rank, rank === 'QUESTION' && isOfMarket);
     if (!this.#isUpToDate) await this.#upToDate();
     if (this.#records.isAccepting()) this.#executor.refresh(symbols, this.#present());
     const result = look(this.brokerage);
-    await this.#records.durableFor(whose);
+    await this.#records.recorded(isOfMarket);
     if (!this.#isMarketDurable) await this.market.durable();
     return result;
   }
@@ -564,12 +562,12 @@ export class Simulation implements Follower {
   }
 
   /**
-   * The history, once it contains everything that this tenant may have seen: no list lacks an item that a response or a stream has
-   * contained. Rejects with `StoreUnavailable` after a time limit.
+   * The history, once it contains everything that has been shown: no list lacks an item that a response or a stream has contained.
+   * Rejects with `StoreUnavailable` after a time limit.
    */
-  async past(whose: { readonly tenantId: string }): Promise<History> {
-    const seq = this.#records.lastOf(whose.tenantId);
-    await this.#records.durableFor([whose]);
+  async past(): Promise<History> {
+    const seq = this.#records.lastOfPortfolios;
+    await this.#records.recorded(false);
     await this.history.reached(this.id, seq);
     return this.history;
   }

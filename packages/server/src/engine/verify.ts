@@ -108,7 +108,7 @@ function executeAgain(
 ): string | undefined {
   const payload = payloadOf(record);
   const { quotes, events } = payload;
-  const command = commandOf(payload, brokerage.state);
+  const command = commandOf(payload);
   const at = Instant.ofMs(record.at);
   // Timers without effect left no record.
   const advance = (limit: number): string | undefined => {

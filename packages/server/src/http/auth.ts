@@ -265,7 +265,7 @@ function principalFrom(
     simulationId: sim,
     expiresAtMs: exp * 1000,
     origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenIds: textsIn(from) },
-    by: { tenantId: sub, tier },
+    by: { tier },
     ...(agent !== undefined && { agent }),
     ...(entry === true && { isEntry: true as const }),
   };

@@ -328,8 +328,8 @@ describe('POST /v1/simulations/:id/comparisons', () => {
       owner = test.as({ tier: 'ENTERPRISE' });
       const sim = await simulation();
       await trade(sim);
-      const by = { tenantId: 'tenant-1', tier: 'ENTERPRISE' } as const;
-      const opened = await test.simulations.find(sim.id, by.tenantId);
+      const by = { tier: 'ENTERPRISE' } as const;
+      const opened = await test.simulations.find(sim.id, 'tenant-1');
       const order = {
         portfolioId: sim.portfolioId,
         symbol: 'AAPL',

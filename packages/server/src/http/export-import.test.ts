@@ -144,7 +144,7 @@ describe('An exported simulation', () => {
     const { id } = await furnished();
     const file = await exported(id);
     const lines = linesOf(file).map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ type: 'header', format: 1, simulationId: id });
+    expect(lines[0]).toMatchObject({ type: 'header', format: 2, simulationId: id });
     const seqs = lines.flatMap(({ seq }: Body) => (seq === undefined ? [] : [seq as number]));
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
     expect(lines.at(-1)).toMatchObject({ type: 'trailer', records: seqs.length });
@@ -228,7 +228,7 @@ describe('A damaged export file', () => {
     ['with a byte changed', (file) => file.replace('"limitPrice":', '"limitprice":')],
     ['with two records changed about', (file) => file.replace('{"seq":2,', '{"seq":9,')],
     ['with more behind its end', (file) => `${file}{"seq":1}\n`],
-    ['of a newer version', (file) => file.replace('"format":1', '"format":2')],
+    ['of a newer version', (file) => file.replace('"format":2', '"format":3')],
     ['no export at all', () => '{"hello":"world"}\n'],
     [
       'a start after the last instant of a clock',

@@ -177,9 +177,9 @@ describe('the order stream', () => {
   it('reads and serializes past events once for all readers of the same range', async () => {
     for (let i = 0; i < 60; i++) await placeOrder(client, portfolioId, { quantity: 1 });
     const { history } = test.store;
-    const read = history.tenantEvents.bind(history);
+    const read = history.streamEvents.bind(history);
     let reads = 0;
-    history.tenantEvents = (...args) => {
+    history.streamEvents = (...args) => {
       reads += 1;
       return read(...args);
     };

@@ -4,15 +4,15 @@ import type { Simulation } from '../engine/simulation.js';
 import { mainOf } from '../engine/simulations.js';
 import type { Simulations } from '../engine/simulations.js';
 import {
-  BY,
   openTestPortfolio,
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
 } from '../testing/simulations.js';
 import type { Store } from './store.js';
 
-const MAIN = mainOf(BY.tenantId);
+const MAIN = mainOf(TENANT);
 
 /** Opens a store that makes checkpoints with the recovery of the server. */
 interface CheckpointsUnderTest {

@@ -8,7 +8,7 @@ export interface Checkpoint {
 }
 
 /** Grows with each change of the format of a state: a checkpoint of any other format is not used. */
-export const CHECKPOINT_FORMAT = 4;
+export const CHECKPOINT_FORMAT = 5;
 
 /** The latest of a simulation, and the one before it in case the latest is damaged. */
 export const CHECKPOINTS_KEPT = 2;

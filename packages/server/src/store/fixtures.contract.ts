@@ -66,7 +66,6 @@ export function answerOf(key: string, overrides: Partial<StoredAnswer> = {}): St
 }
 
 export interface TestOrder {
-  readonly tenantId?: string;
   readonly accountId?: string;
   readonly portfolioId?: string;
   readonly symbol?: string;
@@ -86,7 +85,6 @@ export function orderAdded(number: number, { status, filledOn, ...terms }: TestO
     change: 'order-added',
     terms: {
       number,
-      tenantId: 'tenant-1',
       accountId: 'account-1',
       portfolioId: 'portfolio-1',
       symbol: 'AAPL',

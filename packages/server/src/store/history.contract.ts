@@ -42,7 +42,6 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       const found = await history.order('main', 1);
       expect(found).toEqual({
         number: 1,
-        tenantId: 'tenant-1',
         accountId: 'account-1',
         portfolioId: 'portfolio-1',
         status: 'PENDING',
@@ -75,7 +74,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         status: 'FILLED',
         progress: '{"status":"FILLED","mark":2}',
       });
-      const today = inPortfolio({ scope: { tenantId: 'tenant-1', filledOn: '2026-01-02' } });
+      const today = inPortfolio({ scope: { filledOn: '2026-01-02' } });
       expect(numbersOf(await history.orders(today))).toEqual([1]);
     });
 
@@ -103,7 +102,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       const orders = Array.from({ length: 120 }, (_, index) =>
         orderAdded(index + 1, {
           portfolioId: portfolios[index % 2]!,
-          tenantId: index < 100 ? 'tenant-1' : 'tenant-2',
+          accountId: index < 100 ? 'account-1' : 'account-2',
         }),
       );
       await Promise.all(orders.map((order, index) => journal.append(changing('main', index + 1, order))));
@@ -115,11 +114,14 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.orders(inPortfolio({ offset: 60 }))).toEqual({ items: [], total: 60 });
       expect(await history.orders(inPortfolio({ offset: 6_000 }))).toEqual({ items: [], total: 60 });
 
-      const account = inPortfolio({ scope: { tenantId: 'tenant-1', accountId: 'account-1' }, limit: 2 });
+      const account = inPortfolio({ scope: { accountId: 'account-1' }, limit: 2 });
       expect(await history.orders(account)).toMatchObject({ total: 100 });
       expect(numbersOf(await history.orders({ ...account, offset: 98 }))).toEqual([2, 1]);
-      const foreign = inPortfolio({ scope: { tenantId: 'tenant-3', accountId: 'account-1' } });
-      expect(await history.orders(foreign)).toEqual({ items: [], total: 0 });
+      const unknown = inPortfolio({ scope: { accountId: 'account-3' } });
+      expect(await history.orders(unknown)).toEqual({ items: [], total: 0 });
+      const every = inPortfolio({ scope: { every: 'order' }, limit: 2 });
+      expect(await history.orders(every)).toMatchObject({ total: 120, next: 118 });
+      expect(numbersOf(await history.orders({ ...every, before: 118 }))).toEqual([118, 117]);
       expect(await history.orders(inPortfolio({ simulationId: 'other' }))).toEqual({ items: [], total: 0 });
     });
 
@@ -142,30 +144,28 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         inPortfolio({ from: START + 10_000, to: START + 13_000, offset: 1 }),
       );
       expect([between.total, numbersOf(between)]).toEqual([3, [12, 11]]);
-      const account = { tenantId: 'tenant-1', accountId: 'account-1' };
+      const account = { accountId: 'account-1' };
       expect(
         numbersOf(await history.orders(inPortfolio({ scope: account, symbol: 'AAPL', limit: 2 }))),
       ).toEqual([39, 37]);
     });
 
-    it('lists the orders of a tenant that were filled on a day', async () => {
+    it('lists the orders that were filled on a day', async () => {
       const { history, journal } = await open();
-      const filled = (number: number, filledOn: string, tenantId = 'tenant-1'): HistoryChange =>
-        orderAdded(number, { status: 'FILLED', filledOn, tenantId });
+      const filled = (number: number, filledOn: string): HistoryChange =>
+        orderAdded(number, { status: 'FILLED', filledOn });
       await journal.append(
         changing(
           'main',
           1,
           filled(1, '2026-01-02'),
           filled(2, '2026-01-05'),
-          filled(3, '2026-01-05', 'tenant-2'),
+          filled(3, '2026-01-06'),
           filled(4, '2026-01-05'),
           orderAdded(5),
         ),
       );
-      const page = await history.orders(
-        inPortfolio({ scope: { tenantId: 'tenant-1', filledOn: '2026-01-05' } }),
-      );
+      const page = await history.orders(inPortfolio({ scope: { filledOn: '2026-01-05' } }));
       expect([page.total, numbersOf(page)]).toEqual([2, [4, 2]]);
     });
 
@@ -288,7 +288,6 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       const openedOne = (portfolioId: string): HistoryChange => ({
         change: 'portfolio-opened',
         portfolioId,
-        tenantId: 'tenant-1',
         accountId: 'account-1',
         terms: `{"of":"${portfolioId}"}`,
       });
@@ -301,7 +300,6 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.closedPortfolio('main', 'one')).toBeUndefined();
       await journal.append(changing('main', 2, closedOne('one'), openedOne('two'), closedOne('two')));
       expect(await history.closedPortfolio('main', 'one')).toEqual({
-        tenantId: 'tenant-1',
         terms: '{"of":"one"}',
         last: '{"cash":1}',
       });
@@ -376,34 +374,30 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.list({ ...events, owner: '2' })).toEqual({ items: [], total: 0 });
     });
 
-    it('resumes order events of a tenant where a stream left off', async () => {
+    it('resumes order events where a stream left off', async () => {
       const { history, journal } = await open();
-      const happened = (event: number, tenantId = 'tenant-1'): HistoryChange => ({
-        change: 'tenant-event',
-        tenantId,
-        event,
-      });
+      const happened = (event: number): HistoryChange => ({ change: 'stream-event', event });
       await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
           journal.append(
             recordOf('main', index + 1, [
               { type: 'A', changes: [happened(0)] },
-              { type: 'B', changes: [happened(1), happened(1, 'tenant-2')] },
+              { type: 'B', changes: [happened(1)] },
             ]),
           ),
         ),
       );
       const after = async (seq: number, event: number, limit: number): Promise<readonly string[]> =>
-        placesOf(await history.tenantEvents('main', 'tenant-1', { seq, event }, limit));
+        placesOf(await history.streamEvents('main', { seq, event }, limit));
       expect(await after(0, -1, 3)).toEqual(['1.0.0', '1.1.0', '2.0.0']);
       expect(await after(50, 0, 2)).toEqual(['50.1.0', '51.0.0']);
       expect(await after(50, 1, 1)).toEqual(['51.0.0']);
       expect(await after(99, 1, 10)).toEqual(['100.0.0', '100.1.0']);
       expect(await after(100, 1, 10)).toEqual([]);
       expect(await after(0, -1, 1_000)).toHaveLength(200);
-      const [first] = await history.tenantEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
+      const [first] = await history.streamEvents('main', { seq: 7, event: 0 }, 1);
       expect(first).toMatchObject({ seq: 7, event: 1, at: START + 7, data: { type: 'B' } });
-      expect(await history.tenantEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
+      expect(await history.streamEvents('other', { seq: 0, event: 0 }, 10)).toEqual([]);
     });
 
     it('separates simulations, and deletes rows of deleted ones', async () => {

@@ -16,7 +16,7 @@ import type { Store } from './store.js';
 
 afterAll(removeDirectories);
 
-const tenant = fc.constantFrom('tenant-1', 'tenant-2');
+const account = fc.constantFrom('account-1', 'account-2');
 const portfolio = fc.constantFrom('portfolio-1', 'portfolio-2');
 const status = fc.constantFrom('PENDING', 'ACTIVE', 'FILLED');
 const day = fc.constantFrom('2026-01-02', '2026-01-05', undefined);
@@ -25,7 +25,7 @@ const day = fc.constantFrom('2026-01-02', '2026-01-05', undefined);
 const step = fc.oneof(
   fc.record({
     do: fc.constant('add' as const),
-    tenant,
+    account,
     portfolio,
     status,
     day,
@@ -40,7 +40,7 @@ const step = fc.oneof(
     times: fc.integer({ min: 1, max: 90 }),
     tag: fc.constantFrom('FEE', undefined),
   }),
-  fc.record({ do: fc.constant('event' as const), tenant }),
+  fc.record({ do: fc.constant('event' as const) }),
   fc.record({ do: fc.constant('grow' as const), portfolio, key: fc.constantFrom('a', 'b', 'c') }),
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
@@ -58,7 +58,7 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
         made.orders += 1;
         return [
           orderAdded(made.orders, {
-            tenantId: done.tenant,
+            accountId: done.account,
             portfolioId: done.portfolio,
             status: done.status,
             symbol: done.symbol,
@@ -96,7 +96,7 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
           { change: 'listed', list: 'activities', owner: done.portfolio, event, item: 0, key: done.key },
         ];
       case 'event':
-        return [{ change: 'tenant-event', tenantId: done.tenant, event }];
+        return [{ change: 'stream-event', event }];
     }
   });
 }
@@ -110,9 +110,9 @@ async function answers(
   const page = { simulationId, offset, limit };
   const scopes: OrderQuery['scope'][] = [
     { portfolioId: 'portfolio-1' },
-    { tenantId: 'tenant-1', accountId: 'account-1' },
-    { tenantId: 'tenant-2', filledOn: '2026-01-05' },
-    { tenantId: 'tenant-1' },
+    { accountId: 'account-1' },
+    { filledOn: '2026-01-05' },
+    { every: 'order' },
   ];
   const filters: Partial<OrderQuery>[] = [
     {},
@@ -134,7 +134,7 @@ async function answers(
     lists: await Promise.all(lists),
     single: [1, 2, 3, 4].map((order) => history.order(simulationId, order)),
     named: [1, 2, 3].map((order) => history.orderByClientOrderId(simulationId, 'portfolio-1', `c-${order}`)),
-    events: history.tenantEvents(simulationId, 'tenant-1', { seq: offset, event: 0 }, limit),
+    events: history.streamEvents(simulationId, { seq: offset, event: 0 }, limit),
   };
 }
 

@@ -10,13 +10,14 @@ import type { ValueOrPromise } from './journal.js';
 
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
 export type HistoryChange =
-  /** The owner of a portfolio, which its orders do not contain; kept as long as the simulation. */
-  | ({
+  /** The account of a portfolio, which its orders do not contain; kept as long as the simulation. */
+  | {
       readonly change: 'portfolio-opened';
       readonly portfolioId: string;
+      readonly accountId: string;
       /** JSON of its constant parts. */
       readonly terms: string;
-    } & Owner)
+    }
   | {
       readonly change: 'order-added';
       readonly terms: OrderTerms;
@@ -68,20 +69,16 @@ export type HistoryChange =
       readonly minute: number;
       readonly price: Price;
     }
-  /** An order event that streams of this tenant must be able to resume from. */
-  | { readonly change: 'tenant-event'; readonly tenantId: string; readonly event: number };
-
-export interface Owner {
-  readonly tenantId: string;
-  readonly accountId: string;
-}
+  /** An order event that streams must be able to resume from. */
+  | { readonly change: 'stream-event'; readonly event: number };
 
 /** `order-events`: all events of an order. */
 export type ListName =
   'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity' | 'sma' | 'margin-calls';
 
-export interface OrderRow extends Owner {
+export interface OrderRow {
   readonly number: number;
+  readonly accountId: string;
   readonly portfolioId: string;
   readonly status: string;
   /** JSON of the parts of the order that never change. */
@@ -91,19 +88,18 @@ export interface OrderRow extends Owner {
 }
 
 export interface ClosedPortfolioRow {
-  readonly tenantId: string;
   readonly terms: string;
   readonly last: string;
 }
 
 export interface OrderQuery {
   readonly simulationId: string;
-  /** Exactly one of the four. */
   readonly scope:
     | { readonly portfolioId: string }
-    | { readonly tenantId: string; readonly accountId: string }
-    | { readonly tenantId: string; readonly filledOn: string }
-    | { readonly tenantId: string };
+    | { readonly accountId: string }
+    | { readonly filledOn: string }
+    /** All orders of the simulation. */
+    | { readonly every: 'order' };
   /** Any of these. */
   readonly status?: readonly string[];
   readonly symbol?: string;
@@ -196,8 +192,8 @@ export interface History {
   order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;
   /** A portfolio that is closed; undefined while it is open. */
   closedPortfolio(simulationId: string, portfolioId: string): ValueOrPromise<ClosedPortfolioRow | undefined>;
-  /** All of a tenant that are closed, in no order. */
-  closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]>;
+  /** All that are closed, in no order. */
+  closedPortfolios(simulationId: string): Promise<readonly ClosedPortfolioRow[]>;
   /** The number of the order of this portfolio with this client order id, open or closed. */
   orderByClientOrderId(
     simulationId: string,
@@ -219,10 +215,9 @@ export interface History {
   ): Promise<readonly SnapshotRow[]>;
   /** Marks of a symbol by pushed quotes, in the same way. */
   marks(simulationId: string, symbol: string, from: number, to: number): Promise<readonly MinuteMark[]>;
-  /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
-  tenantEvents(
+  /** Order events after a stream position, oldest first, at most `limit`. */
+  streamEvents(
     simulationId: string,
-    tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): ValueOrPromise<readonly ListItem[]>;

@@ -22,7 +22,7 @@ import type {
   Quote,
   PortfolioSnapshot,
 } from '@sandpit/core';
-import type { HistoryChange, ListName, Owner } from './history.js';
+import type { HistoryChange, ListName } from './history.js';
 import type { JournalRecord } from './journal.js';
 
 /** The parts of a payload that a projection reads. */
@@ -35,7 +35,8 @@ export interface ParsedPayload {
 export interface ProjectionSource {
   /** The order after the previous records. */
   order(order: number): OrderSnapshot;
-  owner(portfolioId: string): Owner;
+  /** The account of a portfolio. */
+  accountOf(portfolioId: string): string;
   /** Snapshot of a portfolio after the last record that changed it; undefined when none was noted. */
   standing(portfolioId: string): PortfolioSnapshot | undefined;
 }
@@ -187,7 +188,7 @@ class RecordOrders {
   /** The order as this event leaves it. */
   after(event: OrderEvent): OrderSnapshot {
     if (event.type === 'OrderAccepted') {
-      const snapshot = acceptedOrder(event, this.#known.owner(event.request.portfolioId), this.#at);
+      const snapshot = acceptedOrder(event, this.#known.accountOf(event.request.portfolioId), this.#at);
       this.#drafts.set(event.number, { snapshot, isNew: true, isRenamed: false, filledOn: undefined });
       return snapshot;
     }
@@ -265,19 +266,19 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
   switch (event.type) {
     case 'OrderAccepted':
     case 'OrderMoved': {
-      const { number, tenantId, portfolioId } = orders.after(event).terms;
+      const { number, portfolioId } = orders.after(event).terms;
       const isRoutine = event.type === 'OrderMoved' && ROUTINE.has(event.transition);
       return [
-        { change: 'tenant-event', tenantId, event: index },
+        { change: 'stream-event', event: index },
         listed('order-events', String(number), 0),
         ...(isRoutine ? [] : [activity(portfolioId, 'ORDER')]),
       ];
     }
     case 'OrderExecuted': {
       const { terms } = orders.after(event);
-      const { number, tenantId, portfolioId } = terms;
+      const { number, portfolioId } = terms;
       return [
-        { change: 'tenant-event', tenantId, event: index },
+        { change: 'stream-event', event: index },
         ...event.executions.flatMap((_, item) => [
           listed('order-events', String(number), item, 'EXECUTION'),
           activity(portfolioId, 'EXECUTION', item),
@@ -323,9 +324,9 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     }
     case 'PortfolioOpened': {
       const { terms } = event;
-      const { portfolioId, tenantId, accountId } = terms;
+      const { portfolioId, accountId } = terms;
       return [
-        { change: 'portfolio-opened', portfolioId, tenantId, accountId, terms: JSON.stringify(terms) },
+        { change: 'portfolio-opened', portfolioId, accountId, terms: JSON.stringify(terms) },
         activity(portfolioId, 'SYSTEM'),
       ];
     }

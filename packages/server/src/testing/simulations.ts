@@ -18,7 +18,8 @@ import { newDatabase } from './test-database.js';
 /** Monday 2026-01-05, 10:00 New York. */
 export const MONDAY_TEN = Date.parse('2026-01-05T10:00:00-05:00');
 
-export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
+export const TENANT = 'tenant-1';
+export const BY = { tier: 'PRO' } as const;
 
 /** Settings of a server under test: nothing from the surroundings. */
 export const testSettings = (more: Record<string, string> = {}): Settings =>
@@ -53,7 +54,7 @@ export async function startSimulations(
     seed: 7,
     ...config,
   });
-  return { store, simulations, main: await simulations.keepMain(BY.tenantId) };
+  return { store, simulations, main: await simulations.keepMain(TENANT) };
 }
 
 export async function openTestPortfolio(

@@ -46,7 +46,7 @@ const BEYOND_BASIC: [string, TestOrder, string][] = [
 function submit(order: TestOrder, tier: 'BASIC' | 'PRO' | 'ENTERPRISE') {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
-  return market.submit(market.openPortfolio(), order, { tenantId: 'tenant-1', tier });
+  return market.submit(market.openPortfolio(), order, { tier });
 }
 
 describe.each(BEYOND_BASIC)('%s', (_name, order, message) => {

@@ -41,15 +41,14 @@ it('the first reason that applies is the answer', () => {
     intent: 'SELL_TO_CLOSE',
     more: { clientOrderId: 'a' },
   };
-  const stranger: Requester = { tenantId: 'tenant-2', tier: 'BASIC' };
-  const basic: Requester = { tenantId: 'tenant-1', tier: 'BASIC' };
+  const basic: Requester = { tier: 'BASIC' };
   const codes: string[] = [];
   const ask = (by?: Requester, to = portfolio): void => {
     const result = market.submit(to, order, by);
     codes.push(typeof result === 'string' ? 'ACCEPTED' : result.code);
   };
 
-  ask(stranger);
+  ask(basic, '33333333-3333-4333-8333-333333333333');
   ask(basic);
   ask();
   market.execute<'SetAccountStatus'>({

@@ -5,10 +5,10 @@ import { Price } from '../../../src/values/price.js';
 const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 
-const cancelAll = (market: TestMarket, accountId = ACCOUNT, tenantId = 'tenant-1') =>
+const cancelAll = (market: TestMarket, accountId = ACCOUNT) =>
   market.execute<'CancelAccountOrders'>({
     type: 'CancelAccountOrders',
-    by: { tenantId, tier: 'PRO' },
+    by: { tier: 'PRO' },
     accountId,
   }).result;
 
@@ -46,10 +46,9 @@ it('orders with a latency profile are CANCELING', () => {
   expect(cancelAll(market)).toEqual([]);
 });
 
-it('none is fine; an account that the tenant does not have is not', () => {
+it('none is fine; an account that does not exist is not', () => {
   const market = new TestMarket();
   market.openPortfolio();
   expect(cancelAll(market)).toEqual([]);
   expect(cancelAll(market, OTHER)).toEqual({ code: 'NOT_FOUND', what: 'Account' });
-  expect(cancelAll(market, ACCOUNT, 'tenant-2')).toEqual({ code: 'NOT_FOUND', what: 'Account' });
 });

@@ -118,13 +118,6 @@ describe('statuses', () => {
     expect(market.replace(order, { limit: '99.00' })).toEqual({ code: 'NOT_FOUND', what: 'Order' });
     expect(market.cancel(order)).toEqual({ code: 'NOT_FOUND', what: 'Order' });
   });
-
-  it('updateOrder: refuses an order of another tenant', () => {
-    const { market, order } = open({ limit: '90.00' });
-    const stranger = { tenantId: 'tenant-2', tier: 'PRO' as const };
-    expect(market.replace(order, { limit: '99.00' }, stranger)).toEqual({ code: 'NOT_FOUND', what: 'Order' });
-    expect(market.cancel(order, stranger)).toEqual({ code: 'NOT_FOUND', what: 'Order' });
-  });
 });
 
 describe('a new price', () => {
@@ -184,7 +177,7 @@ describe('a new time in force', () => {
 
   it('outside the tier is refused', () => {
     const { market, order } = open({ limit: '90.00' });
-    expect(market.replace(order, { tif: 'IOC' }, { tenantId: 'tenant-1', tier: 'BASIC' })).toMatchObject({
+    expect(market.replace(order, { tif: 'IOC' }, { tier: 'BASIC' })).toMatchObject({
       code: 'FEATURE_NOT_AVAILABLE',
       currentTier: 'BASIC',
       requiredTier: 'PRO',

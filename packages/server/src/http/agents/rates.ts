@@ -4,7 +4,6 @@
  */
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';
-import type { Principal } from '../auth.js';
 import type { Call, Handlers } from '../call.js';
 import { ownOpenOrder } from '../routes/owned.js';
 import { agesOfOrders } from './recent-orders.js';
@@ -45,7 +44,7 @@ export class Rates {
       createOrder: (call) => this.#within(call, () => handlers.createOrder(call)),
       updateOrder: (call) =>
         // The handler itself refuses a change of an order that does not exist.
-        ownOpenOrder(call.simulation.brokerage, call.principal.tenantId, call.params.orderId) === undefined
+        ownOpenOrder(call.simulation.brokerage, call.params.orderId) === undefined
           ? handlers.updateOrder(call)
           : this.#within(call, () => handlers.updateOrder(call)),
     };
@@ -60,7 +59,7 @@ export class Rates {
     if (agent === undefined || most === undefined) return proceed();
     const rate = this.#of(agent.agentId, simulation);
     return rate.alone(async () => {
-      if (!rate.isRecalled) await this.#recall(rate, simulation, principal, agent.agentId, most);
+      if (!rate.isRecalled) await this.#recall(rate, simulation, agent.agentId, most);
       const refused = refusalOf(rate, most, this.#monotonicMs());
       if (refused !== undefined) return refused;
       const at = this.#monotonicMs();
@@ -71,16 +70,10 @@ export class Rates {
   }
 
   /** A server that has run for a minute need not read its history. */
-  async #recall(
-    rate: Rate,
-    simulation: Simulation,
-    principal: Principal,
-    agentId: string,
-    most: number,
-  ): Promise<void> {
+  async #recall(rate: Rate, simulation: Simulation, agentId: string, most: number): Promise<void> {
     const ago = this.#monotonicMs() - this.#startedMs;
     if (ago < MINUTE_MS) {
-      const ages = await agesOfOrders(simulation, principal, agentId, most, MINUTE_MS);
+      const ages = await agesOfOrders(simulation, agentId, most, MINUTE_MS);
       const nowMs = this.#monotonicMs();
       // They were before the start, regardless of any clock.
       rate.times.push(...ages.map((age) => nowMs - Math.max(age, ago)).sort((a, b) => a - b));

@@ -1,7 +1,6 @@
 /** Recent orders of an agent from before the server started, read from its orders: a cap per minute outlives a restart. */
 import { Instant, isOrderEvent, type Event, type OrderProgress, type OrderTerms } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
-import type { Principal } from '../auth.js';
 
 const ORDERS_AT_ONCE = 500;
 /** More orders than a tenant places in a minute. */
@@ -21,7 +20,6 @@ interface Placed {
  */
 export async function agesOfOrders(
   simulation: Simulation,
-  principal: Principal,
   agentId: string,
   most: number,
   withinMs: number,
@@ -32,11 +30,11 @@ export async function agesOfOrders(
   const takes = async (order: Placed): Promise<void> => {
     if (order.terms.createdAt > since) ages.push(mode === 'wall' ? now - order.terms.createdAt : 0);
     if (order.progress.replacements === undefined || order.progress.updatedAt <= since) return;
-    for (const at of await changesOf(simulation, principal, order.number))
+    for (const at of await changesOf(simulation, order.number))
       if (at > since) ages.push(mode === 'wall' ? now - at : 0);
   };
   const seen = new Set<number>();
-  for await (const order of latest(simulation, principal, since)) {
+  for await (const order of latest(simulation, since)) {
     if (order.terms.agent !== agentId) continue;
     seen.add(order.number);
     await takes(order);
@@ -48,19 +46,15 @@ export async function agesOfOrders(
   return ages.sort((a, b) => a - b).slice(0, most);
 }
 
-/** The orders of a tenant placed since, the latest first. */
-async function* latest(
-  simulation: Simulation,
-  principal: Principal,
-  since: number,
-): AsyncGenerator<Placed, void, undefined> {
-  const history = await simulation.past(principal);
+/** The orders placed since, the latest first. */
+async function* latest(simulation: Simulation, since: number): AsyncGenerator<Placed, void, undefined> {
+  const history = await simulation.past();
   let before: number | undefined;
   let told = 0;
   do {
     const page = await history.orders({
       simulationId: simulation.id,
-      scope: { tenantId: principal.tenantId },
+      scope: { every: 'order' },
       ...(Number.isFinite(since) && { from: since }),
       offset: 0,
       limit: ORDERS_AT_ONCE,
@@ -78,12 +72,8 @@ async function* latest(
 }
 
 /** Instants at which requests changed an order, the latest first. */
-async function changesOf(
-  simulation: Simulation,
-  principal: Principal,
-  number: number,
-): Promise<readonly Instant[]> {
-  const history = await simulation.past(principal);
+async function changesOf(simulation: Simulation, number: number): Promise<readonly Instant[]> {
+  const history = await simulation.past();
   const { items } = await history.list({
     simulationId: simulation.id,
     list: 'order-events',

@@ -38,17 +38,14 @@ export class Analytics {
     store.past?.onReplace(() => this.#stop('The history is being derived anew'));
   }
 
-  /** Answers a study of all data that this tenant may have seen. `emit` receives the answer piece by piece. */
+  /** Answers a study of all data that has been shown. `emit` receives the answer piece by piece. */
   async study<Name extends StudyName>(
     name: Name,
-    {
-      simulation,
-      principal,
-    }: { readonly simulation: Simulation; readonly principal: { readonly tenantId: string } },
+    { simulation }: { readonly simulation: Simulation },
     question: QuestionOf<Name>,
     emit: Emit = () => Promise.resolve(false),
   ): Promise<AnswerOf<Name>> {
-    await simulation.past(principal);
+    await simulation.past();
     const upTo = simulation.published;
     await simulation.history.reached(simulation.id, upTo);
     const studied = this.#studied(simulation, upTo);

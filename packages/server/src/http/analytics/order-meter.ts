@@ -196,8 +196,7 @@ export class OrderMeter {
   }
 
   #accept(event: OrderAccepted, at: number): Draft {
-    const owner = { tenantId: '', accountId: '' };
-    const order = acceptedOrder(event, owner, Instant.ofMs(at));
+    const order = acceptedOrder(event, '', Instant.ofMs(at));
     const { terms } = order;
     const traded = terms.legs?.map(({ optionSymbol, positionIntent }) => ({
       symbol: optionSymbol,

@@ -129,15 +129,14 @@ const valueBefore = (call: PerformanceRequest, history: History, at: number): Pr
   valueAfter(call, history, minuteOf(at - 1), at - 1);
 
 async function valueNow({ simulation, principal, params }: PerformanceRequest): Promise<number | undefined> {
-  const { tenantId } = principal;
   const { portfolioId } = params;
   return simulation.read(
     [principal],
     (brokerage) => {
-      const portfolio = ownPortfolio(brokerage, tenantId, portfolioId);
+      const portfolio = ownPortfolio(brokerage, portfolioId);
       return portfolio === undefined ? undefined : moneyNumber(brokerage.worthOf(portfolio).totalEquity);
     },
-    holdingsOf([ownPortfolio(simulation.brokerage, tenantId, portfolioId)]),
+    holdingsOf([ownPortfolio(simulation.brokerage, portfolioId)]),
   );
 }
 

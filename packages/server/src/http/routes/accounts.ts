@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Account, accountKey, type Brokerage } from '@sandpit/core';
+import type { Brokerage } from '@sandpit/core';
 import type { CreateAccountBody } from '@sandpit/protocol';
 import { ACCOUNT_NOT_FOUND, type Answer } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
@@ -30,16 +30,13 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
     },
 
     listAccounts: ({ simulation, principal, query }) =>
-      simulation.read([principal], ({ state }) => {
-        const own: Account[] = [];
-        for (const account of state.accounts.values())
-          if (account.tenantId === principal.tenantId) own.push(account);
-        return pageOfAll(own.reverse(), query, ({ accountId }) => accountId, accountOf);
-      }),
+      simulation.read([principal], ({ state }) =>
+        pageOfAll([...state.accounts.values()].reverse(), query, ({ accountId }) => accountId, accountOf),
+      ),
 
     getAccount: ({ simulation, principal, params }) =>
-      simulation.read([principal], (brokerage) => {
-        const account = ownAccount(brokerage, principal.tenantId, params.accountId);
+      simulation.read([principal], ({ state }) => {
+        const account = state.accounts.get(params.accountId);
         return account === undefined ? ACCOUNT_NOT_FOUND : accountOf(account);
       }),
 
@@ -70,23 +67,20 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
 
     listAccountPortfolios({ simulation, principal, params }) {
       const portfolios = (brokerage: Brokerage) =>
-        (ownAccount(brokerage, principal.tenantId, params.accountId)?.portfolioIds ?? []).flatMap(
+        (brokerage.state.accounts.get(params.accountId)?.portfolioIds ?? []).flatMap(
           (id) => brokerage.state.portfolios.get(id) ?? [],
         );
       return simulation.read(
         [principal],
         (brokerage) =>
-          ownAccount(brokerage, principal.tenantId, params.accountId) === undefined
-            ? ACCOUNT_NOT_FOUND
-            : portfolios(brokerage).map((portfolio) => portfolioSummary(brokerage, portfolio)),
+          brokerage.state.accounts.has(params.accountId)
+            ? portfolios(brokerage).map((portfolio) => portfolioSummary(brokerage, portfolio))
+            : ACCOUNT_NOT_FOUND,
         holdingsOf(portfolios(simulation.brokerage)),
       );
     },
   };
 }
-
-const ownAccount = ({ state }: Brokerage, tenantId: string, accountId: string): Account | undefined =>
-  state.accounts.get(accountKey(tenantId, accountId));
 
 function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts: number): Promise<Answer> {
   const details: CreateAccountBody = { ...call.body };
@@ -103,12 +97,10 @@ function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts
  * them.
  */
 function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promise<string> {
-  const { tenantId } = principal;
-  return simulation.read([principal], (brokerage) => {
-    const { state } = brokerage;
-    for (let number = (state.accountsEverOpened.get(tenantId) ?? 0) + 1; ; number++) {
-      const id = uuidOf(hash('sha256', `${state.idSecret} ${tenantId} ${number}`));
-      if (ownAccount(brokerage, tenantId, id) === undefined) return id;
+  return simulation.read([principal], ({ state }) => {
+    for (let number = state.counters.account + 1; ; number++) {
+      const id = uuidOf(hash('sha256', `${state.idSecret} account ${number}`));
+      if (!state.accounts.has(id)) return id;
     }
   });
 }

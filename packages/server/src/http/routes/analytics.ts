@@ -131,11 +131,11 @@ async function taxQuestion(
   call: PortfolioRequest,
   method: LotMethod,
 ): Promise<TaxQuestion> {
-  const { simulation, principal, params } = call;
+  const { simulation, params } = call;
   const { portfolioId } = params;
   const terms =
-    ownPortfolio(simulation.brokerage, principal.tenantId, portfolioId)?.terms ??
-    (await ownClosedPortfolio(simulation, principal.tenantId, portfolioId))?.terms;
+    ownPortfolio(simulation.brokerage, portfolioId)?.terms ??
+    (await ownClosedPortfolio(simulation, portfolioId))?.terms;
   const isRetirement = terms?.accountType !== 'INDIVIDUAL';
   const marked = isRetirement
     ? []

@@ -29,14 +29,14 @@ interface Span {
 type QuoteThen = (symbol: string, at: Instant) => Quote | undefined;
 
 export async function curveWithinTheDay(
-  { simulation, principal, params, query }: Call<'getEquityCurve'>,
+  { simulation, params, query }: Call<'getEquityCurve'>,
   interval: keyof typeof MINUTES,
 ): Promise<PageReply<EquityPoint>> {
   const { portfolioId } = params;
   const { calendar } = simulation.brokerage.rules;
   const minutes = MINUTES[interval];
   const length = minutes * MINUTE_MS;
-  const history = await simulation.past(principal);
+  const history = await simulation.past();
   const window = windowOf(query);
   const asked = {
     // Only completed intervals, and no point twice.

@@ -36,9 +36,9 @@ export const executionQualityHandlers = (analytics: Analytics): ExecutionQuality
   },
 
   async getOrderExecutionQuality(call) {
-    const { simulation, principal, params } = call;
-    const history = await simulation.past(principal);
-    const order = await ownOrder(simulation, principal.tenantId, params.orderId);
+    const { simulation, params } = call;
+    const history = await simulation.past();
+    const order = await ownOrder(simulation, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
     const { number } = order.terms;
     const events = { simulationId: simulation.id, list: 'order-events', owner: String(number) } as const;

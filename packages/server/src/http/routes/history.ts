@@ -56,7 +56,7 @@ export const historyHandlers = (analytics: Analytics): HistoryHandlers => ({
   async listMarginCalls(call) {
     const { simulation, principal, params } = call;
     const { ids } = simulation.brokerage.state;
-    const portfolio = ownPortfolio(simulation.brokerage, principal.tenantId, params.portfolioId);
+    const portfolio = ownPortfolio(simulation.brokerage, params.portfolioId);
     const due = await simulation.read(
       [principal],
       (brokerage) => amountsDue(brokerage, portfolio),
@@ -109,8 +109,8 @@ async function listOf<Item>(
   tag?: string,
 ): Promise<PageReply<Item> | Answer> {
   if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-  const { simulation, principal, params, query } = call;
-  const history = await simulation.past(principal);
+  const { simulation, params, query } = call;
+  const history = await simulation.past();
   const { calendar } = simulation.brokerage.rules;
   const { from, to } = query;
   const page = await history.list({
@@ -158,12 +158,9 @@ function withLines<Item>(
 const POINTS_AT_ONCE = 500;
 
 /** The points of an equity curve at or after an instant, newest first. There is one per day. */
-async function pointsFrom(
-  { simulation, principal, params }: PortfolioCall,
-  from: number,
-): Promise<ListItem[]> {
+async function pointsFrom({ simulation, params }: PortfolioCall, from: number): Promise<ListItem[]> {
   const points: ListItem[] = [];
-  const history = await simulation.past(principal);
+  const history = await simulation.past();
   for (;;) {
     const page: Page<ListItem> = await history.list({
       simulationId: simulation.id,

@@ -20,10 +20,7 @@ const shown = ({ keyId, portfolioId, scope, createdAt, expiresAtMs }: KeyPair) =
 });
 
 const isOpen = ({ simulation, principal, params }: PortfolioRequest): Promise<boolean> =>
-  simulation.read(
-    [principal],
-    (brokerage) => ownPortfolio(brokerage, principal.tenantId, params.portfolioId) !== undefined,
-  );
+  simulation.read([principal], (brokerage) => ownPortfolio(brokerage, params.portfolioId) !== undefined);
 
 /** Why a portfolio that is not open gets no pair: it is closed (D142), or it never was. */
 const refusedOf = async (call: PortfolioRequest): Promise<Answer> =>

@@ -1,4 +1,4 @@
-import { accountKey, type Brokerage, type Command, type Outcome } from '@sandpit/core';
+import { type Brokerage, type Command, type Outcome } from '@sandpit/core';
 import type { BatchResult } from '@sandpit/protocol';
 import type { Charge } from '../admission.js';
 import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
@@ -50,10 +50,10 @@ export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders
 /** The portfolio of an account: the one that the order names if the account owns it, else the oldest open one. */
 function portfolioFor(
   { state }: Brokerage,
-  { principal, body }: Call<'createOrders'>,
+  { body }: Call<'createOrders'>,
   accountId: string,
 ): string | Answer {
-  const account = state.accounts.get(accountKey(principal.tenantId, accountId));
+  const account = state.accounts.get(accountId);
   if (account === undefined) return ACCOUNT_NOT_FOUND;
   const named = body.orderData.portfolioId;
   if (named !== undefined && account.portfolioIds.includes(named)) return named;

@@ -1,4 +1,3 @@
-import { accountKey } from '@sandpit/core';
 import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
 import { storedOrder, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -20,7 +19,6 @@ type OrderListHandlers = Pick<
 export const orderListHandlers: OrderListHandlers = {
   async listOrders(call) {
     const { simulation, principal, query } = call;
-    const { tenantId } = principal;
     const { accountId, portfolioId, clientOrderId } = query;
     if (accountId !== undefined && !(await hasAccount(call, accountId))) return ACCOUNT_NOT_FOUND;
     if (
@@ -28,9 +26,9 @@ export const orderListHandlers: OrderListHandlers = {
       !(await hasPortfolio({ simulation, principal, params: { portfolioId } }))
     )
       return PORTFOLIO_NOT_FOUND;
-    const history = await simulation.past(principal);
+    const history = await simulation.past();
     if (clientOrderId !== undefined || (accountId !== undefined && portfolioId !== undefined)) {
-      const mine = await ownPortfolios(simulation, tenantId, 'ALL');
+      const mine = await ownPortfolios(simulation, 'ALL');
       const named = mine.filter(
         (one) =>
           (accountId === undefined || one.accountId === accountId) &&
@@ -40,22 +38,17 @@ export const orderListHandlers: OrderListHandlers = {
       if (named.length === 0) return pageReply([], { total: 0 }, query);
     }
     const scope =
-      portfolioId !== undefined
-        ? { portfolioId }
-        : accountId !== undefined
-          ? { tenantId, accountId }
-          : { tenantId };
+      portfolioId !== undefined ? { portfolioId } : accountId !== undefined ? { accountId } : EVERY_ORDER;
     const page = await history.orders(queryOf(simulation, scope, query));
     return pageReply(await ordersOf(call, page.items), page, query);
   },
 
   async listAccountOrders(call) {
-    const { simulation, principal, params, query } = call;
-    const { tenantId } = principal;
+    const { simulation, params, query } = call;
     const { accountId } = params;
     if (!(await hasAccount(call, accountId))) return ACCOUNT_NOT_FOUND;
-    const history = await simulation.past(principal);
-    const page = await history.orders(queryOf(simulation, { tenantId, accountId }, query));
+    const history = await simulation.past();
+    const page = await history.orders(queryOf(simulation, { accountId }, query));
     return pageReply(
       page.items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
       page,
@@ -65,9 +58,9 @@ export const orderListHandlers: OrderListHandlers = {
 
   async listPortfolioOrders(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const { simulation, principal, params, query } = call;
+    const { simulation, params, query } = call;
     const { portfolioId } = params;
-    const history = await simulation.past(principal);
+    const history = await simulation.past();
     const page = await history.orders(queryOf(simulation, { portfolioId }, query));
     return pageReply(await ordersOf(call, page.items), page, query);
   },
@@ -76,8 +69,8 @@ export const orderListHandlers: OrderListHandlers = {
     const { simulation, principal, query } = call;
     await simulation.read([principal], () => undefined);
     const filledOn = simulation.brokerage.rules.calendar.dateOf(simulation.now());
-    const scope = { tenantId: principal.tenantId, filledOn };
-    const history = await simulation.past(principal);
+    const scope = { filledOn };
+    const history = await simulation.past();
     const page = await history.orders({
       simulationId: simulation.id,
       scope,
@@ -86,6 +79,8 @@ export const orderListHandlers: OrderListHandlers = {
     return pageReply(await ordersOf(call, page.items), page, query);
   },
 };
+
+const EVERY_ORDER = { every: 'order' } as const;
 
 function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: OrderFilters): OrderQuery {
   const { calendar } = simulation.brokerage.rules;
@@ -105,8 +100,7 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
 const hasAccount = (
   { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
   accountId: string,
-): Promise<boolean> =>
-  simulation.read([principal], ({ state }) => state.accounts.has(accountKey(principal.tenantId, accountId)));
+): Promise<boolean> => simulation.read([principal], ({ state }) => state.accounts.has(accountId));
 
 /** The orders of these portfolios that have a client order id, at most one each. Call after the past is loaded. */
 async function ordersNamed(
@@ -122,7 +116,7 @@ async function ordersNamed(
     assetClass,
     from = -Infinity,
     to = Infinity,
-  } = queryOf(simulation, { tenantId: call.principal.tenantId }, query);
+  } = queryOf(simulation, EVERY_ORDER, query);
   const rows: OrderRow[] = [];
   for (const { portfolioId } of portfolios) {
     const number = await history.orderByClientOrderId(id, portfolioId, clientOrderId);

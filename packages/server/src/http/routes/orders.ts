@@ -28,15 +28,14 @@ export const orderHandlers: OrderHandlers = {
   createOrder,
 
   async getOrder({ simulation, principal, params }) {
-    const { tenantId } = principal;
     const open = await withRows(() =>
       simulation.read([principal], (brokerage) => {
-        const order = ownOpenOrder(brokerage, tenantId, params.orderId);
+        const order = ownOpenOrder(brokerage, params.orderId);
         return order === undefined ? undefined : shownOpen(brokerage, simulation, order);
       }),
     );
     if (open !== undefined) return open;
-    const closed = await ownOrder(simulation, tenantId, params.orderId);
+    const closed = await ownOrder(simulation, params.orderId);
     return closed === undefined ? ORDER_NOT_FOUND : withRows(() => shownClosed(simulation, closed));
   },
 
@@ -88,10 +87,10 @@ export const orderHandlers: OrderHandlers = {
       },
     ),
 
-  async listExecutions({ simulation, principal, params, query }) {
+  async listExecutions({ simulation, params, query }) {
     // Executions of the same turn belong to the response.
-    const history = await simulation.past(principal);
-    const order = await ownOrder(simulation, principal.tenantId, params.orderId);
+    const history = await simulation.past();
+    const order = await ownOrder(simulation, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
     const { terms } = order;
     const page = await history.list({
@@ -141,14 +140,14 @@ export const shownClosed = (simulation: Simulation, order: OrderSnapshot) =>
 
 /** Changes an order. The brokerage knows open orders only: a closed order is refused here. */
 async function changed(
-  { simulation, principal, params }: Call<'updateOrder'> | Call<'cancelOrder'>,
+  { simulation, params }: Call<'updateOrder'> | Call<'cancelOrder'>,
   verb: 'updated' | 'canceled',
   attempt: () => Promise<Answer>,
 ): Promise<Answer> {
   const answer = await attempt();
   if (answer.status !== 404) return answer;
   const { orderId } = params;
-  const order = await ownOrder(simulation, principal.tenantId, orderId);
+  const order = await ownOrder(simulation, orderId);
   if (order === undefined) return ORDER_NOT_FOUND;
   const { status } = order.progress;
   const message = `An order with status ${status} cannot be ${verb}`;

@@ -1,38 +1,30 @@
-/** Finds the objects that a request names among those of its tenant. Objects of others do not exist for it (D1). */
+/** Finds the objects that a request names, in the simulation of its token: those of other tenants are in others (D1). */
 import type { Brokerage, Order, OrderSnapshot, Portfolio } from '@sandpit/core';
 import { orderNow, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import { type ClosedPortfolio, closedPortfolioOf } from '../translate/portfolios.js';
 
-export function ownPortfolio(
-  { state }: Brokerage,
-  tenantId: string,
-  portfolioId: string,
-): Portfolio | undefined {
-  const portfolio = state.portfolios.get(portfolioId);
-  return portfolio?.terms.tenantId === tenantId ? portfolio : undefined;
-}
+export const ownPortfolio = ({ state }: Brokerage, portfolioId: string): Portfolio | undefined =>
+  state.portfolios.get(portfolioId);
 
 /** An order that is open. */
-export function ownOpenOrder({ state }: Brokerage, tenantId: string, orderId: string): Order | undefined {
+export function ownOpenOrder({ state }: Brokerage, orderId: string): Order | undefined {
   const number = state.ids.numberOf('ORDER', orderId);
-  const order = number === undefined ? undefined : state.orders.get(number);
-  return order?.terms.tenantId === tenantId ? order : undefined;
+  return number === undefined ? undefined : state.orders.get(number);
 }
 
 /** A closed portfolio, with its state at the close (D142). */
 export async function ownClosedPortfolio(
   simulation: Simulation,
-  tenantId: string,
   portfolioId: string,
 ): Promise<ClosedPortfolio | undefined> {
-  const history = await simulation.past({ tenantId });
+  const history = await simulation.past();
   const row = await history.closedPortfolio(simulation.id, portfolioId);
-  return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
+  return row === undefined ? undefined : closedPortfolioOf(row);
 }
 
-/** A portfolio of a tenant: its ids, and the stored remainder of a closed one. */
+/** A portfolio: its ids, and the stored remainder of a closed one. */
 export interface OwnPortfolio {
   readonly portfolioId: string;
   readonly accountId: string;
@@ -42,49 +34,41 @@ export interface OwnPortfolio {
   readonly closed: ClosedPortfolio | undefined;
 }
 
-/** The portfolios of a tenant, newest first. Names only, but for the closed ones, which are durable. */
+/** The portfolios of a simulation, newest first. Names only, but for the closed ones, which are durable. */
 export async function ownPortfolios(
   simulation: Simulation,
-  tenantId: string,
   which: 'OPEN' | 'CLOSED' | 'ALL',
 ): Promise<readonly OwnPortfolio[]> {
   const found: OwnPortfolio[] = [];
   if (which !== 'OPEN') {
-    const history = await simulation.past({ tenantId });
-    for (const row of await history.closedPortfolios(simulation.id, tenantId)) {
+    const history = await simulation.past();
+    for (const row of await history.closedPortfolios(simulation.id)) {
       const closed = closedPortfolioOf(row);
       found.push({ ...closed.terms, brokerId: closed.settings.brokerId, closed });
     }
   }
   if (which !== 'CLOSED')
     for (const { terms, settings } of simulation.brokerage.state.portfolios.values())
-      if (terms.tenantId === tenantId)
-        found.push({ ...terms, brokerId: settings.brokerId, closed: undefined });
+      found.push({ ...terms, brokerId: settings.brokerId, closed: undefined });
   return found.sort((a, b) => b.number - a.number);
 }
 
-/** True when the tenant has, or had, such a portfolio: the history of a closed one stays readable. */
+/** True when there is, or was, such a portfolio: the history of a closed one stays readable. */
 export async function hasPortfolio({ simulation, principal, params }: PortfolioRequest): Promise<boolean> {
-  const { tenantId } = principal;
   const { portfolioId } = params;
   const isOpen = await simulation.read(
     [principal],
-    (brokerage) => ownPortfolio(brokerage, tenantId, portfolioId) !== undefined,
+    (brokerage) => ownPortfolio(brokerage, portfolioId) !== undefined,
   );
-  return isOpen || (await ownClosedPortfolio(simulation, tenantId, portfolioId)) !== undefined;
+  return isOpen || (await ownClosedPortfolio(simulation, portfolioId)) !== undefined;
 }
 
 /** An order, open or closed. Call it after a read, so that the result is durable. */
-export async function ownOrder(
-  simulation: Simulation,
-  tenantId: string,
-  orderId: string,
-): Promise<OrderSnapshot | undefined> {
+export async function ownOrder(simulation: Simulation, orderId: string): Promise<OrderSnapshot | undefined> {
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
   if (number === undefined) return undefined;
   await simulation.underWay.certain();
-  const order = await withRows(() => orderNow(simulation, number));
-  return order?.terms.tenantId === tenantId ? order : undefined;
+  return withRows(() => orderNow(simulation, number));
 }
 
 /**
@@ -101,7 +85,7 @@ export function holdingsOf(portfolios: Iterable<Portfolio | undefined>): Set<str
 /** A request that names a portfolio in its path. */
 export interface PortfolioRequest {
   readonly simulation: Simulation;
-  readonly principal: { readonly tenantId: string };
+  readonly principal: object;
   readonly params: { readonly portfolioId: string };
 }
 
@@ -111,17 +95,16 @@ export async function readPortfolio<T>(
   look: (brokerage: Brokerage, portfolio: Portfolio) => T,
   lookBack: (brokerage: Brokerage, closed: ClosedPortfolio) => T,
 ): Promise<T | Answer> {
-  const { tenantId } = principal;
   const { portfolioId } = params;
   const seen = await simulation.read(
     [principal],
     (brokerage) => {
-      const portfolio = ownPortfolio(brokerage, tenantId, portfolioId);
+      const portfolio = ownPortfolio(brokerage, portfolioId);
       return portfolio === undefined ? undefined : look(brokerage, portfolio);
     },
-    holdingsOf([ownPortfolio(simulation.brokerage, tenantId, portfolioId)]),
+    holdingsOf([ownPortfolio(simulation.brokerage, portfolioId)]),
   );
   if (seen !== undefined) return seen;
-  const closed = await ownClosedPortfolio(simulation, tenantId, portfolioId);
+  const closed = await ownClosedPortfolio(simulation, portfolioId);
   return closed === undefined ? PORTFOLIO_NOT_FOUND : lookBack(simulation.brokerage, closed);
 }

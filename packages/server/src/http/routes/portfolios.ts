@@ -47,7 +47,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
   return {
     async listPortfolios({ simulation, principal, query }) {
       const { accountId, brokerId } = query;
-      const mine = await ownPortfolios(simulation, principal.tenantId, query.status);
+      const mine = await ownPortfolios(simulation, query.status);
       const page = pageOfAll(
         mine.filter(
           (one) =>

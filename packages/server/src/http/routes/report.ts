@@ -26,13 +26,10 @@ export const reportHandlers = (analytics: Analytics): Pick<Handlers, 'getReport'
 
 async function describe({
   simulation,
-  principal,
   params,
 }: Call<'getReport'>): Promise<{ readonly title: string; readonly about: readonly string[] }> {
-  const { tenantId } = principal;
-  const open = ownPortfolio(simulation.brokerage, tenantId, params.portfolioId);
-  const closed =
-    open === undefined ? await ownClosedPortfolio(simulation, tenantId, params.portfolioId) : undefined;
+  const open = ownPortfolio(simulation.brokerage, params.portfolioId);
+  const closed = open === undefined ? await ownClosedPortfolio(simulation, params.portfolioId) : undefined;
   const { terms, settings } = open ?? closed ?? {};
   const kind = settings?.portfolioType === 'MARGIN' ? 'Margin portfolio' : 'Cash portfolio';
   return {

@@ -95,7 +95,7 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
         await step.open(commandsOf(plan));
         const budget = { events: MOST_EVENTS, records: MOST_RECORDS };
         const result = await turnOf(turns, principal, (turn) =>
-          new StepRun(simulation, step, principal, budget).run(plan, body, turn),
+          new StepRun(simulation, step, budget).run(plan, body, turn),
         );
         answer = Answer.json(status, result);
         const kept = pending?.keep(answer);
@@ -138,7 +138,7 @@ export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimu
                 events: Math.min(MOST_EVENTS, Math.max(1, together.events)),
                 records: Math.min(MOST_RECORDS, Math.max(1, together.records)),
               };
-              const run = new StepRun(simulation, step, principal, budget);
+              const run = new StepRun(simulation, step, budget);
               const done = await turnOf(turns, principal, (turn) => run.run(plan, asked, turn));
               together.events -= done.events.length;
               together.records -= step.recordCount;
@@ -249,9 +249,7 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
     at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
   );
   if (early.length > 0) return refuse(400, early);
-  const portfolios = (body.observe?.portfolios ?? []).map((id) =>
-    ownPortfolio(brokerage, principal.tenantId, id),
-  );
+  const portfolios = (body.observe?.portfolios ?? []).map((id) => ownPortfolio(brokerage, id));
   if (portfolios.includes(undefined)) return PORTFOLIO_NOT_FOUND;
   const { agent } = principal;
   const orders = (body.orders ?? []).map((order): Submit => {
@@ -265,8 +263,8 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
   const cancels = [];
   for (const orderId of body.cancels ?? []) {
     const command: Cancel = { type: 'CancelOrder', ...askedBy({ principal }), orderId };
-    const isOpen = ownOpenOrder(brokerage, principal.tenantId, orderId) !== undefined;
-    const refused = isOpen ? undefined : await overBefore(simulation, principal.tenantId, orderId);
+    const isOpen = ownOpenOrder(brokerage, orderId) !== undefined;
+    const refused = isOpen ? undefined : await overBefore(simulation, principal, orderId);
     cancels.push({ command, refused });
   }
   return {
@@ -280,9 +278,9 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
 }
 
 /** Why an order that is not open cannot be canceled. */
-async function overBefore(simulation: Simulation, tenantId: string, orderId: string): Promise<Answer> {
-  await simulation.read([{ tenantId }], () => undefined);
-  const order = await ownOrder(simulation, tenantId, orderId);
+async function overBefore(simulation: Simulation, principal: object, orderId: string): Promise<Answer> {
+  await simulation.read([principal], () => undefined);
+  const order = await ownOrder(simulation, orderId);
   return order === undefined ? ORDER_NOT_FOUND : notCancelable(order.progress.status, orderId);
 }
 
@@ -296,14 +294,12 @@ const notCancelable = (status: OrderStatus, orderId: string): Answer =>
 class StepRun {
   readonly #simulation: Simulation;
   readonly #step: Step;
-  readonly #principal: Asker;
   readonly #budget: Budget;
   readonly #events: OrderUpdate[] = [];
 
-  constructor(simulation: Simulation, step: Step, principal: Asker, budget: Budget) {
+  constructor(simulation: Simulation, step: Step, budget: Budget) {
     this.#simulation = simulation;
     this.#step = step;
-    this.#principal = principal;
     this.#budget = budget;
   }
 
@@ -381,7 +377,7 @@ class StepRun {
     for (const { at, events, orders } of this.#step.records.splice(0)) {
       for (const [i, event] of events.entries()) {
         const order = orders[i];
-        if (order?.terms.tenantId !== this.#principal.tenantId || !isOrderEvent(event)) continue;
+        if (order === undefined || !isOrderEvent(event)) continue;
         this.#events.push(...orderUpdatesOf(ids, event, order, at, (exit) => orderAtHand(simulation, exit)));
       }
     }

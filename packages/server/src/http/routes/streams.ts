@@ -1,4 +1,3 @@
-import { accountKey } from '@sandpit/core';
 import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers, StreamId } from '../call.js';
 import { symbolIn } from '../listed.js';
@@ -62,8 +61,7 @@ async function missingFilter({
 }: Call<'streamOrders' | 'streamPortfolios'>): Promise<Answer | undefined> {
   const { accountId, portfolioId } = query;
   if (accountId !== undefined) {
-    const key = accountKey(principal.tenantId, accountId);
-    const isOwn = await simulation.read([principal], ({ state }) => state.accounts.has(key));
+    const isOwn = await simulation.read([principal], ({ state }) => state.accounts.has(accountId));
     if (!isOwn) return ACCOUNT_NOT_FOUND;
   }
   if (portfolioId === undefined) return undefined;

@@ -12,7 +12,7 @@ const PAGE = 50;
 const PAGES_KEPT = 64;
 const KEPT_MS = 5000;
 
-/** A page of the events that a tenant's streams missed, written once for all readers. */
+/** A page of the events that streams missed, written once for all readers. */
 export class MissedPage {
   readonly end: StreamPosition;
   readonly #told: readonly OrderMessages[];
@@ -42,13 +42,13 @@ interface EventPosition {
   readonly event: number;
 }
 
-const keyOf = (tenantId: string, { seq, event }: EventPosition): string => `${tenantId} ${seq}-${event}`;
+const keyOf = ({ seq, event }: EventPosition): string => `${seq}-${event}`;
 
 const textOf = (all: readonly OrderMessages[], position: StreamPosition): string =>
   all.flatMap((told) => untold(told, position).map(({ text }) => text)).join('');
 
 /**
- * Events that the order streams of one simulation missed, read from history a page at a time. Streams of a tenant at the same position
+ * Events that the order streams of one simulation missed, read from history a page at a time. Streams at the same position
  * share the page. A stream that continues from its end shares the orders at that position: they are followed from event to event, and read
  * from history only when no stream has followed them.
  */
@@ -70,32 +70,24 @@ export class MissedEvents {
   }
 
   /** Whole events: an event that the reader received in part is sent again. Undefined, synchronously, if there are no more. */
-  after(
-    tenantId: string,
-    position: StreamPosition,
-  ): MissedPage | Promise<MissedPage | undefined> | undefined {
+  after(position: StreamPosition): MissedPage | Promise<MissedPage | undefined> | undefined {
     const { history, id } = this.#simulation;
     const last = lastToldAt(position);
-    const known = this.#pages.get(keyOf(tenantId, last));
+    const known = this.#pages.get(keyOf(last));
     if (known !== undefined) return known;
-    const items = history.tenantEvents(id, tenantId, last, PAGE);
+    const items = history.streamEvents(id, last, PAGE);
     return items instanceof Promise
-      ? items.then((arrived) => this.#page(tenantId, last, arrived))
-      : this.#page(tenantId, last, items);
+      ? items.then((arrived) => this.#page(last, arrived))
+      : this.#page(last, items);
   }
 
-  #page(tenantId: string, last: EventPosition, items: readonly ListItem[]): Promise<MissedPage> | undefined {
+  #page(last: EventPosition, items: readonly ListItem[]): Promise<MissedPage> | undefined {
     const end = items.at(-1);
-    return end === undefined ? undefined : this.#written(tenantId, last, items, end);
+    return end === undefined ? undefined : this.#written(last, items, end);
   }
 
-  async #written(
-    tenantId: string,
-    last: EventPosition,
-    items: readonly ListItem[],
-    end: EventPosition,
-  ): Promise<MissedPage> {
-    const key = keyOf(tenantId, last);
+  async #written(last: EventPosition, items: readonly ListItem[], end: EventPosition): Promise<MissedPage> {
+    const key = keyOf(last);
     const followed = this.#followed.get(key) ?? new Map<number, OrderSnapshot>();
     this.#followed.delete(key);
     const told: OrderMessages[] = [];
@@ -105,7 +97,7 @@ export class MissedEvents {
     }
     const page = new MissedPage(told, endOfEvent(end.seq, end.event));
     if (items.length === PAGE) this.#pages.set(key, page);
-    this.#followed.set(keyOf(tenantId, end), followed);
+    this.#followed.set(keyOf(end), followed);
     return page;
   }
 

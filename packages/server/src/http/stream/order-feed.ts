@@ -12,7 +12,7 @@ import { endOfEvent, endOfRecord, EventIds, isAfter, type StreamPosition, positi
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 import { TrailRate } from './trail-rate.js';
 
-/** A reader of the orders of a tenant. */
+/** A reader of orders. */
 interface OrderReader {
   readonly connection: Connection;
   readonly filter: OrderFilter;
@@ -28,7 +28,7 @@ const MOST_HELD = 500;
 const LATE_MS = 1000;
 
 /**
- * The order events of one simulation, as they become durable, for all readers. Each event is serialized once per tenant for all readers.
+ * The order events of one simulation, as they become durable, for all readers. Each event is serialized once for all readers.
  *
  * There are no gaps and no duplicates. A reader that resumes receives history until history has reached the point at which the reader
  * joined and has no more, then the events published since, and from that turn on the tail of the journal. Events already sent are
@@ -40,7 +40,7 @@ export class OrderFeed {
   readonly #clockMs: () => number;
   readonly #scheduler: CatchUpScheduler;
   readonly #missed: MissedEvents;
-  readonly #readers = new Map<string, Set<OrderReader>>();
+  readonly #readers = new Set<OrderReader>();
   readonly #trails = new TrailRate();
   /** Trailing stops by order number whose latest price was held back by the rate limit. */
   readonly #late = new Map<number, OrderSnapshot>();
@@ -58,13 +58,8 @@ export class OrderFeed {
     );
   }
 
-  /** Follows the orders of a tenant; from `lastEventId` if given. Returns the id of the present. */
-  follow(
-    connection: Connection,
-    tenantId: string,
-    filter: OrderFilter,
-    lastEventId: string | undefined,
-  ): () => string {
+  /** Follows the orders; from `lastEventId` if given. Returns the id of the present. */
+  follow(connection: Connection, filter: OrderFilter, lastEventId: string | undefined): () => string {
     this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#publish(record));
     const after = this.#simulation.published;
     const now = endOfRecord(after);
@@ -84,31 +79,29 @@ export class OrderFeed {
       const message = 'The events since this id are not kept: read the present state, then go on from here';
       connection.write(frameOf('reset', positionId(), { timestamp, message }), positionId);
     }
-    this.#add(tenantId, reader);
-    if (isKnown) void this.#catchUp(tenantId, reader);
+    this.#add(reader);
+    if (isKnown) void this.#catchUp(reader);
     return positionId;
   }
 
-  #add(tenantId: string, reader: OrderReader): void {
-    const readers = this.#readers.get(tenantId) ?? new Set();
-    this.#readers.set(tenantId, readers.add(reader));
+  #add(reader: OrderReader): void {
+    this.#readers.add(reader);
     reader.connection.onClose(() => {
-      readers.delete(reader);
-      if (readers.size === 0 && this.#readers.get(tenantId) === readers) this.#readers.delete(tenantId);
+      this.#readers.delete(reader);
       if (this.#readers.size > 0) return;
       this.#unsubscribe?.();
       this.#unsubscribe = undefined;
     });
   }
 
-  async #catchUp(tenantId: string, reader: OrderReader): Promise<void> {
+  async #catchUp(reader: OrderReader): Promise<void> {
     const { connection } = reader;
     try {
-      const { history, id } = this.#simulation;
+      const { history, id, tenantId } = this.#simulation;
       while (connection.isOpen && reader.held !== undefined) {
         // Before it is this reader's turn: others need not wait for that.
         await history.reached(id, reader.held.after);
-        await this.#scheduler.take(tenantId, () => this.#tellMissed(tenantId, reader));
+        await this.#scheduler.take(tenantId ?? id, () => this.#tellMissed(reader));
         await connection.drained();
       }
     } catch (error) {
@@ -119,11 +112,11 @@ export class OrderFeed {
   }
 
   /** Sends a page of missed events. If there is none, the reader has caught up, in the same turn. */
-  async #tellMissed(tenantId: string, reader: OrderReader): Promise<void> {
+  async #tellMissed(reader: OrderReader): Promise<void> {
     const { connection, filter, held } = reader;
     if (!connection.isOpen || held === undefined) return;
     const { history, id } = this.#simulation;
-    const missed = this.#missed.after(tenantId, reader.position);
+    const missed = this.#missed.after(reader.position);
     // Awaits only a promise: nothing may be published between this check and the end of catching up.
     const page = missed instanceof Promise ? await missed : missed;
     if (page === undefined) {
@@ -141,29 +134,28 @@ export class OrderFeed {
   #publish({ seq, at, events, orders }: DurableRecord): void {
     events.forEach((happened, event) => {
       const order = orders[event];
-      const readers = order === undefined ? undefined : this.#readers.get(order.terms.tenantId);
-      if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
+      if (order === undefined || !isOrderEvent(happened)) return;
       if (happened.type === 'OrderMoved' && happened.transition === 'TRAILED')
-        return this.#tellTrailed(readers, order);
+        return this.#tellTrailed(order);
       this.#late.delete(order.terms.number);
       try {
         const told = this.#told({ seq, event }, happened, order, at);
-        for (const reader of readers) this.#tellOrHold(reader, told);
+        for (const reader of this.#readers) this.#tellOrHold(reader, told);
       } catch (error) {
-        if (error instanceof RowAwaited) return this.#leaveToHistory(order.terms.tenantId, readers, seq);
+        if (error instanceof RowAwaited) return this.#leaveToHistory(seq);
         if (!(error instanceof StoreUnavailable)) throw error;
-        for (const { connection, position } of readers)
+        for (const { connection, position } of this.#readers)
           connection.end(this.#ids.of(position), 503, 'Service unavailable');
       }
     });
   }
 
   /** Published events that cannot be written at once reach readers as missed events. */
-  #leaveToHistory(tenantId: string, readers: ReadonlySet<OrderReader>, seq: number): void {
-    for (const reader of readers) {
+  #leaveToHistory(seq: number): void {
+    for (const reader of this.#readers) {
       const isCatchingUp = reader.held !== undefined;
       reader.held = { after: seq, told: [] };
-      if (!isCatchingUp) void this.#catchUp(tenantId, reader);
+      if (!isCatchingUp) void this.#catchUp(reader);
     }
   }
 
@@ -171,7 +163,7 @@ export class OrderFeed {
    * Sends the current level of a trailing stop, with the id of the last event: it moves no cursor and is never repeated (D215). Readers
    * that receive missed events are skipped.
    */
-  #tellTrailed(readers: ReadonlySet<OrderReader>, order: OrderSnapshot): void {
+  #tellTrailed(order: OrderSnapshot): void {
     if (!this.#trails.admit(order.terms, this.#clockMs())) {
       this.#late.set(order.terms.number, order);
       this.#lateTimer ??= setTimeout(() => this.#tellLate(), LATE_MS).unref();
@@ -180,7 +172,7 @@ export class OrderFeed {
     this.#late.delete(order.terms.number);
     const { ids } = this.#simulation.brokerage.state;
     const update = trailedUpdateOf(ids, order, (exit) => orderAtHand(this.#simulation, exit));
-    for (const { connection, filter, held, position } of readers) {
+    for (const { connection, filter, held, position } of this.#readers) {
       if (held !== undefined || !isAskedFor(filter, { order })) continue;
       connection.write(frameOf('order-update', this.#ids.of(position), update), () => this.#ids.of(position));
     }
@@ -191,10 +183,7 @@ export class OrderFeed {
     this.#lateTimer = undefined;
     const late = [...this.#late.values()];
     this.#late.clear();
-    for (const order of late) {
-      const readers = this.#readers.get(order.terms.tenantId);
-      if (readers !== undefined) this.#tellTrailed(readers, order);
-    }
+    for (const order of late) this.#tellTrailed(order);
   }
 
   #tellOrHold(reader: OrderReader, told: OrderMessages): void {

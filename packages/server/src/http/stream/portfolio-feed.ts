@@ -1,4 +1,4 @@
-import { accountKey, type Brokerage } from '@sandpit/core';
+import type { Brokerage } from '@sandpit/core';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
@@ -11,7 +11,6 @@ export type Followed = { readonly portfolioIds: ReadonlySet<string> } | { readon
 
 interface PortfolioReader {
   readonly connection: Connection;
-  readonly tenantId: string;
   readonly followed: Followed;
   /** Last message about each portfolio, and its time. */
   readonly told: Map<string, { readonly text: string; readonly atMs: number }>;
@@ -42,8 +41,8 @@ export class PortfolioFeed {
   }
 
   /** Follows portfolios, beginning with a snapshot. Returns the id of the present. */
-  follow(connection: Connection, tenantId: string, followed: Followed): () => string {
-    return this.#looks.add({ connection, tenantId, followed, told: new Map() });
+  follow(connection: Connection, followed: Followed): () => string {
+    return this.#looks.add({ connection, followed, told: new Map() });
   }
 
   /** Returns the time of the next poll. */
@@ -84,12 +83,12 @@ export class PortfolioFeed {
     open: readonly string[],
     texts: Map<string, string>,
   ): Promise<readonly string[]> {
-    const { followed, tenantId, told } = reader;
+    const { followed, told } = reader;
     const known = [...('portfolioIds' in followed ? followed.portfolioIds : told.keys())];
     const closed = known.filter((id) => !open.includes(id));
     for (const id of closed) {
       if (texts.has(id)) continue;
-      const portfolio = await ownClosedPortfolio(this.#simulation, tenantId, id);
+      const portfolio = await ownClosedPortfolio(this.#simulation, id);
       if (portfolio === undefined) continue;
       texts.set(id, JSON.stringify(closedUpdate(this.#simulation.brokerage, portfolio)));
     }
@@ -102,16 +101,16 @@ const mayChange = ({ events }: DurableRecord): boolean =>
   events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 
 /** The portfolios that a reader follows now: those of an account may change. */
-function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): readonly string[] {
+function idsOf(brokerage: Brokerage, { followed }: PortfolioReader): readonly string[] {
   if ('accountId' in followed) {
-    return [...(brokerage.state.accounts.get(accountKey(tenantId, followed.accountId))?.portfolioIds ?? [])];
+    return [...(brokerage.state.accounts.get(followed.accountId)?.portfolioIds ?? [])];
   }
-  return [...followed.portfolioIds].filter((id) => ownPortfolio(brokerage, tenantId, id) !== undefined);
+  return [...followed.portfolioIds].filter((id) => ownPortfolio(brokerage, id) !== undefined);
 }
 
 /** True when the account that a reader follows is deleted. */
-const isGone = ({ state }: Brokerage, { tenantId, followed }: PortfolioReader): boolean =>
-  'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
+const isGone = ({ state }: Brokerage, { followed }: PortfolioReader): boolean =>
+  'accountId' in followed && !state.accounts.has(followed.accountId);
 
 /** The text of every followed open portfolio, each serialized once; and the readers of accounts that no longer exist. */
 function snapshotsOf(brokerage: Brokerage, readers: readonly PortfolioReader[]) {

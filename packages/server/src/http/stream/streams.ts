@@ -73,7 +73,7 @@ export class Streams {
       const { simulation } = of;
       const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#scheduler);
       this.#orders.set(simulation, feed);
-      return feed.follow(connection, of.principal.tenantId, filter, lastEventId);
+      return feed.follow(connection, filter, lastEventId);
     });
   }
 
@@ -83,7 +83,7 @@ export class Streams {
       const { simulation } = of;
       const feed = this.#portfolios.get(simulation) ?? new PortfolioFeed(simulation, this.#clockMs);
       this.#portfolios.set(simulation, feed);
-      return feed.follow(connection, of.principal.tenantId, followed);
+      return feed.follow(connection, followed);
     });
   }
 
@@ -218,7 +218,7 @@ const visitorAt = (address: string): Principal => ({
   simulationId: MAIN,
   expiresAtMs: Infinity,
   origin: { keyId: undefined, tokenId: undefined, fromTokenIds: [] },
-  by: { tenantId: `visitor ${address}`, tier: 'PRO' },
+  by: { tier: 'PRO' },
 });
 
 /** The stream that a ticket is bound to: the operation and its query, except for the position to resume from. */

@@ -171,7 +171,7 @@ async function wasOfInterest({ history, id, tenantId }: Simulation, symbol: stri
   if (tenantId === null) return false;
   const { total } = await history.orders({
     simulationId: id,
-    scope: { tenantId },
+    scope: { every: 'order' },
     ...(symbol !== WHOLE_MARKET && { symbol }),
     offset: 0,
     limit: 1,

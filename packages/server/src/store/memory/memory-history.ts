@@ -9,7 +9,6 @@ import type {
   MinuteMark,
   OrderQuery,
   OrderRow,
-  Owner,
   Page,
   SnapshotMinute,
   SnapshotRow,
@@ -25,7 +24,8 @@ interface Order {
   progress: OrderProgress;
 }
 
-interface Portfolio extends Owner {
+interface Portfolio {
+  readonly accountId: string;
   readonly terms: string;
   last: string | undefined;
 }
@@ -58,8 +58,8 @@ class Tables implements ProjectionSource {
     return found;
   }
 
-  owner(portfolioId: string): Owner {
-    return this.portfolio(portfolioId);
+  accountOf(portfolioId: string): string {
+    return this.portfolio(portfolioId).accountId;
   }
 
   standing(portfolioId: string): PortfolioSnapshot | undefined {
@@ -127,21 +127,17 @@ export class MemoryHistory implements History {
   closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined {
     const portfolio = this.#tables(simulationId).portfolios.get(portfolioId);
     if (portfolio?.last === undefined) return undefined;
-    const { tenantId, terms, last } = portfolio;
-    return { tenantId, terms, last };
+    const { terms, last } = portfolio;
+    return { terms, last };
   }
 
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {
     return this.#tables(simulationId).byClientOrderId.get(JSON.stringify([portfolioId, clientOrderId]));
   }
 
-  closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
+  closedPortfolios(simulationId: string): Promise<readonly ClosedPortfolioRow[]> {
     const all = [...this.#tables(simulationId).portfolios.values()];
-    return Promise.resolve(
-      all.flatMap(({ tenantId: owner, terms, last }) =>
-        owner === tenantId && last !== undefined ? [{ tenantId, terms, last }] : [],
-      ),
-    );
+    return Promise.resolve(all.flatMap(({ terms, last }) => (last !== undefined ? [{ terms, last }] : [])));
   }
 
   orders(query: OrderQuery): Promise<Page<OrderRow>> {
@@ -200,13 +196,12 @@ export class MemoryHistory implements History {
     return Promise.resolve(inForce(this.#tables(simulationId).marks.get(symbol) ?? [], from, to));
   }
 
-  tenantEvents(
+  streamEvents(
     simulationId: string,
-    tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly ListItem[] {
-    const events = this.#tables(simulationId).lists.get(listName('tenant-events', tenantId)) ?? [];
+    const events = this.#tables(simulationId).lists.get(STREAM_EVENTS) ?? [];
     return events
       .filter(({ seq, event }) => seq > after.seq || (seq === after.seq && event > after.event))
       .slice(0, limit)
@@ -225,8 +220,8 @@ export class MemoryHistory implements History {
 function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
   switch (change.change) {
     case 'portfolio-opened': {
-      const { portfolioId, tenantId, accountId, terms } = change;
-      tables.portfolios.set(portfolioId, { tenantId, accountId, terms, last: undefined });
+      const { portfolioId, accountId, terms } = change;
+      tables.portfolios.set(portfolioId, { accountId, terms, last: undefined });
       return;
     }
     case 'order-added': {
@@ -274,8 +269,8 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
       rows.push({ minute: change.minute, price: change.price });
       return;
     }
-    case 'tenant-event':
-      addTo(tables, listName('tenant-events', change.tenantId), { seq, event: change.event, item: 0 });
+    case 'stream-event':
+      addTo(tables, STREAM_EVENTS, { seq, event: change.event, item: 0 });
   }
 }
 
@@ -297,6 +292,9 @@ function inForce<Row extends { readonly minute: number }>(
   return rows.slice(Math.max(first, 0)).filter(({ minute }) => minute < to);
 }
 
+/** Name of the list of stream events, beside those of `listName`. */
+const STREAM_EVENTS = 'stream-events';
+
 function listName(list: string, owner: string): string {
   return `${list} ${owner}`;
 }
@@ -313,16 +311,14 @@ function isAsked(query: OrderQuery, { terms, progress }: Order): boolean {
 
 function isInScope(scope: OrderQuery['scope'], terms: OrderTerms, filledOn: string | undefined): boolean {
   if ('portfolioId' in scope) return terms.portfolioId === scope.portfolioId;
-  if (terms.tenantId !== scope.tenantId) return false;
   if ('accountId' in scope) return terms.accountId === scope.accountId;
   return !('filledOn' in scope) || filledOn === scope.filledOn;
 }
 
 function orderRow({ terms, progress }: Order): OrderRow {
-  const { number, tenantId, accountId, portfolioId } = terms;
+  const { number, accountId, portfolioId } = terms;
   return {
     number,
-    tenantId,
     accountId,
     portfolioId,
     status: progress.status,

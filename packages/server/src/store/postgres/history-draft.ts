@@ -73,39 +73,39 @@ const WRITE = `
       SELECT r.* FROM unnest($5::integer[], $6::text[], $7::text[], $8::bigint[]) AS r (cell, owner, list, n) JOIN moved USING (cell)
       ON CONFLICT (cell, owner, list) DO UPDATE SET n = excluded.n
   ), portfolios AS (
-    INSERT INTO history_portfolio (cell, id, tenant, account, terms, last)
-      SELECT r.* FROM unnest($9::integer[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
-        AS r (cell, id, tenant, account, terms, last) JOIN moved USING (cell)
+    INSERT INTO history_portfolio (cell, id, account, terms, last)
+      SELECT r.* FROM unnest($9::integer[], $10::text[], $11::text[], $12::text[], $13::text[])
+        AS r (cell, id, account, terms, last) JOIN moved USING (cell)
       ON CONFLICT (cell, id) DO UPDATE SET last = excluded.last
   ), closed AS (
     UPDATE history_portfolio p SET last = r.last
-      FROM unnest($15::integer[], $16::text[], $17::text[]) AS r (cell, id, last) JOIN moved USING (cell)
+      FROM unnest($14::integer[], $15::text[], $16::text[]) AS r (cell, id, last) JOIN moved USING (cell)
       WHERE p.cell = r.cell AND p.id = r.id
   ), orders AS (
-    INSERT INTO history_order (cell, number, portfolio, portfolio_n, account, account_n, tenant, client_order, symbol, asset_class,
+    INSERT INTO history_order (cell, number, portfolio, portfolio_n, account, account_n, client_order, symbol, asset_class,
         created_at, status, filled_on, terms, progress)
-      SELECT r.* FROM unnest($18::integer[], $19::bigint[], $20::text[], $21::bigint[], $22::text[], $23::bigint[], $24::text[], $25::text[],
-          $26::text[], $27::text[], $28::bigint[], $29::text[], $30::text[], $31::text[], $32::text[])
-        AS r (cell, number, portfolio, portfolio_n, account, account_n, tenant, client_order, symbol, asset_class, created_at, status,
+      SELECT r.* FROM unnest($17::integer[], $18::bigint[], $19::text[], $20::bigint[], $21::text[], $22::bigint[], $23::text[],
+          $24::text[], $25::text[], $26::bigint[], $27::text[], $28::text[], $29::text[], $30::text[])
+        AS r (cell, number, portfolio, portfolio_n, account, account_n, client_order, symbol, asset_class, created_at, status,
           filled_on, terms, progress) JOIN moved USING (cell)
       ON CONFLICT (cell, number) DO UPDATE SET symbol = excluded.symbol, status = excluded.status, filled_on = excluded.filled_on,
         terms = excluded.terms, progress = excluded.progress
   ), items AS (
     INSERT INTO history_item (cell, owner, list, n, seq, event, item, at, tag, key)
-      SELECT r.* FROM unnest($33::integer[], $34::text[], $35::text[], $36::bigint[], $37::bigint[], $38::integer[], $39::integer[],
-          $40::bigint[], $41::text[], $42::text[])
+      SELECT r.* FROM unnest($31::integer[], $32::text[], $33::text[], $34::bigint[], $35::bigint[], $36::integer[], $37::integer[],
+          $38::bigint[], $39::text[], $40::text[])
         AS r (cell, owner, list, n, seq, event, item, at, tag, key) JOIN moved USING (cell)
       ON CONFLICT (cell, owner, list, n) DO UPDATE SET seq = excluded.seq, event = excluded.event, item = excluded.item,
         at = excluded.at, tag = excluded.tag
   ), standings AS (
     INSERT INTO history_standing (cell, portfolio, minute, holding, moved, standing)
-      SELECT r.* FROM unnest($43::integer[], $44::text[], $45::bigint[], $46::boolean[], $47::boolean[], $48::text[])
+      SELECT r.* FROM unnest($41::integer[], $42::text[], $43::bigint[], $44::boolean[], $45::boolean[], $46::text[])
         AS r (cell, portfolio, minute, holding, moved, standing) JOIN moved USING (cell)
       ON CONFLICT (cell, portfolio, minute) DO UPDATE SET holding = excluded.holding, standing = excluded.standing,
         moved = history_standing.moved OR excluded.moved
   ), marks AS (
     INSERT INTO history_mark (cell, symbol, minute, price)
-      SELECT r.* FROM unnest($49::integer[], $50::text[], $51::bigint[], $52::bigint[]) AS r (cell, symbol, minute, price) JOIN moved USING (cell)
+      SELECT r.* FROM unnest($47::integer[], $48::text[], $49::bigint[], $50::bigint[]) AS r (cell, symbol, minute, price) JOIN moved USING (cell)
       ON CONFLICT (cell, symbol, minute) DO UPDATE SET price = excluded.price
   )
   SELECT cell FROM moved`;
@@ -115,7 +115,6 @@ export class HistoryDraft {
   readonly portfolios: {
     readonly cell: number;
     readonly id: string;
-    readonly tenant: string;
     readonly account: string;
     readonly terms: string;
     last: string | null;
@@ -194,7 +193,7 @@ export class HistoryDraft {
       [
         ...columns([...this.#positions.values()], 'cell', 'epoch', 'from', 'to'),
         ...columns([...this.#counts.values()], 'cell', 'owner', 'list', 'n'),
-        ...columns(this.portfolios, 'cell', 'id', 'tenant', 'account', 'terms', 'last'),
+        ...columns(this.portfolios, 'cell', 'id', 'account', 'terms', 'last'),
         ...closures,
         ...this.#orderColumns(),
         ...columns(
@@ -240,7 +239,6 @@ export class HistoryDraft {
       of(({ portfolioN }) => portfolioN),
       of(({ terms }) => terms.accountId),
       of(({ accountN }) => accountN),
-      of(({ terms }) => terms.tenantId),
       of(({ terms }) => terms.clientOrderId ?? null),
       of(({ terms }) => terms.symbol),
       of(({ terms }) => terms.assetClass),

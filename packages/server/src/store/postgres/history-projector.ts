@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { OrderProgress, OrderSnapshot, OrderTerms, PortfolioSnapshot } from '@sandpit/core';
-import type { HistoryChange, Owner } from '../history.js';
+import type { HistoryChange } from '../history.js';
 import { linesOf } from '../journal-chain.js';
 import type { RecordLine } from '../journal-chain.js';
 import { StoreUnavailable } from '../journal.js';
@@ -41,7 +41,7 @@ class RowMissing extends Error {
   override readonly name = 'RowMissing';
   readonly row:
     | { readonly of: 'order'; readonly id: number }
-    | { readonly of: 'owner' | 'standing'; readonly id: string };
+    | { readonly of: 'account' | 'standing'; readonly id: string };
 
   constructor(row: RowMissing['row']) {
     super(`${row.of} ${row.id}`);
@@ -52,7 +52,7 @@ class RowMissing extends Error {
 /** Cached rows of a cell. */
 class KnownRows implements ProjectionSource {
   readonly orders = new Map<number, OrderDraft>();
-  readonly owners = new Map<string, Owner>();
+  readonly accounts = new Map<string, string>();
   readonly standings = new Map<string, PortfolioSnapshot | undefined>();
   /** Lengths of lists, by owner and list. */
   readonly counts = new Map<string, number>();
@@ -63,10 +63,10 @@ class KnownRows implements ProjectionSource {
     return order;
   }
 
-  owner(portfolioId: string): Owner {
-    const owner = this.owners.get(portfolioId);
-    if (owner === undefined) throw new RowMissing({ of: 'owner', id: portfolioId });
-    return owner;
+  accountOf(portfolioId: string): string {
+    const account = this.accounts.get(portfolioId);
+    if (account === undefined) throw new RowMissing({ of: 'account', id: portfolioId });
+    return account;
   }
 
   standing(portfolioId: string): PortfolioSnapshot | undefined {
@@ -75,12 +75,12 @@ class KnownRows implements ProjectionSource {
   }
 
   get size(): number {
-    return this.orders.size + this.owners.size + this.standings.size + this.counts.size;
+    return this.orders.size + this.accounts.size + this.standings.size + this.counts.size;
   }
 
   clear(): void {
     this.orders.clear();
-    this.owners.clear();
+    this.accounts.clear();
     this.standings.clear();
     this.counts.clear();
   }
@@ -315,13 +315,12 @@ export class HistoryProjector {
     };
     switch (change.change) {
       case 'portfolio-opened': {
-        const { portfolioId, tenantId, accountId, terms } = change;
-        known.owners.set(portfolioId, { tenantId, accountId });
+        const { portfolioId, accountId, terms } = change;
+        known.accounts.set(portfolioId, accountId);
         known.standings.set(portfolioId, undefined);
         draft.portfolios.push({
           cell,
           id: portfolioId,
-          tenant: tenantId,
           account: accountId,
           terms,
           last: null,
@@ -333,15 +332,15 @@ export class HistoryProjector {
         return;
       case 'order-added': {
         const { terms, progress, filledOn = null } = change;
-        const { number, portfolioId, accountId, tenantId } = terms;
+        const { number, portfolioId, accountId } = terms;
         const order: OrderDraft = {
           terms,
           progress,
           filledOn,
           portfolioN: await next(portfolioId, 'orders'),
-          accountN: await next(`${tenantId}/${accountId}`, 'orders-of-account'),
+          accountN: await next(accountId, 'orders-of-account'),
         };
-        await next(tenantId, 'orders-of-tenant');
+        await next('', 'orders-of-simulation');
         known.counts.set(`${number} order-events`, 0);
         known.orders.set(number, order);
         draft.order(cell, order);
@@ -364,13 +363,12 @@ export class HistoryProjector {
         draft.item({ ...row, n: n ?? (await next(owner, list)) });
         return;
       }
-      case 'tenant-event': {
-        const owner = change.tenantId;
-        const n = await next(owner, 'tenant-events');
+      case 'stream-event': {
+        const n = await next('', 'stream-events');
         draft.item({
           cell,
-          owner,
-          list: 'tenant-events',
+          owner: '',
+          list: 'stream-events',
           seq,
           event: change.event,
           item: 0,
@@ -439,13 +437,13 @@ export class HistoryProjector {
       });
       return;
     }
-    if (row.of === 'owner') {
-      const [found] = await this.#database.ask<{ tenant: string; account: string }>(
-        'SELECT tenant, account FROM history_portfolio WHERE cell = $1 AND id = $2',
+    if (row.of === 'account') {
+      const [found] = await this.#database.ask<{ account: string }>(
+        'SELECT account FROM history_portfolio WHERE cell = $1 AND id = $2',
         [key, row.id],
       );
       if (found === undefined) throw new Error(`The history has no portfolio ${row.id}`);
-      known.owners.set(row.id, { tenantId: found.tenant, accountId: found.account });
+      known.accounts.set(row.id, found.account);
       return;
     }
     const [found] = await this.#database.ask<{ standing: string }>(

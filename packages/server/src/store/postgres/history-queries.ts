@@ -28,7 +28,6 @@ interface StoredOrder {
   readonly portfolio_n: string;
   readonly account: string;
   readonly account_n: string;
-  readonly tenant: string;
   readonly status: string;
   readonly terms: string;
   readonly progress: string;
@@ -42,19 +41,10 @@ interface StoredItem {
   readonly at: string;
 }
 
-const ORDER = 'number, portfolio, portfolio_n, account, account_n, tenant, status, terms, progress';
+const ORDER = 'number, portfolio, portfolio_n, account, account_n, status, terms, progress';
 
-const orderRow = ({
-  number,
-  portfolio,
-  account,
-  tenant,
-  status,
-  terms,
-  progress,
-}: StoredOrder): OrderRow => ({
+const orderRow = ({ number, portfolio, account, status, terms, progress }: StoredOrder): OrderRow => ({
   number: Number(number),
-  tenantId: tenant,
   accountId: account,
   portfolioId: portfolio,
   status,
@@ -127,22 +117,21 @@ export class HistoryQueries {
   async closedPortfolio(simulationId: string, portfolioId: string): Promise<ClosedPortfolioRow | undefined> {
     const key = this.#key(simulationId);
     if (key === undefined) return undefined;
-    const [row] = await this.#database.ask<{ tenant: string; terms: string; last: string }>(
-      'SELECT tenant, terms, last FROM history_portfolio WHERE cell = $1 AND id = $2 AND last IS NOT NULL',
+    const [row] = await this.#database.ask<ClosedPortfolioRow>(
+      'SELECT terms, last FROM history_portfolio WHERE cell = $1 AND id = $2 AND last IS NOT NULL',
       [key, portfolioId],
     );
-    return row === undefined ? undefined : { tenantId: row.tenant, terms: row.terms, last: row.last };
+    return row;
   }
 
-  async closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
+  async closedPortfolios(simulationId: string): Promise<readonly ClosedPortfolioRow[]> {
     const key = this.#key(simulationId);
     if (key === undefined) return [];
-    const rows = await this.#database.ask<{ tenant: string; terms: string; last: string }>(
-      'SELECT tenant, terms, last FROM history_portfolio WHERE cell = $1 AND tenant = $2 AND last IS NOT NULL',
-      [key, tenantId],
+    return this.#database.ask<ClosedPortfolioRow>(
+      'SELECT terms, last FROM history_portfolio WHERE cell = $1 AND last IS NOT NULL',
+      [key],
       PAGE_MS,
     );
-    return rows.map(({ tenant, terms, last }) => ({ tenantId: tenant, terms, last }));
   }
 
   async orderByClientOrderId(
@@ -183,15 +172,12 @@ export class HistoryQueries {
       where.add('portfolio = ?', scope.portfolioId);
       ordinal = 'portfolio_n';
       counted = [scope.portfolioId, 'orders'];
-    } else {
-      where.add('tenant = ?', scope.tenantId);
-      if ('accountId' in scope) {
-        where.add('account = ?', scope.accountId);
-        ordinal = 'account_n';
-        counted = [`${scope.tenantId}/${scope.accountId}`, 'orders-of-account'];
-      } else if ('filledOn' in scope) where.add('filled_on = ?', scope.filledOn);
-      else counted = [scope.tenantId, 'orders-of-tenant'];
-    }
+    } else if ('accountId' in scope) {
+      where.add('account = ?', scope.accountId);
+      ordinal = 'account_n';
+      counted = [scope.accountId, 'orders-of-account'];
+    } else if ('filledOn' in scope) where.add('filled_on = ?', scope.filledOn);
+    else counted = ['', 'orders-of-simulation'];
     const inScope = where.count;
     where.add('status = ANY(?)', query.status);
     where.add('symbol = ?', query.symbol);
@@ -365,18 +351,17 @@ export class HistoryQueries {
     return rows.map(({ minute, price }) => ({ minute: Number(minute), price: Number(price) as Price }));
   }
 
-  async tenantEvents(
+  async streamEvents(
     simulationId: string,
-    tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): Promise<readonly ListItem[]> {
     const cell = this.#cells.get(simulationId);
     if (cell?.key === undefined) return [];
     const rows = await this.#database.ask<StoredItem>(
-      `SELECT n, seq, event, item, at FROM history_item WHERE cell = $1 AND owner = $2 AND list = 'tenant-events'
-         AND seq >= $3 AND (seq > $3 OR event > $4) ORDER BY seq, event LIMIT $5`,
-      [cell.key, tenantId, after.seq, Math.min(after.event, 2 ** 31 - 1), limit],
+      `SELECT n, seq, event, item, at FROM history_item WHERE cell = $1 AND list = 'stream-events'
+         AND seq >= $2 AND (seq > $2 OR event > $3) ORDER BY seq, event LIMIT $4`,
+      [cell.key, after.seq, Math.min(after.event, 2 ** 31 - 1), limit],
       PAGE_MS,
     );
     return this.#items(cell, cell.key, rows);

@@ -4,7 +4,7 @@ import { UnusableDatabase } from '../journal.js';
 import { SCHEMA } from './database.js';
 
 /** Grows with each change of the tables. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** An arbitrary lock number: servers that create the tables at the same time wait for each other on it. */
 const TABLES_LOCK = 7_293_615_480;
@@ -114,7 +114,6 @@ const TABLES = `
   CREATE TABLE history_portfolio (
     cell integer NOT NULL,
     id text NOT NULL,
-    tenant text NOT NULL,
     account text NOT NULL,
     terms text NOT NULL,
     last text,
@@ -128,7 +127,6 @@ const TABLES = `
     portfolio_n bigint NOT NULL,
     account text NOT NULL,
     account_n bigint NOT NULL,
-    tenant text NOT NULL,
     client_order text,
     symbol text NOT NULL,
     asset_class text NOT NULL,
@@ -140,8 +138,8 @@ const TABLES = `
     PRIMARY KEY (cell, number)
   ) WITH (fillfactor = 80);
   CREATE UNIQUE INDEX history_order_by_portfolio ON history_order (cell, portfolio, portfolio_n);
-  CREATE UNIQUE INDEX history_order_by_account ON history_order (cell, tenant, account, account_n);
-  CREATE INDEX history_order_by_day ON history_order (cell, tenant, filled_on) WHERE filled_on IS NOT NULL;
+  CREATE UNIQUE INDEX history_order_by_account ON history_order (cell, account, account_n);
+  CREATE INDEX history_order_by_day ON history_order (cell, filled_on) WHERE filled_on IS NOT NULL;
   CREATE INDEX history_order_by_client_order ON history_order (cell, portfolio, client_order) WHERE client_order IS NOT NULL;
 
   CREATE TABLE history_item (
@@ -158,7 +156,7 @@ const TABLES = `
     PRIMARY KEY (cell, owner, list, n)
   );
   CREATE UNIQUE INDEX history_item_by_key ON history_item (cell, owner, list, key) WHERE key IS NOT NULL;
-  CREATE INDEX history_item_of_tenant ON history_item (cell, owner, seq, event) WHERE list = 'tenant-events';
+  CREATE INDEX history_item_of_stream ON history_item (cell, seq, event) WHERE list = 'stream-events';
 
   CREATE TABLE history_standing (
     cell integer NOT NULL,

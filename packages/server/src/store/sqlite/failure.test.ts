@@ -79,6 +79,7 @@ describe('A store on a full disk', () => {
     await store.probe();
     await store.journal.append(changing('main', 4, orderAdded(2)));
     expect((await allOf(store.journal.read('main', 0))).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    await store.history.reached('main', 4);
     expect(
       (
         await store.history.orders({

@@ -9,11 +9,11 @@ import type { AlpacaHandler } from './request.js';
 /** The account that a key pair opens: its portfolio. */
 export const getAccount: AlpacaHandler = async (call) => {
   const { simulation, principal, portfolioId } = call;
-  const own = ownPortfolio(simulation.brokerage, principal.tenantId, portfolioId);
+  const own = ownPortfolio(simulation.brokerage, portfolioId);
   const seen = await simulation.read(
     [principal],
     (brokerage) => {
-      const portfolio = ownPortfolio(brokerage, principal.tenantId, portfolioId);
+      const portfolio = ownPortfolio(brokerage, portfolioId);
       if (portfolio === undefined) return undefined;
       const { previousClose, terms, account } = portfolio;
       return {

@@ -95,7 +95,7 @@ const ITEMS_AT_ONCE = 200;
 const DAY_MS = 86_400_000;
 
 export const listActivities: AlpacaHandler = async (call) => {
-  const { query, simulation, principal, portfolioId } = call;
+  const { query, simulation, portfolioId } = call;
   const wanted = wantedTypes(call);
   const day = query.instant('date');
   const after = day === undefined ? query.instant('after') : day - 1;
@@ -103,7 +103,7 @@ export const listActivities: AlpacaHandler = async (call) => {
   const isAscending = query.choice('direction', ['asc', 'desc']) === 'asc';
   const limit = query.integer('page_size', 1, 100) ?? 100;
   const token = query.text('page_token');
-  const history = await simulation.past(principal);
+  const history = await simulation.past();
   const past = new PastOrders(simulation);
   const found: { readonly id: string }[] = [];
   // A page continues after the item that its token names, in the requested order.

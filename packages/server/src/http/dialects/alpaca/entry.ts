@@ -68,8 +68,7 @@ export class Entry {
       (await simulations.find(simulationId, tenantId));
     if (simulation === undefined) throw unauthorized();
     if (simulation.isOutOfService) throw unavailable();
-    if (ownPortfolio(simulation.brokerage, tenantId, portfolioId) === undefined)
-      throw forbidden('account is closed');
+    if (ownPortfolio(simulation.brokerage, portfolioId) === undefined) throw forbidden('account is closed');
     const scopes = new Set(scope.split(' ') as Scope[]);
     const principal: Principal = {
       tenantId,
@@ -78,7 +77,7 @@ export class Entry {
       simulationId,
       expiresAtMs,
       origin,
-      by: { tenantId, tier },
+      by: { tier },
       ...(isEntry === true && { isEntry }),
     };
     return { pair, principal, simulation, portfolioId };

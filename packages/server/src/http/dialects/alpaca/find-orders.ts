@@ -54,15 +54,12 @@ export async function shownOrder(call: Finding, id: string): Promise<AlpacaOrder
 
 /** An order by its client order id; one without uses its own id. */
 export async function orderByClientId(call: Finding, clientOrderId: string): Promise<AlpacaOrder> {
-  const { simulation, principal, portfolioId } = call;
+  const { simulation, portfolioId } = call;
   const { state } = simulation.brokerage;
   if (named(state.ids, clientOrderId) !== undefined) return shownOrder(call, clientOrderId);
   const open = state.portfolios.get(portfolioId)?.clientOrderIds.get(clientOrderId);
   const number =
-    open ??
-    (await (
-      await simulation.past(principal)
-    ).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
+    open ?? (await (await simulation.past()).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
   if (number === undefined) throw notFound(ORDER_NOT_FOUND);
   return shownOrder(call, state.ids.idOf('ORDER', number));
 }
@@ -72,8 +69,8 @@ const MOST_EVENTS = 100_000;
 /** An order before each of its replacements, oldest first. */
 async function formerOrders(call: Finding, order: OrderSnapshot): Promise<readonly AlpacaOrder[]> {
   if (replacementsOf(order) === 0) return [];
-  const { simulation, principal } = call;
-  const history = await simulation.past(principal);
+  const { simulation } = call;
+  const history = await simulation.past();
   const { items } = await history.list({
     simulationId: simulation.id,
     list: 'order-events',
@@ -108,8 +105,8 @@ const ROWS_AT_ONCE = 200;
 
 /** The orders of a portfolio that match a filter, in its order. */
 export async function findOrders(call: Finding, filter: OrderFilter): Promise<readonly AlpacaOrder[]> {
-  const { simulation, principal, portfolioId } = call;
-  const history = await simulation.past(principal);
+  const { simulation, portfolioId } = call;
+  const history = await simulation.past();
   const found: AlpacaOrder[] = [];
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
     const { items, total } = await history.orders({

@@ -7,11 +7,11 @@ import type { Simulation } from '../../../engine/simulation.js';
 import { mainOf } from '../../../engine/simulations.js';
 import type { Simulations } from '../../../engine/simulations.js';
 import {
-  BY,
   openTestPortfolio,
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
 } from '../../../testing/simulations.js';
 import { checkpointContract } from '../../checkpoints.contract.js';
 import type { Store } from '../../store.js';
@@ -19,7 +19,7 @@ import { newDirectory, removeDirectories } from '../data-directory.contract.js';
 import { openSqliteStore } from '../sqlite-store.js';
 import { recoveryUrl } from '../../worker-url.js';
 
-const MAIN = mainOf(BY.tenantId);
+const MAIN = mainOf(TENANT);
 
 const opened: { store: Store; simulations: Simulations }[] = [];
 

@@ -44,7 +44,7 @@ async function filled(projection?: string): Promise<string> {
       ...place,
     });
     const changes: HistoryChange[] = [
-      { change: 'portfolio-opened', portfolioId: `p-${seq}`, tenantId: 't', accountId: 'a', terms: '{}' },
+      { change: 'portfolio-opened', portfolioId: `p-${seq}`, accountId: 'a', terms: '{}' },
       orderAdded(seq, { clientOrderId: `c-${seq}` }),
       orderMoved(seq, { status: 'FILLED' }, '2026-01-05'),
       { change: 'listed', list: 'order-events', owner: String(seq), ...place, tag: 'EXECUTION' },
@@ -52,7 +52,7 @@ async function filled(projection?: string): Promise<string> {
       listed('ledger'),
       listed('equity'),
       { change: 'listed', list: 'day-trades', owner: 'portfolio-1', ...place, key: `k-${seq % 20}` },
-      { change: 'tenant-event', tenantId: 'tenant-1', event: 0 },
+      { change: 'stream-event', event: 0 },
       { change: 'standing', portfolioId: 'portfolio-1', minute: seq >> 1, hasMoved: true, standing },
       { change: 'mark', symbol: 'AAPL', minute: seq >> 1, price: seq as Price },
       { change: 'portfolio-closed', portfolioId: `p-${seq}`, last: '{}' },
@@ -91,7 +91,7 @@ describe('compareHistory', () => {
     ['ledger', /ledger/],
     ['equity', /equity/],
     ['day-trades', /day trades/],
-    ['tenant-event', /events of tenants/],
+    ['stream-event', /events of streams/],
     ['order-moved', /orders/],
     ['portfolio-closed', /portfolios/],
   ])('reports missing rows: %s', async (kind, told) => {

@@ -32,8 +32,7 @@ const itemsOf = (name: string, list: number): RowKind => ({
 
 const ORDER_OWNERS = `@.orders
   JOIN @.owner AS portfolio ON portfolio.k = orders.portfolio
-  JOIN @.owner AS account ON account.k = orders.account
-  JOIN @.owner AS tenant ON tenant.k = orders.tenant WHERE true`;
+  JOIN @.owner AS account ON account.k = orders.account WHERE true`;
 
 /** Events in the record that created the order are in the order's own row. */
 const ORDER_EVENTS = `(
@@ -61,7 +60,6 @@ const KINDS: readonly RowKind[] = [
     columns: [
       'owner.simulation',
       'owner.id',
-      'owner.tenant',
       'owner.account',
       'owner.terms',
       'owner.opened',
@@ -79,7 +77,6 @@ const KINDS: readonly RowKind[] = [
       'orders.portfolio_n',
       'account.id',
       'orders.account_n',
-      'tenant.id',
       'orders.symbol',
       'orders.asset_class',
       'orders.created_at',
@@ -102,9 +99,9 @@ const KINDS: readonly RowKind[] = [
     columns: ['owner.simulation', 'owner.number', 'owner.n', 'owner.seq', 'owner.places'],
   },
   {
-    name: 'events of tenants',
-    rows: '@.tenant_event JOIN @.owner ON owner.k = tenant_event.owner WHERE true',
-    columns: [...OF_OWNER, 'tenant_event.seq', 'tenant_event.n', 'tenant_event.places'],
+    name: 'events of streams',
+    rows: '@.stream_event AS owner WHERE true',
+    columns: ['owner.simulation', 'owner.seq', 'owner.places'],
   },
   {
     name: 'what portfolios had',

@@ -2,10 +2,9 @@ import type { OrderQuery, OrderRow, Page } from '../../history.js';
 import { all, one } from '../database/connection.js';
 import type { SqlValue, Statements } from '../database/connection.js';
 import { missingRows } from './history-lineage.js';
-import type { Generation, HistoryLineage, OwnerLink } from './history-lineage.js';
+import type { Generation, HistoryLineage } from './history-lineage.js';
 import { orderRow } from './history-rows.js';
-import type { OwnerKind, OwnerRow, StoredOrder } from './history-rows.js';
-import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
+import type { OwnerKind, StoredOrder } from './history-rows.js';
 
 type Ordinal = 'portfolio_n' | 'account_n' | 'number';
 
@@ -17,15 +16,17 @@ export function forkOrders(
   query: OrderQuery,
 ): Page<OrderRow> {
   const { scope } = query;
-  const [kind, id]: [OwnerKind, string] =
+  const owner: [OwnerKind, string] | undefined =
     'portfolioId' in scope
       ? ['portfolio', scope.portfolioId]
       : 'accountId' in scope
-        ? ['account', accountOwner(scope.tenantId, scope.accountId)]
-        : ['tenant', scope.tenantId];
-  const links = lineage.owners(generations, kind, id);
-  if (links.length === 0) return { items: [], total: 0 };
-  const found = new ForkOrders(statements, lineage, generations, links, kind);
+        ? ['account', scope.accountId]
+        : undefined;
+  const links = owner === undefined ? undefined : lineage.owners(generations, ...owner);
+  if (links?.length === 0) return { items: [], total: 0 };
+  const sources =
+    links?.map(({ row, simulation, upTo }) => ({ simulation, upTo, owner: row })) ?? generations;
+  const found = new ForkOrders(statements, lineage, generations, sources, owner?.[0]);
   const isFiltered =
     query.status !== undefined ||
     query.symbol !== undefined ||
@@ -34,68 +35,49 @@ export function forkOrders(
     query.to !== undefined ||
     'filledOn' in scope;
   if (isFiltered) return found.filtered(query);
-  return kind === 'tenant'
-    ? found.filtered(query, tenantTotal(statements, lineage, generations, id))
-    : found.page(query);
+  if (links !== undefined) return found.page(query, lineage.count(links, 'orders'));
+  return found.filtered(query, lineage.simulation(generations[0]?.simulation ?? 0)?.orders ?? 0);
 }
 
-/** Number of a tenant's orders: those of its accounts. */
-function tenantTotal(
-  statements: Statements,
-  lineage: HistoryLineage,
-  generations: readonly Generation[],
-  tenantId: string,
-): number {
-  const { first, end } = accountsOf(tenantId);
-  const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
-  const ids = new Set(
-    generations.flatMap(({ simulation }) =>
-      all<OwnerRow>(statements.of(sql), simulation, first, end)
-        .filter((row) => isAccountOf(tenantId, row.id))
-        .map((row) => row.id),
-    ),
-  );
-  return [...ids].reduce(
-    (sum, account) => sum + lineage.count(lineage.owners(generations, 'account', account), 'orders'),
-    0,
-  );
+/** A generation, and the owner of the orders in it; without an owner all of its orders. */
+interface OrderSource extends Generation {
+  readonly owner?: { readonly k: number };
 }
 
 class ForkOrders {
   readonly #statements: Statements;
   readonly #lineage: HistoryLineage;
   readonly #generations: readonly Generation[];
-  readonly #links: readonly OwnerLink[];
-  readonly #kind: OwnerKind;
+  readonly #sources: readonly OrderSource[];
+  readonly #kind: OwnerKind | undefined;
   readonly #ordinal: Ordinal;
 
   constructor(
     statements: Statements,
     lineage: HistoryLineage,
     generations: readonly Generation[],
-    links: readonly OwnerLink[],
-    kind: OwnerKind,
+    sources: readonly OrderSource[],
+    kind: OwnerKind | undefined,
   ) {
     this.#statements = statements;
     this.#lineage = lineage;
     this.#generations = generations;
-    this.#links = links;
+    this.#sources = sources;
     this.#kind = kind;
-    this.#ordinal = kind === 'tenant' ? 'number' : `${kind}_n`;
+    this.#ordinal = kind === undefined ? 'number' : `${kind}_n`;
   }
 
   /** Page of a portfolio's or an account's orders: its ordinals have no gaps. */
-  page({ offset, limit, before }: OrderQuery): Page<OrderRow> {
-    const total = this.#lineage.count(this.#links, 'orders');
+  page({ offset, limit, before }: OrderQuery, total: number): Page<OrderRow> {
     const last = Math.min(total, before ?? total) - offset;
     const first = Math.max(1, last - limit + 1);
     const found = new Map<number, StoredOrder>();
     if (last >= first)
-      for (const link of this.#links) {
+      for (const source of this.#sources) {
         const sql = `SELECT * FROM orders WHERE ${this.#kind} = ? AND ${this.#ordinal} BETWEEN ? AND ?`;
-        for (const row of all<StoredOrder>(this.#statements.of(sql), link.row.k, first, last)) {
+        for (const row of all<StoredOrder>(this.#statements.of(sql), source.owner?.k ?? 0, first, last)) {
           const ordinal = row[this.#ordinal];
-          if (row.seq <= link.upTo && !found.has(ordinal)) found.set(ordinal, this.#asOf(row, link));
+          if (row.seq <= source.upTo && !found.has(ordinal)) found.set(ordinal, this.#asOf(row, source));
         }
       }
     const items: OrderRow[] = [];
@@ -112,7 +94,7 @@ class ForkOrders {
     const { offset, limit, before = Number.MAX_SAFE_INTEGER } = query;
     const rows: StoredOrder[] = [];
     let total = 0;
-    for (const [index, link] of this.#links.entries()) {
+    for (const [index, source] of this.#sources.entries()) {
       const settled = this.#settled(index, query);
       if (known === undefined && query.isUncounted !== true) {
         const count = `SELECT count(*) AS n FROM orders WHERE ${settled.where}`;
@@ -121,7 +103,7 @@ class ForkOrders {
       const sql = `SELECT * FROM orders WHERE ${settled.where} AND ${this.#ordinal} <= ? ORDER BY ${this.#ordinal} DESC LIMIT ?`;
       rows.push(...all<StoredOrder>(this.#statements.of(sql), ...settled.values, before, offset + limit + 1));
       for (const row of this.#changedSince(index)) {
-        const was = this.#asOf(row, link);
+        const was = this.#asOf(row, source);
         if (!matches(was, query)) continue;
         total += 1;
         if (was[this.#ordinal] <= before) rows.push(was);
@@ -141,7 +123,7 @@ class ForkOrders {
   /** The matching orders of a generation that have not changed since. */
   #settled(index: number, query: OrderQuery): Condition {
     const own = this.#visible(index);
-    const { upTo } = this.#links[index] ?? { upTo: 0 };
+    const { upTo } = this.#sources[index] ?? { upTo: 0 };
     const parts = [own.where];
     const values = [...own.values];
     const and = (condition: string, ...more: readonly SqlValue[]): void => {
@@ -161,7 +143,7 @@ class ForkOrders {
 
   /** Orders changed since: the journal has their earlier state. */
   #changedSince(index: number): readonly StoredOrder[] {
-    const { upTo } = this.#links[index] ?? { upTo: Infinity };
+    const { upTo } = this.#sources[index] ?? { upTo: Infinity };
     if (upTo === Infinity) return [];
     const { where, values } = this.#visible(index);
     const sql = `SELECT * FROM orders WHERE ${where} AND changed > ?`;
@@ -170,15 +152,11 @@ class ForkOrders {
 
   /** The orders of a generation that existed and that no newer generation has changed. */
   #visible(index: number): Condition {
-    const link = this.#links[index];
-    if (link === undefined) throw new RangeError('no such generation');
-    const { row, simulation, upTo } = link;
-    const parts = [`${this.#kind} = ?`];
-    const values: SqlValue[] = [row.k];
-    if (this.#kind === 'tenant') {
-      parts.unshift('simulation = ?');
-      values.unshift(simulation);
-    }
+    const source = this.#sources[index];
+    if (source === undefined) throw new RangeError('no such generation');
+    const { owner, simulation, upTo } = source;
+    const parts = [`${this.#kind ?? 'simulation'} = ?`];
+    const values: SqlValue[] = [owner?.k ?? simulation];
     if (upTo !== Infinity) {
       parts.push('seq <= ?');
       values.push(upTo);
@@ -193,7 +171,7 @@ class ForkOrders {
     return { where: parts.join(' AND '), values };
   }
 
-  #asOf(row: StoredOrder, { simulation }: OwnerLink): StoredOrder {
+  #asOf(row: StoredOrder, { simulation }: Generation): StoredOrder {
     const place = this.#generations.findIndex((generation) => generation.simulation === simulation);
     return this.#lineage.orderAsOf(row, this.#generations.slice(place));
   }

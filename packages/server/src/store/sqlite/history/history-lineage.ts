@@ -13,7 +13,7 @@ import type {
   PortfolioRow,
   SimulationRow,
   StoredOrder,
-  TenantEventRow,
+  StreamEventRow,
 } from './history-rows.js';
 import type { JournalBlocks } from '../journal/journal-blocks.js';
 import { LargeRecords, PastRecords } from './past-records.js';
@@ -40,7 +40,6 @@ export const KEYED_LISTS: ReadonlySet<CountedList> = new Set(['day-trades', 'mar
 const COUNTED: readonly CountedList[] = [
   ...(Object.keys(LIST_CODE) as (keyof typeof LIST_CODE)[]),
   'orders',
-  'tenant-events',
   'standings',
 ];
 
@@ -95,7 +94,6 @@ export class HistoryLineage {
     const first = base[list] ?? 0;
     if (upTo === Infinity || last === first) return last;
     if (list === 'standings') return this.#snapshotsOf(link, first);
-    if (list === 'tenant-events') return this.#tenantEventsOf(link, first);
     // Records of items are in the order of their ordinals.
     const isThere = (n: number): boolean => this.#bornOf(row, list, n) <= upTo;
     if (isThere(last)) return last;
@@ -146,24 +144,6 @@ export class HistoryLineage {
     return row.seq;
   }
 
-  #tenantEventsOf({ row: { k }, upTo }: OwnerLink, base: number): number {
-    const last = one<TenantEventRow>(
-      this.#statements.of(
-        'SELECT * FROM tenant_event WHERE owner = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
-      ),
-      k,
-      upTo,
-    );
-    const next = one<TenantEventRow>(
-      this.#statements.of('SELECT * FROM tenant_event WHERE owner = ? AND seq > ? ORDER BY seq LIMIT 1'),
-      k,
-      upTo,
-    );
-    const before = last === undefined ? base : last.n;
-    const partly = next === undefined ? [] : eventPlacesOf(next);
-    return before + partly.filter(([seq]) => seq <= upTo).length;
-  }
-
   #snapshotsOf({ row: { k }, simulation, upTo }: OwnerLink, base: number): number {
     return snapshotAsOf(this.#statements, this.records(simulation), k, upTo)?.n ?? base;
   }
@@ -199,15 +179,14 @@ export class HistoryLineage {
     if (generation === undefined || row.changed <= generation.upTo) return row;
     const rows = this.orderEvents(row, from);
     const records = this.records(generation.simulation);
-    const { tenantId, accountId } = JSON.parse(row.terms) as OrderTerms;
+    const { accountId } = JSON.parse(row.terms) as OrderTerms;
     let order: OrderSnapshot | undefined;
     for (const { seq, places } of rows) {
       const { at, events } = records.record(seq);
       const told = new Set(placesOf({ places }).map(([event]) => event));
       for (const index of told) {
         const event = events[index] as OrderEvent;
-        if (event.type === 'OrderAccepted')
-          order = acceptedOrder(event, { tenantId, accountId }, Instant.ofMs(at));
+        if (event.type === 'OrderAccepted') order = acceptedOrder(event, accountId, Instant.ofMs(at));
         else if (order !== undefined) order = orderAfter(order, event, Instant.ofMs(at));
       }
     }
@@ -318,5 +297,5 @@ const linkOf = (row: OwnerRow, { simulation, upTo }: Generation): OwnerLink => (
 
 export const missingRows = (): DamagedHistory => new DamagedHistory('Rows of the history are missing');
 
-export const eventPlacesOf = ({ places }: Pick<TenantEventRow, 'places'>) =>
+export const eventPlacesOf = ({ places }: Pick<StreamEventRow, 'places'>) =>
   JSON.parse(places) as readonly (readonly [seq: number, event: number])[];

@@ -48,6 +48,7 @@ export class HistoryPurge {
         this.#removedOfOwner(simulation) ||
         this.#removed('order_event', 'simulation = ?1', 'number, n', simulation) ||
         this.#removed('orders', 'simulation = ?1', 'number', simulation) ||
+        this.#removed('stream_event', 'simulation = ?1', 'seq', simulation) ||
         this.#removed('portfolio', 'simulation = ?1', 'id', simulation) ||
         this.#removed('mark', 'simulation = ?1', 'symbol, minute', simulation) ||
         this.#run('DELETE FROM simulation WHERE key = ?', simulation) > 0;
@@ -67,7 +68,6 @@ export class HistoryPurge {
     if (owner === undefined) return false;
     return (
       this.#removed('item', 'owner = ?1', 'list, n', owner) ||
-      this.#removed('tenant_event', 'owner = ?1', 'seq', owner) ||
       this.#removed('client_order', 'owner = ?1', 'id', owner) ||
       this.#removed('standing', 'owner = ?1', 'minute', owner) ||
       this.#removed('past_standing', 'owner = ?1', 'minute, seq', owner) ||

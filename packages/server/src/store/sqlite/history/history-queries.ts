@@ -22,12 +22,11 @@ import type {
   OwnerRow,
   PortfolioRow,
   StoredOrder,
-  TenantEventRow,
+  StreamEventRow,
 } from './history-rows.js';
-import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
 import { forkOrders } from './fork-orders.js';
 import { eventPlacesOf, HistoryLineage, KEYED_LISTS, missingRows } from './history-lineage.js';
-import type { OwnerLink } from './history-lineage.js';
+import type { Generation, OwnerLink } from './history-lineage.js';
 import type { PastRecords } from './past-records.js';
 import { SnapshotLineage } from './snapshot-lineage.js';
 import { shownMinute } from './snapshot-tables.js';
@@ -100,19 +99,16 @@ export class HistoryQueries {
   closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
     const row = this.#lineage.portfolio(this.#lineage.generations(simulation), portfolioId);
     if (row === undefined || row.last === null) return undefined;
-    const { tenant, terms, last } = row;
-    return { tenantId: tenant, terms, last };
+    const { terms, last } = row;
+    return { terms, last };
   }
 
-  closedPortfolios(simulation: number, tenantId: string): readonly ClosedPortfolioRow[] {
-    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND tenant = ? AND last IS NOT NULL';
+  closedPortfolios(simulation: number): readonly ClosedPortfolioRow[] {
+    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND last IS NOT NULL';
     return this.#lineage.generations(simulation).flatMap((generation) =>
-      all<PortfolioRow>(this.#statements.of(sql), generation.simulation, tenantId)
+      all<PortfolioRow>(this.#statements.of(sql), generation.simulation)
         .filter(({ closed }) => closed !== null && closed <= generation.upTo)
-        .map((row) => {
-          const { tenant, terms, last } = row;
-          return { tenantId: tenant, terms, last: last ?? '' };
-        }),
+        .map(({ terms, last }) => ({ terms, last: last ?? '' })),
     );
   }
 
@@ -195,44 +191,30 @@ export class HistoryQueries {
         readonly total: number | undefined;
       }
     | undefined {
-    const [kind, id]: [OwnerKind, string] =
-      'portfolioId' in scope
-        ? ['portfolio', scope.portfolioId]
-        : 'accountId' in scope
-          ? ['account', accountOwner(scope.tenantId, scope.accountId)]
-          : ['tenant', scope.tenantId];
-    const owner = this.#owner(simulation, kind, id);
-    if (owner === undefined) return undefined;
     if ('filledOn' in scope)
       return {
-        conditions: ['tenant = ?', 'filled_on = ?'],
-        values: [owner.k, scope.filledOn],
+        conditions: ['simulation = ?', 'filled_on = ?'],
+        values: [simulation, scope.filledOn],
         ordinal: 'number',
         isRanged: false,
         total: undefined,
       };
-    if (kind === 'tenant')
+    if ('every' in scope)
       return {
-        // Backwards through all orders: those of one tenant are found soon.
-        conditions: ['simulation = ?', 'tenant = ?'],
-        values: [simulation, owner.k],
+        conditions: ['simulation = ?'],
+        values: [simulation],
         ordinal: 'number',
         isRanged: false,
-        total: this.#ordersOf(simulation, id),
+        total: this.#lineage.simulation(simulation)?.orders ?? 0,
       };
+    const [kind, id]: [OwnerKind, string] =
+      'portfolioId' in scope ? ['portfolio', scope.portfolioId] : ['account', scope.accountId];
+    const owner = this.#owner(simulation, kind, id);
+    if (owner === undefined) return undefined;
     const total = countOf(owner, 'orders');
     return kind === 'portfolio'
       ? { conditions: ['portfolio = ?'], values: [owner.k], ordinal: 'portfolio_n', isRanged: true, total }
       : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', isRanged: true, total };
-  }
-
-  /** Number of orders of a tenant: those of its accounts. */
-  #ordersOf(simulation: number, tenantId: string): number {
-    const { first, end } = accountsOf(tenantId);
-    const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
-    return all<OwnerRow>(this.#statements.of(sql), simulation, first, end)
-      .filter(({ id }) => isAccountOf(tenantId, id))
-      .reduce((total, row) => total + countOf(row, 'orders'), 0);
   }
 
   list(simulation: number, query: Omit<ListQuery, 'simulationId'>): Page<StoredItem> {
@@ -453,18 +435,16 @@ export class HistoryQueries {
     return { items, total, ...(following !== undefined && { next: following }) };
   }
 
-  tenantEvents(
+  streamEvents(
     simulation: number,
-    tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly StoredItem[] {
-    const links = this.#lineage.owners(this.#lineage.generations(simulation), 'tenant', tenantId);
     const records = this.#lineage.records(simulation);
     const items: StoredItem[] = [];
-    for (const link of links.toReversed()) {
-      if (link.upTo < after.seq) continue;
-      for (const [seq, event] of this.#tenantPlaces(link, after, limit - items.length))
+    for (const generation of this.#lineage.generations(simulation).toReversed()) {
+      if (generation.upTo < after.seq) continue;
+      for (const [seq, event] of this.#streamPlaces(generation, after, limit - items.length))
         items.push(records.stored({ seq, event, item: 0 }));
       if (items.length >= limit) break;
     }
@@ -472,13 +452,13 @@ export class HistoryQueries {
   }
 
   /** Rows of one generation. */
-  #tenantPlaces(
-    { row: { k }, upTo }: OwnerLink,
+  #streamPlaces(
+    { simulation, upTo }: Generation,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly (readonly [seq: number, event: number])[] {
-    const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
-    const rows = all<TenantEventRow>(this.#statements.of(sql), k, after.seq, limit + 1);
+    const sql = 'SELECT * FROM stream_event WHERE simulation = ? AND seq >= ? ORDER BY seq LIMIT ?';
+    const rows = all<StreamEventRow>(this.#statements.of(sql), simulation, after.seq, limit + 1);
     const found: (readonly [seq: number, event: number])[] = [];
     for (const row of rows) {
       for (const place of eventPlacesOf(row)) {

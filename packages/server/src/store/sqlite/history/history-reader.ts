@@ -29,7 +29,7 @@ export interface ReaderData {
 export type ReaderRequest = { readonly id: number; readonly simulation: number } & (
   | { readonly kind: 'orders'; readonly query: OrderQuery }
   | { readonly kind: 'list'; readonly query: ListQuery }
-  | { readonly kind: 'closed-portfolios'; readonly tenantId: string }
+  | { readonly kind: 'closed-portfolios' }
   | { readonly kind: 'standing-minutes'; readonly portfolioId: string }
   | { readonly kind: 'standings'; readonly portfolioId: string; readonly from: number; readonly to: number }
   | { readonly kind: 'marks'; readonly symbol: string; readonly from: number; readonly to: number }
@@ -83,7 +83,7 @@ function pageOf(queries: HistoryQueries, request: ReaderRequest): AnyPage {
     case 'list':
       return queries.list(request.simulation, request.query);
     case 'closed-portfolios':
-      return allOf(queries.closedPortfolios(request.simulation, request.tenantId));
+      return allOf(queries.closedPortfolios(request.simulation));
     case 'standing-minutes':
       return allOf(queries.standingMinutes(request.simulation, request.portfolioId));
     case 'standings':

@@ -32,7 +32,6 @@ function orderRecord(simulationId: string, seq: number): JournalRecord {
     {
       change: 'portfolio-opened',
       portfolioId: `closed-${seq}`,
-      tenantId: 'tenant-1',
       accountId: 'account-1',
       terms: '{}',
     },
@@ -50,7 +49,7 @@ function orderRecord(simulationId: string, seq: number): JournalRecord {
       : [{ change: 'listed', list: 'order-events', owner: String(seq - 1), ...placed } as const]),
     { change: 'listed', list: 'activities', owner: `portfolio-${seq % 2}`, ...placed, tag: 'ORDER' },
     { change: 'listed', list: 'day-trades', owner: `portfolio-${seq % 2}`, ...placed, key: `key-${seq % 5}` },
-    { change: 'tenant-event', tenantId: 'tenant-1', event: 0 },
+    { change: 'stream-event', event: 0 },
   ];
   return changing(simulationId, seq, ...changes);
 }
@@ -72,11 +71,9 @@ async function everything({ history }: Store, last: number, simulationId = 'main
   const numbers = Array.from({ length: last + 1 }, (_, index) => index + 1);
   return {
     orders: await Promise.all(
-      [
-        { portfolioId: 'portfolio-1' },
-        { tenantId: 'tenant-1', accountId: 'account-1' },
-        { tenantId: 'tenant-1', filledOn: '2026-01-05' },
-      ].map((scope) => history.orders({ ...all, scope })),
+      [{ portfolioId: 'portfolio-1' }, { accountId: 'account-1' }, { filledOn: '2026-01-05' }].map((scope) =>
+        history.orders({ ...all, scope }),
+      ),
     ),
     lists: await Promise.all([
       history.list({ ...all, list: 'activities', owner: 'portfolio-0' }),
@@ -89,7 +86,7 @@ async function everything({ history }: Store, last: number, simulationId = 'main
       history.orderByClientOrderId(simulationId, `portfolio-${number % 2}`, `mine-${number}`),
     ),
     closed: numbers.map((number) => history.closedPortfolio(simulationId, `closed-${number}`)),
-    events: history.tenantEvents(simulationId, 'tenant-1', { seq: 0, event: -1 }, 1_000),
+    events: history.streamEvents(simulationId, { seq: 0, event: -1 }, 1_000),
   };
 }
 
@@ -373,7 +370,7 @@ describe('The history of a deleted simulation', () => {
       'client_order',
       'item',
       'order_event',
-      'tenant_event',
+      'stream_event',
     ];
     const counts = tables.map((table) => {
       const [count] = Object.values(

@@ -8,11 +8,11 @@ export class DamagedHistory extends Error {
   override readonly name = 'DamagedHistory';
 }
 
-/** Owners of lists: a portfolio, an account (`tenant/account`), a tenant. */
-export type OwnerKind = 'portfolio' | 'account' | 'tenant';
+/** Owners of lists. */
+export type OwnerKind = 'portfolio' | 'account';
 
-/** Lists with ordinals. Orders and order events of a tenant have tables of their own, and their counts here like all others. */
-export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events' | 'standings';
+/** Lists with ordinals. Orders have a table of their own, and their counts here like all others. */
+export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'standings';
 
 /** Number of items in each list of an owner: the ordinal of its last. */
 export type Counts = Partial<Record<CountedList, number>>;
@@ -48,11 +48,10 @@ export interface OrderEventRow {
   readonly places: string;
 }
 
-/** Events of a tenant in a block of the journal: `seq` is the last record, `n` the ordinal of the last event. */
-export interface TenantEventRow {
-  readonly owner: number;
+/** Events of orders in a block of the journal, for streams that resume: `seq` is the last record. */
+export interface StreamEventRow {
+  readonly simulation: number;
   readonly seq: number;
-  readonly n: number;
   /** JSON: one `[seq, event]` each. */
   readonly places: string;
 }
@@ -64,7 +63,6 @@ export interface StoredOrder {
   readonly portfolio_n: number;
   readonly account: number;
   readonly account_n: number;
-  readonly tenant: number;
   readonly symbol: string;
   readonly asset_class: string;
   readonly created_at: number;
@@ -85,7 +83,6 @@ export interface StoredOrder {
 export interface PortfolioRow {
   readonly simulation: number;
   readonly id: string;
-  readonly tenant: string;
   readonly account: string;
   readonly terms: string;
   /** The record that contains it. */
@@ -197,9 +194,6 @@ export function placesOf({ places }: { readonly places: string }): readonly Item
 
 /** An order in the form that queries of the history return. */
 export function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
-  const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
-    OrderRow,
-    'tenantId' | 'accountId' | 'portfolioId'
-  >;
-  return { number, tenantId, accountId, portfolioId, status, terms, progress };
+  const { accountId, portfolioId } = JSON.parse(terms) as Pick<OrderRow, 'accountId' | 'portfolioId'>;
+  return { number, accountId, portfolioId, status, terms, progress };
 }

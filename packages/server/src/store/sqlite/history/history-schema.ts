@@ -14,7 +14,7 @@ export const HISTORY_FILE = 'history.db';
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived again. */
-const FORMAT = 6;
+const FORMAT = 7;
 
 /** Orders occupy some 800 bytes: a fifth of each 4 KB page would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -58,7 +58,6 @@ const TABLES = `
   CREATE TABLE portfolio (
     simulation INTEGER NOT NULL,
     id TEXT NOT NULL,
-    tenant TEXT NOT NULL,
     account TEXT NOT NULL,
     terms TEXT NOT NULL,
     opened INTEGER NOT NULL,
@@ -74,7 +73,6 @@ const TABLES = `
     portfolio_n INTEGER NOT NULL,
     account INTEGER NOT NULL,
     account_n INTEGER NOT NULL,
-    tenant INTEGER NOT NULL,
     symbol TEXT NOT NULL,
     asset_class TEXT NOT NULL,
     created_at INTEGER NOT NULL,
@@ -90,7 +88,7 @@ const TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX orders_by_portfolio ON orders (portfolio, portfolio_n);
   CREATE UNIQUE INDEX orders_by_account ON orders (account, account_n);
-  CREATE INDEX orders_by_filled_on ON orders (tenant, filled_on) WHERE filled_on IS NOT NULL;
+  CREATE INDEX orders_by_filled_on ON orders (simulation, filled_on) WHERE filled_on IS NOT NULL;
 
   CREATE TABLE client_order (
     owner INTEGER NOT NULL,
@@ -160,12 +158,11 @@ const TABLES = `
     PRIMARY KEY (simulation, number, n)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE tenant_event (
-    owner INTEGER NOT NULL,
+  CREATE TABLE stream_event (
+    simulation INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    n INTEGER NOT NULL,
     places TEXT NOT NULL,
-    PRIMARY KEY (owner, seq)
+    PRIMARY KEY (simulation, seq)
   ) STRICT, WITHOUT ROWID;
 `;
 

@@ -1,5 +1,5 @@
 import type { OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
-import type { HistoryChange, Owner } from '../../history.js';
+import type { HistoryChange } from '../../history.js';
 import type { ProjectionSource } from '../../projection.js';
 import { BulkInsert } from '../database/bulk-insert.js';
 import { one, Statements } from '../database/connection.js';
@@ -20,7 +20,7 @@ import type {
   PortfolioRow,
   SimulationRow,
   StoredOrder,
-  TenantEventRow,
+  StreamEventRow,
 } from './history-rows.js';
 import { SnapshotLineage } from './snapshot-lineage.js';
 import { SnapshotTables } from './snapshot-tables.js';
@@ -39,7 +39,6 @@ interface OwnerDraft {
   isChanged: boolean;
   /** The last row of each list, while records can be added to it. */
   readonly open: Partial<Record<keyof typeof LIST_CODE, RowDraft<ItemRow> | undefined>>;
-  events?: { readonly block: number; readonly row: RowDraft<TenantEventRow> };
 }
 
 interface OrderDraft {
@@ -62,10 +61,11 @@ class SimulationDraft {
   readonly owners: Readonly<Record<OwnerKind, Map<string, OwnerDraft>>> = {
     portfolio: new Map(),
     account: new Map(),
-    tenant: new Map(),
   };
-  /** Whose portfolios are. */
-  readonly portfolioOwners = new Map<string, Owner>();
+  /** Accounts of portfolios. */
+  readonly accounts = new Map<string, string>();
+  /** The row of stream events of the last block. */
+  events: { readonly block: number; readonly row: RowDraft<StreamEventRow> } | undefined;
   changedOwners: OwnerDraft[] = [];
   readonly portfolios = new Map<string, PortfolioDraft>();
   readonly orders = new Map<number, OrderDraft>();
@@ -97,20 +97,6 @@ class SimulationDraft {
 /** Owners and portfolios that are remembered between transactions: the next one is most likely about them. */
 const MOST_REMEMBERED = 50_000;
 
-/** Account ids are unique within a tenant only. */
-export const accountOwner = (tenantId: string, accountId: string): string => `${tenantId}/${accountId}`;
-
-/** The ids between which all accounts of a tenant are, `end` not included; others may be among them: see `isAccountOf`. */
-export const accountsOf = (tenantId: string): { readonly first: string; readonly end: string } => ({
-  first: `${tenantId}/`,
-  // The character after the slash.
-  end: `${tenantId}0`,
-});
-
-/** Names of tenants may have slashes, ids of accounts have none. */
-export const isAccountOf = (tenantId: string, id: string): boolean =>
-  id.startsWith(`${tenantId}/`) && !id.includes('/', tenantId.length + 1);
-
 /**
  * Writes the history tables: collects what many records change, then writes it in one go, each table in the order of its key. Between
  * transactions it remembers who has lists, and how long they are.
@@ -123,7 +109,7 @@ export class HistoryTables {
   #items: RowDraft<ItemRow>[] = [];
   readonly #keyedItems = new Map<string, RowDraft<ItemRow>>();
   #orderEvents: RowDraft<OrderEventRow>[] = [];
-  #tenantEvents: RowDraft<TenantEventRow>[] = [];
+  #streamEvents: RowDraft<StreamEventRow>[] = [];
   #clientOrders: RowDraft<ClientOrderRow>[] = [];
   #replacedItems: RowDraft<ItemRow>[] = [];
   #nextOwner: number | undefined;
@@ -139,7 +125,7 @@ export class HistoryTables {
   readonly #insertItems: BulkInsert<ItemRow>;
   readonly #insertPastItems: BulkInsert<Omit<ItemRow, 'key'>>;
   readonly #insertOrderEvents: BulkInsert<OrderEventRow>;
-  readonly #insertTenantEvents: BulkInsert<TenantEventRow>;
+  readonly #insertStreamEvents: BulkInsert<StreamEventRow>;
 
   /** `journal`: source for deriving earlier rows of a fork's ancestors. */
   constructor(database: Database, journal: JournalBlocks) {
@@ -159,7 +145,6 @@ export class HistoryTables {
     this.#insertPortfolios = new BulkInsert(database, 'portfolio', [
       'simulation',
       'id',
-      'tenant',
       'account',
       'terms',
       'opened',
@@ -173,7 +158,6 @@ export class HistoryTables {
       'portfolio_n',
       'account',
       'account_n',
-      'tenant',
       'symbol',
       'asset_class',
       'created_at',
@@ -195,7 +179,7 @@ export class HistoryTables {
       'seq',
       'places',
     ]);
-    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', ['owner', 'seq', 'n', 'places']);
+    this.#insertStreamEvents = new BulkInsert(database, 'stream_event', ['simulation', 'seq', 'places']);
   }
 
   /** Position of a simulation, including applied changes that are not written yet. */
@@ -211,7 +195,7 @@ export class HistoryTables {
         const { terms, progress } = this.#order(draft, number);
         return { terms, progress };
       },
-      owner: (portfolioId): Owner => this.#ownerOf(draft, portfolioId),
+      accountOf: (portfolioId) => this.#accountOf(draft, portfolioId),
       standing: (portfolioId) =>
         this.#standings.now(this.#snapshotOwner(draft, this.#owner(draft, 'portfolio', portfolioId))),
     };
@@ -243,8 +227,8 @@ export class HistoryTables {
         case 'portfolio-closed':
           this.#portfolioClosed(draft, seq, change);
           break;
-        case 'tenant-event':
-          this.#tenantEvent(draft, k, seq, change);
+        case 'stream-event':
+          this.#streamEvent(draft, k, seq, change);
           break;
         case 'standing': {
           const owner = this.#owner(draft, 'portfolio', change.portfolioId);
@@ -312,12 +296,11 @@ export class HistoryTables {
   }
 
   #portfolioOpened(draft: SimulationDraft, seq: number, opened: Change<'portfolio-opened'>): void {
-    const { portfolioId: id, tenantId: tenant, accountId: account, terms } = opened;
+    const { portfolioId: id, accountId: account, terms } = opened;
     draft.portfolios.set(id, {
       row: {
         simulation: draft.row.key,
         id,
-        tenant,
         account,
         terms,
         opened: seq,
@@ -326,20 +309,20 @@ export class HistoryTables {
       },
       isNew: true,
     });
-    this.#remember(draft, id, { tenantId: tenant, accountId: account });
+    this.#remember(draft, id, account);
   }
 
-  #remember({ portfolioOwners }: SimulationDraft, portfolioId: string, owner: Owner): Owner {
-    portfolioOwners.set(portfolioId, owner);
+  #remember({ accounts }: SimulationDraft, portfolioId: string, account: string): string {
+    accounts.set(portfolioId, account);
     this.#remembered += 1;
-    return owner;
+    return account;
   }
 
-  #ownerOf(draft: SimulationDraft, portfolioId: string): Owner {
-    const known = draft.portfolioOwners.get(portfolioId);
-    if (known !== undefined) return known;
-    const { tenant, account } = this.#portfolioRow(draft, portfolioId);
-    return this.#remember(draft, portfolioId, { tenantId: tenant, accountId: account });
+  #accountOf(draft: SimulationDraft, portfolioId: string): string {
+    return (
+      draft.accounts.get(portfolioId) ??
+      this.#remember(draft, portfolioId, this.#portfolioRow(draft, portfolioId).account)
+    );
   }
 
   #orderAdded(
@@ -347,10 +330,9 @@ export class HistoryTables {
     seq: number,
     { terms, filledOn, progress }: Change<'order-added'>,
   ): void {
-    const { number, tenantId, accountId, portfolioId, clientOrderId } = terms;
+    const { number, accountId, portfolioId, clientOrderId } = terms;
     const portfolio = this.#owner(draft, 'portfolio', portfolioId);
-    const account = this.#owner(draft, 'account', accountOwner(tenantId, accountId));
-    const tenant = this.#owner(draft, 'tenant', tenantId);
+    const account = this.#owner(draft, 'account', accountId);
     const row = {
       simulation: draft.row.key,
       number,
@@ -358,7 +340,6 @@ export class HistoryTables {
       portfolio_n: draft.count(portfolio, 'orders'),
       account: account.row.k,
       account_n: draft.count(account, 'orders'),
-      tenant: tenant.row.k,
       symbol: terms.symbol,
       asset_class: terms.assetClass,
       created_at: terms.createdAt,
@@ -488,20 +469,18 @@ export class HistoryTables {
     return undefined;
   }
 
-  /** A row has the events of a block for a tenant. */
-  #tenantEvent(draft: SimulationDraft, block: number, seq: number, change: Change<'tenant-event'>): void {
-    const owner = this.#owner(draft, 'tenant', change.tenantId);
-    const n = draft.count(owner, 'tenant-events');
+  /** A row has the events of a block. */
+  #streamEvent(draft: SimulationDraft, block: number, seq: number, change: Change<'stream-event'>): void {
     const place = `[${seq},${change.event}]`;
-    const open = owner.events;
+    const open = draft.events;
     if (open?.block === block) {
-      addPlace(open.row, n, place);
+      open.row.places = joined(open.row.places, place);
       open.row.seq = seq;
       return;
     }
-    const row = { owner: owner.row.k, seq, n, places: place };
-    this.#tenantEvents.push(row);
-    owner.events = { block, row };
+    const row = { simulation: draft.row.key, seq, places: place };
+    this.#streamEvents.push(row);
+    draft.events = { block, row };
   }
 
   /** Writes the collected changes: the last part of a transaction. */
@@ -525,8 +504,8 @@ export class HistoryTables {
     this.#insertClientOrders.run(this.#clientOrders);
     this.#orderEvents.sort((a, b) => a.simulation - b.simulation || a.number - b.number || a.n - b.n);
     this.#insertOrderEvents.run(this.#orderEvents.map(closed));
-    this.#tenantEvents.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
-    this.#insertTenantEvents.run(this.#tenantEvents.map(closed));
+    this.#streamEvents.sort((a, b) => a.simulation - b.simulation || a.seq - b.seq);
+    this.#insertStreamEvents.run(this.#streamEvents.map(closed));
     this.#items.sort((a, b) => a.owner - b.owner || a.list - b.list || a.n - b.n);
     this.#insertItems.run(this.#items.map(closed));
     this.#insertPastItems.run(this.#pastItems);
@@ -611,7 +590,7 @@ export class HistoryTables {
     this.#items = [];
     this.#pastItems = [];
     this.#orderEvents = [];
-    this.#tenantEvents = [];
+    this.#streamEvents = [];
     this.#clientOrders = [];
     this.#replacedItems = [];
   }
@@ -702,15 +681,14 @@ export class HistoryTables {
     const found = this.#lineage.order(simulation.ancestors, number)?.row;
     if (found === undefined) throw new DamagedHistory(`The history has no order ${number}`);
     const terms = JSON.parse(found.terms) as OrderTerms;
-    const { portfolioId, tenantId, accountId } = terms;
+    const { portfolioId, accountId } = terms;
     const ownerOf = (kind: OwnerKind, id: string): number => this.#owner(simulation, kind, id).row.k;
     return {
       row: {
         ...found,
         simulation: simulation.row.key,
         portfolio: ownerOf('portfolio', portfolioId),
-        account: ownerOf('account', accountOwner(tenantId, accountId)),
-        tenant: ownerOf('tenant', tenantId),
+        account: ownerOf('account', accountId),
       },
       terms,
       progress: JSON.parse(found.progress) as OrderProgress,

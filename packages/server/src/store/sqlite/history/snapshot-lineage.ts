@@ -165,7 +165,7 @@ export class SnapshotLineage {
         { command, events: own },
         {
           order: orderOf,
-          owner: () => ({ tenantId: owner.tenant, accountId: owner.account }),
+          accountOf: () => owner.account,
           standing: () => standing,
         },
       );
@@ -254,7 +254,7 @@ const NOTHING_KNOWN: ProjectionSource = {
   order: () => {
     throw missingRows();
   },
-  owner: () => {
+  accountOf: () => {
     throw missingRows();
   },
   standing: () => undefined,

@@ -219,8 +219,8 @@ export class SqliteHistory implements History {
     return (await this.#reader.ask({ kind: 'orders', simulation, query })) as Page<OrderRow>;
   }
 
-  async closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
-    return this.#all<ClosedPortfolioRow>(simulationId, { kind: 'closed-portfolios', tenantId });
+  async closedPortfolios(simulationId: string): Promise<readonly ClosedPortfolioRow[]> {
+    return this.#all<ClosedPortfolioRow>(simulationId, { kind: 'closed-portfolios' });
   }
 
   async standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]> {
@@ -261,14 +261,13 @@ export class SqliteHistory implements History {
     return { ...page, items: page.items.map(listItem) };
   }
 
-  tenantEvents(
+  streamEvents(
     simulationId: string,
-    tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly ListItem[] {
     const items = this.#look(simulationId, (queries, simulation) =>
-      queries.tenantEvents(simulation, tenantId, after, limit),
+      queries.streamEvents(simulation, after, limit),
     );
     return items?.map(listItem) ?? [];
   }

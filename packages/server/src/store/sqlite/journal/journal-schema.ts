@@ -20,7 +20,7 @@ export const JOURNAL_FILE = 'journal.db';
 const APPLICATION_ID = 0x53504954;
 
 /** Increased with each change of the tables or of the meaning of records; a server refuses any other format. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /**
  * A commit writes whole pages, however little of each has changed: with one order 6.7 KB of log in pages of 1 KB, 10.8 in pages of
