@@ -151,7 +151,7 @@ describe('An exported simulation', () => {
     expect(sealed(linesOf(file))).toBe(file);
   });
 
-  it('is imported with the same state, under another id', async () => {
+  it('is imported with the same state, under another id, by its tenant and by another one', async () => {
     const { id, token, portfolioId } = await furnished();
     const file = await exported(id);
     const { status, body } = await ask(OWNER, 'POST', '/v1/simulations/import', file);
@@ -160,6 +160,10 @@ describe('An exported simulation', () => {
     expect(await outcome(body.simulationId as string)).toMatchObject({ status: 'READY' });
     const other = body.token as string;
     expect(await shown(other, portfolioId)).toEqual(await shown(token, portfolioId));
+    const guest = tokenOf('guest');
+    const received = (await ask(guest, 'POST', '/v1/simulations/import', file)).body;
+    expect(await outcome(received.simulationId as string, guest)).toMatchObject({ status: 'READY' });
+    expect(await shown(received.token as string, portfolioId)).toEqual(await shown(token, portfolioId));
     // From here on both go on alike: the same ids for the same requests.
     const mine = await ask(token, 'POST', '/v1/orders', order(portfolioId, 70));
     const theirs = await ask(other, 'POST', '/v1/orders', order(portfolioId, 70));
