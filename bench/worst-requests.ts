@@ -96,22 +96,24 @@ export async function worstRequests(
       simulation('GET', `/v1/accounts/portfolios/${portfolioId}/ledger?limit=${LIST}`),
     performance: () => simulation('GET', `/v1/accounts/portfolios/${portfolioId}/performance`),
     'round trips': () => simulation('GET', `/v1/accounts/portfolios/${portfolioId}/trades?limit=${LIST}`),
-    'an equity curve by the minute': () =>
-      simulation('GET', `/v1/accounts/portfolios/${portfolioId}/equity?interval=5m`),
+    'an equity curve by the minute': () => simulation('GET', `${portfolioPath}/history?interval=1m`),
     'bars of a year by the minute': () =>
       simulation('GET', '/v1/market-data/bars/AAPL?timeframe=1Min&limit=1000'),
     'canceling all orders of an account': () => simulation('DELETE', `/v1/orders/account/${idOf(0)}`),
     'a CSV list of all orders': () =>
       simulation('GET', `/v1/orders?portfolioId=${portfolioId}`, undefined, 'text/csv'),
-    'tax lots': () => simulation('GET', `${portfolioPath}/tax-lots?limit=${LIST}`),
+    'tax lots': () => simulation('GET', `${portfolioPath}/tax-lots`),
     'realized gains': () => simulation('GET', `${portfolioPath}/realized-gains?limit=${LIST}`),
     'a report': () => simulation('GET', `${portfolioPath}/report.html`),
     'execution quality': () => simulation('GET', `${portfolioPath}/execution-quality`),
     activities: () => simulation('GET', `${portfolioPath}/activities?limit=${LIST}`),
     'portfolio margin of 80 options': () => leveraged('GET', ''),
     'a preview beside 80 options': () => leveraged('POST', 'preview'),
-    'an import of 1,000 lots': () =>
-      simulation('POST', `${portfolioPath}/import`, { cash: 0, positions: lots }),
+    'an import of 1,000 lots': async () => {
+      const { portfolioId: empty } = await openPortfolio(simulation, idOf(0));
+      const path = `/v1/accounts/portfolios/${String(empty)}/import`;
+      await simulation('POST', path, { cash: 0, positions: lots });
+    },
     'a snapshot and a fork of it': async () => {
       const { snapshotId } = await busy('POST', `${simulationPath}/snapshots`, {});
       const fork = await busy('POST', `${simulationPath}/forks`, { from: { snapshotId } });

@@ -226,7 +226,10 @@ function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<voi
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'draining');
-    setTimeout(() => process.exit(EXIT.FAILED), drainMs + STOP_MS).unref();
+    setTimeout(() => {
+      log.error({ afterMs: drainMs + STOP_MS }, 'stopping took too long: ended before everything was closed');
+      process.exit(EXIT.FAILED);
+    }, drainMs + STOP_MS).unref();
     stop().then(
       () => process.exit(EXIT.STOPPED),
       (error: unknown) => {
