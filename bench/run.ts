@@ -28,6 +28,8 @@ const MEASUREMENTS = [
   'requirements',
   'analytics',
   'forks',
+  'postgresql-orders',
+  'cluster-cells',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;

@@ -14,7 +14,8 @@ import { Money } from '../packages/core/dist/index.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { cpuMsOf, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
-import { SETTINGS } from './simulation.js';
+import { restingOrder, symbolOf } from './orders.js';
+import { pushQuotes, SETTINGS } from './simulation.js';
 
 const AT_ONCE = 200;
 
@@ -57,14 +58,20 @@ export async function measureTenants(): Promise<readonly Row[]> {
   });
 }
 
-async function keepMains(env: NodeJS.ProcessEnv, tenants: number): Promise<void> {
+/** Keeps a `main` of each tenant, with an account, a portfolio and, for one in `restingOneIn`, an open order. */
+export async function keepMains(
+  env: NodeJS.ProcessEnv,
+  tenants: number,
+  restingOneIn = Infinity,
+): Promise<void> {
   const { store, simulations } = await compose(readSettings(env), (error) => {
     throw error;
   });
+  if (restingOneIn !== Infinity) await pushQuotes(simulations.market, [symbolOf(0)]);
   const keep = async (index: number): Promise<void> => {
     const tenantId = `tenant-${index}`;
     const main = await simulations.keepMain(tenantId);
-    await main.submit<'OpenPortfolio'>({
+    const { result } = await main.submit<'OpenPortfolio'>({
       type: 'OpenPortfolio',
       by: { tier: 'PRO' },
       accountId: '11111111-1111-4111-8111-111111111111',
@@ -75,6 +82,10 @@ async function keepMains(env: NodeJS.ProcessEnv, tenants: number): Promise<void>
       initialCash: Money.ofDollars(100_000),
       proAccounts: 10,
     });
+    if (index % restingOneIn !== 0 || !('terms' in result)) return;
+    const { portfolioId } = result.terms;
+    const order = restingOrder({ portfolioId, symbol: symbolOf(0) });
+    await main.submit<'SubmitOrder'>({ type: 'SubmitOrder', by: { tenantId, tier: 'PRO' }, order });
   };
   for (let from = 0; from < tenants; from += AT_ONCE)
     await Promise.all(

@@ -6,23 +6,24 @@
  *
  * Each tenant has a client that sends an Idempotency-Key and repeats what was not answered, one that does neither, a follower of its
  * order stream, and a reader of its position; each request goes to a random node. Faults: a node is killed and started again, stopped by
- * SIGSTOP for 1 to 10 s and continued, restarted with SIGTERM; PostgreSQL is killed and started again; connections between a node and
+ * SIGSTOP for 1 to 10 s and continued, restarted with SIGTERM; PostgreSQL is killed and started again, or its synchronous standby is promoted
+ * and the old primary accepts writes once more before it becomes the standby; connections between a node and
  * PostgreSQL or between nodes are cut; a renewal is answered late and the node then cut off; commits of a node arrive while its cells are
  * taken over; the answer to a commit and some of the node to others are lost; the wall clock of a node jumps by minutes; two of these at once.
  * Checked: every acknowledged order is there once, by the API and by the tables, and every other one at most once; acknowledged orders are
  * shown by every node; no position is older than one that was shown before, and none is shown beyond a lease; streams resume without gap or
  * repetition; the node that inserted a block had the cell at that moment; epochs and sequences never go back; an epoch has one incarnation;
- * `verify` is sound; no process ends unasked. Nothing of that is read with code of the server.
+ * `verify` is sound; no node uses an old primary; no process ends unasked. Nothing of that is read with code of the server.
  *
- * Leaves out: a PostgreSQL that fails over to a standby, power cuts.
+ * Leaves out: power cuts.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { PostgresServer } from '../packages/server/src/testing/postgres-server.js';
 import { inDirectory } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
 import { ClusterRun } from './cluster-faults/cluster-run.js';
 import type { ClusterFaultReport } from './cluster-faults/cluster-run.js';
+import { DatabaseServers } from './cluster-faults/database-servers.js';
 import { FAULT_KINDS } from './cluster-faults/faults.js';
 import type { FaultKind } from './cluster-faults/faults.js';
 import { PLANTED } from './cluster-faults/planted.js';
@@ -50,11 +51,11 @@ export async function clusterFaults(options: ClusterFaultOptions): Promise<Clust
     onFault = () => undefined,
   } = options;
   const endsAt = performance.now() + minutes * 60_000;
-  const postgres = await PostgresServer.start();
+  const database = await DatabaseServers.start(kinds.includes('standby'));
   try {
     return await inDirectory(async (directory) => {
       const chance = new Chance(seed);
-      const run = await ClusterRun.begin({ postgres, directory, chance, folder });
+      const run = await ClusterRun.begin({ database, directory, chance, folder });
       try {
         let deck: FaultKind[] = [];
         for (let fault = 1; fault <= faults && run.problems.length === 0; fault++) {
@@ -71,7 +72,7 @@ export async function clusterFaults(options: ClusterFaultOptions): Promise<Clust
       }
     });
   } finally {
-    await postgres.stop();
+    await database.stop();
   }
 }
 

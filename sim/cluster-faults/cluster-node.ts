@@ -12,9 +12,10 @@ const RESTART_MS = 1_000;
 interface NodeParts {
   /** `NODE_ID`, and its user of the database. */
   readonly name: string;
-  readonly databasePort: number;
-  /** URL of the database for this user at a port. */
-  readonly urlAt: (port: number) => string;
+  /** Ports of the servers of the database. */
+  readonly databasePorts: readonly number[];
+  /** URL of the database for this user at these ports. */
+  readonly urlAt: (ports: readonly number[]) => string;
   readonly environment: Readonly<Record<string, string>>;
   /** Folder of the server's programs; absent = those of the last build. */
   readonly folder?: string | undefined;
@@ -45,14 +46,14 @@ export class ClusterNode {
       ...parts.environment,
       PORT: String(port),
       NODE_ID: parts.name,
-      NODE_URL: `http://127.0.0.1:${this.others.port}`,
-      DATABASE_URL: parts.urlAt(this.database.port),
+      NODE_URL: `http://127.0.0.1:${this.others.ports[0]}`,
+      DATABASE_URL: parts.urlAt(this.database.ports),
     };
   }
 
   static async make(parts: NodeParts): Promise<ClusterNode> {
     const port = await freePort();
-    const [database, others] = await Promise.all([Link.to(parts.databasePort), Link.to(port)]);
+    const [database, others] = await Promise.all([Link.to(...parts.databasePorts), Link.to(port)]);
     return new ClusterNode(parts, port, { database, others });
   }
 

@@ -1,5 +1,4 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { PostgresServer } from '../../packages/server/src/testing/postgres-server.js';
 import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
 import type { Chance } from '../chance.js';
 import { Client } from '../client.js';
@@ -7,6 +6,7 @@ import { JWT_SECRET } from '../tokens.js';
 import { ClusterNode } from './cluster-node.js';
 import { CommitLog } from './commit-log.js';
 import type { JournalOrder } from './commit-log.js';
+import type { DatabaseServers } from './database-servers.js';
 import { drawFaults, FaultInjector } from './faults.js';
 import type { Fault, FaultKind } from './faults.js';
 import { PositionReader } from './position-reader.js';
@@ -65,7 +65,7 @@ export interface ClusterFaultReport {
 }
 
 interface Parts {
-  readonly postgres: PostgresServer;
+  readonly database: DatabaseServers;
   readonly directory: string;
   readonly chance: Chance;
   readonly folder: string | undefined;
@@ -75,7 +75,6 @@ interface Parts {
 export class ClusterRun {
   readonly problems: string[] = [];
   readonly #parts: Parts;
-  readonly #databaseUrl: string;
   readonly #nodes: readonly ClusterNode[];
   readonly #tenants: readonly Tenant[];
   readonly #log: CommitLog;
@@ -87,16 +86,15 @@ export class ClusterRun {
   readonly #serviceMs = new Map<FaultKind, number[]>();
   #isOver = false;
 
-  private constructor(parts: Parts, databaseUrl: string, nodes: readonly ClusterNode[]) {
+  private constructor(parts: Parts, nodes: readonly ClusterNode[]) {
     this.#parts = parts;
-    this.#databaseUrl = databaseUrl;
     this.#nodes = nodes;
     this.#tenants = Array.from({ length: TENANTS }, (_, index) => new Tenant(`tenant-${index}`, nodes));
-    this.#log = new CommitLog(databaseUrl);
+    this.#log = new CommitLog(() => parts.database.url);
     this.#readers = this.#tenants.map((tenant) => new PositionReader(tenant, nodes));
     this.#injector = new FaultInjector({
-      postgres: parts.postgres,
-      url: () => databaseUrl,
+      database: parts.database,
+      nodes,
       chance: parts.chance.fork(),
       problems: this.problems,
       stopMs: this.#stopMs,
@@ -106,26 +104,20 @@ export class ClusterRun {
 
   /** Starts the nodes and their clients. */
   static async begin(parts: Parts): Promise<ClusterRun> {
-    const { postgres, directory, folder } = parts;
-    const databaseUrl = await postgres.newDatabase();
-    for (const name of NODES)
-      await postgres.run(databaseUrl, `CREATE ROLE "${name}" SUPERUSER LOGIN PASSWORD '${PASSWORD}'`);
+    const { database, directory, folder } = parts;
+    await database.makeDatabase(NODES, PASSWORD);
     const nodes = await Promise.all(
       NODES.map((name) =>
         ClusterNode.make({
           name,
-          databasePort: postgres.port,
-          urlAt: (port) => {
-            const url = new URL(databaseUrl);
-            Object.assign(url, { username: name, password: PASSWORD, port: String(port) });
-            return url.href;
-          },
+          databasePorts: database.ports,
+          urlAt: (ports) => database.urlAt(ports, name, PASSWORD),
           environment: { ...ENVIRONMENT, DATA_DIR: `${directory}/${name}` },
           folder,
         }),
       ),
     );
-    const run = new ClusterRun(parts, databaseUrl, nodes);
+    const run = new ClusterRun(parts, nodes);
     try {
       await run.#start();
       return run;
@@ -154,7 +146,7 @@ export class ClusterRun {
   /** One fault or two at once, until every tenant is served again and all nodes take tenants. Returns what happened, in a line. */
   async strike(kind: FaultKind): Promise<string> {
     const { chance } = this.#parts;
-    const busiest = kind === 'late-commit' ? await busiestNode(this.#databaseUrl) : undefined;
+    const busiest = kind === 'late-commit' ? await busiestNode(this.#parts.database.url) : undefined;
     const victims = this.#nodes.filter(({ name }) => busiest === undefined || name === busiest);
     const faults = drawFaults(kind, victims, chance);
     const began = performance.now();
@@ -316,12 +308,8 @@ export class ClusterRun {
       const badly = await node.end('SIGTERM');
       if (badly !== undefined) this.problems.push(badly);
     }
-    const { directory, folder } = this.#parts;
-    const verify = ServerProcess.verify(
-      { ...ENVIRONMENT, DATABASE_URL: this.#databaseUrl },
-      directory,
-      folder,
-    );
+    const { database, directory, folder } = this.#parts;
+    const verify = ServerProcess.verify({ ...ENVIRONMENT, DATABASE_URL: database.url }, directory, folder);
     const { code } = await verify.exited;
     if (code !== 0 || verify.out.at(-1) !== 'sound')
       this.problems.push(`verify ended with ${String(code)}: ${[...verify.out, ...verify.err].join('\n')}`);

@@ -56,13 +56,14 @@ export class CommitLog {
   readonly problems: string[] = [];
   /** Times that the heads were looked at. */
   looks = 0;
-  readonly #url: string;
+  readonly #url: () => string;
   readonly #heads = new Map<number, Head>();
   /** `cell epoch` to its incarnation. */
   readonly #owners = new Map<string, string>();
   #isOver = false;
 
-  constructor(url: string) {
+  /** `url`: of the database at its present primary. */
+  constructor(url: () => string) {
     this.#url = url;
   }
 
@@ -176,7 +177,7 @@ export class CommitLog {
   }
 
   async #use<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({ connectionString: this.#url });
+    const client = new pg.Client({ connectionString: this.#url() });
     client.on('error', () => undefined);
     await client.connect();
     try {

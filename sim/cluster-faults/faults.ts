@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { PostgresServer } from '../../packages/server/src/testing/postgres-server.js';
 import type { Chance } from '../chance.js';
 import type { ClusterNode } from './cluster-node.js';
+import type { DatabaseServers } from './database-servers.js';
 import { TakeOverGate } from './take-over-gate.js';
 
 export const FAULT_KINDS = [
@@ -10,6 +10,7 @@ export const FAULT_KINDS = [
   'slow-renewal',
   'restart',
   'database',
+  'standby',
   'cut-database',
   'late-commit',
   'cut-nodes',
@@ -45,6 +46,8 @@ const READ_ANSWER_MS = 50;
 /** A node that is cut off is struck out after five seconds. */
 const TAKE_OVER_MS = 12_000;
 const BLOCKED_MS = 1_000;
+/** Time for which an old primary is there again. */
+const RETURNED_MS = 3_000;
 
 /** A fault as it was drawn. */
 export interface Fault {
@@ -66,7 +69,7 @@ export function drawFaults(kind: FaultKind, nodes: readonly ClusterNode[], chanc
 
 const faultOf = (kind: FaultKind, node: ClusterNode, chance: Chance): Fault => ({
   kind,
-  node: kind === 'database' ? undefined : node,
+  node: kind === 'database' || kind === 'standby' ? undefined : node,
   ms: durationOf(kind, chance),
 });
 
@@ -78,6 +81,7 @@ function durationOf(kind: FaultKind, chance: Chance): number {
       return chance.int(6_000, 9_000);
     case 'kill':
     case 'database':
+    case 'standby':
       return chance.int(0, 3_000);
     case 'cut-database':
       return chance.int(0, 8_000);
@@ -91,9 +95,8 @@ function durationOf(kind: FaultKind, chance: Chance): number {
 }
 
 interface Parts {
-  readonly postgres: PostgresServer;
-  /** Of the database, for the rig itself. */
-  readonly url: () => string;
+  readonly database: DatabaseServers;
+  readonly nodes: readonly ClusterNode[];
   readonly chance: Chance;
   readonly problems: string[];
   /** Times from SIGTERM to the end of a node, ms. */
@@ -110,6 +113,7 @@ export class FaultInjector {
 
   /** Resolves when what was broken is mended: the cluster may still be busy with the consequences. */
   async strike({ kind, node, ms }: Fault): Promise<void> {
+    if (kind === 'standby') return this.#failOver(ms);
     if (node === undefined) return this.#killDatabase(ms);
     switch (kind) {
       case 'kill':
@@ -145,10 +149,22 @@ export class FaultInjector {
   }
 
   async #killDatabase(ms: number): Promise<void> {
-    const { postgres } = this.#parts;
-    await postgres.kill();
+    const { database } = this.#parts;
+    await database.kill();
     await after(ms);
-    await postgres.restart();
+    await database.restart();
+  }
+
+  /** The primary is killed and its standby promoted; then the old primary returns, accepts writes, and every node connects anew. */
+  async #failOver(ms: number): Promise<void> {
+    const { database, nodes, problems } = this.#parts;
+    await database.kill();
+    await after(ms);
+    const misuse = await database.failOver(async () => {
+      for (const node of nodes) node.database.cut(0);
+      await after(RETURNED_MS);
+    });
+    problems.push(...misuse);
   }
 
   /** The answer to a renewal is slow, and then the node is cut off: its lease ends four seconds after the renewal was sent. */
@@ -189,7 +205,7 @@ export class FaultInjector {
 
   /** Commits of a node reach the database while its cells are taken over: the take-over has changed the heads and is not over yet. */
   async #commitLate(node: ClusterNode): Promise<void> {
-    const gate = await TakeOverGate.shut(this.#parts.url());
+    const gate = await TakeOverGate.shut(this.#parts.database.url);
     node.database.hold();
     try {
       const isTaken = await gate.waits(TAKE_OVER_MS);

@@ -4,9 +4,9 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 /** Held data of a client that has gone reaches the server, and its connection ends this much later. */
 const LATE_MS = 1_000;
 
-/** A TCP connection on this machine that can be cut, held up and watched. */
+/** TCP connections on this machine to one server, or to several that are one database, that can be cut, held up and watched. */
 export class Link {
-  readonly #server: Server;
+  readonly #servers: readonly Server[];
   readonly #sockets = new Set<Socket>();
   /** Data of clients that waits to be delivered, by the socket to the server. */
   readonly #held = new Map<Socket, { readonly client: Socket; readonly data: Buffer[] }>();
@@ -17,23 +17,26 @@ export class Link {
   #lost = 0;
   #watch: { readonly text: string; readonly act: () => void } | undefined;
 
-  private constructor(server: Server) {
-    this.#server = server;
+  private constructor(servers: readonly Server[]) {
+    this.#servers = servers;
   }
 
-  static async to(port: number): Promise<Link> {
-    const server = createServer();
-    const link = new Link(server);
-    server.on('connection', (client) => {
-      if (performance.now() < link.#closedUntil) client.destroy();
-      else link.#join(client, connect(port, '127.0.0.1'));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  static async to(...ports: readonly number[]): Promise<Link> {
+    const servers = ports.map(() => createServer());
+    const link = new Link(servers);
+    for (const [index, server] of servers.entries()) {
+      server.on('connection', (client) => {
+        if (performance.now() < link.#closedUntil) client.destroy();
+        else link.#join(client, connect(ports[index] ?? 0, '127.0.0.1'));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    }
     return link;
   }
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+  /** One for each server, in their order. */
+  get ports(): readonly number[] {
+    return this.#servers.map((server) => (server.address() as AddressInfo).port);
   }
 
   /** Breaks all connections and refuses new ones for `ms`. */
@@ -80,7 +83,7 @@ export class Link {
   async close(): Promise<void> {
     this.deliver();
     this.cut(Infinity);
-    await new Promise((resolve) => this.#server.close(resolve));
+    await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))));
   }
 
   #join(client: Socket, server: Socket): void {

@@ -1,9 +1,11 @@
 /** Nodes of a cluster as processes of their own on one real PostgreSQL, as their clients see them. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { EXIT } from './exit-codes.js';
+import { signedHeaders } from './http/cluster/node-auth.js';
 import { freePort } from './testing/free-port.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { newDatabase } from './testing/test-database.js';
@@ -84,6 +86,16 @@ const order = (portfolioId: string): object => ({
   limitPrice: 1,
   timeInForce: 'GTC',
 });
+
+async function queryDatabase(url: string, text: string, values: readonly string[]): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
 
 /** A WebSocket with what it has been told. */
 class Socket {
@@ -311,6 +323,19 @@ describe('Three nodes on one database', () => {
     });
     expect(forged.status).toBe(403);
     expect(forged.body).toMatchObject({ statusCode: 403, error: 'Forbidden' });
+    // Two nodes that take each other for the owner would forward a request in a circle: the second one answers 421.
+    const { node: owner } = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders');
+    const other = anyOther(owner);
+    const said = { from: 'a', tenantId: 'tenant-0', client: '127.0.0.1' };
+    const circling = await ask(
+      other,
+      tokenOf('tenant-0'),
+      'GET',
+      '/v1/orders',
+      undefined,
+      signedHeaders('the secret of the nodes', 'GET', '/v1/orders', said),
+    );
+    expect([circling.status, circling.node]).toEqual([421, other.name]);
     const [stranger, different] = await Promise.all([
       start('d', { CLUSTER_SECRET: 'another secret' }),
       start('e', { MARKET_COLLAR: '0.2' }),
@@ -327,9 +352,9 @@ describe('Three nodes on one database', () => {
     expect(log).toContain('This node takes no cells: CLUSTER_SECRET differs');
     expect(log).toContain('refuses the CLUSTER_SECRET of this one');
     await Promise.all([stranger.process.end('SIGKILL'), different.process.end('SIGKILL')]);
-    const other = await launch('f', { JWT_SECRET: `another ${JWT_SECRET}` });
-    expect((await other.process.exited).code).toBe(EXIT.SETTINGS);
-    expect(other.process.err.join('\n')).toMatch(
+    const signing = await launch('f', { JWT_SECRET: `another ${JWT_SECRET}` });
+    expect((await signing.process.exited).code).toBe(EXIT.SETTINGS);
+    expect(signing.process.err.join('\n')).toMatch(
       /^sandpit: JWT_SECRET: node \w signs tokens with another secret/,
     );
   });
@@ -351,6 +376,20 @@ describe('Three nodes on one database', () => {
     reading.catch(() => undefined);
     const placed = async (): Promise<Said> =>
       ask(via, token, 'POST', '/v1/orders', order(portfolioId), { 'idempotency-key': randomUUID() });
+    const created = await ask(via, token, 'POST', '/v1/simulations', { feed: 'push', clock: 'scaled' });
+    const { simulationId } = created.body as { readonly simulationId: string };
+    const inCell = tokenOf('tenant-2', simulationId);
+    const resting = await ask(via, inCell, 'POST', '/v1/orders', order(await openPortfolio(via, inCell)));
+    expect(resting.status).toBe(201);
+    /** Start of the server that runs the clock of the simulation; undefined = the clock stands still. */
+    const sessionOf = async (): Promise<string | undefined> => {
+      const rows = await queryDatabase(databaseUrl, 'SELECT value FROM sandpit.registry WHERE name = $1', [
+        `clock/${simulationId}`,
+      ]);
+      return /session\W+([0-9a-f-]+)/.exec(JSON.stringify(rows))?.[1];
+    };
+    const firstSession = await sessionOf();
+    expect(firstSession).toBeDefined();
     const before = await placed();
     const leaving = named(owner);
     const ended = leaving.process.end('SIGTERM');
@@ -386,6 +425,10 @@ describe('Three nodes on one database', () => {
     const again = await fetch(`${via.url}/v1/stream/orders?ticket=${ticket}`, { signal: resumed.signal });
     expect(again.status).toBe(200);
     resumed.abort();
+    // No request names the simulation: the next owner opens it, because its clock runs (D201).
+    await expect
+      .poll(async () => ![undefined, firstSession].includes(await sessionOf()), { timeout: 10_000 })
+      .toBe(true);
     nodes = [...others(owner), await start(leaving.name)];
   }, 60_000);
 

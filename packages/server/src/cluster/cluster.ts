@@ -4,6 +4,7 @@ import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
 import { reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
+import { inParallel } from './in-parallel.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
 
@@ -13,6 +14,10 @@ const LOOK_MS = 500;
 const FOLLOW_MS = 250;
 /** Interval at which a node compares the placement of its tenants with the hash. */
 const REBALANCE_MS = 5_000;
+/** Interval at which a node opens simulations whose timers are due. */
+const WAKE_MS = 500;
+/** Simulations that are opened at a time. */
+const WOKEN_AT_ONCE = 8;
 /** A node that does not apply a change of the market within this time is removed from the cluster (D202). */
 const DEAL_MS = 5_000;
 const ASK_MS = 1_000;
@@ -101,6 +106,7 @@ export class Cluster {
     this.#every(LOOK_MS, 'look', () => this.#look());
     this.#every(FOLLOW_MS, 'follow', () => simulations.followMarket());
     this.#every(REBALANCE_MS, 'rebalance', () => this.#rebalance());
+    this.#every(WAKE_MS, 'wake', () => this.#wakeDue(simulations));
   }
 
   /** Work that is still under way is not begun again; what fails is tried again the next time. */
@@ -121,6 +127,17 @@ export class Cluster {
     await this.#declare();
     await this.placement.enterOwned();
     if (this.reasons.length === 0) await this.placement.takeFree();
+  }
+
+  /** Opens closed simulations whose timers are due, without a request (D201). */
+  async #wakeDue(simulations: Simulations): Promise<void> {
+    const { placement } = this;
+    const due = this.#parts.ownership
+      .dueCells(Date.now())
+      .filter(({ tenantId }) => placement.servesNow(tenantId));
+    await inParallel(due, WOKEN_AT_ONCE, async ({ simulationId, tenantId }) => {
+      if (placement.servesNow(tenantId)) await simulations.wake(simulationId);
+    });
   }
 
   /** Publishes the reasons why this node accepts no cells, if they have changed. */

@@ -1,6 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { ClusterNode, Ownership } from '../store/ownership.js';
+import { inParallel } from './in-parallel.js';
 import { preferredNode } from './rendezvous.js';
 
 /** Time limit for running requests of a tenant that is handed over. */
@@ -176,12 +177,8 @@ export class TenantPlacement {
 
   async #enterAll(tenantIds: readonly string[]): Promise<void> {
     // Every `main` follows the market.
-    const waiting = [...tenantIds].sort((a, b) => Number(b === MARKET_TENANT) - Number(a === MARKET_TENANT));
-    if (waiting[0] === MARKET_TENANT) await this.#entered(MARKET_TENANT);
-    const one = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await this.#entered(next);
-    };
-    await Promise.all(Array.from({ length: ENTERED_AT_ONCE }, one));
+    if (tenantIds.includes(MARKET_TENANT)) await this.#entered(MARKET_TENANT);
+    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) => this.#entered(tenantId));
   }
 
   #claim(tenantId: string): Promise<void> {
@@ -247,12 +244,7 @@ export class TenantPlacement {
     tenantIds: readonly string[],
     tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
   ): Promise<void> {
-    const waiting = [...tenantIds];
-    const one = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        await this.#leave(next, tell);
-    };
-    await Promise.all(Array.from({ length: ENTERED_AT_ONCE }, one));
+    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) => this.#leave(tenantId, tell));
   }
 
   async #leave(

@@ -5,6 +5,7 @@ import { type InterestRank, isLive } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, JournalRecord, StoredAnswer } from '../store/journal.js';
+import type { Ownership } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
 import type { ClockKeeper } from './clock-keeper.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
@@ -109,6 +110,7 @@ export class Simulation implements Follower {
   readonly #executor: CommandExecutor;
   readonly #clockAdvance: ClockAdvance;
   readonly #wakeUp: WakeUp;
+  readonly #ownership: Ownership | undefined;
   readonly #checkpoints: CheckpointSchedule;
   readonly #market: Simulation | undefined;
   #onStake: (() => void) | undefined;
@@ -131,6 +133,7 @@ export class Simulation implements Follower {
     this.feed = feed;
     this.journal = store.journal;
     this.history = store.history;
+    this.#ownership = store.ownership;
     this.#clock = clock;
     this.#clocks = parts.clocks;
     this.#onError = parts.onError;
@@ -224,6 +227,7 @@ export class Simulation implements Follower {
       if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
       return;
     }
+    this.#noteWakeUp();
     const { state } = brokerage;
     const { now, seed, commands = [] } = this.#begins ?? {};
     if (now !== undefined)
@@ -447,6 +451,11 @@ export class Simulation implements Follower {
     return this.#clockAdvance.underWay === undefined && this.#toFollow.length === 0;
   }
 
+  /** Lets another node wake this simulation when this node is lost (D201). */
+  #noteWakeUp(): void {
+    this.#ownership?.noteWakeUp(this.id, () => this.#wakeUp.nextAt(Date.now()));
+  }
+
   /** Saves the position and speed of a scaled clock, from which a restart continues (D130). */
   async #noteClock(): Promise<void> {
     if (this.#market === undefined && this.#clock instanceof ScaledClock)
@@ -654,6 +663,7 @@ export class Simulation implements Follower {
     }
     this.#clock.setSpeed(speed);
     this.#wakeUp.set();
+    this.#noteWakeUp();
     this.#followers.clockChanged();
     await this.#noteClock();
     await this.#dealt();
@@ -742,6 +752,7 @@ export class Simulation implements Follower {
       await this.durable();
       await this.#checkpoints.atTheEnd(this.#records.published);
     }
+    this.#ownership?.noteWakeUp(this.id, undefined);
   }
 
   /** Queue of clock advances and batches, which are slow. */

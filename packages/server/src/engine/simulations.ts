@@ -312,6 +312,25 @@ export class Simulations {
       });
   }
 
+  /** Opens a simulation whose timers are due, without a request (D201). One that cannot be opened now stays closed. */
+  async wake(id: string): Promise<void> {
+    const entry = this.registry.simulation(id);
+    if (
+      entry === undefined ||
+      entry.deletedAt !== undefined ||
+      entry.tenantId === null ||
+      this.broken.has(id)
+    )
+      return;
+    const { tenantId } = entry;
+    const opened = id.startsWith(MAINS)
+      ? this.findMain(tenantId)
+      : this.opened({ id, tenantId, config: configOf(entry) });
+    await opened.catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    });
+  }
+
   /** Another node acquires a tenant: all its data leaves memory, durably. None of its requests may be running. */
   async leaveTenant(tenantId: string): Promise<void> {
     this.imports.leaveTenant(tenantId);
@@ -1065,6 +1084,7 @@ export class Simulations {
           await simulation.submit(command);
       return simulation;
     } catch (error) {
+      ground.store.ownership?.noteWakeUp(of.id, undefined);
       if (!(error instanceof Error) || isPassing(error)) throw error;
       this.broken.set(of.id, error.message);
       noteOutOfService(ground, of.id, error.message);

@@ -56,6 +56,19 @@ export class WakeUp {
     if (this.#clock.mode !== 'manual' && performance.now() + this.#sleepMs() < this.#wakesAt) this.set();
   }
 
+  /**
+   * Real time of the next thing to do, ms; 0 = at any moment: orders are open, or the clock would stand still if the simulation were
+   * closed. Undefined = nothing is at stake, or the clock does not run.
+   */
+  nextAt(realMs: number): number | undefined {
+    const { mode, speed } = this.#clock;
+    const { state } = this.#brokerage;
+    if (mode === 'manual' || speed === 0 || isIdle(state)) return undefined;
+    if (mode === 'scaled' || state.orders.size > 0) return 0;
+    const due = this.#nextDue();
+    return due === undefined ? undefined : realMs + Math.max(0, due - this.#now());
+  }
+
   stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

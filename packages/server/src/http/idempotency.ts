@@ -66,7 +66,11 @@ export class Idempotency {
     const kept = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
     if (kept !== undefined && !(kept instanceof Promise)) return replayOf(kept, fingerprint);
     const name = JSON.stringify([tenantId, simulationId, route, key]);
-    if (this.#underWay.has(name)) return refuse(409, 'A request with this Idempotency-Key is under way');
+    if (this.#underWay.has(name)) {
+      // The answer of the store is not used: its failure is no failure of this request.
+      if (kept instanceof Promise) kept.catch(() => undefined);
+      return refuse(409, 'A request with this Idempotency-Key is under way');
+    }
     // Before the asynchronous lookup: no other request with the key begins in the meantime.
     this.#underWay.add(name);
     try {

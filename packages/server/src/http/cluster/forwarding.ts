@@ -118,7 +118,7 @@ async function outcomeOf(response: IncomingMessage): Promise<Outcome> {
     response.resume();
     return headers[REFUSED] !== undefined
       ? { became: 'refused' }
-      : { became: 'not-done', why: 'another node owns the tenant' };
+      : { became: 'not-done', why: 'the node that should own its tenant says that another one does' };
   }
   const length = Number(headers['content-length'] ?? Infinity);
   const isEmpty = statusCode === 204 || statusCode === 304;

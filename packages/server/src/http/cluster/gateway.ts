@@ -243,7 +243,14 @@ export class Gateway {
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
       placement.forget(tenantId);
-      if (performance.now() > giveUpAt) break;
+      if (performance.now() > giveUpAt) {
+        if (outcome.became === 'not-done')
+          this.#note(
+            'given up',
+            `A request was given up, because ${outcome.why}: check the NODE_URL of all nodes, and GET /v1/cluster`,
+          );
+        break;
+      }
       await later(RETRY_MS);
     }
     if (response.headersSent) farewell(response, relay);

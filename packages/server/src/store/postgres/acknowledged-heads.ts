@@ -73,6 +73,11 @@ export class AcknowledgedHeads {
     this.save();
   }
 
+  /** The database as it was known last. */
+  get database(): RememberedDatabase | undefined {
+    return this.#database;
+  }
+
   get size(): number {
     return this.#heads.size;
   }

@@ -36,6 +36,10 @@ export interface Cell {
   readonly losses: number;
   /** Another node has acquired it, or it is deleted: it accepts no further commits. */
   isLost: boolean;
+  /** Next wake-up in the head row, real time in ms; undefined = none. */
+  wakeAt?: number | undefined;
+  /** The next wake-up as the open simulation has it; undefined = the simulation is closed. */
+  nextWakeUp?: (() => number | undefined) | undefined;
 }
 
 /** The head of a cell without records of its own. `parent`: the block with the record after which a fork begins. */

@@ -181,6 +181,11 @@ export class CommitQueue {
     return batch.rest.promise;
   }
 
+  /** Writes the next wake-up of a cell without a record. */
+  writeWakeUp(cell: Cell): void {
+    if (this.refusal() === undefined) this.#part(cell);
+  }
+
   /** Rejects also when the registry refuses the change. */
   change(change: RegistryChange, cell?: Cell): Promise<void> {
     const pending = { ...deferred(), change, cell };
@@ -375,6 +380,7 @@ export class CommitQueue {
       created.map(({ newSeq }) => newSeq),
       created.map(({ newHash }) => hex(newHash)),
       removed,
+      created.map(({ wakeAt }) => wakeAt),
     ];
   }
 
@@ -409,9 +415,10 @@ export class CommitQueue {
     for (const { resolve } of changes) resolve();
   }
 
-  #moved(part: CellPart, { epoch, newSeq, newHash, blocks }: CellMove): void {
+  #moved(part: CellPart, { epoch, newSeq, newHash, wakeAt, blocks }: CellMove): void {
     const { id, key, losses } = part.cell;
     part.cell.head = { epoch, seq: newSeq, hash: newHash };
+    part.cell.wakeAt = wakeAt ?? undefined;
     if (key !== undefined) this.#parts.memory.remember(id, { key, seq: newSeq, hash: newHash, losses });
     if (blocks.length > 0) this.#parts.events.onCommitted(part.cell, blocks);
     part.resolve();
@@ -576,9 +583,7 @@ export class CommitQueue {
     this.#connection = undefined;
     if (connection === undefined) return;
     // An unresponsive connection would not close cleanly either.
-    (
-      connection.client as unknown as { connection: { stream: { destroy(): void } } }
-    ).connection.stream.destroy();
+    connection.drop();
     await connection.lost;
   }
 
@@ -679,6 +684,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function moveOf({ cell, pieces, answers }: CellPart, key: number, isNew: boolean): CellMove {
   const { epoch, seq, hash } = cell.head;
+  const wakeAt = (cell.nextWakeUp === undefined ? cell.wakeAt : cell.nextWakeUp()) ?? null;
   let end: Uint8Array = hash;
   let last = seq;
   const blocks = pieces.map((piece) => {
@@ -687,5 +693,16 @@ function moveOf({ cell, pieces, answers }: CellPart, key: number, isNew: boolean
     last = piece.last;
     return { first: piece.first, last: piece.last, hash: end, data };
   });
-  return { key, epoch, seq, hash, newSeq: last, newHash: end, isNew, blocks, answers: [...answers.values()] };
+  return {
+    key,
+    epoch,
+    seq,
+    hash,
+    newSeq: last,
+    newHash: end,
+    wakeAt,
+    isNew,
+    blocks,
+    answers: [...answers.values()],
+  };
 }

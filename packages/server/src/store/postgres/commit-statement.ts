@@ -8,10 +8,10 @@
 
 const CELLS = `
   expected AS (
-    SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[])
-      AS e (cell, epoch, seq, hash, new_seq, new_hash)
+    SELECT * FROM unnest($1::integer[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $22::bigint[])
+      AS e (cell, epoch, seq, hash, new_seq, new_hash, wake_at)
   ), moved AS (
-    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex') FROM expected e
+    UPDATE head SET seq = e.new_seq, hash = decode(e.new_hash, 'hex'), wake_at = e.wake_at FROM expected e
       WHERE head.cell = e.cell AND head.epoch = e.epoch AND head.seq = e.seq AND head.hash = decode(e.hash, 'hex')
       RETURNING head.cell
   )`;
@@ -42,19 +42,20 @@ export const COMMIT = `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS} 
  */
 export const COMMIT_WITH_REGISTRY = `
   WITH registered AS (
-    UPDATE registry_head SET version = $23, stamp = $24, digest = $25 WHERE version = $22 RETURNING version
+    UPDATE registry_head SET version = $24, stamp = $25, digest = $26 WHERE version = $23 RETURNING version
   ), entries AS (
     INSERT INTO registry (kind, name, value, version, stamp)
-      SELECT r.kind, r.name, r.value, $23, $24 FROM unnest($26::text[], $27::text[], $28::text[]) AS r (kind, name, value)
+      SELECT r.kind, r.name, r.value, $24, $25 FROM unnest($27::text[], $28::text[], $29::text[]) AS r (kind, name, value)
         CROSS JOIN registered
       ON CONFLICT (kind, name) DO UPDATE SET value = excluded.value, version = excluded.version, stamp = excluded.stamp
   ), ${CELLS}, created AS (
-    INSERT INTO head (cell, incarnation, epoch, seq, hash)
-      SELECT c.cell, $29, c.epoch, c.seq, decode(c.hash, 'hex')
-        FROM unnest($30::integer[], $31::bigint[], $32::bigint[], $33::text[]) AS c (cell, epoch, seq, hash) CROSS JOIN registered
+    INSERT INTO head (cell, incarnation, epoch, seq, hash, wake_at)
+      SELECT c.cell, $30, c.epoch, c.seq, decode(c.hash, 'hex'), c.wake_at
+        FROM unnest($31::integer[], $32::bigint[], $33::bigint[], $34::text[], $36::bigint[])
+          AS c (cell, epoch, seq, hash, wake_at) CROSS JOIN registered
       RETURNING cell
   ), removed AS (
-    DELETE FROM head USING registered WHERE cell = ANY($34::integer[])
+    DELETE FROM head USING registered WHERE cell = ANY($35::integer[])
   ), done AS (SELECT cell FROM moved UNION ALL SELECT cell FROM created), ${ROWS}
   SELECT cell FROM done UNION ALL SELECT 0 FROM registered`;
 
@@ -66,6 +67,8 @@ export interface CellMove {
   readonly hash: Uint8Array;
   readonly newSeq: number;
   readonly newHash: Uint8Array;
+  /** Next wake-up, real time in ms; null = none. */
+  readonly wakeAt: number | null;
   /** This commit creates it: there is no head yet. */
   readonly isNew: boolean;
   readonly blocks: readonly NewBlock[];
@@ -129,5 +132,6 @@ export function commitValues(moves: readonly CellMove[], others: readonly NewAns
     answers.map(({ statusCode }) => statusCode),
     answers.map(({ body }) => body),
     answers.map(({ checksum }) => hex(checksum)),
+    there.map(({ wakeAt }) => wakeAt),
   ];
 }

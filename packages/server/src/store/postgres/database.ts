@@ -6,6 +6,8 @@ const CONNECT_MS = 2_000;
 /** Time of silence after which a keep-alive probe is sent. */
 const KEEPALIVE_MS = 5_000;
 const OLDEST_VERSION = 140_000;
+/** Wait for the other hosts once one accepts writes: one of them may have a newer timeline. */
+const OTHERS_MS = 300;
 
 /** Schema of the store's tables, separate from other contents of the database. */
 export const SCHEMA = 'sandpit';
@@ -26,7 +28,8 @@ const ABOUT = `
     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS "isSafe",
     (SELECT system_identifier::text FROM pg_control_system()) AS identity,
-    (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline`;
+    CASE WHEN pg_is_in_recovery() THEN (SELECT timeline_id FROM pg_control_checkpoint())
+      ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::integer END AS timeline`;
 
 /** Status reported by a database server. */
 export interface ServerIdentity {
@@ -49,6 +52,8 @@ export interface Connection {
   readonly server: ServerIdentity;
   /** Resolves when the connection is lost, for any reason. */
   readonly lost: Promise<void>;
+  /** Ends it without a farewell, which a host that does not answer would not read. */
+  drop(): void;
   close(): Promise<void>;
 }
 
@@ -56,6 +61,10 @@ export interface Connection {
 export class DatabaseAddress {
   readonly #hosts: readonly { readonly host: string; readonly port: number }[];
   readonly #config: pg.ClientConfig;
+  /** Open connections, which end when a newer timeline is found. */
+  readonly #open = new Set<Connection>();
+  /** The database with the newest timeline so far. */
+  #newest: ServerIdentity | undefined;
 
   /** Throws `UnusableDatabase`. */
   constructor(url: string) {
@@ -89,21 +98,61 @@ export class DatabaseAddress {
     return `${hosts}/${this.#config.database ?? ''}`;
   }
 
+  /** True once a host has accepted a connection: a refusal of all hosts may pass from then on, as in a failover. */
+  get isKnown(): boolean {
+    return this.#newest !== undefined;
+  }
+
+  /** Refuses older timelines of this database from now on, and ends connections to them: they lead to a primary that was replaced. */
+  expect(server: ServerIdentity): void {
+    const newest = this.#newest;
+    if (newest?.identity === server.identity && server.timeline <= newest.timeline) return;
+    if (newest !== undefined && newest.identity !== server.identity) return;
+    this.#newest = { identity: server.identity, timeline: server.timeline };
+    for (const connection of this.#open) if (this.#isOld(connection.server)) connection.drop();
+  }
+
+  #isOld({ identity, timeline }: ServerIdentity): boolean {
+    return this.#newest?.identity === identity && timeline < this.#newest.timeline;
+  }
+
   /**
-   * A connection to the first of the hosts that accepts writes. Rejects with `UnusableDatabase` for a problem that an operator has to fix,
-   * with `StoreUnavailable` for a temporary one.
+   * A connection to the host that accepts writes; of several, to the one with the newest timeline. Rejects with `UnusableDatabase` for a
+   * problem that an operator has to fix, with `StoreUnavailable` for a temporary one.
    */
   async connect(): Promise<Connection> {
+    const found: Connection[] = [];
     let last: Error | undefined;
-    for (const { host, port } of this.#hosts) {
+    let isDecided = false;
+    let decide: () => void = () => undefined;
+    const decided = new Promise<void>((resolve) => (decide = resolve));
+    const attempts = this.#hosts.map(async ({ host, port }) => {
       try {
-        return await this.#connectTo(host, port);
+        const connection = await this.#connectTo(host, port);
+        if (isDecided) return void connection.close().catch(() => undefined);
+        found.push(connection);
+        setTimeout(decide, OTHERS_MS).unref();
       } catch (error) {
         // The most useful error for the operator: a refusal rather than an unreachable host.
         if (!(last instanceof UnusableDatabase)) last = error as Error;
       }
-    }
-    throw last ?? new UnusableDatabase('DATABASE_URL: names no host');
+    });
+    void Promise.all(attempts).then(decide);
+    await decided;
+    isDecided = true;
+    const [newest, ...others] = found.toSorted((a, b) => b.server.timeline - a.server.timeline);
+    for (const other of others) void other.close().catch(() => undefined);
+    if (newest === undefined) throw last ?? new UnusableDatabase('DATABASE_URL: names no host');
+    this.expect(newest.server);
+    if (!this.#isOld(newest.server)) return newest;
+    newest.drop();
+    throw this.#oldTimeline(newest.server, this.shown);
+  }
+
+  #oldTimeline({ timeline }: ServerIdentity, shown: string): UnusableDatabase {
+    return new UnusableDatabase(
+      `DATABASE_URL: ${shown} is on timeline ${timeline}, but this node has used timeline ${this.#newest?.timeline ?? timeline}: it is an old primary or an old copy; name the present primary`,
+    );
   }
 
   async #connectTo(host: string, port: number): Promise<Connection> {
@@ -119,14 +168,27 @@ export class DatabaseAddress {
       const [about] = rows;
       if (about === undefined) throw new Error('no answer');
       refuseUnfit(about, shown);
+      if (this.#isOld(about)) throw this.#oldTimeline(about, shown);
       const { identity, timeline } = about;
-      return { client, server: { identity, timeline }, lost, close: () => client.end() };
+      const connection: Connection = {
+        client,
+        server: { identity, timeline },
+        lost,
+        drop: () => socketOf(client).destroy(),
+        close: () => client.end(),
+      };
+      this.#open.add(connection);
+      void lost.then(() => this.#open.delete(connection));
+      return connection;
     } catch (error) {
       void client.end().catch(() => undefined);
       throw sentenceOf(error, shown, this.#config.user);
     }
   }
 }
+
+const socketOf = (client: pg.Client): { destroy(): void } =>
+  (client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream;
 
 function refuseUnfit({ version, shown, isReadOnly, isSafe }: AboutServer, where: string): void {
   if (version < OLDEST_VERSION)

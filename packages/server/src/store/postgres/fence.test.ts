@@ -19,7 +19,16 @@ function firstRecord(epoch: number): unknown[] {
   const before = chainStart(CELL);
   const hash = blockHash(before, { epoch, first: 1, last: 1, data });
   const block = { first: 1, last: 1, hash, data };
-  const move = { key: CELL, epoch, seq: 0, hash: before, newSeq: 1, newHash: hash, isNew: false };
+  const move = {
+    key: CELL,
+    epoch,
+    seq: 0,
+    hash: before,
+    newSeq: 1,
+    newHash: hash,
+    wakeAt: null,
+    isNew: false,
+  };
   return commitValues([{ ...move, blocks: [block], answers: [] }], []);
 }
 
@@ -105,6 +114,7 @@ describe('the fence of a cell', () => {
       hash: chainStart(key),
       newSeq: seq,
       newHash: chainStart(key),
+      wakeAt: null,
       isNew: false,
       blocks: [],
       answers: [answer],

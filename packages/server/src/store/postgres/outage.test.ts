@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Answer } from '../../http/answer.js';
+import { Idempotency } from '../../http/idempotency.js';
+import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import { PostgresServer } from '../../testing/postgres-server.js';
 import { allOf, recordOf, testProjection, withSimulation } from '../fixtures.contract.js';
 import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
@@ -29,6 +32,15 @@ describe('A killed and restarted PostgreSQL server', () => {
       await expect(store.journal.append(recordOf('main', 2))).rejects.toThrow(StoreUnavailable);
       expect(performance.now() - began).toBeLessThan(2_000);
       expect(store.health().status).toBe('failing');
+      // Of two requests with one key the second one does not wait for the store, whose failure must not end the process.
+      const idempotency = new Idempotency(store.journal, Date.now);
+      const keyed = { tenantId: 'a', simulationId: 'main', route: 'POST /', method: 'POST', path: '/', body: {} };
+      const perform = (): Promise<Answer> => Promise.resolve(Answer.json(201, {}));
+      const [first, second] = await Promise.allSettled([
+        idempotency.once('k', keyed, perform),
+        idempotency.once('k', keyed, perform),
+      ]);
+      expect([first.status, second]).toMatchObject(['rejected', { value: { status: 409 } }]);
       await server.restart();
       const back = performance.now();
       await expect.poll(() => store.health().status, { timeout: 10_000 }).toBe('ok');
@@ -70,6 +82,28 @@ describe('An unusable PostgreSQL database', () => {
     await expect(openAt('postgres://postgres@127.0.0.1:1/x')).rejects.toThrow(
       'no connection to PostgreSQL at 127.0.0.1:1/x',
     );
+    await expect(openAt('mysql://root@127.0.0.1/x')).rejects.toThrow(
+      'DATABASE_URL: must be postgres://user:password@host/database',
+    );
+  });
+
+  it('is refused if its version is older than 14', async () => {
+    const proxy = await CuttingProxy.to(server.port);
+    const [{ version } = { version: '' }] = await server.run(
+      server.urlOf('postgres'),
+      `SELECT current_setting('server_version_num') AS version`,
+    );
+    // The number that a PostgreSQL 13 has, in the place of the real one.
+    proxy.rewriteAnswers((answer) =>
+      Buffer.from(answer.toString('latin1').replaceAll(String(version), '130022'), 'latin1'),
+    );
+    try {
+      await expect(
+        openAt(server.urlOf('postgres').replace(`:${server.port}/`, `:${proxy.port}/`)),
+      ).rejects.toThrow(/PostgreSQL 14 or later is needed; 127\.0\.0\.1:\d+\/postgres is \d/);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('is refused with fsync or full_page_writes off, and commits are synchronous whatever the database says', async () => {

@@ -76,15 +76,16 @@ interface ClusterMember {
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, onFatal = () => undefined, note = () => undefined, onLost = () => undefined } = options;
   const address = new DatabaseAddress(url);
-  const connection = await address.connect();
+  const memory = new AcknowledgedHeads(options.memory, note);
   let isOpen = false;
-  const opened: { close(): Promise<void> | void }[] = [connection];
+  const opened: { close(): Promise<void> | void }[] = [memory];
   try {
+    if (memory.database !== undefined) address.expect(memory.database);
+    const connection = await address.connect();
+    opened.push(connection);
     const { installation } = await prepareTables(connection.client, address.shown).catch((error: unknown) => {
       throw sentenceOf(error, address.shown);
     });
-    const memory = new AcknowledgedHeads(options.memory, note);
-    opened.push(memory);
     memory.expect({ ...connection.server, installation }, address.shown);
     const database = new QuestionConnection(address);
     opened.push(database);
@@ -128,11 +129,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         projector,
         reloadRegistry,
         memory,
+        writeWakeUp: (cell) => queue.writeWakeUp(cell),
       });
       opened.push(ownership);
       await ownership.look();
     }
-    const queue = new CommitQueue(
+    const queue: CommitQueue = new CommitQueue(
       {
         address,
         connection,

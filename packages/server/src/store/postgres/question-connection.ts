@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { StoreUnavailable } from '../journal.js';
+import { StoreUnavailable, UnusableDatabase } from '../journal.js';
 import type { Connection, DatabaseAddress } from './database.js';
 import { sentenceOf } from './database.js';
 
@@ -105,7 +105,11 @@ export class QuestionConnection {
   }
 
   async #connect(): Promise<Connection> {
-    const connection = await this.#address.connect();
+    const connection = await this.#address.connect().catch((error: unknown) => {
+      // While the database fails over, its hosts may all be read-only.
+      if (!this.#address.isKnown || !(error instanceof UnusableDatabase)) throw error;
+      throw new StoreUnavailable(error.message, { cause: error });
+    });
     try {
       await this.#prepare?.(connection.client);
       return connection;

@@ -1,5 +1,5 @@
 import { MARKET_TENANT } from '../ownership.js';
-import type { CellHead, ClusterNode, Ownership, Placement, RegistryNews } from '../ownership.js';
+import type { CellHead, ClusterNode, DueCell, Ownership, Placement, RegistryNews } from '../ownership.js';
 import { RecordsMissing, StoreUnavailable } from '../journal.js';
 import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { Cell } from './cells.js';
@@ -9,6 +9,8 @@ import type { Incarnation, LiveIncarnation } from './incarnation.js';
 import { QuestionConnection } from './question-connection.js';
 import type { RegisteredCell, RegistryState } from './registry-state.js';
 
+/** Difference of a wake-up from the one in the head row that is not worth a commit. */
+const SAME_WAKE_UP_MS = 1_000;
 /** Thousands of heads may change at once when a node is lost. */
 const TAKE_MS = 10_000;
 
@@ -30,9 +32,9 @@ const TAKE = `
     SELECT c.cell, c.tenant FROM unnest($3::integer[], $4::text[]) AS c (cell, tenant) JOIN taken USING (tenant)
   ), moved AS (
     UPDATE head SET incarnation = $2, epoch = head.epoch + 1 FROM cells WHERE head.cell = cells.cell
-      RETURNING head.cell, head.epoch, head.seq, head.hash, head.missing, head.losses
+      RETURNING head.cell, head.epoch, head.seq, head.hash, head.missing, head.losses, head.wake_at
   )
-  SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, moved.missing, moved.losses, h.seq AS told
+  SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, moved.missing, moved.losses, moved.wake_at AS wakes, h.seq AS told
     FROM taken LEFT JOIN cells ON cells.tenant = taken.tenant LEFT JOIN moved ON moved.cell = cells.cell
       LEFT JOIN history_position h ON h.cell = cells.cell`;
 
@@ -45,6 +47,8 @@ interface TakenRow {
   /** Acknowledged records that it lacks: it is out of service. */
   readonly missing: string | null;
   readonly losses: number | null;
+  /** Next wake-up, real time in ms; null = none. */
+  readonly wakes: string | null;
   /** Last record in the history tables. */
   readonly told: string | null;
 }
@@ -71,6 +75,7 @@ export class TenantOwnership implements Ownership {
   readonly #projector: HistoryProjector;
   readonly #reloadRegistry: () => Promise<unknown>;
   readonly #memory: AcknowledgedHeads;
+  readonly #writeWakeUp: (cell: Cell) => void;
   readonly #owned = new Set<string>();
   /** Tenants that have a row of their own. */
   readonly #placed = new Set<string>();
@@ -89,6 +94,8 @@ export class TenantOwnership implements Ownership {
       readonly projector: HistoryProjector;
       readonly reloadRegistry: () => Promise<unknown>;
       readonly memory: AcknowledgedHeads;
+      /** Writes the next wake-up of a cell. */
+      readonly writeWakeUp: (cell: Cell) => void;
     },
   ) {
     this.#database = new QuestionConnection(address);
@@ -98,6 +105,7 @@ export class TenantOwnership implements Ownership {
     this.#projector = parts.projector;
     this.#reloadRegistry = parts.reloadRegistry;
     this.#memory = parts.memory;
+    this.#writeWakeUp = parts.writeWakeUp;
   }
 
   get incarnation(): number {
@@ -217,7 +225,7 @@ export class TenantOwnership implements Ownership {
       TAKE_MS,
     );
     const byKey = new Map(cells.map((cell) => [cell.key, cell]));
-    for (const { cell: key, epoch, seq: last, hash, missing, losses, told } of rows) {
+    for (const { cell: key, epoch, seq: last, hash, missing, losses, wakes, told } of rows) {
       const registered = key === null ? undefined : byKey.get(key);
       if (registered === undefined || this.#cells.has(registered.id)) continue;
       if (missing === null) this.#missing.delete(registered.id);
@@ -235,6 +243,7 @@ export class TenantOwnership implements Ownership {
         origin,
         losses: losses ?? 0,
         isLost: false,
+        wakeAt: wakes === null ? undefined : Number(wakes),
       };
       this.#cells.set(id, cell);
       this.#memory.remember(id, { key: registered.key, seq, hash, losses: losses ?? 0 });
@@ -300,6 +309,29 @@ export class TenantOwnership implements Ownership {
 
   cellCount(): number {
     return this.#cells.size;
+  }
+
+  noteWakeUp(simulationId: string, next: (() => number | undefined) | undefined): void {
+    const cell = this.#cells.get(simulationId);
+    if (cell === undefined) return;
+    cell.nextWakeUp = next;
+    if (next === undefined) return;
+    const at = next();
+    const isSame =
+      at === undefined || cell.wakeAt === undefined
+        ? at === cell.wakeAt
+        : Math.abs(at - cell.wakeAt) < SAME_WAKE_UP_MS;
+    if (!isSame) this.#writeWakeUp(cell);
+  }
+
+  dueCells(nowMs: number): readonly DueCell[] {
+    const due: DueCell[] = [];
+    for (const { id, wakeAt, nextWakeUp } of this.#cells.values()) {
+      if (wakeAt === undefined || wakeAt > nowMs || nextWakeUp !== undefined) continue;
+      const tenantId = this.#state.cells.get(id)?.tenantId;
+      if (typeof tenantId === 'string') due.push({ simulationId: id, tenantId });
+    }
+    return due;
   }
 
   async marketSequence(): Promise<number> {

@@ -1,0 +1,115 @@
+/**
+ * Many tenants on three nodes of a cluster with an embedded PostgreSQL: from the start of the nodes until each tenant has an owner, and from
+ * `kill -9` of one node until each of its tenants has been answered by another. One tenant in ten has an open order.
+ *
+ * Leaves out: nodes and database on machines of their own; load meanwhile.
+ *
+ *   npx tsc -b && npx tsx scripts/join.ts && npx tsx bench/cluster-cells.ts      BENCH_TENANTS, BENCH_NODES
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { PostgresServer } from '../packages/server/src/testing/postgres-server.js';
+import { inDirectory } from '../packages/server/src/testing/server-process.js';
+import { tokenOf } from '../sim/tokens.js';
+import { startNode } from './cluster-nodes.js';
+import type { BenchNode } from './cluster-nodes.js';
+import { keepFull, quantile, runAlone, sizeOf } from './measure.js';
+import type { Row } from './measure.js';
+import { SETTINGS } from './simulation.js';
+import { keepMains } from './tenants.js';
+
+const RESTING_ONE_IN = 10;
+const ASKED_AT_ONCE = 32;
+const LONGEST_MS = 120_000;
+
+export async function measureClusterCells(): Promise<readonly Row[]> {
+  const tenants = sizeOf('TENANTS', 10_000);
+  const names = Array.from({ length: sizeOf('NODES', 3) }, (_, index) => `node-${index + 1}`);
+  const postgres = await PostgresServer.start();
+  let nodes: readonly BenchNode[] = [];
+  try {
+    return await inDirectory(async (directory) => {
+      const secret = randomBytes(32).toString('hex');
+      const env = {
+        ...SETTINGS,
+        DATABASE_URL: await postgres.newDatabase(),
+        JWT_SECRET: secret,
+        RATE_LIMIT_DEFAULT: '1000000000',
+      };
+      await keepMains({ ...env, DATA_DIR: `${directory}/seed` }, tenants, RESTING_ONE_IN);
+      const began = performance.now();
+      nodes = await Promise.all(names.map((name) => startNode(name, directory, env)));
+      const tokens = Array.from({ length: tenants }, (_, index) => tokenOf(`tenant-${index}`, secret));
+      await owned(nodes, tokens[0] ?? '', tenants);
+      const startMs = performance.now() - began;
+      const owners = new Map<string, string>();
+      await keepFull(tenants, ASKED_AT_ONCE, async (index) => {
+        const token = tokens[index] ?? '';
+        owners.set(token, await answered(nodes, token));
+      });
+      const [lost, ...others] = nodes;
+      const concerned = tokens.filter((token) => owners.get(token) === lost?.name);
+      const lostAt = performance.now();
+      await lost?.process.end('SIGKILL');
+      const times: number[] = [];
+      await keepFull(concerned.length, ASKED_AT_ONCE, async (index) => {
+        await answered(others, concerned[index] ?? '');
+        times.push(performance.now() - lostAt);
+      });
+      times.sort((a, b) => a - b);
+      const details = `${tenants} tenants with a main, an account and a portfolio, one in ${RESTING_ONE_IN} with an open order, on ${names.length} nodes`;
+      const leavesOut = 'machines of their own, load';
+      return [
+        {
+          measure: 'start of a cluster until each tenant has an owner',
+          value: startMs,
+          unit: 'ms',
+          details,
+          leavesOut,
+        },
+        {
+          measure: 'tenants of a lost node until all are served again',
+          value: times.at(-1) ?? Number.NaN,
+          unit: 'ms',
+          aim: { atMost: 10_000 },
+          details: `${concerned.length} of ${details}; median ${quantile(times, 0.5).toFixed(0)} ms`,
+          leavesOut,
+        },
+      ];
+    });
+  } finally {
+    await Promise.all(nodes.map(({ process }) => process.end('SIGKILL')));
+    await postgres.stop();
+  }
+}
+
+/** Resolves when the nodes own so many tenants. */
+async function owned(nodes: readonly BenchNode[], token: string, tenants: number): Promise<void> {
+  for (const until = performance.now() + LONGEST_MS; performance.now() < until;) {
+    const response = await fetch(`${nodes[0]?.url ?? ''}/v1/cluster`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const said = (await response.json()) as { readonly nodes?: readonly { readonly tenants?: number }[] };
+    const sum = (said.nodes ?? []).reduce((total, node) => total + (node.tenants ?? 0), 0);
+    if (sum >= tenants) return;
+    await after(50);
+  }
+  throw new Error('The nodes do not own all tenants');
+}
+
+/** Asks for the portfolios of a tenant until a node answers. Returns the node that did. */
+async function answered(nodes: readonly BenchNode[], token: string): Promise<string> {
+  for (const until = performance.now() + LONGEST_MS; performance.now() < until;) {
+    for (const { url } of nodes) {
+      const response = await fetch(`${url}/v1/accounts/portfolios`, {
+        headers: { authorization: `Bearer ${token}` },
+      }).catch(() => undefined);
+      await response?.arrayBuffer();
+      if (response?.status === 200) return response.headers.get('x-sandpit-node') ?? '';
+      await after(20);
+    }
+  }
+  throw new Error('A tenant is not served');
+}
+
+await runAlone(import.meta.url, measureClusterCells);
