@@ -34,7 +34,14 @@ describe('A killed and restarted PostgreSQL server', () => {
       expect(store.health().status).toBe('failing');
       // Of two requests with one key the second one does not wait for the store, whose failure must not end the process.
       const idempotency = new Idempotency(store.journal, Date.now);
-      const keyed = { tenantId: 'a', simulationId: 'main', route: 'POST /', method: 'POST', path: '/', body: {} };
+      const keyed = {
+        tenantId: 'a',
+        simulationId: 'main',
+        route: 'POST /',
+        method: 'POST',
+        path: '/',
+        body: {},
+      };
       const perform = (): Promise<Answer> => Promise.resolve(Answer.json(201, {}));
       const [first, second] = await Promise.allSettled([
         idempotency.once('k', keyed, perform),
