@@ -18,6 +18,8 @@ import type { Row } from './measure.js';
 import { SETTINGS } from './simulation.js';
 import { keepMains } from './tenants.js';
 
+/** The account that `keepMains` opens. */
+const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 const RESTING_ONE_IN = 10;
 const ASKED_AT_ONCE = 32;
 const LONGEST_MS = 120_000;
@@ -26,7 +28,7 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
   const tenants = sizeOf('TENANTS', 10_000);
   const names = Array.from({ length: sizeOf('NODES', 3) }, (_, index) => `node-${index + 1}`);
   const postgres = await PostgresServer.start();
-  let nodes: readonly BenchNode[] = [];
+  const started: BenchNode[] = [];
   try {
     return await inDirectory(async (directory) => {
       const secret = randomBytes(32).toString('hex');
@@ -38,7 +40,13 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
       };
       await keepMains({ ...env, DATA_DIR: `${directory}/seed` }, tenants, RESTING_ONE_IN);
       const began = performance.now();
-      nodes = await Promise.all(names.map((name) => startNode(name, directory, env)));
+      const nodes = await Promise.all(
+        names.map(async (name) => {
+          const node = await startNode(name, directory, env);
+          started.push(node);
+          return node;
+        }),
+      );
       const tokens = Array.from({ length: tenants }, (_, index) => tokenOf(`tenant-${index}`, secret));
       await owned(nodes, tokens[0] ?? '', tenants);
       const startMs = performance.now() - began;
@@ -78,7 +86,7 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
       ];
     });
   } finally {
-    await Promise.all(nodes.map(({ process }) => process.end('SIGKILL')));
+    await Promise.all(started.map(({ process }) => process.end('SIGKILL')));
     await postgres.stop();
   }
 }
@@ -101,7 +109,7 @@ async function owned(nodes: readonly BenchNode[], token: string, tenants: number
 async function answered(nodes: readonly BenchNode[], token: string): Promise<string> {
   for (const until = performance.now() + LONGEST_MS; performance.now() < until;) {
     for (const { url } of nodes) {
-      const response = await fetch(`${url}/v1/accounts/portfolios`, {
+      const response = await fetch(`${url}/v1/accounts/${ACCOUNT}/portfolios`, {
         headers: { authorization: `Bearer ${token}` },
       }).catch(() => undefined);
       await response?.arrayBuffer();

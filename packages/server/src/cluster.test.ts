@@ -91,7 +91,7 @@ async function queryDatabase(url: string, text: string, values: readonly string[
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(text, [...values])).rows;
+    return (await client.query<Record<string, unknown>>(text, [...values])).rows;
   } finally {
     await client.end();
   }

@@ -201,9 +201,11 @@ function writeLike(folder: string, name: string, text: string): void {
 
 /** Resolves when a standby of the server is as the condition says. */
 async function standbyIs(client: pg.Client, condition: string): Promise<void> {
-  for (const until = performance.now() + STANDBY_MS; performance.now() < until; await after(50)) {
+  const until = performance.now() + STANDBY_MS;
+  while (performance.now() < until) {
     const { rows } = await client.query(`SELECT 1 FROM pg_stat_replication WHERE ${condition}`);
     if (rows.length > 0) return;
+    await after(50);
   }
   throw new Error('The standby does not follow its primary');
 }
