@@ -118,7 +118,7 @@ export interface Outcome<T extends Command['type'] = Command['type']> {
 
 /**
  * The brokerage of one simulation: commands in, events out. Synchronous and deterministic: the same seed and commands at the
- * same instants give the same events, ids and figures anywhere. It knows no clock, no chance and no I/O of its own.
+ * same instants give the same events, ids and figures anywhere. It has no clock, no randomness and no I/O of its own.
  */
 export class Brokerage {
   readonly state: State;
@@ -149,8 +149,8 @@ export class Brokerage {
   }
 
   /**
-   * Does one command at an instant, which must not be before that of any command so far. Everything due before `at` must have been
-   * done with `AdvanceClock` first (`nextDue` tells).
+   * Executes one command at an instant, which must not be before that of any earlier command. Everything due before `at` must have been
+   * executed with `AdvanceClock` first (see `nextDue`).
    */
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     if (at < this.state.now) throw new RangeError('commands go forward in time');
@@ -200,7 +200,7 @@ export class Brokerage {
     return quotes;
   }
 
-  /** Sets quotes that are already in force and meet no order. Existing quotes stay. */
+  /** Sets quotes that are already in force and are matched with no order. Existing quotes stay. */
   prime(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       const book = bookOf(this.state, quote.symbol);
@@ -231,8 +231,8 @@ export class Brokerage {
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
     resumeCompetition(d);
-    // Checks that found nothing left no record. A pending check is due at the next whole second, as before: on a clock that
-    // stands still, recovery may emit nothing that was not emitted then.
+    // Checks without a result left no record. A pending check is due at the next whole second, as before: on a stopped clock, recovery must
+    // not emit events that were not emitted then.
     const { watch } = this.state;
     const noted = [...watch.portfolios];
     watch.portfolios.clear();
@@ -345,7 +345,7 @@ export class Brokerage {
     return isRestricted({ state: this.state, at }, symbol);
   }
 
-  /** Why an open order has not filled yet, in words that a user can act on. */
+  /** Reason why an open order has not filled yet, as a sentence for users. */
   waitingFor(order: Order, now = this.state.now): string | undefined {
     const d = new Decision(this.state, this.rules, now);
     return waitingFor(order, this.hours(order.terms), now, {

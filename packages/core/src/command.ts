@@ -167,13 +167,13 @@ export type Command =
       /** Absent along with `forMs` = the usual length of halts for this reason. */
       readonly until?: Instant;
       readonly forMs?: number;
-      /** The halt is in force in the followed market, which has checked it: `until` is its end, whatever the reason. */
+      /** The halt is in force in the followed market, which has checked it: `until` is its end, for any reason. */
       readonly isFollowed?: boolean;
       /** The feed announced the halt: other simulations on the feed receive it there. */
       readonly isTold?: boolean;
     }
   | { readonly type: 'LiftHalt'; readonly symbol: string; readonly isTold?: boolean }
-  /** Makes the simulation part of a competition: its market, or an entry (D194). */
+  /** Adds the simulation to a competition: as its market, or as an entry (D194). */
   | {
       readonly type: 'BeginCompetition';
       readonly terms: CompetitionTerms;
@@ -187,7 +187,7 @@ export type Command =
       readonly status: 'DISQUALIFIED' | 'WITHDRAWN';
       readonly reason?: string;
     }
-  /** `pushed`: the quotes came through the API and are kept in the journal. */
+  /** `pushed`: the quotes were pushed through the API and are kept in the journal. */
   | {
       readonly type: 'UpdateMarket';
       readonly quotes: readonly Quote[];

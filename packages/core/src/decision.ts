@@ -139,7 +139,7 @@ export class Decision {
     return tradableOf(symbol, this.instrument(symbol));
   }
 
-  /** The instrument of an order; of several legs the first, since all have the same hours and kind. */
+  /** The instrument of an order; for multi-leg orders that of the first leg, since all have the same hours and kind. */
   tradedBy({
     symbol,
     legs,

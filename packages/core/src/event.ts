@@ -74,7 +74,7 @@ interface MarkedPosition {
   readonly value: Money;
 }
 
-/** A lot that came from another broker. */
+/** A lot from another broker. */
 export interface ImportedLot {
   readonly lotId: number;
   /** Negative = short. */
@@ -91,7 +91,7 @@ export interface ImportedPosition {
   readonly assetClass: AssetClass;
   /** Options only: symbol of the underlying. */
   readonly underlying?: string;
-  /** At the mark of the import, negative = short; nothing of a future. */
+  /** At the mark of the import, negative = short; 0 for a future. */
   readonly value: Money;
   /** Oldest first. */
   readonly lots: readonly ImportedLot[];
@@ -169,7 +169,7 @@ export type Event =
       readonly realizedPnl: Money;
       /** Total equity before the reset, which ends an epoch (D186). */
       readonly equityBefore: Money;
-      /** Positions as they were closed, at their marks; absent = nothing was held. */
+      /** The closed positions, at their marks; absent = none. */
       readonly closed?: readonly MarkedPosition[];
       readonly previousClose: CloseMark;
       readonly at: Instant;
@@ -299,7 +299,7 @@ export type Event =
       readonly standsAt?: AssignmentDraw;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
-  /** Quotes that came through the API: they cannot be fetched again, so the journal keeps them. */
+  /** Quotes pushed through the API: they cannot be fetched again, so the journal keeps them. */
   | {
       readonly type: 'QuotesPushed';
       readonly quotes: readonly Quote[];
@@ -390,7 +390,7 @@ export type Event =
       readonly date: TradingDate;
       readonly amount: Money;
     }
-  /** An agent's request exceeded its caps: the command of the record, whole. Changes nothing. */
+  /** An agent's request exceeded its caps: the complete command of the record. No effect on the state. */
   | {
       readonly type: 'AgentRefused';
       readonly agentId: string;
@@ -403,7 +403,7 @@ export type Event =
   | { readonly type: 'OutcomesDeleted'; readonly outcomes: readonly number[] }
   /** A rule has matched an order: it scripts it, or skips it. */
   | { readonly type: 'OutcomeMet'; readonly outcome: number; readonly isPassedOver?: true }
-  /** A script has refused an order: the command of the record, whole. Changes nothing. */
+  /** A script has refused an order: the complete command of the record. No effect on the state. */
   | {
       readonly type: 'OrderRefused';
       readonly portfolioId: string;

@@ -428,7 +428,7 @@ export function scheduleAction(state: State, calendar: Calendar, actionId: strin
   addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
 }
 
-/** Announced once more it gets a number of its own: the timer of the one that was withdrawn must not come first. */
+/** A repeated announcement gets a new number: the timer of the withdrawn one must not run first. */
 function unscheduleAction(state: State, actionId: string): void {
   for (const timer of [...state.timers.values()]) {
     if (timer.what.kind === 'CORPORATE_ACTION' && timer.what.actionId === actionId)
@@ -562,7 +562,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   if (isTerminal(progress.status)) {
     removeOpenOrder(state, portfolio, order);
     if (order.timer !== undefined) scheduleOrder(state, order);
-    // The position that this order has not closed still has to be liquidated.
+    // The rest of the position must still be liquidated.
     if (order.terms.origin === 'LIQUIDATION' && progress.status !== 'REJECTED') noteMargin(state, portfolio);
     return;
   }
@@ -598,7 +598,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   }
 }
 
-/** Moves an order to another symbol, with its reservations and its place. */
+/** Moves an order to another symbol, with its reservations and its priority. */
 function rename(state: State, order: Order, { terms, progress }: OrderSnapshot): void {
   const portfolio = portfolioOf(state, terms.portfolioId);
   setAside(portfolio, order, order.progress, {
@@ -709,7 +709,7 @@ function setAside(
   if (cover !== 0 && order.terms.underlying !== undefined) addShares(sum, order.terms.underlying, cover);
 }
 
-/** Adds the contracts that a closing order reserves; of several legs the closing ones, in their ratio. */
+/** Adds the contracts that a closing order reserves; for multi-leg orders the closing legs, in their ratio. */
 function setAsideHoldings(sum: Reservation, { symbol, legs }: OrderTerms, units: number): void {
   if (legs === undefined) return addShares(sum, symbol, units);
   const ratios = legRatios(legs);

@@ -70,7 +70,7 @@ function checkAccounts(state: State, broken: string[]): void {
   if (state.accounts.size > state.counters.account) broken.push('accounts are not counted right');
 }
 
-/** Every halt that ends by itself has a timer for its end, and no other symbol has one. */
+/** Every halt with an end has a timer for it, and no other symbol has one. */
 function checkHalts({ halts, haltTimers, counters, now }: State, broken: string[]): void {
   for (const [symbol, halt] of halts.inForce) {
     if (halt.symbol !== symbol) broken.push(`halt of ${symbol}: is of ${halt.symbol}`);
@@ -85,7 +85,7 @@ function checkHalts({ halts, haltTimers, counters, now }: State, broken: string[
     if (at > now || pushes > counters.push) broken.push(`halt of ${symbol}: ended later`);
 }
 
-/** Rules have done no more than they may, and every order that a script keeps from the market is found by its symbols. */
+/** Rules have not exceeded their limits, and every order that a script keeps from the market is indexed by its symbols. */
 function checkOutcomes({ outcomes, counters, orders, scripted }: State, broken: string[]): void {
   if (outcomes.size > MOST_OUTCOMES) broken.push('there are too many outcomes');
   for (const [number, { skip, times, passed, used, ...rule }] of outcomes) {
@@ -115,7 +115,7 @@ function checkOutcomes({ outcomes, counters, orders, scripted }: State, broken: 
   if (found !== kept) broken.push('an order is found as scripted that is not');
 }
 
-/** Every order at work stands in the book of its instrument, and no other does; those that wait for a price are known. */
+/** Every active order is in the book of its instrument, and no other is; those that wait for a price are indexed. */
 function checkBooks(state: State, broken: string[]): void {
   const atWork = new Map<string, number>();
   for (const order of state.orders.values()) {
@@ -297,7 +297,7 @@ const isSame = (a: Reservation, b: Reservation): boolean =>
   a.shares.size === b.shares.size &&
   [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 
-/** Proceeds of short positions. Stands in for their market value, which a check without quotes does not have. */
+/** Proceeds of short positions, in place of their market value, which a check without quotes does not have. */
 function shortCost(portfolio: Portfolio): Money {
   let sum = Money.zero;
   for (const position of portfolio.positions.values()) {

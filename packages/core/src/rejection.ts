@@ -55,7 +55,7 @@ export type Rejection =
       readonly reason: string;
       readonly until?: Instant;
     }
-  /** The auction that the order is for takes none now (D180). Both are ISO 8601 in exchange time. */
+  /** The order's auction accepts no orders now (D180). Both are ISO 8601 in exchange time. */
   | {
       readonly code: 'AUCTION_CLOSED';
       readonly message: string;

@@ -79,10 +79,7 @@ interface SavedPortfolio {
   readonly margin: MarginAccount;
 }
 
-/**
- * A state as plain JSON, in an order that does not depend on how it came about. Indexes and timers are left out: they
- * are made again.
- */
+/** A state as plain JSON, in an order that does not depend on its history. Indexes and timers are omitted: they are rebuilt. */
 export interface SavedState {
   readonly seed: number;
   readonly idSecret: string;
@@ -143,7 +140,7 @@ interface TakenSizes {
   readonly modelledAsk: number;
 }
 
-/** The state as it is now; what happens to the simulation afterwards does not change it. */
+/** The current state, independent of later changes. */
 export function saveState(state: State): SavedState {
   const { orders, ...rest } = stateToSave(state);
   return { ...rest, orders: [...orders] };
@@ -189,7 +186,7 @@ export function stateToSave(state: State): PassingState {
   };
 }
 
-/** In one order of its fields, however they came about. */
+/** In a fixed order of its fields. */
 const copyOfCompetition = ({
   terms,
   phase,

@@ -33,7 +33,7 @@ export interface Counters {
   arrival: number;
   action: number;
   call: number;
-  /** Batches of quotes that came through the API. */
+  /** Batches of quotes pushed through the API. */
   push: number;
   outcome: number;
 }
@@ -58,7 +58,7 @@ interface ActionProgress {
 }
 
 /**
- * Something that is due at an instant. Timers are derived from the state and rebuilt on recovery. At the same
+ * An action that is due at an instant. Timers are derived from the state and rebuilt on recovery. At the same
  * instant they go by `rank`, then by `number`.
  */
 export interface Timer {
@@ -116,7 +116,7 @@ interface EndingAt {
   readonly opening: Map<string, Price>;
 }
 
-/** The order in which things due at the same instant happen. */
+/** The order of actions due at the same instant. */
 const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   COMPETITION_START: -1,
   CLOSING_AUCTION: 0,

@@ -64,7 +64,7 @@ const JOBS_REPORT_HALT: Readonly<Record<FuturesGroup, number | undefined>> = {
   ENERGY: undefined,
 };
 
-/** True on a Good Friday that is the first Friday of a month: the employment report comes out then. */
+/** True on a Good Friday that is the first Friday of a month: the employment report is published then. */
 function isJobsReport(on: number): boolean {
   const { month, day: dayOfMonth } = civilOfDay(on);
   return month === 4 && dayOfMonth <= 7;
@@ -115,7 +115,7 @@ const NEW_GRAIN_HOURS = day('2015-07-03');
 /** Early closes of grains without an early close of the stock exchange. */
 const SHORT_FOR_GRAINS = new Set(['2015-07-02', '2016-12-23', '2017-12-22', '2020-07-02'].map(day));
 
-/** Close of the day session of grain futures. They keep every holiday in full. */
+/** Close of the day session of grain futures. They are closed on every full holiday. */
 export function closeOfGrains(on: number): number {
   if (on === CARTER_MOURNING) return time(13, 15);
   if (!isEarlyClose(on) && !SHORT_FOR_GRAINS.has(on)) return GRAIN_CLOSE;

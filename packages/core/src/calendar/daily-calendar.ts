@@ -34,7 +34,7 @@ interface KnownDay {
 /** More days than any market was ever closed for. */
 const LONGEST_CLOSURE_DAYS = 400;
 
-/** Some forty years: dates made up by callers cannot fill the memory. */
+/** Some forty years: arbitrary dates from callers cannot fill the memory. */
 const MOST_DAYS_KNOWN = 16_384;
 
 /**

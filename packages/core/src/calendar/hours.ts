@@ -22,7 +22,7 @@ const regularOnly = (...stretches: Sessions['REGULAR']): Sessions => ({
 
 type HoursOfAll = Readonly<Record<HoursId, MarketHours>>;
 
-/** Sources: docs/rules/trading-calendar.md. Futures keep the hours of CME, even if the calendar of the exchange is moved. */
+/** Sources: docs/rules/trading-calendar.md. Futures have the hours of CME, even if the calendar of the exchange is moved. */
 const hoursOnExchange = (exchange: Calendar): HoursOfAll => ({
   EQUITIES: new DailyHours(exchange, extended),
   OPTIONS: new DailyHours(exchange, (day) => regularOnly({ from: day.regularOpen, until: day.regularClose })),

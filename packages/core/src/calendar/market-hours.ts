@@ -4,7 +4,7 @@ import type { TradingDate } from '../values/trading-date.js';
 /** The part of the trading day at an instant. */
 export type SessionKind = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED';
 
-/** Hours that instruments share (D69, D92); `hoursOf` says whose they are. */
+/** Hours that instruments share (D69, D92); `hoursOf` maps instruments to them. */
 export type HoursId =
   | 'EQUITIES'
   | 'OPTIONS'

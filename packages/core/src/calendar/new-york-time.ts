@@ -3,8 +3,8 @@ import { civilOfDay, dayNumber, TradingDate } from '../values/trading-date.js';
 import { onOrAfter, onOrBefore, SUNDAY } from './weekday.js';
 
 /*
- * New York wall time by arithmetic alone. The core may not ask the host: a time zone database of another version
- * would give another answer to the same journal.
+ * New York wall time by arithmetic alone. The core may not use the host's time zone database: another version could change the result of
+ * the same journal.
  *
  * Here a "wall" is a count of milliseconds since 1970-01-01T00:00 on the clocks of New York, as an `Instant` is
  * since 1970-01-01T00:00Z.

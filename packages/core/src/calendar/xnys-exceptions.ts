@@ -35,8 +35,8 @@ export const XNYS_LATE_OPENS: readonly (Exception & { readonly opens: readonly [
 /**
  * Days since 1998 that closed at 13:00 in addition to those of `xnysEarlyCloses`.
  *
- * Not included: 1999-12-31, for which the exchange's board had approved an early close in June 1999. The historical
- * lists that we know do not have it.
+ * Not included: 1999-12-31, for which the exchange's board had approved an early close in June 1999. The known historical lists do not have
+ * it.
  */
 export const XNYS_EXTRA_EARLY_CLOSES: readonly Exception[] = [
   exception('2003-12-26', 'Friday after Christmas'),

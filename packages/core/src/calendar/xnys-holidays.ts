@@ -18,7 +18,7 @@ export function xnysHolidays(year: number): readonly Holiday[] {
   const holidays: Holiday[] = [];
   const add = (name: string, day: number): void => void holidays.push({ name, day });
 
-  // A Saturday's New Year is not made up for: the Friday before ends a month and a year of accounts.
+  // A New Year on a Saturday has no substitute holiday: the Friday before ends an accounting month and year.
   const newYear = dayNumber(year, 1, 1);
   if (weekdayOf(newYear) !== SATURDAY) add("New Year's Day", observed(newYear));
   if (year >= 1998) add('Martin Luther King Jr. Day', onOrAfter(dayNumber(year, 1, 1), MONDAY) + 14);
@@ -38,7 +38,7 @@ export function thanksgiving(year: number): number {
   return onOrAfter(dayNumber(year, 11, 1), THURSDAY) + 21;
 }
 
-/** A holiday on a Saturday is kept on the Friday before, one on a Sunday on the Monday after. */
+/** A holiday on a Saturday is observed on the Friday before, one on a Sunday on the Monday after. */
 function observed(day: number): number {
   const weekday = weekdayOf(day);
   if (weekday === SATURDAY) return day - 1;

@@ -70,7 +70,7 @@ export function updateAccount(
   return account;
 }
 
-/** Freezes or unfreezes (D9). A request for the current status changes nothing. */
+/** Freezes or unfreezes (D9). A request for the current status has no effect. */
 export function setAccountStatus(
   d: Decision,
   command: Extract<Command, { type: 'SetAccountStatus' }>,

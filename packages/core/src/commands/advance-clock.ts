@@ -123,7 +123,7 @@ function serve(d: Decision, timer: Timer): void {
 function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   const portfolio = d.state.portfolios.get(portfolioId);
   const obligation = portfolio?.obligations.get(date);
-  // A reset clears obligations; their timers find nothing.
+  // A reset clears obligations; their timers have no effect.
   if (obligation === undefined) return;
   const { cash, dividends = Money.zero } = obligation;
   const entry = d.state.counters.ledgerEntry + 1;

@@ -108,7 +108,7 @@ function open(d: Decision, order: Order, book: Book): boolean {
     return false;
   const price = openingPriceOf(quote);
   if (price === undefined) return false;
-  // From here on the quote affects the decision: it belongs to the record.
+  // From now on the quote affects the decision: it belongs to the record.
   d.book(book.symbol);
   execute(d, order, book, price, 'OPENING_AUCTION');
   return true;
@@ -147,7 +147,7 @@ export function meetOfficialClose(d: Decision, book: Book): void {
   const inTurn = [...book.onClose].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
     if (!awaitsClose(d, order)) continue;
-    // From here on the quote affects the decision: it belongs to the record.
+    // From now on the quote affects the decision: it belongs to the record.
     d.book(book.symbol);
     execute(d, order, book, price, 'CLOSING_AUCTION');
   }

@@ -28,7 +28,7 @@ import { worstPrice } from './worst-price.js';
 const WHOLE = 1_000_000n;
 const PERCENT = 10_000;
 
-/** Why no trading is possible now: the competition has not begun, is paused or over, or the entry was removed. */
+/** Reason why no trading is possible now: the competition has not begun, is paused or over, or the entry was removed. */
 export function notRunning(d: Decision): CompetitionRefusal | undefined {
   const { competition } = d.state;
   if (competition === undefined) return undefined;
@@ -86,7 +86,7 @@ export function ruleProblem(
   );
 }
 
-/** Why no more orders are accepted in this minute of the clock. */
+/** Reason why no more orders are accepted in this minute of the clock. */
 export function rateProblem(d: Decision): CompetitionRefusal | undefined {
   const { competition } = d.state;
   const most = competition?.terms.rules.maxOrdersPerMinute;

@@ -27,7 +27,7 @@ import { reachMarket } from './reach-market.js';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Makes a simulation part of a competition. */
+/** Adds a simulation to a competition. */
 export function beginCompetition(
   d: Decision,
   { terms, phase }: Extract<Command, { type: 'BeginCompetition' }>,
@@ -172,9 +172,7 @@ function judge(d: Decision, portfolio: Portfolio, source: ValuationSource): void
   closeOut(d, portfolio);
 }
 
-/**
- * Closes an eliminated entry's positions at the market, except those with closing orders; in a closed market, with the next open minute.
- */
+/** Closes an eliminated entry's positions at the market, except those with closing orders; in a closed market, at the next open. */
 function closeOut(d: Decision, portfolio: Portfolio): void {
   const closing = new Set([...portfolio.openOrders].map(({ terms }) => terms.symbol));
   // Shorts first: their cover goes last.

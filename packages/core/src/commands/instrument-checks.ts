@@ -17,7 +17,7 @@ const WHAT: Readonly<Record<AssetClass, string>> = {
   FUTURE: 'a future',
 };
 
-/** Why the instruments of an order cannot be traded (D79): first unlisted ones, then those that accept no such order. */
+/** Reason why the instruments of an order cannot be traded (D79): first unlisted ones, then those that accept no such order. */
 export function instrumentProblem(
   d: Decision,
   portfolio: Portfolio,

@@ -17,9 +17,8 @@ import { watchMargin } from './margin-calls.js';
 import type { Unfinished } from './margin-calls.js';
 
 /*
- * Selects the portfolios and times of margin checks. It decides nothing: a check is a command of its own, `LookAtMargin`, which
- * leaves a record only if it finds something, with the quotes that it used. So additional or repeated checks do not affect the
- * journal.
+ * Selects the portfolios and times of margin checks. It makes no decisions: a check is a separate command, `LookAtMargin`, which leaves a
+ * record only with a result, with the quotes that it used. So additional or repeated checks do not affect the journal.
  */
 
 /** State and rules that the watch reads. */

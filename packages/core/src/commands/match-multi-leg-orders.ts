@@ -82,7 +82,7 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
     else wakeMultiLegOrder(d.state.multiLegOrdersOn, order);
     return;
   }
-  // From here on the quotes affect the decision: they belong to the record.
+  // From now on the quotes affect the decision: they belong to the record.
   for (const { symbol } of legs) d.book(symbol);
   const refusal = bookMultiLegFill(d, order, portfolio, legs, fill, isResting);
   if (refusal !== undefined) endRefused(d, order, refusal);

@@ -31,7 +31,7 @@ export function matchBook(d: Decision, book: Book): void {
   const lanes = lanesThatMeet(d, book, quote);
   if (book.offered.size > 0 && lanes.length > 0) followBid(d, book);
   if (!touchesAny(lanes, quote, book.isOption) && !leavesAny(lanes, quote)) return;
-  // From here on the quote affects the decision: it belongs to the record.
+  // From now on the quote affects the decision: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
   for (;;) {
@@ -181,14 +181,14 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
     const isHeld = isHeldAboveBid(d, book, order);
     if (isHeld && offerAboveBid(d, book, order)) continue;
     if (isHeld || isOutsideBand(d, book, priceAtBest(d, book, order, touch))) {
-      // It waits; the orders behind it may still execute.
+      // It waits; later orders may still execute.
       readyQueue(best.lane, side).remove(best.place);
       setAside.push(best);
     } else if (fillOrder(d, book, order)) {
       any = true;
     } else if (!isTerminal(order.progress.status)) {
       if (order.progress.timeInForce === 'FOK') {
-        // All or nothing, with too little size: the orders behind it may still execute.
+        // All or nothing, with too little size: later orders may still execute.
         readyQueue(best.lane, side).remove(best.place);
         setAside.push(best);
       } else {

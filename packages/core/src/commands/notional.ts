@@ -15,7 +15,7 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 
 /**
- * Orders for an amount of money (D168): MARKET orders in shares whose quantity is that of the amount at the price they meet, in
+ * Orders for an amount of money (D168): MARKET orders in shares whose quantity is that of the amount at the execution price, in
  * millionths of a share rounded down, so that they never exceed it. Until then the quantity is an estimate by the touch. Executions
  * stay; the rest of the amount is sized again at the next price.
  */

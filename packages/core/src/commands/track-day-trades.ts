@@ -51,8 +51,8 @@ interface TrackedLeg {
 }
 
 /**
- * The same for several legs. Legs that one order opened and one order closes are one day trade and one record, of the combo (D113): it is
- * counted with the first of them.
+ * The same for multi-leg orders. Legs that one order opened and one order closes are one day trade and one record, of the combo (D113): it
+ * is counted with the first of them.
  */
 export function trackMultiLegDayTrades(
   d: Decision,

@@ -60,7 +60,7 @@ export interface BrokerConfiguration {
   readonly passesRegulatoryFees: boolean;
   readonly orderTypes: readonly OrderType[];
   readonly timesInForce: readonly TimeInForce[];
-  /** True when it takes orders for the auctions of the open and the close (D180); absent = no. */
+  /** True when it accepts orders for the opening and closing auctions (D180); absent = no. */
   readonly auctionOrders?: boolean;
   /** The hours it gives access to; EXTENDED adds pre-market and after-hours trading to the regular session. */
   readonly sessions: readonly OrderSession[];

@@ -14,11 +14,11 @@ import type { FeeCharge } from './regulatory.js';
 export interface Executed {
   readonly quantity: Quantity;
   readonly value: Money;
-  /** The sold part, for several legs; otherwise the side determines it. */
+  /** The sold part, for multi-leg orders; otherwise the side determines it. */
   readonly sold?: { readonly quantity: Quantity; readonly value: Money };
 }
 
-/** An order as its charges see it: a side of shares or contracts; of several legs any of them, since all have one class. */
+/** An order as its charges see it: a side of shares or contracts; for multi-leg orders any leg, since all have one class. */
 export interface Charged {
   readonly instrument: Tradable;
   readonly side: 'BUY' | 'SELL';

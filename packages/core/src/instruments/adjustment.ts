@@ -24,7 +24,7 @@ export const isWhole = (ratio: SplitRatio): boolean => ratio.old === 1;
 
 /**
  * Whole ratios n:1 make n contracts of one, at the n-th part of the strike, to the cent half up. Any other keeps contracts, strike and
- * multiplier and changes the deliverable, under a root with a digit appended (D89). The symbol is the first that is not taken; if none is
+ * multiplier and changes the deliverable, under a root with a digit appended (D89). The symbol is the first that is not in use; if none is
  * possible (a root of six characters) it stays the same.
  */
 export function adjustedBySplit(

@@ -93,7 +93,7 @@ export class KnownInstruments implements Instruments {
     const today = xnys.dateOf(at);
     const instrument = this.optionNamed(symbol, today) ?? this.futureNamed(symbol, today);
     if (instrument === undefined) return undefined;
-    // Unknown symbols are not cached: made-up ones must not evict those in use.
+    // Unknown symbols are not cached: arbitrary ones must not evict those in use.
     if (this.known.size >= MOST_CONTRACTS_KNOWN) this.known.clear();
     this.known.set(symbol, { instrument, since: at });
     return instrument;

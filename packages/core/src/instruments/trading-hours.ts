@@ -47,8 +47,7 @@ export function tradingEndsAt(contract: OptionSeries | FutureContract, calendar:
 }
 
 /**
- * The end of its hours on its last trade date. A series with cash settlement at the close stops with the regular session, whatever its
- * class.
+ * The end of its hours on its last trade date. A series with cash settlement at the close stops with the regular session, for any class.
  */
 function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
   const date = lastTradeDateOf(series, calendar);
@@ -57,7 +56,7 @@ function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
   return marketHours(calendar, stopsEarly ? 'OPTIONS' : hoursOf(series)).closeOn('REGULAR', date);
 }
 
-/** The close of the stock market on a date: its mark settles series whose opening never came (D85). */
+/** The close of the stock market on a date: its mark settles series without an opening (D85). */
 export const stockCloseOn = (date: TradingDate, calendar: Calendar): Instant =>
   calendar.id === 'always-open'
     ? wallInstant(END_OF_THE_OPEN, date)

@@ -15,7 +15,7 @@ export interface OptionEventPostings {
 
 /**
  * Derives lots and postings of an option event (D87): new shares open a lot at the strike with the premium in it, so that the contract
- * itself realizes nothing; shares that close lots realize against them, oldest first. Events without shares realize the premium.
+ * itself realizes no gain; shares that close lots realize against them, oldest first. Events without shares realize the premium.
  */
 export function optionEventPostings(
   act: PlannedOptionEvent,

@@ -40,7 +40,7 @@ export interface OptionEnded {
   readonly price: Price;
   /** Cash moved, fees aside; negative = paid. Whole cents. */
   readonly amount: Money;
-  /** Further cost that was waived: a CASH portfolio loses no more than it has (D88). Absent = none. */
+  /** Waived cost: a CASH portfolio loses no more than it has (D88). Absent = none. */
   readonly waived?: Money;
   /** Closed lots of the contract; absent if only shares were traded (D88). */
   readonly closed?: readonly LotClosing[];

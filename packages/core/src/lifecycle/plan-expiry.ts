@@ -133,7 +133,7 @@ function sorted(series: readonly EndingSeries[], price: Price | undefined): Sort
 /**
  * Plans the end of the contracts. With `means` (CASH portfolios) only affordable payments and deliveries happen; without, all do. Purchases
  * come before sales, so that bought shares may be delivered. A portfolio that may not owe covers its shorts with its longs: those that end
- * whatever was instructed, then those of `behind`, exercised or sold (D88).
+ * regardless of instructions, then those of `behind`, exercised or sold (D88).
  */
 export function planExpiry(
   series: readonly EndingSeries[],
@@ -177,7 +177,7 @@ function planEnd(
 const cashShortfallAfter = (events: readonly PlannedOptionEvent[], means: Means): number =>
   Math.max(0, 0 - means.cash - events.reduce((sum, { cash }) => sum + cash, 0));
 
-/** Waives the cost of shorts beyond the available cash, from the last event back: nothing more can be lost (D88). */
+/** Waives the cost of shorts beyond the available cash, from the last event back: no further loss is possible (D88). */
 function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
   const affordable: PlannedOptionEvent[] = [];
   let left: number = cashShortfallAfter(events, { cash: Money.max(cash, Money.zero), shares });

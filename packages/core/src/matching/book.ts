@@ -11,7 +11,7 @@ import { PriorityQueue } from '../values/priority-queue.js';
 import type { FillModel } from './fill-model.js';
 
 /**
- * The orders at work in one instrument, and the quote they meet.
+ * The active orders in one instrument, and their quote.
  *
  * It has no orders of other market participants: it is an index that finds the orders a new quote affects, without
  * visiting the others. Orders wait in lanes, one per session and fill model; each lane has queues by price, so that a
@@ -136,7 +136,7 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
-  /** The decision that read the quote left no record: the next one has to read it again. */
+  /** The decision that read the quote left no record: the next one must read it again. */
   forgetRecord(): void {
     this.quoteRecorded = false;
   }
@@ -151,12 +151,12 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
-  /** Puts an order to work, or in its new place after a change. */
+  /** Adds an active order, or moves it to its new position after a change. */
   place(order: Order, model: FillModel): void {
     this.remove(order);
     const { terms, progress } = order;
     if (isForAuction(progress.timeInForce) || progress.scriptRun !== undefined) {
-      // The order waits for its auction or script, and meets no quote.
+      // The order waits for its auction or script, and is not matched.
       order.places = [];
       this.workingOrders++;
       return;

@@ -14,7 +14,7 @@ export interface LegMarket {
   /** Contracts in a unit. */
   readonly ratio: number;
   readonly quote: Quote;
-  /** Remaining displayed size on the side that it takes; Infinity without a given size. */
+  /** Remaining displayed size on the opposite side; Infinity without a given size. */
   readonly left: number;
 }
 
@@ -74,8 +74,8 @@ export function planMultiLegFill(
 }
 
 /**
- * Conditions for the execution of an order whose net is beyond its limit: one leg has moved by its part of the distance, or the leg without
- * a touch has one. `undefined` if there are no such conditions: any quote may suffice.
+ * Conditions for the execution of an order whose net is beyond its limit: one leg has moved by its part of the distance, or a leg without a
+ * quote has received one. `undefined` if any quote may suffice.
  */
 export function legWaitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] | undefined {
   for (const { symbol, positionIntent, quote } of legs) {

@@ -24,8 +24,8 @@ const MODELED_LEVELS = 40;
 const MODELED_STEP_BPS = 5;
 
 /**
- * Plans the executable part of an order against the book's quote (D46, D47). The order is ready to trade and its limit,
- * if it has one, is at or beyond the touch. Empty = none; FOK: all or nothing.
+ * Plans the executable part of an order against the book's quote (D46, D47). The order can trade and its limit, if any, is at or beyond the
+ * touch. Empty = none; FOK: all or nothing.
  */
 export function planFills(order: Order, model: FillModel, book: Book, instrument: Tradable): PlannedFill[] {
   const quote = book.quote;
@@ -42,7 +42,7 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 
   const left = buy ? book.askLeft : book.bidLeft;
   const fills: PlannedFill[] = [];
-  // Contracts trade whole, whatever size was displayed.
+  // Contracts trade whole, regardless of the displayed size.
   const shown = isShares(instrument) || left === Infinity ? left : Quantity.wholePart(Quantity.ofUnits(left));
   const fromTouch = Math.min(remaining, shown);
   if (fromTouch > 0) {

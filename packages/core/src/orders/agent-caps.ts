@@ -8,7 +8,7 @@ export interface AgentCaps {
   readonly maxOrderNotional?: Money;
   /** Limit of the total notional of a New York day's opening orders. */
   readonly maxNotional?: Money;
-  /** A portfolio that is down this much from the equity of its previous close opens nothing more. */
+  /** Loss since the previous close at which a portfolio can no longer open positions. */
   readonly maxDailyLoss?: Money;
 }
 

@@ -28,7 +28,7 @@ export interface Execution {
   readonly fees: readonly Fee[] | undefined;
   /** The rule that set the price, as docs/rules/fill-models.md has it; absent = TOUCH. */
   readonly rule: Exclude<FillRule, 'TOUCH'> | undefined;
-  /** True if the order was waiting when the market came; absent = it took displayed size. */
+  /** True if the order was resting when the market reached it; absent = it removed displayed size. */
   readonly maker: true | undefined;
   /** Size that was available to this order at this price; absent = unlimited. */
   readonly sizeAvailable: Quantity | undefined;

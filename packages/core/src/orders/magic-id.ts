@@ -4,13 +4,11 @@ import { SCRIPTED_CODES } from './refusal.js';
 import type { ScriptedCode } from './refusal.js';
 import type { Delay, Script, ScriptPiece } from './script.js';
 
-/*
- * Client order ids that script their own order (D176): `~fill:30%@1s,70%@5s#any text`. What follows `#` only makes them unique.
- */
+/* Client order ids that script their own order (D176): `~fill:30%@1s,70%@5s#any text`. The part after `#` only makes them unique. */
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 const ALL_OF_IT = 1_000_000;
-/** Longest delay that a client order id may ask for: ten years. */
+/** Longest delay that a client order id may request: ten years. */
 const LONGEST_MS = 10 * 366 * 86_400_000;
 
 /** True when a client order id is meant to script its order. */
@@ -62,7 +60,7 @@ function fillOf(argument: string): Script | undefined {
   return percent > ALL_OF_IT ? undefined : { type: 'FILL', pieces: known };
 }
 
-/** `30%`, `100`, each with a price and a time behind `@`: a plain number is a price, one with a unit a time. */
+/** `30%`, `100`, each with a price and a time after `@`: a plain number is a price, one with a unit a time. */
 function pieceOf(text: string): ScriptPiece | undefined {
   const [size = '', ...more] = text.split('@');
   const times = more.filter((part) => /[a-z]$/.test(part));

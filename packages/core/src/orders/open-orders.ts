@@ -16,7 +16,7 @@ export class OpenOrders {
     return this.orders.push(order) - 1;
   }
 
-  /** Removes the order at a place. Returns the one that has moved there instead, if any. */
+  /** Removes the order at an index. Returns the one that has moved there, if any. */
   removeAt(place: number): Order | undefined {
     const last = this.orders.pop();
     if (last === undefined || place === this.orders.length) return undefined;

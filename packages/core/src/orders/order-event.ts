@@ -12,9 +12,9 @@ export type OrderTransition =
   | 'QUEUED'
   /** Only for orders that end while reserving; else part of ACTIVATED. */
   | 'RESERVING'
-  /** Reserves the order's requirement and puts it to work: RESERVING and ACTIVE in one. */
+  /** Reserves the order's requirement and activates it: RESERVING and ACTIVE in one event. */
   | 'ACTIVATED'
-  /** Puts an order to work without a reservation: an exit of a bracket, or an order with a cancel on its way. */
+  /** Activates an order without a reservation: an exit of a bracket, or an order with a pending cancel. */
   | 'STARTED'
   | 'TRIGGERED'
   | 'REPLACED'

@@ -111,7 +111,7 @@ export interface OrderTerms {
   /** Why it was placed (D207). */
   readonly notes: string | undefined;
   readonly bracket: BracketPart | undefined;
-  /** Orders for an amount only (D168): their quantity follows from the price they meet. */
+  /** Orders for an amount only (D168): their quantity follows from the execution price. */
   readonly notional: Money | undefined;
   readonly strategy: string | undefined;
   readonly legs: readonly OrderLeg[] | undefined;

@@ -12,8 +12,8 @@ import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetA
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
 
 /**
- * Derives an order's progress from its events. Pure, and the only place that does: the state, the history and the streams
- * all take an order's progress from here.
+ * Derives an order's progress from its events. Pure, and the only place that does: the state, the history and the streams all derive an
+ * order's progress here.
  */
 
 /** A copy to be changed field by field. Written out so that every copy has the same hidden class. */
@@ -263,7 +263,7 @@ export function executedOf(
   return next;
 }
 
-/** Price and quantity of a fill; of several legs units and their net, a debit positive (D75). */
+/** Price and quantity of a fill; for multi-leg orders the net price (a debit positive) and the units (D75). */
 function fillOf(
   terms: Pick<OrderTerms, 'legs'>,
   executions: readonly Execution[],

@@ -29,7 +29,7 @@ export type Refusal =
         | 'BROKER_RESTRICTION'
         | 'STALE_MARKET_DATA';
       readonly message: string;
-      /** The leg that it is about, of an order of several legs. */
+      /** The affected leg of a multi-leg order. */
       readonly symbol?: string;
     };
 

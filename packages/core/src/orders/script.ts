@@ -31,7 +31,7 @@ export type Script =
   | { readonly type: 'REJECT_LATER'; readonly refusal: ScriptedRefusal; readonly after?: Delay }
   /** `rest`: absent = MARKET. */
   | { readonly type: 'FILL'; readonly pieces: readonly ScriptPiece[]; readonly rest?: ScriptRest }
-  /** It is at work and fills nothing for this long; absent = until its rule is deleted. */
+  /** Time for which it is active without fills; absent = until its rule is deleted. */
   | { readonly type: 'HOLD'; readonly lasts?: Delay }
   /** The effect of a cancel by a client. */
   | { readonly type: 'ON_CANCEL'; readonly effect: 'FILL' | 'IGNORE' | 'REJECT' }

@@ -31,7 +31,7 @@ export function tickProblems(instrument: Tradable, prices: OrderPrices): string[
   return problems;
 }
 
-/** The net price of a multi-leg order is in cents, whatever the tick size of its legs (D70). */
+/** The net price of a multi-leg order is in cents for any tick size of its legs (D70). */
 export const NET_TICK = Price.of('0.01');
 
 export const netTickProblems = ({ limitPrice }: OrderPrices): string[] =>
@@ -49,7 +49,7 @@ export interface BracketPrices {
 
 type BracketMember = BracketPart['part'];
 
-/** Problems of a new bracket (D27). `market`: the price of an entry that has none of its own. */
+/** Problems of a new bracket (D27). `market`: the price of an entry without one. */
 export function bracketProblems(
   order: { readonly positionIntent: PositionIntent } & OrderPrices,
   market: Price | undefined,

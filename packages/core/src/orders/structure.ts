@@ -56,7 +56,7 @@ export function intentProblems(order: {
   return agrees ? [] : ['positionIntent must agree with the legs and limitPrice'];
 }
 
-/** Net limit of an order, a debit positive: a sale's limit means a credit whatever its sign (D76). */
+/** Net limit of an order, a debit positive: a sale's limit is a credit regardless of its sign (D76). */
 export const netLimitOf = (positionIntent: PositionIntent, limitPrice: Price): Price =>
   sideOf(positionIntent) === 'BUY' ? limitPrice : Price.ofUnits(0 - Math.abs(limitPrice));
 

@@ -89,7 +89,7 @@ export interface Portfolio {
 
 /**
  * Cash as it is reported (D16, D139). The books have one signed settled and one pending balance; together these are
- * `settledCash + pendingCash + reservedCash − marginLoan`, whatever is reserved or lent.
+ * `settledCash + pendingCash + reservedCash − marginLoan`, regardless of reservations and loans.
  */
 export interface CashView {
   readonly settledCash: Money;
@@ -109,8 +109,8 @@ export interface CashBooks {
 
 /**
  * Splits cash for reports. The loan is the cost of buying back short positions that the cash of the books, settled or pending, does not
- * cover (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. The loan is shown as
- * settled cash; a debit whose funds have not settled is taken from pending cash.
+ * cover (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. The loan is shown as settled
+ * cash; a debit whose funds have not settled is subtracted from pending cash.
  */
 export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView {
   const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;

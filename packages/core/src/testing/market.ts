@@ -153,7 +153,7 @@ export class TestMarket {
     return tale;
   }
 
-  /** The id of an order, as it is shown. */
+  /** The public id of an order. */
   idOf(number: number): string {
     return this.brokerage.state.ids.idOf('ORDER', number);
   }
@@ -435,7 +435,7 @@ function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[
   return problems;
 }
 
-/** True when positions may cover the order's sales, or its purchases may release collateral: then it may reserve nothing. */
+/** True if positions may cover the order's sales, or its purchases may release collateral: then its reservation may be 0. */
 const isPerhapsCovered = (
   { assetClass, positionIntent, underlying }: OrderTerms,
   portfolio: Portfolio | undefined,
@@ -587,7 +587,7 @@ export const testEquity = (symbol: string, more: Partial<Equity> = {}): Equity =
   ...more,
 });
 
-/** A broker that allows everything and charges nothing; tests change the fields under test. */
+/** A broker without restrictions and charges; tests change the fields under test. */
 export const testBroker = (id: string, more: Partial<BrokerConfiguration> = {}): BrokerConfiguration => ({
   id,
   name: id,

@@ -64,10 +64,7 @@ function variationOf(side: Side, { value, closed, variation = Money.zero }: Book
   };
 }
 
-/**
- * Direction of a fill's cash: that of its order; of several legs the side that outweighs the other, so that sales pay for
- * purchases (D81).
- */
+/** Direction of a fill's cash: that of its order; for multi-leg orders the larger side, so that sales pay for purchases (D81). */
 export function cashSideOf(
   terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'legs'>,
   executions: readonly BookedExecution[],

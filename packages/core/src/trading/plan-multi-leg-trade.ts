@@ -21,7 +21,7 @@ import type { Charges } from './charges.js';
 import { quoteSeen } from './plan-trade.js';
 import type { BookedExecution } from './trade.js';
 
-/** Inputs for planning a fill of several legs. */
+/** Inputs for planning a fill of a multi-leg order. */
 export interface MultiLegTradeContext {
   /** In the order of the legs. */
   readonly instruments: readonly Tradable[];
@@ -36,7 +36,7 @@ export interface MultiLegTradeContext {
   readonly isCash: boolean;
 }
 
-/** A planned fill of several legs: one execution of each, and their totals. */
+/** A planned fill of a multi-leg order: one execution per leg, and their totals. */
 export interface MultiLegTrade {
   readonly executions: readonly BookedExecution[];
   /** Net of all legs, charges aside, a debit positive. Whole cents. */

@@ -48,7 +48,7 @@ export interface TradeContext {
   readonly securing: Securing | undefined;
   /** Absent for futures, which have no delivery. */
   readonly settlementDate: TradingDate | undefined;
-  /** True when the order was waiting when the market came. */
+  /** True when the order was resting when the market reached it. */
   readonly isResting: boolean;
   /** Latency of the order, for the explanation. */
   readonly latencyMs: number;

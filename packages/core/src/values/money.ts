@@ -64,7 +64,7 @@ export const Money = {
     return multiplyDivide(money, PRICE_QUANTITY_TO_MONEY, price, 'down') as Quantity;
   },
 
-  /** price × quantity × multiplier, rounded half up to 1/10,000 dollar; exact as `of`, whatever the multiplier. */
+  /** price × quantity × multiplier, rounded half up to 1/10,000 dollar; exact as `of`, for any multiplier. */
   ofContracts(price: Price, quantity: Quantity, multiplier: number): Money {
     if (quantity % UNITS_PER_SHARE === 0 && Number.isInteger(multiplier)) {
       // Nearly all contracts: the product stays small enough to need no long arithmetic.
@@ -86,7 +86,7 @@ export const Money = {
     return multiplyDivideTwice(money, scale, quantity, factor, 'half-up') as Price;
   },
 
-  /** Rounded half up (away from zero) to whole cents: what a cash account can pay or receive. */
+  /** Rounded half up (away from zero) to whole cents: the unit of cash payments. */
   toCents: (money: Money): Money =>
     (divideRounded(money, UNITS_PER_CENT, 'half-up') * UNITS_PER_CENT) as Money,
   /** Rounded up (away from zero) to whole cents: how regulatory fees are charged. */

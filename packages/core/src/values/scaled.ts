@@ -1,9 +1,9 @@
 /**
  * Exact arithmetic on scaled integers.
  *
- * Cash, prices and quantities are JavaScript integers that count small units, so that sums are exact and
- * journal records are plain JSON. Products can leave the safe-integer range; they are then taken on BigInt.
- * A result that is itself beyond the safe range is returned as the nearest double: large enough to fail every
+ * Cash, prices and quantities are JavaScript integers that count small units, so that sums are exact and journal
+ * records are plain JSON. Products can leave the safe-integer range; they are then computed with BigInt. A
+ * result that is itself beyond the safe range is returned as the nearest double: large enough to fail every
  * comparison with what a portfolio can hold, and never allowed into the books (see `Money.isPostable`).
  */
 
@@ -21,7 +21,7 @@ export function divideRounded(value: number, divisor: number, rounding: Rounding
   return Math.abs(remainder) * 2 >= Math.abs(divisor) ? quotient + away : quotient;
 }
 
-/** `a × b / divisor`, exact before the one rounding, whatever the size of the product. */
+/** `a × b / divisor`, exact before the only rounding, for products of any size. */
 export function multiplyDivide(a: number, b: number, divisor: number, rounding: Rounding): number {
   const product = a * b;
   if (product <= Number.MAX_SAFE_INTEGER && product >= -Number.MAX_SAFE_INTEGER) {

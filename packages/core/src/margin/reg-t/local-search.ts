@@ -197,7 +197,7 @@ export class LocalSearch {
     return this.shares >= 0;
   }
 
-  /** Tries moves, and reverts them if they are infeasible or gain nothing. */
+  /** Tries moves, and reverts them if they are infeasible or no improvement. */
   private tried(count: number, moves: readonly (readonly [from: Assignment, to: Assignment])[]): boolean {
     let changesUnpaired = false;
     for (const [from, to] of moves) {

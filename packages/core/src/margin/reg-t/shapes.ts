@@ -26,7 +26,7 @@ export interface NamedSpread {
   readonly loss: Micros;
 }
 
-/** Spreads of more legs keep one name: finding names within them would take longer than margining them. */
+/** Spreads of more legs keep one name: naming their parts would be slower than margining them. */
 const MOST_LEGS = 12;
 const MOST_STEPS = 2000;
 const MOST_SHORTS = 2;

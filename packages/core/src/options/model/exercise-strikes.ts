@@ -68,7 +68,7 @@ export function exerciseStrikes(
 /** By step: growth of 1.00 from now. */
 const growths = new Float64Array(MOST_STEPS + 2);
 
-/** Times at which early exercise can pay: any time, only just before (a call) and just after (a put) an ex-date, or never. */
+/** Times at which early exercise can be optimal: at any time, only just before (a call) and just after (a put) an ex-date, or never. */
 export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
 
 /** With positive rates a call is worth more alive except for dividends, with negative ones a put is. */

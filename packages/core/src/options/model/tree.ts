@@ -6,11 +6,11 @@ import type { OptionType } from './option-terms.js';
 
 /*
  * The binomial tree of D. Leisen and M. Reimer ("Binomial Models for Option Valuation", Applied Mathematical Finance 3, 1996) on the
- * spot without its dividends, for options that may be exercised early. The exercise value counts the dividends still to come (D71).
+ * spot without its dividends, for options that may be exercised early. The exercise value includes future dividends (D71).
  *
- * A move is *inward* if it takes the option into the money (up for a call) and *outward* otherwise; node k of a step has made k
- * moves outward, so that calls and puts are one. The result is the *premium* of early exercise, the tree's value less the
- * tree's value of the European option: much of the error of the tree is in both.
+ * A move is *inward* if it moves the option into the money (up for a call) and *outward* otherwise; node k of a step has made k
+ * moves outward, so that calls and puts are one. The result is the *premium* of early exercise, the tree's value less the tree's
+ * value of the European option: much of the error of the tree is in both.
  *
  * The arrays are the workspace of one tree after the other; no values are kept between calls.
  */
