@@ -34,7 +34,7 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     // Its own choice would leave one of two cores idle.
     maxWorkers: '100%',
-    // Modules hold no state between tests; loading them anew for each file took a third of the whole time.
+    // Modules hold no state between tests; reloading them for each file used a third of the whole time.
     isolate: false,
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },

@@ -10,7 +10,7 @@ import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
 import { measureStore } from './store.js';
 
-/** Small enough to say only that a measurement still runs; that of recovery, which kills servers, takes half a minute at least and is left out. */
+/** Small sizes, to check only that each measurement runs; recovery, which kills servers, needs half a minute at least and is omitted. */
 const SIZES = {
   BENCH_ORDERS: '200',
   BENCH_DAYS: '1',

@@ -125,7 +125,7 @@ async function openCompetition(
   return { path, present };
 }
 
-/** Sends orders at their rate for some time. Returns how long each took, sorted. */
+/** Sends orders at their rate for some time. Returns the sorted response times. */
 async function trade(
   url: string,
   present: readonly Entrant[],

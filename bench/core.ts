@@ -1,5 +1,5 @@
 /**
- * Orders per second that the core alone takes through their whole life: accepted, funds reserved, executed at the market, posted to the
+ * Orders per second that the core alone processes through their whole life: accepted, funds reserved, executed at the market, posted to the
  * ledger, and settled on the next business day. Half are purchases of ten shares, half their sales; a day of orders, then the night with
  * its settlement and its close, several days.
  *

@@ -1,7 +1,6 @@
 /**
- * The load of `http.ts`, in a process of its own: so many connections, each with one request under way, for some time. Requests are made
- * before the clock starts and answers are looked at for their status and length only, so that the load takes as little as it can of the
- * cores that the server needs.
+ * The load of `http.ts`, in a separate process: a number of connections, each with one request in flight, for some time. Requests are built
+ * before the clock starts and only status and length of responses are checked, so that the load uses little of the server's cores.
  */
 import { connect, type Socket } from 'node:net';
 import { quantile } from './measure.js';

@@ -3,9 +3,9 @@
  * trades for portfolios of its own; half of the orders fill at once (purchases, and the sales of what they bought), half rest at a limit. An
  * answer counts when it is a 201, which the server gives only for an order that is on disk.
  *
- * Beside it, in turns of the same run: a bare server with the same route, token check and validation (`http-bare.ts`). The ratio
- * of the two says what the brokerage and its durability cost; the load comes from a third process on the same machine, and
- * takes its part of the cores from both.
+ * For comparison, alternating in the same run: a bare server with the same route, token check and validation (`http-bare.ts`). The ratio of
+ * the two says what the brokerage and its durability cost; the load comes from a third process on the same machine, and uses the same share
+ * of the cores for both.
  *
  * Leaves out: rate limits (raised out of the way), streams and other readers, new connections, TLS, the network; quotes are
  * pushed once and have no sizes. The disk is as honest about a sync as the machine's disk is.

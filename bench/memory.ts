@@ -1,6 +1,6 @@
 /**
- * Memory: what the heap grows by per open order, per position and per portfolio of a brokerage; what a server grows by per idle
- * simulation, and how long creating one takes (as a test suite does it: push feed, manual clock, SQLite store).
+ * Memory: heap growth per open order, per position and per portfolio of a brokerage; growth of a server per idle simulation, and the time
+ * to create one (as a test suite does: push feed, manual clock, SQLite store).
  *
  * Leaves out: for orders, positions and portfolios everything outside the core (history is on disk; the store's caches have
  * their own limits). Heap deltas are taken after full collections; the resident size is what the system says, pages that the

@@ -1,7 +1,7 @@
 /**
- * Orders of several legs in the core alone: how many iron condors are taken, executed and closed in a second; how many quotes of their
- * legs come past ten thousand resting ones that they do not touch; and how long 2,000 series take to end in 100,000 portfolios, with the
- * longest time that one slice of it takes.
+ * Multi-leg orders in the core alone: iron condors accepted, executed and closed per second; quotes of their legs processed per second next
+ * to ten thousand resting orders that they do not affect; and the time in which 2,000 series end in 100,000 portfolios, with the longest
+ * slice.
  *
  * Leaves out: everything around the core. No journal, no JSON, no store, no HTTP, no feed.
  *
@@ -55,7 +55,7 @@ interface Condor {
   readonly credit?: number;
 }
 
-/** Sells the inner strikes and buys the outer ones, or takes that back. */
+/** Sells the inner strikes and buys the outer ones, or the reverse. */
 function condor({ portfolioId, underlying, low, closes = false, credit }: Condor): OrderRequest {
   const leg = (right: 'C' | 'P', strike: number, buys: boolean) => ({
     optionSymbol: contractOf(underlying, right, strike),

@@ -31,7 +31,7 @@ const MEASUREMENTS = [
   'postgresql-orders',
   'cluster-cells',
 ] as const;
-/** A measurement that takes longer than this has got stuck. */
+/** Time after which a measurement is stuck. */
 const LONGEST_MS = 360_000;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));

@@ -1,4 +1,4 @@
-/** The code of the quickstart and the tutorials, taken from their pages and run on one server. */
+/** The code of the quickstart and the tutorials, extracted from their pages and run on one server. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The receivers on the page on webhooks, taken from there, against a real server. */
+/** The receivers on the page on webhooks, extracted from it, against a real server. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';

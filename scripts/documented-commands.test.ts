@@ -25,7 +25,7 @@ interface Printed {
   readonly words: readonly string[];
 }
 
-/** Commands in blocks of shell code and in code spans. Brackets around optional parts, comments and settings in front are taken off. */
+/** Commands in blocks of shell code and in code spans. Brackets around optional parts, comments and leading settings are removed. */
 function printedIn(page: string): Printed[] {
   const text = read(page);
   const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) => code.split('\n'));

@@ -17,7 +17,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const document = openApiDocument({ serverUrl: 'http://127.0.0.1:3000', version: '0.1.0' });
 const text = JSON.stringify(document);
 
-/** Errors of the compiler about the TypeScript in the folders of a directory, by folder. One program: loading the library takes longer than a client. */
+/**
+ * Errors of the compiler about the TypeScript in the folders of a directory, by folder. One program: loading the library is slower than
+ * compiling a client.
+ */
 function complaintsByFolder(directory: string, folders: readonly string[]): Record<string, string[]> {
   const files = folders.flatMap((name) => {
     const found = readdirSync(join(directory, name), { recursive: true, withFileTypes: true })

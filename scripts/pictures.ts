@@ -11,7 +11,7 @@ interface Taking {
   readonly scheme?: 'light' | 'dark';
   /** The start of the address; absent = the simulation of the pictures. */
   readonly at?: string;
-  /** Done on the page before the picture is taken. */
+  /** Actions on the page before the picture is taken. */
   readonly before?: () => Promise<void>;
 }
 

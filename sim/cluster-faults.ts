@@ -1,5 +1,5 @@
 /**
- * Three nodes of a cluster and their PostgreSQL as processes on this machine; faults drawn from a seed strike them while clients trade.
+ * Three nodes of a cluster and their PostgreSQL as processes on this machine; faults drawn from a seed are injected while clients trade.
  *
  *   npm run cluster-faults -- --faults 20 [--seed 1]
  *   npm run cluster-faults -- --planted all

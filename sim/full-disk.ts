@@ -25,7 +25,7 @@ const SETTINGS = {
   RATE_LIMIT_DEFAULT: '1000000000',
   JWT_SECRET,
 };
-/** More than a disk of `ROOM` can take. */
+/** More than fits on a disk of `ROOM`. */
 const MOST_ORDERS = 5_000;
 
 class FullDisk {

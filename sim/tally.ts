@@ -5,7 +5,7 @@ export interface Tally {
   acks: number;
   /** Requests whose connection broke before the answer. */
   unanswered: number;
-  /** Unanswered requests that had taken effect all the same. */
+  /** Unanswered requests that had taken effect. */
   recovered: number;
   lost: number;
   phantom: number;

@@ -4,8 +4,8 @@ import { withServer } from '../with-server.js';
 import { buildFixture, forkOf } from './fixture.js';
 
 /*
- * A fixture that a suite of tests shares: it is built once, and each test gets a fork of its snapshot. Forks cost the same however long the
- * fixture took to build, and run side by side.
+ * A fixture that a suite of tests shares: it is built once, and each test gets a fork of its snapshot. The cost of a fork does not depend
+ * on the fixture, and forks run in parallel.
  */
 
 const TESTS = 200;

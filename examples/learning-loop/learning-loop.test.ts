@@ -48,7 +48,7 @@ describe('learning loops', () => {
   }, 120_000);
 });
 
-/** A day on which 1,100 orders expire takes the server two steps; the client reports one. */
+/** A day on which 1,100 orders expire requires two steps of the server; the client reports one. */
 async function goesOn(owner: Sandpit): Promise<void> {
   const { token } = await owner.call('createSimulation', {
     body: { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00-05:00' },

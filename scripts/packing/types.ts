@@ -29,7 +29,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The generic types that the client takes from the protocol, as rows of two tables. */
+/** The generic types of the protocol that the client uses, as rows of two tables. */
 const LOOKUPS = `export type OperationId = keyof Operations;
 export type ParamsOf<Id extends OperationId> = Operations[Id]['params'];
 export type QueryOf<Id extends OperationId> = Operations[Id]['query'];

@@ -22,7 +22,7 @@ const READ_EVERY_MS = 100;
 const READ_ON_MS = 500;
 /** A client that looks for service waits so long for each node. */
 const PROBE_MS = 1_500;
-/** All nodes take tenants again so long after a fault, at most. */
+/** Maximum time after a fault until all nodes accept tenants again. */
 const WHOLE_MS = 45_000;
 const STREAM_MS = 30_000;
 
@@ -57,7 +57,7 @@ export interface ClusterFaultReport {
   commits: number;
   /** Epochs in which cells were written, all cells together. */
   epochs: number;
-  /** Times that an auditor looked at the heads. */
+  /** Number of audits of the heads. */
   looks: number;
   /** By kind: time from each fault until every tenant had an order acknowledged, ms. */
   readonly serviceMs: ReadonlyMap<FaultKind, number[]>;
@@ -143,7 +143,10 @@ export class ClusterRun {
       for (const isKeyed of [true, false]) this.#work.push(tenant.trade(chance.fork(), isKeyed, isOver));
   }
 
-  /** One fault or two at once, until every tenant is served again and all nodes take tenants. Returns what happened, in a line. */
+  /**
+   * Injects one fault or two at once, and waits until every tenant is served again and all nodes accept tenants. Returns a line with the
+   * result.
+   */
   async strike(kind: FaultKind): Promise<string> {
     const { chance } = this.#parts;
     const busiest = kind === 'late-commit' ? await busiestNode(this.#parts.database.url) : undefined;
@@ -191,7 +194,7 @@ export class ClusterRun {
     }
   }
 
-  /** Resolves when all nodes take tenants. */
+  /** Resolves when all nodes accept tenants. */
   async #whole(): Promise<void> {
     const [tenant] = this.#tenants;
     const [node] = this.#nodes;

@@ -20,7 +20,7 @@ export interface SentOrder {
 }
 
 export interface Said {
-  /** 0 = the connection broke or the answer took too long. */
+  /** 0 = the connection broke or the response was too late. */
   readonly status: number;
   readonly text: string;
   /** The node that says it has answered. */

@@ -219,7 +219,7 @@ describe('wash sales among thousands of lots', () => {
   const bought = (): BookEvent[] => Array.from({ length: LOTS }, () => traded('2026-01-05', 'BUY', 1, 10));
   const sold = (date: string): BookEvent[] => Array.from({ length: LOTS }, () => traded(date, 'SELL', 1, 9));
 
-  // Checking every pair of losses and lots after every sale would take hours.
+  // Checking every pair of losses and lots after every sale would last hours.
   it.each<LotMethod>(['FIFO', 'LIFO'])(
     'sold one by one later than 30 days, all losses count (%s)',
     (method) => {

@@ -29,8 +29,8 @@ export interface OrderOptions {
   /** Trail in percent. */
   readonly trailPercent?: number;
   /**
-   * Price of the exit that takes the profit. With `stopLoss`: a bracket. Of `sell` and `cover`, which are exits themselves: the limit, in a pair with the
-   * `stopLoss` that cancels it and is canceled by it.
+   * Price of the take-profit exit. With `stopLoss`: a bracket. Of `sell` and `cover`, which are exits themselves: the limit, in a pair with
+   * the `stopLoss` that cancels it and is canceled by it.
    */
   readonly takeProfit?: number;
   /** Price of the exit that stops the loss. */

@@ -13,7 +13,7 @@ import { chartUnderLoad, trading } from './trading.js';
 import { trouble } from './trouble.js';
 import { webhooks } from './webhooks.js';
 
-/** Would run, were it ever taken for HTML. */
+/** Would run if it were interpreted as HTML. */
 const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</b>`;
 
 describe.runIf(chromiumPath !== undefined)('The dashboard', () => {

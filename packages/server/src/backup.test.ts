@@ -129,7 +129,7 @@ describe('A backup', { timeout: 120_000 }, () => {
         bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
         writeFileSync(path, bytes);
         expect(await refused(join(away, 'b'))).toMatch(/damaged/);
-        // A failed backup leaves no files that could be taken for one.
+        // A failed backup leaves no files that look like a backup.
         expect(readdirSync(away)).toEqual(['a file']);
         expect(readdirSync(home)).not.toContain('backups');
       }),

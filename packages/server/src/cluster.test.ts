@@ -418,7 +418,7 @@ describe('Three nodes on one database', () => {
     const ids = [...told.join('').matchAll(/^id: (.*)\nevent: order-update/gm)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(told.join('')).not.toContain('event: error');
-    // The ticket is a row: the node that has taken the tenant did not issue it. It is bound to its stream.
+    // The ticket is a row: the node that acquired the tenant did not issue it. It is bound to its stream.
     const bound = await fetch(`${via.url}/v1/stream/quotes?symbols=AAPL&ticket=${ticket}`);
     expect(bound.status).toBe(401);
     const resumed = new AbortController();

@@ -14,7 +14,7 @@ export type OrderEnd =
   | { readonly transition: 'CANCELED'; readonly cancelReason: CancelReason };
 
 /**
- * Ends an open order and releases its reservations. Inactive exits of a bracket end with their entry; a remaining exit takes over the
+ * Ends an open order and releases its reservations. Inactive exits of a bracket end with their entry; a remaining exit keeps the
  * reservation that the two shared. Of a pair of closing orders without an entry, both end.
  */
 export function endOrder(d: Decision, order: Order, end: OrderEnd): void {

@@ -27,7 +27,7 @@ import { endOrder } from './end-order.js';
 import { meetCallsNow } from './meet-calls.js';
 import { excludedFromExercise } from './secure-options.js';
 
-/** Schedules the next event of a held series: the close at which its exercise price is taken, or its end. */
+/** Schedules the next event of a held series: the close at which its exercise price is determined, or its end. */
 export function scheduleEndOf(d: Decision, symbol: string): void {
   const contract = d.instrument(symbol);
   if (contract?.assetClass !== 'OPTION') return;
@@ -47,7 +47,7 @@ function exercisePriceAt(d: Decision, contract: OptionContract): Instant | undef
 
 /**
  * Ends series at their settlement (D85), underlying by underlying and portfolio by portfolio, a bounded slice: the remainder is due at
- * once. Series that trade on after the close have their exercise price taken; those that settle at an opening wait for it.
+ * once. For series that trade on after the close the exercise price is determined; those that settle at an opening wait for it.
  */
 export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, 'kind'>): void {
   const due = new Map<string, OptionContract>();

@@ -24,7 +24,7 @@ export function releaseOrders(
     return reservedShares(portfolio, symbol) + taken > held;
   };
   while (lacking()) {
-    // Read again each time: an exit takes over the reservation of its sibling.
+    // Read again each time: an exit inherits the reservation of its sibling.
     const newest = portfolio.openOrders
       .oldestFirst()
       .findLast(({ terms, progress }) =>

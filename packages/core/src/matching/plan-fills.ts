@@ -63,7 +63,7 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 }
 
 /**
- * The modeled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes `ADV × (x / σ)²`
+ * The modeled book behind the touch. By the square-root law of market impact, moving the price by a fraction x requires `ADV × (x / σ)²`
  * shares (ADV = shares a day, σ = a day's standard deviation): that is the size within x of the touch. Levels are a tick or 0.05 % apart,
  * whichever is more; whole shares; the size that one order used is not available until the next quote.
  */

@@ -81,7 +81,7 @@ export class AuditedMarket {
     );
   }
 
-  /** Possible settlement prices of a date's series: the price taken at the close, else the mark; the opening of an index. */
+  /** Possible settlement prices of a date's series: the price determined at the close, else the mark; the opening of an index. */
   #pricesFor(underlying: string, date: string): bigint[] {
     const taken = this.#exercisePrices.get(underlying);
     if (taken?.date === date) return [taken.price];

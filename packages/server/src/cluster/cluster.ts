@@ -159,7 +159,7 @@ export class Cluster {
     await this.placement.rebalance((node, tenantIds) => this.#tellTaken(node, tenantIds));
   }
 
-  /** Tells a node that it may take these tenants. If the message is lost, the node's next poll finds them. */
+  /** Tells a node that it may acquire these tenants. If the message is lost, the node's next poll finds them. */
   #tellTaken(node: ClusterNode, tenantIds: readonly string[]): void {
     this.#parts.ask(node, TAKE_PATH, { tenantIds }, ASK_MS).catch(() => undefined);
   }

@@ -17,7 +17,7 @@ export const digestOf = (what: unknown): string => hash('sha256', JSON.stringify
 
 /**
  * Reasons why a node accepts no cells: differences from the oldest node of the cluster, and a wrong clock. Empty = it accepts cells. The
- * oldest node decides, so that the nodes of a new version take over when the last one of the old version has left.
+ * oldest node decides, so that the nodes of a new version acquire tenants when the last one of the old version has left.
  */
 export function reasonsAgainst(
   own: Pick<ClusterNode, 'incarnation' | 'facts'>,

@@ -27,7 +27,7 @@ const valueIn = ({ brokerage }: Simulation, portfolioId: string) => {
   return valuationOf(portfolio, brokerage, broker);
 };
 
-/** So many shares of a fund with factor 3, which take 75 %, that little is left. */
+/** Enough shares of a fund with factor 3, which require 75 %, to leave little margin. */
 async function nearlyTooMuch(main: Simulation, symbol: string): Promise<string> {
   const portfolioId = await openTestPortfolio(main, { type: 'MARGIN', cash: CASH });
   const quote = main.feed.quoteAt(symbol, main.now());

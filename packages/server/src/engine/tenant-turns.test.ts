@@ -18,7 +18,7 @@ it('TenantTurns: serves tenants in rotation, regardless of the number of their r
   const all = Array.from({ length: 10 }, () => request('greedy'));
   all.push(request('modest'), request('modest'));
   await Promise.all(all);
-  // The first took its turn at once.
+  // The first had its turn immediately.
   expect(done.slice(0, 5)).toEqual(['greedy', 'greedy', 'modest', 'greedy', 'modest']);
   expect(done).toHaveLength(12);
 });

@@ -18,7 +18,7 @@ import {
 import { StoreUnavailable } from '../store/journal.js';
 import { TierTurns } from './tier-turns.js';
 
-/** Milliseconds that a command takes. */
+/** Duration of a command, ms. */
 const COMMAND_MS = 1;
 
 /** An event loop that turns when the test says so. */

@@ -343,7 +343,7 @@ describe('Taxes', () => {
     await quote('AAPL', 96);
     await order('AAPL', 'SELL_TO_CLOSE', 10);
     expect((await get('tax-lots?method=LIFO')).lots[0].costBasis).toBe(lots[0].costBasis);
-    // The older lot, of a basis of 1,020, is sold for 960: the other one replaces it and takes the loss over.
+    // The older lot, of a basis of 1,020, is sold for 960: the other one replaces it and absorbs the loss.
     expect((await get('tax-lots?method=FIFO')).lots[0].costBasis).toBe(950 + 60);
   });
 

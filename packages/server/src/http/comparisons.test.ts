@@ -123,7 +123,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     const sim = await simulation({}, { portfolioType: 'CASH' });
     const { client, portfolioId } = sim;
     await pushQuote(client);
-    // A trailing stop is not what every broker takes; fractions neither.
+    // Not every broker accepts trailing stops, or fractions.
     const fraction = await placeOrder(client, portfolioId, { quantity: 0.5, limitPrice: 50 });
     await client.put(`/v1/orders/${fraction.orderId}/cancel`);
     const whole = await placeOrder(client, portfolioId, { quantity: 5, limitPrice: 50 });

@@ -88,7 +88,7 @@ it('a server that is killed while a competition is entered and started keeps eve
         const order = { symbol: 'AAA', orderType: 'MARKET', limitPrice: undefined, quantity: 1 };
         await send('POST', '/orders', orderBody(portfolioId as string, order), token as string);
       }
-      // A name whose entry was not acknowledged is either taken or free.
+      // A name whose entry was not acknowledged is either in use or free.
       const listed = (await send('GET', `${path}/entries?limit=100`)).data as Body[];
       for (let number = 0; number < ENTRIES; number++) {
         const displayName = `Entry ${number}`;

@@ -1,4 +1,4 @@
-/** Instants that a simulation's clock can show (D219), on every route that takes one; durations of the clock. */
+/** Instants that a simulation's clock can show (D219), on every route that accepts one; durations of the clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPortfolio, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
 

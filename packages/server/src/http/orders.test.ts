@@ -148,7 +148,7 @@ describe('creating an order', () => {
       quantity: 10_000,
     });
     expect(status).toBe(400);
-    // Sold short, a share at 2.00 takes 2.50, which is half of 5.00.
+    // Sold short, a share at 2.00 requires 2.50, which is half of 5.00.
     expect(body).toEqual({
       statusCode: 400,
       message: 'Insufficient funds',
@@ -358,7 +358,7 @@ describe('an order that the market has changed (D134)', () => {
     expect((await shown(orderId)).bracketConfig).toEqual(withStop(96, 88, 110));
     await split();
     expect((await shown(orderId)).bracketConfig).toEqual(withStop(48, 44, 55));
-    // The target fills and takes the stop loss with it.
+    // The target fills, which cancels the stop loss.
     await pushQuote(client, { bid: 55, ask: 55.1, last: 55 });
     expect((await shown(stop.orderId)).cancelReason).toBe('OCO');
     expect((await shown(orderId)).bracketConfig).toEqual(withStop(48, 44, 55));

@@ -113,7 +113,7 @@ describe('rate limits', () => {
     expect(refused.body.error.retryAfter).toBe(40);
     expect((await client.get(`/v1/orders/portfolio/${portfolioId}`)).body.pagination.total).toBe(1);
     test.time.monotonicMs += 60_000;
-    // Larger than the limit: it takes all of it.
+    // Larger than the limit: it uses all of it.
     const large = await batch(5);
     expect(large.status).toBe(201);
     expect(large.headers['x-ratelimit-remaining']).toBe('0');

@@ -151,7 +151,7 @@ it('a stream opened before its token was revoked ends', async () => {
     })
   ).body as { portfolioId: string };
   const read = main.read.bind(main);
-  // The handler looks the portfolio up, and meanwhile the key is taken back.
+  // The key is revoked while the handler looks the portfolio up.
   main.read = async (...args: Parameters<typeof read>) => {
     await test.access.revokeKey(keyId).catch(() => undefined);
     return read(...args) as never;

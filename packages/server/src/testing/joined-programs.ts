@@ -1,6 +1,6 @@
 /**
- * The joined programs that tests start: loading a thousand small files takes a server most of its start. They are used for as long as the
- * build is the one that they were made of; after another, tests start what that left in dist/.
+ * The joined programs that tests start: loading a thousand small files is most of the start of a server. They are used while they match the
+ * build; after another build, tests start the files in dist/.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

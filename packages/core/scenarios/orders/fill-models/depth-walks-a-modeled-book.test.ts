@@ -48,7 +48,7 @@ describe('beyond the displayed size an order walks the modeled book', () => {
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     market.place(open(), { quantity: 1000 });
     const second = market.place(open(), { quantity: 3000 });
-    // The first took 275 of the 1,875 at 100.10.
+    // The first bought 275 of the 1,875 at 100.10.
     expect(market.fills(second)).toEqual(['1600 @ 100.1', '1400 @ 100.15']);
   });
 

@@ -6,8 +6,8 @@ const lines = (requirement: ReturnType<typeof regT>): unknown[] =>
   requirement.groups.map(({ strategy, amounts }) => [strategy, dollars(amounts.house)]);
 
 /**
- * "Margin Requirement Examples for Sample Options-based Positions" of the Cboe, column strategy-based margin: what has to be
- * deposited, premiums received taken off. Read at studylib.net/doc/11615061.
+ * "Margin Requirement Examples for Sample Options-based Positions" of the Cboe, column strategy-based margin: the deposit required, net of
+ * premiums received. Read at studylib.net/doc/11615061.
  */
 describe("the Cboe's sheet of sample positions", () => {
   const ibm = { underlyingPrice: '97.73' };

@@ -237,7 +237,7 @@ it('a recorded session, compared or replayed with the same commands at the same 
     if (i % 10 === 0) await client.get('/v1/market-data/quote/AAPL');
   }
   await vi.waitFor(async () => {
-    // Until the source is back. Less than the first order: it always takes several executions.
+    // Until the source is back. Less than the first order, which always needs several executions.
     fake.quote({ symbol: 'AAPL', atMs: now(), bid: 97, ask: 97.02, bidSize: 300, askSize: 300 });
     const { body } = await client.get('/v1/orders?status=FILLED');
     expect(body.data).toHaveLength(3);

@@ -6,7 +6,7 @@ import type { QuestionConnection } from './question-connection.js';
 
 /** Blocks fetched at a time. */
 const FETCHED_AT_A_TIME = 32;
-/** A page of blocks may take longer than a lookup. */
+/** A page of blocks may be slower than a lookup. */
 const PAGE_MS = 10_000;
 
 interface BlockRow {

@@ -12,7 +12,7 @@ import type { QuestionConnection } from './question-connection.js';
 const PART_CHARACTERS = 1 << 20;
 /** Parts fetched at a time. */
 const FETCHED_AT_A_TIME = 4;
-/** Reading a part may take longer than a lookup. */
+/** Reading a part may be slower than a lookup. */
 const PAGE_MS = 10_000;
 const NEWLINE = 10;
 

@@ -87,7 +87,7 @@ describe('the fence of a cell', () => {
     await taker.client.query('COMMIT');
     expect((await committing).rows).toEqual([]);
     expect(await blocks()).toBe(0);
-    // The new owner goes on from the head that it took.
+    // The new owner continues from the head that it acquired.
     expect((await taker.client.query(COMMIT, firstRecord(2))).rows).toEqual([{ cell: CELL }]);
     expect((await owner.client.query(COMMIT, firstRecord(1))).rows).toEqual([]);
     expect(await blocks()).toBe(1);

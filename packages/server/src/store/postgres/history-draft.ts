@@ -1,7 +1,7 @@
 import type { OrderProgress, OrderTerms, PortfolioSnapshot } from '@sandpit/core';
 import type { QuestionConnection } from './question-connection.js';
 
-/** Writing the rows of a group of records may take longer than a lookup. */
+/** Writing the rows of a group of records may be slower than a lookup. */
 const WRITE_MS = 10_000;
 
 /** An order as the tables are to have it. */

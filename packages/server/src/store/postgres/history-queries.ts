@@ -19,7 +19,7 @@ import type { QuestionConnection } from './question-connection.js';
 /** Orders that are over, which never change, that are remembered. */
 const ORDERS_REMEMBERED = 5_000;
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'EXPIRED']);
-/** A page may take longer than a lookup. */
+/** A page may be slower than a lookup. */
 const PAGE_MS = 10_000;
 
 interface StoredOrder {

@@ -119,7 +119,7 @@ describe('Nodes that share a database', () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await b.ownership.revoke(a.ownership.incarnation);
-    // The node does not know yet: it may answer, and its tenant cannot be taken.
+    // The node does not know yet: it may still respond, and its tenant cannot be acquired.
     expect(a.mayAnswer?.()).toBe(true);
     expect([...(await b.ownership.take([TENANT]))]).toEqual([]);
     let answeredUntil = 0;

@@ -19,7 +19,7 @@ export abstract class FakeVendor {
   readonly requests: string[] = [];
   /** Answers that go before the vendor's own, by path; each is given once. */
   readonly prepared = new Map<string, FakeAnswer[]>();
-  /** Takes connections, or refuses them as a server that is down does. */
+  /** Accepts connections, or refuses them like a server that is down. */
   isDown = false;
   /** The key of the server is not good any more. */
   isExpired = false;
