@@ -203,7 +203,7 @@ describe('imports', () => {
     expect(unused).toEqual([]);
   });
 
-  it('of the protocol are found where something comes in from outside', () => {
+  it('of the protocol are found only at the edge', () => {
     const elsewhere = shipped
       .filter(({ package: name, imports }) => name === 'server' && imports.includes('@sandpit/protocol'))
       .filter(({ path }) => !['http', 'brokers'].includes(folderOf(path)) && basename(path) !== 'config.ts');

@@ -122,7 +122,7 @@ describe('money-weighted return', () => {
     expect(moneyWeightedReturn(points, 0.21)?.rate).toBeCloseTo(0.1, 12);
   });
 
-  it('is absent where no rate explains the end', () => {
+  it('is absent if no rate explains the end', () => {
     const points = [
       { at: START, equity: 100 },
       { at: START + 2 * DAY, equity: 1000 },

@@ -239,7 +239,7 @@ describe('wash sales among thousands of lots', () => {
     },
   );
 
-  it('bought again one by one, every share takes over the loss of one', () => {
+  it('bought again one by one, every share absorbs the loss of one', () => {
     const { gains, lots } = taxes([
       traded('2026-01-05', 'BUY', LOTS, 10),
       ...sold('2026-03-05'),

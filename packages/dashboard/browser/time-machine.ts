@@ -87,7 +87,7 @@ export function timeMachine(visit: Visit): void {
     await visit.leave(page);
   }, 120_000);
 
-  it('scripts an order, halts a symbol and drops an answer, and takes each of them back', async ({
+  it('scripts an order, halts a symbol and drops a response, and reverts each of them', async ({
     expect,
   }) => {
     const page = await visit.reader(ALL_SCOPES);

@@ -3,7 +3,7 @@ import { it } from 'vitest';
 import { ALL_SCOPES, OwnSimulation, SOON, tokenWith, type Visit } from './surroundings.js';
 
 export function trouble(visit: Visit): void {
-  it('says that a token has expired, and goes on where it was with another', async () => {
+  it('shows that a token has expired, and continues with another', async () => {
     const reader = await visit.reader(ALL_SCOPES);
     await visit.go('nowhere', reader);
     const kept = JSON.stringify({ main: tokenWith(ALL_SCOPES, -60) });

@@ -107,7 +107,7 @@ const deliveryOf = (number: number) => ({
   status: 'DELIVERED' as const,
 });
 
-it('migrateStore: moves everything to PostgreSQL and back, goes on where it was broken off, and is refused for a store in use', async () => {
+it('migrateStore: moves everything to PostgreSQL and back, continues after an interruption, and is refused for a store in use', async () => {
   const first = join(folder, 'first');
   const url = await newDatabase();
   // A simulation with orders, a snapshot, a fork with an order of its own, a deleted simulation, a webhook.

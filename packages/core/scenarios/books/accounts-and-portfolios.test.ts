@@ -252,7 +252,7 @@ describe('withdrawals from a MARGIN portfolio (D109)', () => {
     expect(dollars(market.value(portfolio).marginLoan)).toBe(5000);
   });
 
-  it('leave 2,000 of equity behind a loan, and none where nothing is owed', () => {
+  it('leave 2,000 of equity with a loan, and none without a debt', () => {
     const { market, portfolio } = margin(3000);
     market.place(portfolio, { quantity: 10 });
     // 2,500 is above the requirement; all 2,000 of cash may be withdrawn, but no loan is possible with 1,000 of equity.

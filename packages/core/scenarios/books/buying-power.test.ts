@@ -57,7 +57,7 @@ describe('overnight buying power', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(100_000);
   });
 
-  it('is bound by the maintenance excess where the house asks for more than half', () => {
+  it('is bound by the maintenance excess if the house requires more than half', () => {
     const broker = testBroker('default', { houseMaintenanceLongBps: 8000 });
     const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
@@ -102,7 +102,7 @@ describe('the margin check: an order needs its requirement, not its value (D108)
     expect(market.value(portfolio)).toMatchObject({ maintenanceExcess: 0, marginCallActive: false });
   });
 
-  it('a short sale is judged at the ask, or at its limit where that is higher', () => {
+  it('a short sale is checked at the ask, or at its limit if that is higher', () => {
     const { market, portfolio } = regT(10_000);
     market.quote('AAPL', '100.00', '101.00');
     // Half of 198 × 101 is 9,999; the bid would have let 200 pass.

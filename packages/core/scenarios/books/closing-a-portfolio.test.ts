@@ -90,7 +90,7 @@ describe('closePortfolio: is refused (D212)', () => {
     expect(entriesSince(market, before)).toEqual(['WITHDRAWAL: -100010']);
   });
 
-  it('while proceeds of a round trip on one day are pending, though nothing is to be delivered', () => {
+  it('while proceeds of a round trip on one day are pending, without a pending delivery', () => {
     const { market, portfolio } = opened();
     market.place(portfolio, { quantity: 1 });
     market.place(portfolio, { quantity: 1, intent: 'SELL_TO_CLOSE' });
@@ -147,7 +147,7 @@ describe('closePortfolio: is refused (D212)', () => {
     expect(entriesSince(market, before)).toEqual(['INTEREST: -0.32']);
   });
 
-  it('while a call about a day is open, though nothing is missing any more', () => {
+  it('while a call on trades of a day is open, even without a deficit', () => {
     const patient = testBroker('default', { liquidation: 'NEVER', marginInterestTiers: [] });
     const rules = { ...testRules(), brokers: new Map([['default', patient]]) };
     const market = new TestMarket({ date: '2026-06-08', rules });

@@ -107,7 +107,7 @@ describe('importPositions (D206)', () => {
     expect(market.portfolio(portfolio).positions.size).toBe(0);
   });
 
-  it('is refused where the portfolio holds something or has open orders', () => {
+  it('is refused if the portfolio has positions or open orders', () => {
     const { market, portfolio } = opened();
     market.place(portfolio, { quantity: 1, limit: '90' });
     expect(market.refuse(command(market, portfolio, [lot('AAPL', 10, '90')]))).toMatchObject({
@@ -124,7 +124,7 @@ describe('importPositions (D206)', () => {
     expect(market.portfolio(portfolio).secured.get('AAPL')?.shares).toBe(Quantity.of(100));
   });
 
-  it('issues a call where a MARGIN portfolio arrives below its requirement', () => {
+  it('issues a call if a MARGIN portfolio arrives below its requirement', () => {
     const { market, portfolio } = opened({ type: 'MARGIN', marginType: 'REG_T', cash: 1000 });
     imported(market, portfolio, [lot('AAPL', 1000, '40')], Money.ofDollars(-90_000));
     market.advanceMs(60_000);

@@ -21,7 +21,7 @@ it('a purchase beyond the cash is lent: the loan is the debit, and equity stays'
   expect(dollars(value.houseRequirement)).toBe(3750);
 });
 
-it('the margin call comes where the equity falls below 25 % of the market value', () => {
+it('the margin call is issued when the equity falls below 25 % of the market value', () => {
   const { market, portfolio } = borrowed();
   // 5,000 / (150 × 0.75) = 44.44…
   market.quote('AAPL', '44.45', '44.45');
@@ -49,7 +49,7 @@ describe('the debit (D139)', () => {
     expect(shown(market, portfolio)).toEqual({ settled: 1000, pending: 0, loan: 0 });
   });
 
-  it('is none where all is bought and sold on one day', () => {
+  it('is none if everything is bought and sold on one day', () => {
     const { market, portfolio } = borrowed();
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 150 });
     expect(shown(market, portfolio)).toEqual({ settled: 0, pending: 10_000, loan: 0 });
@@ -83,7 +83,7 @@ describe('the debit (D139)', () => {
   });
 });
 
-it('a purchase that has been set aside for is not lent twice: the reservation counts in full against the buying power', () => {
+it('a reserved purchase is not lent twice: the reservation counts in full against the buying power', () => {
   const { market, portfolio } = borrowed();
   // 2 × (10,000 − 7,500) = 5,000 remain, and the order for 40 reserves 4,000 of it.
   market.place(portfolio, { quantity: 40, limit: '99.99', tif: 'GTC' });

@@ -49,7 +49,7 @@ describe('at the close', () => {
     expect(dollars(point.maintenanceExcess)).toBe(8900);
   });
 
-  it('by the official close where the market has one, not by its last quote', () => {
+  it('by the official close if the market has one, not by its last quote', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     market.quote('AAPL', '100.00', '100.00');

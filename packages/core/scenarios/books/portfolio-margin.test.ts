@@ -65,7 +65,7 @@ describe('a broker that asks for a multiple (D114)', () => {
     return { market, portfolio };
   };
 
-  it('asks for it initially and to hold alike, and counts buying power at 15 % all the same', () => {
+  it('requires it as initial and maintenance margin, and counts buying power at 15 %', () => {
     const { market, portfolio } = held(200_000);
     const value = market.value(portfolio);
     expect(dollars(value.houseRequirement)).toBe(22_500);

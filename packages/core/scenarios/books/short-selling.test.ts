@@ -67,7 +67,7 @@ describe('is refused', () => {
     });
   });
 
-  it('where the stock cannot be borrowed', () => {
+  it('if the stock cannot be borrowed', () => {
     const market = new TestMarket();
     market.quote('HTB', '60.00', '60.00');
     const portfolio = market.openPortfolio({ type: 'MARGIN' });

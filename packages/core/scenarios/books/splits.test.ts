@@ -38,7 +38,7 @@ describe('a forward split of 7 for 1', () => {
     expect(dollars(market.portfolio(portfolio).balances.REALIZED_PNL) + 0).toBe(0);
   });
 
-  it('adjusts open orders: more shares, lower prices, the same money set aside or less', () => {
+  it('adjusts open orders: more shares, lower prices, the same reservation or less', () => {
     const { market, portfolio } = holding(10, '700.00');
     const buy = market.place(portfolio, { quantity: 1, limit: '650.00', tif: 'GTC' });
     const sell = market.place(portfolio, {
@@ -122,7 +122,7 @@ describe('shares on their way', () => {
     expect(position).toMatchObject({ settled: 70_000_000, pending: 0 });
   });
 
-  it('are given multiplied where they were sold the day before', () => {
+  it('are delivered multiplied if they were sold the day before', () => {
     const { market, portfolio, position } = holding(10, '700.00');
     market.advanceTo('2026-01-06', 10);
     market.quote('AAPL', '700.00', '700.00');
@@ -134,7 +134,7 @@ describe('shares on their way', () => {
     expect(position).toMatchObject({ settled: 42_000_000, pending: 0 });
   });
 
-  it('lose the fraction themselves where nothing is delivered yet', () => {
+  it('lose the fraction themselves before their delivery', () => {
     const { market, position } = holding(5, '30.00', { fractional: false });
     split(market, 3, 2, '2026-01-06');
     market.advanceTo('2026-01-06', 3);
@@ -145,7 +145,7 @@ describe('shares on their way', () => {
 });
 
 describe('a fraction of a share', () => {
-  it('stays where the broker keeps fractions: 5 become 7.5', () => {
+  it('stays if the broker keeps fractions: 5 become 7.5', () => {
     const { market, portfolio, position } = holding(5, '30.00');
     split(market, 3, 2);
     market.advanceTo(EX, 3);

@@ -42,7 +42,7 @@ describe('the rules of a competition (D195)', () => {
     expect(entry.submit({ quantity: 1, intent: 'SELL_TO_OPEN' })).toBe('COMPETITION_RULE shortSelling');
   });
 
-  it('latencyProfile: delays every order, whatever the order names', () => {
+  it('latencyProfile: delays every order, regardless of its symbol', () => {
     const entry = new TestEntry({ latencyProfile: 'RETAIL' });
     const order = entry.m.place(entry.portfolio, {
       quantity: 1,

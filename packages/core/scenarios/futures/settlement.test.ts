@@ -64,7 +64,7 @@ describe('daily settlement of variation (D95)', () => {
     expect(result).toMatchObject({ oldCashBalance: Money.ofUnits(100_487.5e4), realizedPnl: 487.5e4 });
   });
 
-  it('ends a short in cash with the last trade, at the index where it is quoted (D96)', () => {
+  it('ends a short in cash with the last trade, at the index if it is quoted (D96)', () => {
     const m = market();
     const portfolio = m.openPortfolio({ type: 'MARGIN' });
     m.place(portfolio, { symbol: ES, quantity: 1, intent: 'SELL_TO_OPEN' });

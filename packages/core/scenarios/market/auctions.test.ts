@@ -397,7 +397,7 @@ describe('orders for the auctions (D180)', () => {
     expect(m.portfolio(portfolio).positions.get('MSFT')?.pending).toBe(-10_000_000);
   });
 
-  it('are rejected where the funds are gone when their auction comes', () => {
+  it('are rejected if the funds are missing at their auction', () => {
     const { m } = early();
     const portfolio = m.openPortfolio({ cash: 1_600 });
     const order = m.place(portfolio, opg());

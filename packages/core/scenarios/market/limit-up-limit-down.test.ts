@@ -90,7 +90,7 @@ describe('limit up, limit down (D179)', () => {
     expect(m.fills(order)).toEqual(['10 @ 130.01']);
   });
 
-  it('moves the reference to the mean where it differs by 1 %, after 30 seconds at the earliest', () => {
+  it('moves the reference to the mean if it differs by 1 %, after 30 seconds at the earliest', () => {
     const { m, at } = open();
     const reference = (): string =>
       Price.format(m.brokerage.state.bands.get('AAPL')?.reference ?? price('0'));
@@ -124,7 +124,7 @@ describe('limit up, limit down (D179)', () => {
     expect(haltOf(m)).toMatchObject({ symbol: 'TIER1', reason: 'LUDP' });
   });
 
-  it('counts a trade once, and the middle of quotes where a feed has no trades', () => {
+  it('counts a trade once, and the middle of quotes if a feed has no trades', () => {
     const { m, at } = open();
     at('99.00', '101.00');
     const band = () => m.brokerage.state.bands.get('AAPL');

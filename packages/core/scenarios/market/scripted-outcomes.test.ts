@@ -138,7 +138,7 @@ describe('scripted fills (D175)', () => {
     expect(m.order(held).status).toBe('FILLED');
   });
 
-  it('wait for the first quote where no price is written, and for none where one is', () => {
+  it('wait for the first quote without a given price, and for none with one', () => {
     const m = new TestMarket();
     const portfolio = m.openPortfolio();
     m.script(fill(percent(50, { price: Price.of('20') }), percent(50)));

@@ -151,7 +151,7 @@ describe('a vertical (D75, D78)', () => {
     expect(m.order(order)).toMatchObject({ status: 'ACTIVE', filledQuantity: 4_000_000 });
   });
 
-  it('fills all or nothing where that is asked for', () => {
+  it('fills all or nothing on request', () => {
     const m = market();
     const portfolio = m.openPortfolio();
     const order = m.place(

@@ -186,7 +186,7 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(14_000 - 160.5);
   });
 
-  it('nothing is set aside any more once the portfolio has margin at a broker of level 4', () => {
+  it('the reservation ends once the portfolio has margin at a broker of level 4', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 50_000 });
     m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
@@ -204,7 +204,7 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
     m.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 100 });
   });
 
-  it('spreads against the largest loss where the broker allows them, by a long that is held', () => {
+  it('spreads against the largest loss if the broker allows them, by an existing long', () => {
     const broker = testBroker('default', { spreadsInCashAccounts: true });
     const m = market({ rules: { brokers: new Map([['default', broker]]) } });
     const portfolio = m.openPortfolio({ cash: 10_000 });
@@ -320,7 +320,7 @@ describe('a switch of the broker (D124)', () => {
     else expect(result).not.toHaveProperty('code');
   });
 
-  it('is refused where the cash to secure a put is not there', () => {
+  it('is refused without the cash to secure a put', () => {
     const m = market({ rules: { brokers } });
     const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });

@@ -205,7 +205,7 @@ describe('a spread with strikes that a split moves apart (D220)', () => {
     expect(m.portfolio(portfolio).secured.size).toBe(0);
   });
 
-  it('cash that comes in later is set aside as well', () => {
+  it('cash deposited later is reserved as well', () => {
     const { m, portfolio } = putSpread(500);
     const transfer = (amount: number) =>
       m.execute<'TransferCash'>({

@@ -116,7 +116,7 @@ describe('grains pause in the morning', () => {
   });
 });
 
-describe('where nothing ever closes', () => {
+describe('in an always-open market', () => {
   it.each(['EQUITIES', 'OPTIONS', 'LATE_OPTIONS', 'FUTURES', 'GRAINS'] as const)(
     '%s trade at any instant, and their days meet at midnight',
     (id) => {

@@ -77,7 +77,7 @@ describe('New York wall time', () => {
     expect(newYorkDayOf(at('1969-12-31T12:00:00Z'))).toBe(-1);
   });
 
-  it('is written with its offset, and milliseconds only where there are any', () => {
+  it('is written with its offset, and milliseconds only if there are any', () => {
     expect(formatNewYork(at('2026-01-05T14:30:00Z'))).toBe('2026-01-05T09:30:00-05:00');
     expect(formatNewYork(at('2026-07-06T13:30:01.050Z'))).toBe('2026-07-06T09:30:01.050-04:00');
     expect(formatNewYork(at('1969-12-31T23:59:59.999Z'))).toBe('1969-12-31T18:59:59.999-05:00');

@@ -68,7 +68,7 @@ describe('saleFees', () => {
   });
 });
 
-test('docs/rules/fees.md shows both tables as they are', async () => {
+test('docs/rules/fees.md shows both tables unchanged', async () => {
   const page = await readFile(new URL('../../../../docs/rules/fees.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| (\d{4}-\d\d-\d\d) \|([\d. |]+)\|/gm)].map(([, date, figures]) => [
     date,

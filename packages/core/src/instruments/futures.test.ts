@@ -121,7 +121,7 @@ describe('last trade dates (D91)', () => {
     expect(settles('ZCZ26', '2026-11-27')).toBe('2026-11-27T13:05');
   });
 
-  it('where nothing closes it ends at its hour or at 16:00', () => {
+  it('in an always-open market it ends at its hour or at 16:00', () => {
     const always = calendarById('always-open');
     expect(always.format(tradingEndsAt(contract('ESZ26'), always)).slice(0, 16)).toBe('2026-12-18T09:30');
     expect(always.format(tradingEndsAt(contract('CLZ24'), always)).slice(0, 16)).toBe('2024-11-20T16:00');

@@ -81,7 +81,7 @@ describe('the last trade date of a series', () => {
     expect(lastTradeDateOf(contractOf(symbol), xnys)).toBe(date);
   });
 
-  it('counts no day as closed where the market never is', () => {
+  it('counts no day as closed in an always-open market', () => {
     const saturday = contractOf('AAPL141220C00100000');
     expect(expirationDayOf(saturday, calendarById('always-open'))).toBe(TradingDate.of('2014-12-20'));
     expect(expirationDayOf(saturday, xnys)).toBe(TradingDate.of('2014-12-19'));

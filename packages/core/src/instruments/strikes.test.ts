@@ -33,7 +33,7 @@ describe('strikes of options listed by rule (D126)', () => {
     ]);
   });
 
-  it('reach as far as they are asked to', () => {
+  it('reach as far as requested', () => {
     const strikes = strikesAround(stock.weekly, Price.of('230'), 0.5);
     expect(shown(strikes).at(0)).toBe('115');
     expect(shown(strikes).at(-1)).toBe('345');

@@ -57,7 +57,7 @@ describe('a series trades for the last time (D69)', () => {
     expect(xnys.format(tradingEndsAt(option(symbol), xnys)).slice(0, 16)).toBe(time);
   });
 
-  it('at 16:00 where nothing ever closes', () => {
+  it('at 16:00 in an always-open market', () => {
     const calendar = calendarById('always-open');
     const ends = tradingEndsAt(option('SPY260116C00600000'), calendar);
     expect(calendar.format(ends).slice(0, 16)).toBe('2026-01-16T16:00');

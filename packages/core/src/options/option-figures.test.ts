@@ -118,7 +118,7 @@ describe('the underlying of options that has no quote (D85)', () => {
     expect(underlyingPriceOf(contractOf(CALL), end)).toBe(Price.of('205.5'));
   });
 
-  it('is unknown without such a pair, and where it would be worth nothing', () => {
+  it('is unknown without such a pair, and if it would be 0 or less', () => {
     expect(underlyingPriceOf(contractOf(CALL), marketOf({ [CALL]: { bid: '1', ask: '2' } }))).toBeUndefined();
     const absurd = marketOf({ [CALL]: { bid: '0.01', ask: '0.01' }, [PUT]: { bid: '300', ask: '300' } });
     expect(underlyingPriceOf(contractOf(CALL), absurd)).toBeUndefined();
@@ -149,7 +149,7 @@ describe('the Greeks of a contract (D71)', () => {
     expect(vegaPerContract).toBeCloseTo(100 * share.vega, 6);
   });
 
-  it('are 0 where the underlying has no price', () => {
+  it('are 0 if the underlying has no price', () => {
     expect(greeksOf(contractOf(CALL), marketOf({ [CALL]: { bid: '9.90', ask: '10.10' } }))).toEqual({
       deltaPerContract: 0,
       gammaPerContract: 0,

@@ -102,7 +102,7 @@ describe('magic client order ids (D176)', () => {
     });
   });
 
-  it('are ordinary ids where scripts are off', () => {
+  it('are ordinary ids if scripts are off', () => {
     const { m, portfolio } = open(false);
     expect(m.order(m.place(portfolio, named('~error'))).status).toBe('FILLED');
     expect(m.order(m.place(portfolio, named('~nothing'))).status).toBe('FILLED');

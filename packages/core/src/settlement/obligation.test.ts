@@ -32,7 +32,7 @@ it('shares settle by the cycle of the date, options on the next settlement day, 
   expect(settlementDateOf(future, date, xnys)).toBeUndefined();
 });
 
-it('settlementEntries: moves pending to settled cash in one SETTLEMENT entry, where cash moved', () => {
+it('settlementEntries: moves pending to settled cash in one SETTLEMENT entry, if cash moved', () => {
   const date = TradingDate.of('2026-06-02');
   const cash = Money.ofDollars(90);
   expect(settlementEntries({ date, cash })).toEqual([]);

@@ -331,7 +331,7 @@ describe('docs/rules/brokers.md', () => {
     broker.dayTradeRegime ?? 'by date',
   ];
 
-  test('shows every field of every built-in broker as it is', async () => {
+  test('shows every field of every built-in broker unchanged', async () => {
     const page = await readFile(new URL('../../../../docs/rules/brokers.md', import.meta.url), 'utf8');
     const rows = page
       .split('\n')

@@ -52,7 +52,7 @@ describe('rankingOf', () => {
     ]);
   });
 
-  it('gives one first rank where every entry has left, unless all left alike', () => {
+  it('gives one first rank if every entry has left, unless all are tied', () => {
     const left = (name: string, removedAt: number, totalReturn: number): Standing =>
       standing(name, { status: 'WITHDRAWN', removedAt, totalReturn });
     expect(ranks([left('A', 1, 0), left('B', 1, 0.1), left('C', 2, 0)])).toEqual([

@@ -93,7 +93,7 @@ describe('The main simulation of a tenant', () => {
     expect(await openTestPortfolio(main)).not.toBe(await first());
   });
 
-  it('fills against the full displayed size, whatever other tenants have used', async () => {
+  it('fills against the full displayed size, regardless of other tenants', async () => {
     const { simulations, main } = await startSimulations();
     const other = await simulations.keepMain(OTHER);
     const size = 100_000_000 as never;

@@ -87,7 +87,7 @@ export function feedContract(feedCase: FeedCase): void {
       expect(second).toEqual(whole.filter(({ at }) => at > middle));
     });
 
-    test('continues where a read of a span was interrupted', async () => {
+    test('continues after an interrupted read of a span', async () => {
       const whole = await opened(told);
       const parts = await opened(async (feed) => {
         const seen: MarketEvent[] = [];

@@ -240,7 +240,7 @@ describe('everything but trading and reading is 403 for the token of an entry (D
 });
 
 describe('entries under attack', () => {
-  it('a name with markup is shown as it is, and one of control characters or direction marks is refused', async () => {
+  it('a name with markup is shown unchanged, and one of control characters or direction marks is refused', async () => {
     const { path } = await started();
     const markup = '<img src=x onerror=alert(1)>';
     expect((await enter(test, path, markup)).status).toBe(201);

@@ -374,7 +374,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.list({ ...events, owner: '2' })).toEqual({ items: [], total: 0 });
     });
 
-    it('resumes order events where a stream left off', async () => {
+    it('resumes order events after the last one received', async () => {
       const { history, journal } = await open();
       const happened = (event: number): HistoryChange => ({ change: 'stream-event', event });
       await Promise.all(

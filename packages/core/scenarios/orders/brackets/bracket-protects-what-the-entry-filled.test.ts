@@ -92,7 +92,7 @@ describe('the exits of a bracket', () => {
     expect(market.brokerage.state.orders.size).toBe(0);
   });
 
-  it('where the entry filled after hours they wait for the open', () => {
+  it('if the entry filled after hours they wait for the open', () => {
     const market = new TestMarket({ hour: 17 });
     market.quote('AAPL', '99.90', '100.00', { last: '100.00', askSize: 4 });
     const portfolio = market.openPortfolio();
@@ -145,7 +145,7 @@ describe('one cancels the other', () => {
     expect(market.order(stop)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });
   });
 
-  it('an exit that fills in part leaves so much less to the other', () => {
+  it('an exit that fills in part leaves the remainder to the other', () => {
     const { market, target, stop, reserved } = resting();
     market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
     market.quote('AAPL', '110.20', '110.30', { last: '110.20', bidSize: 4 });
@@ -175,7 +175,7 @@ describe('one cancels the other', () => {
   });
 });
 
-describe('the shares that exits have set aside', () => {
+describe('the shares that exits reserve', () => {
   it('cannot be sold by another order', () => {
     const { market, portfolio } = resting();
     market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
@@ -201,7 +201,7 @@ describe('the shares that exits have set aside', () => {
     expect(reserved()).toBe(0);
   });
 
-  it('after a partial exit and its cancel, later fills of the entry are set aside exactly', () => {
+  it('after a partial exit and its cancel, later fills of the entry are reserved exactly', () => {
     const { market, target, stop, reserved } = resting();
     market.quote('AAPL', '99.90', '100.00', { last: '100.00', askSize: 4 });
     market.quote('AAPL', '110.20', '110.30', { last: '110.20', bidSize: 2 });
@@ -308,7 +308,7 @@ describe('a short bracket is the mirror image', () => {
     expect(market.portfolio(portfolio).positions.get('AAPL')?.lots).toEqual([]);
   });
 
-  it('the shares to buy back are set aside', () => {
+  it('the shares to buy back are reserved', () => {
     const { market, portfolio } = short();
     expect(market.submit(portfolio, { intent: 'BUY_TO_CLOSE', quantity: 1 })).toMatchObject({
       code: 'INSUFFICIENT_POSITION',

@@ -94,7 +94,7 @@ describe('a cancel sent while the order is still on its way', () => {
     expect(market.statuses(order)).toEqual(['PENDING', 'CANCELING', 'CANCELED']);
   });
 
-  it('keeps saying CANCELING where the market has closed in between', () => {
+  it('stays CANCELING if the market has closed in between', () => {
     const market = new TestMarket({ hour: 15, minute: 59 });
     market.quote('AAPL', '99.90', '100.00');
     const order = market.place(market.openPortfolio(), {

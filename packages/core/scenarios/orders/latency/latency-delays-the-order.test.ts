@@ -5,7 +5,7 @@ import { TestMarket } from '../../../src/testing/market.js';
 const custom = (ms: number) => ({ more: { latencyProfile: 'CUSTOM' as const, latencyMs: ms } });
 
 describe('CUSTOM is exact', () => {
-  it('the order reaches the market so many milliseconds after its acceptance, and meets the quote of that moment', () => {
+  it('the order reaches the market that many milliseconds after its acceptance, and is matched with the quote of that moment', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const order = market.place(market.openPortfolio(), { quantity: 10, ...custom(250) });

@@ -18,7 +18,7 @@ function quiet(
 
 const TRAILING = { type: 'TRAILING_STOP', trailingAmount: '5.00' } as const satisfies TestOrder;
 
-describe('at the first price, though it does not fill them, they set aside (D133)', () => {
+describe('orders without a price reserve at the first price, even if it does not fill them (D133)', () => {
   it.each<[string, TestOrder, number]>([
     // 10 × 100.10 × 1.05
     ['a market order', {}, 1051.05],

@@ -47,7 +47,7 @@ describe('a DAY order dies at the close of its session', () => {
     expect(endOf(market, order)).toBe('2026-01-06T16:00:00-05:00');
   });
 
-  it('at midnight New York where the market is always open', () => {
+  it('at midnight New York if the market is always open', () => {
     const market = new TestMarket({ rules: { calendar: calendarById('always-open') } });
     const order = resting(market);
     market.advanceTo('2026-01-06', 12, 0);

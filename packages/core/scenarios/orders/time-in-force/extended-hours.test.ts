@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
 describe('an EXTENDED order works from 04:00 to 20:00', () => {
-  it('fills before the open, where a regular one waits', () => {
+  it('fills before the open, whereas a regular one waits', () => {
     const market = new TestMarket({ hour: 8 });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();

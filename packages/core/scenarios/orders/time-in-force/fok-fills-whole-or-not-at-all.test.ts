@@ -4,7 +4,7 @@ import { testEquity, TestMarket } from '../../../src/testing/market.js';
 import { Money } from '../../../src/values/money.js';
 
 describe('fill or kill', () => {
-  it('fills whole where all of it is displayed', () => {
+  it('fills whole if all of it is displayed', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 10 });
     const order = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 10 });
@@ -48,7 +48,7 @@ describe('fill or kill', () => {
     expect(market.fills(some)).toEqual(['6 @ 105.1']);
   });
 
-  it('counts the modeled book where the portfolio has one', () => {
+  it('counts the modeled book if the portfolio has one', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
     const portfolio = market.openPortfolio({ fillModel: 'depth' });

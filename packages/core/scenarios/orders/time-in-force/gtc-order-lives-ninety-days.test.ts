@@ -15,7 +15,7 @@ it('it dies at the close of the 90th calendar day', () => {
   expect(expiryOf('2026-01-06')).toBe('2026-04-06T16:00:00-04:00');
 });
 
-it('at 20:00 where it works in extended hours', () => {
+it('at 20:00 if it works in extended hours', () => {
   expect(expiryOf('2026-01-06', 'EXTENDED')).toBe('2026-04-06T20:00:00-04:00');
 });
 
@@ -24,7 +24,7 @@ it('on a day without a session, at the close of the one before', () => {
   expect(expiryOf('2026-01-05')).toBe('2026-04-02T16:00:00-04:00');
 });
 
-it('at the early close where that day has one', () => {
+it('at the early close if that day has one', () => {
   // 2026-08-31 + 90 days: 30 in September, 31 in October, 29 in November = Sunday 2026-11-29; Friday closes at 13:00.
   expect(expiryOf('2026-08-31')).toBe('2026-11-27T13:00:00-05:00');
 });

@@ -32,7 +32,7 @@ describe('it ends', () => {
     expect(endOf('2026-01-08T16:30:00.250Z')).toBe('2026-01-08T11:30:00.250-05:00');
   });
 
-  it('at the close where the time comes after it', () => {
+  it('at the close if the time is after it', () => {
     expect(endOf('2026-01-08T23:00:00-05:00')).toBe('2026-01-08T16:00:00-05:00');
   });
 

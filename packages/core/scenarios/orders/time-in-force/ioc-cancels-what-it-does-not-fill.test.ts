@@ -16,7 +16,7 @@ it('immediate or cancel: fills the displayed size and cancels the rest', () => {
   expect(market.statuses(order)).toEqual(['PENDING', 'RESERVING', 'ACTIVE', 'CANCELED']);
 });
 
-it('is canceled whole where the market is away from its limit', () => {
+it('is canceled whole if the market is away from its limit', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.00');
   const order = market.place(market.openPortfolio(), { limit: '99.95', tif: 'IOC' });

@@ -80,7 +80,7 @@ describe('an order in transit at the end of its session', () => {
     expect(market.time(market.order(ioc).canceledAt)).toBe('2026-01-05T16:00:00-05:00');
   });
 
-  it('is rejected where its broker does not queue', () => {
+  it('is rejected if its broker does not queue', () => {
     const market = new TestMarket({ hour: 15, minute: 59, rules: impatient });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();

@@ -59,7 +59,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(6_300_000);
   });
 
-  it('and the order is rejected where the funds are not there any more', () => {
+  it('and the order is rejected if the funds are no longer available', () => {
     const market = new TestMarket({ hour: 8 });
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio({ cash: 1100 });

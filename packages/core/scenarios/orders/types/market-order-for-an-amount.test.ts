@@ -58,7 +58,7 @@ describe('a market order for an amount of money', () => {
     expect(filledValue).toBeGreaterThan(Money.ofDollars(49_999));
   });
 
-  it('waits for the open with its amount set aside, and is sized at the price it finds there', () => {
+  it('waits for the open with its amount reserved, and is sized at the opening price', () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     tested.advanceTo('2026-01-05', 18, 0);
@@ -106,7 +106,7 @@ describe('an order for an amount is refused', () => {
     });
   });
 
-  it('where it sells more than is held', () => {
+  it('if it sells more than the position', () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     tested.place(portfolio, { quantity: 1 });
@@ -115,7 +115,7 @@ describe('an order for an amount is refused', () => {
     });
   });
 
-  it('in its quantity, where an update asks for one', () => {
+  it('in its quantity, if an update requests one', () => {
     const tested = market();
     const portfolio = tested.openPortfolio();
     tested.advanceTo('2026-01-05', 18, 0);

@@ -64,7 +64,7 @@ describe('by a percentage', () => {
   });
 });
 
-it('where a quote has no last trade the mark follows the bid (a purchase: the ask)', () => {
+it('without a last trade the mark follows the bid (a purchase: the ask)', () => {
   const market = new TestMarket();
   market.quote('AAPL', '99.90', '100.10');
   const portfolio = market.openPortfolio();

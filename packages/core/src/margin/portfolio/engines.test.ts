@@ -93,7 +93,7 @@ const model: Revaluation = (leg, move) => {
 };
 
 describe('TIMS (D115)', () => {
-  it('stock alone: 15 % either way, a fund with a factor so many times', () => {
+  it('stock alone: 15 % either way, a fund with a factor that many times', () => {
     const of = (leg: RiskLeg): number => dollars(timsRequirementOf([leg], parameters, intrinsic).requirement);
     expect(of(stock('KO', 100, '60'))).toBe(900);
     expect(of(stock('KO', -100, '60'))).toBe(900);

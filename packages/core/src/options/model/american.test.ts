@@ -87,7 +87,7 @@ describe.each([
   });
 
   if (isCall)
-    it('miss the gamma of one call in twelve, close to where it is exercised before a dividend, by a fifth', () => {
+    it('miss the gamma of one call in twelve, close to its exercise before a dividend, by a fifth', () => {
       const errors = greeksOff()
         .gamma.map(Math.abs)
         .sort((a, b) => b - a);

@@ -125,7 +125,7 @@ describe('more time is worth more to an American option that no dividend changes
     );
   });
 
-  it('is missed beyond, where the tree is too coarse', () => {
+  it('is missed beyond, because the tree is too coarse', () => {
     const short = shortfall('PUT', 0.317, 0.1, 5, [1.911, 4.182]);
     expect(short).toBeGreaterThan(0);
     // By less than three hundredths of 100 of strike.

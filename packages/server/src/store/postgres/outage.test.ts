@@ -113,7 +113,7 @@ describe('An unusable PostgreSQL database', () => {
     }
   });
 
-  it('is refused with fsync or full_page_writes off, and commits are synchronous whatever the database says', async () => {
+  it('is refused with fsync or full_page_writes off, and commits are synchronous regardless of the settings of the database', async () => {
     const url = await server.newDatabase();
     const name = new URL(url).pathname.slice(1);
     const refusal = (): Promise<string> =>

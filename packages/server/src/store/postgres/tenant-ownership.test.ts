@@ -115,7 +115,7 @@ describe('Nodes that share a database', () => {
     expect((await again.ownership.placementOf(TENANT))?.incarnation).toBe(b.ownership.incarnation);
   });
 
-  it('keep a node from answering before another takes the tenants of its revoked lease', async () => {
+  it('keep a node from answering before another acquires the tenants of its revoked lease', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);
     await b.ownership.revoke(a.ownership.incarnation);
