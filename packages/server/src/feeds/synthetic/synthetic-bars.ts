@@ -12,6 +12,8 @@ import type { VolumeProfile } from './volume-profile.js';
 const EARLIEST = Instant.ofMs(TradingDate.dayOf(TradingDate.of('1998-01-01')) * 86_400_000);
 /** Seconds covered between two turns of the event loop: a few milliseconds of work. */
 const SECONDS_PER_TURN = 50_000;
+/** Seconds that a bar counts at least: a short one costs as much work. */
+const LEAST_SECONDS = 300;
 /** Guards comparisons of path values against the rounding of logarithms. */
 const ROUNDING = 1e-9;
 
@@ -45,7 +47,7 @@ export async function syntheticBars(
       if (window.end > query.until) continue;
       if (window.start < from || newestFirst.length >= query.limit) return newestFirst.reverse();
       newestFirst.push(barOf(window, day, model, volumes));
-      covered += (window.end - window.start) / SECOND_MS;
+      covered += Math.max((window.end - window.start) / SECOND_MS, LEAST_SECONDS);
       if (covered < SECONDS_PER_TURN) continue;
       covered = 0;
       await nextTurn();
