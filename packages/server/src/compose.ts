@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { calendarById, Instant } from '@sandpit/core';
 import type { Calendar } from '@sandpit/core';
@@ -5,19 +6,22 @@ import { loadBrokers } from './brokers/load-brokers.js';
 import { Cluster } from './cluster/cluster.js';
 import type { Settings } from './config.js';
 import type { DurableRecord } from './engine/records.js';
-import { LIVE_MAX_AGE_MS, NoLiveSource, Simulations } from './engine/simulations.js';
+import { LIVE_MAX_AGE_MS, NoLiveRecording, NoLiveSource, Simulations } from './engine/simulations.js';
 import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
 import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
 import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
+import { LiveRecordingFeed } from './feeds/live/live-recording-feed.js';
 import { massiveSource } from './feeds/live/massive/massive-source.js';
-import { TickRecorder } from './feeds/live/recorder.js';
+import { ACTIONS_FILE, TickRecorder } from './feeds/live/recorder.js';
 import type { LiveSource } from './feeds/live/source.js';
 import { tradierSource } from './feeds/live/tradier/tradier-source.js';
+import { OpenReaders } from './feeds/open-readers.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
+import { recordedActions } from './feeds/replay/recorded-actions.js';
 import { MaskedFeed } from './feeds/replay/masked-feed.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { drawOf } from './feeds/synthetic/chance.js';
@@ -147,8 +151,32 @@ export async function sharedDependenciesOf(
 function feedOpener(settings: Settings, note: (text: string) => void): SharedDependencies['openFeed'] {
   let live: Promise<LiveMarketFeed> | undefined;
   const openOther = unconnectedFeedOpener(settings);
-  return async (config, calendar) =>
-    config.feed === 'live' ? (live ??= openLiveFeed(settings, calendar, note)) : openOther(config, calendar);
+  const openReaders = new OpenReaders();
+  return async (config, calendar) => {
+    if (config.feed === 'live') return (live ??= openLiveFeed(settings, calendar, note));
+    if (config.liveRecording === true) return openRecording(settings, calendar, await live, openReaders);
+    return openOther(config, calendar);
+  };
+}
+
+/** Opens the recording of the live source, which goes on while the source is connected. */
+async function openRecording(
+  { recordDir, dataDir, quoteMaxAgeMs }: Settings,
+  calendar: Calendar,
+  live: LiveMarketFeed | undefined,
+  openReaders: OpenReaders,
+): Promise<LiveRecordingFeed> {
+  if (recordDir === undefined) throw new NoLiveRecording();
+  const path = join(recordDir, ACTIONS_FILE);
+  return new LiveRecordingFeed({
+    directory: recordDir,
+    calendar,
+    listing: live?.listing() ?? { instruments: await AssetList.lastKept(dataDir) },
+    maxAgeMs: quoteMaxAgeMs ?? LIVE_MAX_AGE_MS,
+    ...(live !== undefined && { live }),
+    readActions: async () => (existsSync(path) ? recordedActions({ path, kind: 'actions', rowMs: 0 }) : []),
+    openReaders,
+  });
 }
 
 /** Opens feeds that need no connection; also in threads. Recordings are opened once and shared. */

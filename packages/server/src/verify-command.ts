@@ -7,6 +7,7 @@ import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { compareQuotes } from './engine/recorded-quotes.js';
+import type { SimulationConfig } from './engine/simulation-config.js';
 import { verifyJournal } from './engine/verify.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
@@ -51,7 +52,7 @@ async function main(): Promise<number> {
         `${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`,
       );
       sound &&= report.problems.length === 0;
-      if ((JSON.parse(entry.config) as { readonly feed?: unknown }).feed === 'live')
+      if (isOfLiveSource(JSON.parse(entry.config) as SimulationConfig))
         sound = (await isAsRecorded(store, entry.id, values.recording ?? settings.recordDir)) && sound;
     }
     const differences = (await isHistoryComplete(store))
@@ -68,6 +69,10 @@ async function main(): Promise<number> {
     await store.close();
   }
 }
+
+/** True when decisions of a simulation went by quotes of a live source, or of its recording. */
+const isOfLiveSource = ({ feed, liveRecording, fork }: SimulationConfig): boolean =>
+  feed === 'live' || liveRecording === true || fork?.stretches.some((one) => one.feed === 'live') === true;
 
 /** Rows of history that differ from the journals. */
 async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<readonly string[]> {

@@ -53,6 +53,11 @@ export class ClockAdvance {
     return this.#marketAt;
   }
 
+  /** Reads the feed from an instant on: what came before has been met. */
+  startAt(at: Instant): void {
+    this.#marketAt = at;
+  }
+
   /** Set while a walk is under way. A caller that has waited for one checks again: there may be another. */
   get underWay(): Promise<void> | undefined {
     return this.#underWay;

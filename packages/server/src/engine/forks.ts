@@ -19,7 +19,7 @@ export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | '
 
 /**
  * Configuration of a fork: its parent's, with the fields that the request changes. `shownSeed`: the seed that the API shows for the parent;
- * `parentTags`: tags of the parent's event ids.
+ * `parentTags`: tags of the parent's event ids; `isRecorded`: true when there is a recording of a live parent's market.
  */
 export function forkConfigOf(
   id: string,
@@ -29,6 +29,7 @@ export function forkConfigOf(
   { sequence, at, saved }: ForkPoint,
   shownSeed: number,
   parentTags: readonly StreamTag[],
+  isRecorded: boolean,
 ): SimulationConfig {
   const { name: _, madeBy: __, ttl: ___, joined: ____, rules: _____, ...inherited } = parent;
   const { feed, fork, pathSeed = parent.seed, scripts } = inherited;
@@ -55,7 +56,8 @@ export function forkConfigOf(
     ...(madeBy !== undefined && { madeBy }),
     ...(ttl !== undefined && { ttl }),
     // A source sends each message once.
-    feed: feed === 'live' ? 'push' : feed,
+    feed: feed !== 'live' ? feed : isRecorded ? 'replay' : 'push',
+    ...(feed === 'live' && isRecorded && { liveRecording: true as const }),
     clock,
     start: at,
     speed: clock === 'scaled' ? speed : 0,

@@ -1,6 +1,8 @@
-import { actionId, effectiveAt, Instant, isUpcoming } from '@sandpit/core';
+import { actionId, effectiveAt, Instant, isUpcoming, symbolsTraded } from '@sandpit/core';
 import type { Brokerage, CorporateAction, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import type { RecordingFeed } from '../feeds/live-feed.js';
+import { isSame } from './market-change.js';
 
 /** Maximum age of the last quotes before a start: a long weekend. */
 const PRIMING_MS = 4 * 86_400_000;
@@ -22,12 +24,35 @@ export async function loadInitialQuotes(brokerage: Brokerage, feed: Feed, at: In
   for await (const { quotes } of feed.events(Instant.plusMs(at, -PRIMING_MS), at, new Set())) {
     for (const quote of quotes) latest.set(quote.symbol, quote);
   }
-  // A price from before a split refers to other shares.
+  brokerage.prime(inShares(brokerage, feed, [...latest.values()], at));
+}
+
+/**
+ * The quotes in force at the instant from which a recording of a live source is read, if the brokerage does not have them. They cause no events:
+ * a quote that caused one is in the journal.
+ */
+export async function resumedQuotes(
+  brokerage: Brokerage,
+  feed: RecordingFeed,
+  at: Instant,
+): Promise<readonly Quote[]> {
+  const { state } = brokerage;
+  const symbols = new Set([...state.holders.keys(), ...state.books.keys()]);
+  for (const { terms } of state.orders.values())
+    for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
+  const quotes = await feed.resumeAt(at, symbols, (symbol) => brokerage.instrument(symbol) !== undefined);
+  return inShares(brokerage, feed, quotes, at).filter(
+    (quote) => !isSame(quote, brokerage.quote(quote.symbol)),
+  );
+}
+
+/** Omits prices from before a split that has taken effect: they refer to other shares. */
+function inShares({ rules }: Brokerage, feed: Feed, quotes: readonly Quote[], at: Instant): readonly Quote[] {
+  const splits = new Map<string, Instant>();
   for (const action of feed.corporateActions()) {
-    const quote = latest.get(action.symbol);
-    const effective = effectiveAt(brokerage.rules.calendar, action);
-    if (action.type === 'SPLIT' && quote !== undefined && quote.at < effective && effective <= at)
-      latest.delete(action.symbol);
+    const effective = effectiveAt(rules.calendar, action);
+    if (action.type === 'SPLIT' && effective <= at)
+      splits.set(action.symbol, Instant.max(effective, splits.get(action.symbol) ?? effective));
   }
-  brokerage.prime([...latest.values()]);
+  return quotes.filter((quote) => quote.at >= (splits.get(quote.symbol) ?? quote.at));
 }

@@ -118,7 +118,7 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
 }
 
 /** True when two flat objects have equal fields, in any order. */
-function isSame(a: object, b: object | undefined): boolean {
+export function isSame(a: object, b: object | undefined): boolean {
   if (b === undefined) return false;
   const text = (of: object): string =>
     JSON.stringify(Object.entries(of).sort(([x], [y]) => (x < y ? -1 : 1)));

@@ -34,6 +34,8 @@ export interface SimulationConfig {
   readonly idSecret?: string;
   /** Part of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
+  /** It replays the recording that the server makes of its live source: a fork of a live simulation (D172). */
+  readonly liveRecording?: true;
   /** Mask of the recording; `start` and `calendar` are moved by it (D209). */
   readonly mask?: MaskTerms;
   /** Which short options are assigned before they expire (D89); absent = none. */

@@ -1,7 +1,7 @@
 import { hasInterestIn, Instant, isIdle, isOver } from '@sandpit/core';
 import type { Brokerage, Command, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
-import { type InterestRank, isLive } from '../feeds/live-feed.js';
+import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, JournalRecord, StoredAnswer } from '../store/journal.js';
@@ -15,7 +15,7 @@ import type { Follower } from './followers.js';
 import { commandsToMeet, marketChangeOf } from './market-change.js';
 import type { MarketChange } from './market-change.js';
 import { JournalRecorder } from './journal-recorder.js';
-import { loadInitialQuotes, unannouncedActions } from './market-at-start.js';
+import { loadInitialQuotes, resumedQuotes, unannouncedActions } from './market-at-start.js';
 import { payloadOf } from './record-text.js';
 import { applyRecord } from './recovery.js';
 import { Records } from './records.js';
@@ -230,6 +230,8 @@ export class Simulation implements Follower {
     this.#noteWakeUp();
     const { state } = brokerage;
     const { now, seed, commands = [] } = this.#begins ?? {};
+    const from = Instant.max(this.#clockAdvance.marketAt, now ?? Instant.earliest);
+    const resumed = isRecording(feed) ? await resumedQuotes(brokerage, feed, from) : [];
     if (now !== undefined)
       this.#executor.execute<'BeginFork'>(
         { type: 'BeginFork', now, ...(seed !== undefined && { seed }) },
@@ -246,7 +248,8 @@ export class Simulation implements Follower {
       this.#executor.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
     }
     if (feed.kind === 'live') this.#ageQuotes();
-    if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
+    if (isRecording(feed)) this.#resume(resumed, from);
+    else if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
       this.#market === undefined ? this.#clockAdvance.to(this.now()) : this.#join(this.#market),
@@ -287,6 +290,14 @@ export class Simulation implements Follower {
       market.#followers.delete(this);
       throw error;
     }
+  }
+
+  /** Puts the quotes into force that a recording has at an instant, which it is read from. */
+  #resume(quotes: readonly Quote[], at: Instant): void {
+    const now = this.#executor.catchUp(at);
+    if (quotes.length > 0)
+      this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, now);
+    this.#clockAdvance.startAt(at);
   }
 
   /** Changes since the last record can no longer be known: quotes age from their creation. */

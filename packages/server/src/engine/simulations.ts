@@ -17,11 +17,12 @@ import type {
   Instruments,
   Listing,
   Money,
+  Quote,
   Rules,
   RulesInForce,
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
-import { isLive } from '../feeds/live-feed.js';
+import { isLive, isRecording } from '../feeds/live-feed.js';
 import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { EVENT_TAGS, settingsOf } from '../store/registry.js';
@@ -160,6 +161,15 @@ export class NoLiveSource extends Error {
 
   constructor() {
     super('This server has no source of live market data');
+  }
+}
+
+/** A fork of a live simulation reads the recording of the source, and this server has none. */
+export class NoLiveRecording extends Error {
+  override readonly name = 'NoLiveRecording';
+
+  constructor() {
+    super('Its market is the recording of a live source: set RECORD_DIR to the directory of that recording');
   }
 }
 
@@ -393,8 +403,13 @@ export class Simulations {
   private async onLiveMarkets(command: Command): Promise<void> {
     await this.market.submit(command);
     for (const { opened } of this.open.values())
-      if (opened !== undefined && opened.feed === this.market.feed && opened.market === opened)
+      if (opened !== undefined && this.isOfSource(opened.feed) && opened.market === opened)
         await opened.submit(command);
+  }
+
+  /** True for the feed of the source, and for its recording. */
+  private isOfSource(feed: Feed): boolean {
+    return feed === this.market.feed || isRecording(feed);
   }
 
   /** Symbols with orders and positions in the simulations in memory on the market's feed, with the underlyings of options. */
@@ -518,19 +533,19 @@ export class Simulations {
     const config = isMain ? { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } : configOf(entry);
     const { riskFreeRate, liveRecordings } = this.ground;
     const feed = isMain ? this.marketConfig : config;
-    const isLiveFeed = feed.feed === 'live' && liveRecordings !== undefined;
+    const isLiveFeed = (feed.feed === 'live' || feed.liveRecording === true) && liveRecordings !== undefined;
     const recordings = isLiveFeed ? liveRecordings : this.ground.recordings;
     const forked = config.fork?.stretches ?? [];
     const marketSeq = isMain ? this.market.published : forked.findLast((one) => one.marketSeq)?.marketSeq;
     return {
       config,
-      feed: isLiveFeed ? { ...feed, feed: 'replay' } : feed,
+      feed: isLiveFeed ? replayOf(feed) : feed,
       stretches: [
         ...forked.map((one) => ({
           upTo: one.upTo,
           isManual: one.clock === 'manual',
           followsMarket: one.marketSeq !== undefined,
-          isLive: one.feed === 'live',
+          isLive: one.feed === 'live' && !isLiveFeed,
         })),
         {
           upTo: Infinity,
@@ -673,11 +688,20 @@ export class Simulations {
       const { sequence, stateHash } = point;
       const id = randomUUID();
       const shownSeed = this.info(parentId, tenantId)?.config.seed ?? before.seed;
-      const config = forkConfigOf(id, parentId, before, wanted, point, shownSeed, parent.tags);
+      const isRecorded = isLive(parent.feed) && (await parent.feed.hasRecorded(point.at));
+      const config = forkConfigOf(id, parentId, before, wanted, point, shownSeed, parent.tags, isRecorded);
       const furnished = await openFeedAndRules(this.ground, this.listings, config);
+      if (isRecording(furnished.feed) && wanted.from === undefined)
+        furnished.feed.startWith(quotesInForce(parent.feed, point.at), point.at);
       const brokerage = Brokerage.restore(furnished.rules, point.saved);
       brokerage.resume();
-      const commands = await this.commandsToPart(parent, brokerage, point.at, wanted.from === undefined);
+      const commands = await this.commandsToPart(
+        parent,
+        brokerage,
+        point.at,
+        wanted.from === undefined,
+        isRecorded,
+      );
       // In one turn, and so in one commit: a fork that is there has its first record.
       const registered = register(this.registry, { id, tenantId, config }, furnished, {
         simulationId: parent.id,
@@ -752,12 +776,13 @@ export class Simulations {
     fork: Brokerage,
     at: Instant,
     isNow: boolean,
+    isRecorded: boolean,
   ): Promise<readonly Command[]> {
     const { market } = parent;
     const isOfSource = isLive(parent.feed);
     if (market === parent && !(isOfSource && isNow)) return [];
     const then = isNow && isOfSource ? market.brokerage : await this.marketAt(market, at);
-    const hasQuotes = isOfSource || parent.feed.kind === 'push';
+    const hasQuotes = (isOfSource && !isRecorded) || parent.feed.kind === 'push';
     const commands = commandsToMeet(then, fork, hasQuotes).map((command) =>
       // The fork's journal has no other record of them.
       command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
@@ -1140,6 +1165,22 @@ async function registered({ registry }: Store, id: string): Promise<SimulationEn
     await later(100);
   }
   throw new StoreUnavailable('the node that owns the market does not open it');
+}
+
+/** The same over a recording that is read from its files. */
+const replayOf = ({ liveRecording: _, ...config }: SimulationConfig): SimulationConfig => ({
+  ...config,
+  feed: 'replay',
+});
+
+/** The quotes in force of all symbols that a source or its recording has told of. */
+function quotesInForce(feed: Feed, at: Instant): readonly Quote[] {
+  if (isRecording(feed)) return feed.quotesInForce();
+  if (!isLive(feed)) return [];
+  const latest = new Map<string, Quote>();
+  for (const { quotes } of feed.take(Instant.earliest, at, () => true))
+    for (const quote of quotes) latest.set(quote.symbol, quote);
+  return [...latest.values()];
 }
 
 function followClock(market: Simulation, clocks: ClockKeeper): void {

@@ -1,4 +1,4 @@
-import type { CorporateAction, Instant, Instrument, TradingDate } from '@sandpit/core';
+import type { CorporateAction, Instant, Instrument, Quote, TradingDate } from '@sandpit/core';
 import type { Feed, MarketEvent } from './feed.js';
 
 /** Why a symbol is subscribed, the most important first (D182). */
@@ -93,7 +93,34 @@ export interface LiveFeed extends Feed {
   status(): FeedStatus;
   /** Writes the ticks so far to the recording, if there is one. */
   saveRecording(): void;
+  /**
+   * Writes all ticks up to an instant to the recording's files, which need not be synced yet. Returns the instant up to which the recording is
+   * complete: no later tick is dated at or before it.
+   */
+  completeRecording(until: Instant): Instant;
+  /** True when this feed is recorded, and the recording covers an instant (D172). */
+  hasRecorded(at: Instant): Promise<boolean>;
   unsupportedActions(): readonly UnsupportedAction[];
 }
+
+/** A feed that reads the recording of a live source while it is written. It knows the market from a point on. */
+export interface RecordingFeed extends Feed {
+  readonly kind: 'replay';
+  /** Begins at an instant, with the quotes in force there. */
+  startWith(quotes: Iterable<Quote>, at: Instant): void;
+  /** The quotes in force at the place up to which it has been read. */
+  quotesInForce(): readonly Quote[];
+  /**
+   * Continues at an instant, and returns the quotes in force there: at least those of `symbols`, as far as the recording has them. `isListed`:
+   * the symbols whose quotes are of use.
+   */
+  resumeAt(
+    at: Instant,
+    symbols: ReadonlySet<string>,
+    isListed: (symbol: string) => boolean,
+  ): Promise<readonly Quote[]>;
+}
+
+export const isRecording = (feed: Feed): feed is RecordingFeed => 'resumeAt' in feed;
 
 export const isLive = (feed: Feed): feed is LiveFeed => feed.kind === 'live';

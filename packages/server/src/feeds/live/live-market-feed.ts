@@ -16,6 +16,7 @@ import { BarCache } from './bar-cache.js';
 import { OptionContracts } from './option-contracts.js';
 import { QuoteBook } from './quote-book.js';
 import type { TickRecorder } from './recorder.js';
+import { covers } from './recording-reader.js';
 import { Sessions } from './sessions.js';
 import { STREAM_TIMINGS, type StreamTimings } from './socket-stream.js';
 import { failureText, SourceFailure } from './source.js';
@@ -255,6 +256,20 @@ export class LiveMarketFeed implements LiveFeed {
 
   saveRecording(): void {
     this.#options.recorder?.save();
+  }
+
+  completeRecording(until: Instant): Instant {
+    const end = Instant.min(until, this.#now());
+    this.#tape.take(end, end, () => false);
+    this.#options.recorder?.save(false);
+    return end;
+  }
+
+  hasRecorded(at: Instant): Promise<boolean> {
+    const { recorder, calendar } = this.#options;
+    if (recorder === undefined) return Promise.resolve(false);
+    this.completeRecording(at);
+    return covers(recorder.directory, calendar, at);
   }
 
   close(): Promise<void> {

@@ -44,7 +44,7 @@ const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
 });
 
 /** Format that `replay` reads; columns as in docs/how-to/own-market-data.md. */
-const ACTIONS_FILE = 'corporate_actions.csv';
+export const ACTIONS_FILE = 'corporate_actions.csv';
 const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
 
 function actionLine(action: CorporateAction): string {
@@ -72,7 +72,7 @@ export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(
  * last line, which the next start removes. Finished files are compressed.
  */
 export class TickRecorder {
-  readonly #directory: string;
+  readonly directory: string;
   readonly #note: (text: string) => void;
   readonly #lines = new TickLines();
   /** Seq and instant of the first tick of `#lines`. */
@@ -89,6 +89,8 @@ export class TickRecorder {
   #seqAtStart = 0;
   #receivedAtStart: Instant = Instant.earliest;
   #isFailing = false;
+  /** The file has ticks that a loss of power can lose. */
+  #isUnsynced = false;
   #packing: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
   /** Symbols whose quotes are not aging: they begin to when the recording ends. */
@@ -97,7 +99,7 @@ export class TickRecorder {
   #latestSeq = 0;
 
   constructor(directory: string, note: (text: string) => void) {
-    this.#directory = directory;
+    this.directory = directory;
     this.#note = note;
     mkdirSync(directory, { recursive: true });
     this.#repair();
@@ -119,7 +121,7 @@ export class TickRecorder {
 
   /** Adds corporate actions to those of the recording, so that a replay has them on their dates. */
   noteActions(actions: readonly CorporateAction[]): void {
-    const path = join(this.#directory, ACTIONS_FILE);
+    const path = join(this.directory, ACTIONS_FILE);
     try {
       const known = existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [ACTIONS_HEADER];
       const lines = new Set(known);
@@ -169,11 +171,11 @@ export class TickRecorder {
     this.#end();
     this.#hour = hour;
     const name = `ticks_${named}.csv`;
-    this.#path = join(this.#directory, name);
+    this.#path = join(this.directory, name);
     try {
       // Files of other hours are finished.
-      for (const other of readdirSync(this.#directory))
-        if (NAME.test(other) && other !== name) this.#pack(join(this.#directory, other));
+      for (const other of readdirSync(this.directory))
+        if (NAME.test(other) && other !== name) this.#pack(join(this.directory, other));
     } catch (error) {
       this.#note(`Recordings cannot be packed: ${(error as Error).message}`);
     }
@@ -181,12 +183,15 @@ export class TickRecorder {
 
   /**
    * Writes the ticks received by now. A disk that is full does not stop the market: ticks that cannot be written are dropped, the operator
-   * receives a note, and quotes of the recording age from the last tick before the loss.
+   * receives a note, and quotes of the recording age from the last tick before the loss. `isSynced`: false = only readers need them now.
    */
-  save(): void {
-    if (this.#lines.length === 0) return;
+  save(isSynced = true): void {
+    if (this.#lines.length === 0 && !(isSynced && this.#isUnsynced)) return;
     try {
-      this.#write();
+      if (this.#lines.length > 0) this.#write();
+      this.#isUnsynced = true;
+      if (isSynced && this.#file !== undefined) fdatasyncSync(this.#file);
+      this.#isUnsynced = !isSynced;
       if (this.#isFailing) this.#note('The recording is written again');
       this.#isFailing = false;
       this.#written = this.#latest;
@@ -218,7 +223,6 @@ export class TickRecorder {
     }
     const written =
       (head === '' ? 0 : writeAll(file, Buffer.from(head))) + writeAll(file, this.#lines.view());
-    fdatasyncSync(file);
     this.#size = size + written;
   }
 
@@ -250,9 +254,9 @@ export class TickRecorder {
 
   /** Repairs a file after a crash: removes its incomplete line, and marks its last quotes as aging from there. */
   #repair(): void {
-    for (const name of readdirSync(this.#directory)) {
+    for (const name of readdirSync(this.directory)) {
       if (!NAME.test(name)) continue;
-      const path = join(this.#directory, name);
+      const path = join(this.directory, name);
       if (existsSync(`${path}.gz`)) {
         // It was compressed, and the crash happened before it was removed.
         rmSync(path);

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Calendar, CorporateAction, Listing } from '@sandpit/core';
+import { OpenReaders } from '../open-readers.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { FileScan } from './file-scan.js';
 import type { ScannedFile, SymbolFacts } from './file-scan.js';
@@ -19,9 +20,6 @@ export interface ArchiveOptions {
   readonly calendar: Calendar;
 }
 
-/** Maximum number of open recordings; the reader idle the longest is closed and resumes its position later. */
-const MOST_OPEN_READERS = 32;
-
 /**
  * A directory of recorded market data, scanned once. It holds no rows, only the symbols, the first and last key of each file, and positions
  * to start reading. Many simulations share one archive.
@@ -33,7 +31,7 @@ export class ReplayArchive {
   readonly listing: Listing;
   readonly openInterest: OpenInterest;
   readonly corporateActions: readonly CorporateAction[];
-  private readonly readers = new Set<Closable>();
+  readonly openReaders = new OpenReaders();
 
   private constructor(options: ArchiveOptions, contents: Contents) {
     this.calendar = options.calendar;
@@ -83,28 +81,6 @@ export class ReplayArchive {
       ),
     );
   }
-
-  /** Keeps a reader open until its next use, unless too many others are used in between. */
-  async keep(reader: Closable): Promise<void> {
-    this.readers.delete(reader);
-    this.readers.add(reader);
-    const [idlest] = this.readers;
-    if (idlest && this.readers.size > MOST_OPEN_READERS) await this.drop(idlest);
-  }
-
-  /** Marks a reader as in use: it is not closed for others. */
-  use(reader: Closable): void {
-    this.readers.delete(reader);
-  }
-
-  async drop(reader: Closable): Promise<void> {
-    this.readers.delete(reader);
-    await reader.close();
-  }
-}
-
-interface Closable {
-  close(): Promise<void>;
 }
 
 interface Contents {

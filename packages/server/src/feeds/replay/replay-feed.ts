@@ -83,7 +83,7 @@ export class ReplayFeed implements Feed {
       throw error;
     } finally {
       // Also when the caller stops early: the reader continues after the last event read.
-      await (isSound ? this.archive.keep(reader) : this.archive.drop(reader));
+      await (isSound ? this.archive.openReaders.keep(reader) : this.archive.openReaders.drop(reader));
     }
   }
 
@@ -121,17 +121,17 @@ export class ReplayFeed implements Feed {
   }
 
   async close(): Promise<void> {
-    if (this.reader) await this.archive.drop(this.reader);
+    if (this.reader) await this.archive.openReaders.drop(this.reader);
     this.reader = undefined;
   }
 
   private async readerAt(after: Instant): Promise<ReplayReader> {
     const { reader } = this;
     if (reader?.canContinueFrom(after)) {
-      this.archive.use(reader);
+      this.archive.openReaders.use(reader);
       return reader;
     }
-    if (reader) await this.archive.drop(reader);
+    if (reader) await this.archive.openReaders.drop(reader);
     return (this.reader = new ReplayReader(this.archive, after, this.wanted));
   }
 }

@@ -7,7 +7,7 @@ import { mergeByInstant } from './merge.js';
 import { itemsOf } from './recorded-items.js';
 import type { RecordedItem } from './recorded-items.js';
 import { type BarItem, CARRIED_MS, RecordedMarket } from './recorded-market.js';
-import { TickMarkets } from './recorded-ticks.js';
+import { TickMarkets } from '../tick-markets.js';
 import type { TickRow } from '../tick-file.js';
 
 /** The event loop runs while a minute of a whole chain is assembled. */

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, MARKET, type Simulations } from '../../engine/simulations.js';
+import { isLive, isRecording } from '../../feeds/live-feed.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import type { Store } from '../../store/store.js';
 import { quoteIn } from '../listed.js';
@@ -63,8 +64,10 @@ export class Analytics {
 
   #studied(simulation: Simulation, upTo: number): StudiedSimulation {
     const { id, market, brokerage, feed, tenantId } = simulation;
+    // A recording that grows is read on the main thread alone.
+    const isOfSource = isLive(feed) || isRecording(feed);
     const opening =
-      feed.kind === 'push' || feed.kind === 'live' || tenantId === null
+      feed.kind === 'push' || isOfSource || tenantId === null
         ? undefined
         : this.#simulations.comparedAs(market.id === MARKET ? MAIN : market.id, tenantId);
     return {
@@ -74,7 +77,7 @@ export class Analytics {
       idSecret: brokerage.state.idSecret,
       now: simulation.now(),
       upTo,
-      feed: feed.kind,
+      feed: isOfSource ? 'live' : feed.kind,
       ...(opening !== undefined && {
         opening: {
           config: opening.feed,

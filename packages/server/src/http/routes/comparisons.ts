@@ -89,7 +89,8 @@ export function comparisonHandlers(
       const followsMarket = repeated.some((stretch) => stretch.followsMarket);
       if (followsMarket && base.isImported) return IS_ELSEWHERE;
       const { marketSeq = 0, isImported: _, ...compared } = base;
-      if (isLive(simulation.feed)) simulation.feed.saveRecording();
+      const { feed } = simulations.market;
+      if (isLive(feed)) feed.saveRecording();
       try {
         return shown(
           comparisons.start({

@@ -1,7 +1,7 @@
 import { Instant } from '@sandpit/core';
 import type { Calendar, Quote } from '@sandpit/core';
-import type { HaltNews, MarketEvent } from '../feed.js';
-import type { TickRow } from '../tick-file.js';
+import type { HaltNews, MarketEvent } from './feed.js';
+import type { TickRow } from './tick-file.js';
 
 /** Delay after the bell at which a live feed shows the close. */
 const CLOSE_SHOWN_MS = 120_000;
@@ -24,6 +24,8 @@ interface TickMarket {
 export class TickMarkets {
   readonly #calendar: Calendar;
   readonly #markets = new Map<string, TickMarket>();
+  /** Last instant of the source when the quotes of all symbols began to age; undefined = they never did. */
+  #allAgedAt: Instant | undefined;
 
   constructor(calendar: Calendar) {
     this.#calendar = calendar;
@@ -36,6 +38,7 @@ export class TickMarkets {
     for (const row of rows) {
       if (row.kind === 'H' || row.kind === 'R') halts.push(haltOf(row));
       else if (row.symbol === '*') {
+        this.#allAgedAt = row.stamp;
         for (const [symbol, market] of this.#markets) {
           market.freshUntil = row.stamp;
           this.#tell(symbol, market, at, quotes);
@@ -48,6 +51,69 @@ export class TickMarkets {
     }
     if (quotes.length === 0 && halts.length === 0) return undefined;
     return { at, quotes, ...(halts.length > 0 && { halts }) };
+  }
+
+  /** Continues from a quote in force. */
+  resume(quote: Quote): void {
+    const { bid, bidSize, ask, askSize, last, lastSize, at, open, close, freshUntil } = quote;
+    const market = this.#marketOf(quote.symbol);
+    market.sides = {
+      ...(bid !== undefined && { bid, ...(bidSize !== undefined && { bidSize }) }),
+      ...(ask !== undefined && { ask, ...(askSize !== undefined && { askSize }) }),
+    };
+    market.last = { ...(last !== undefined && { last }), ...(lastSize !== undefined && { lastSize }) };
+    market.at = at;
+    const dayOpen = this.#calendar.tradingDay(this.#calendar.dateOf(at))?.regularOpen;
+    if (open !== undefined && dayOpen !== undefined) market.open = { dayOpen, price: open };
+    if (close !== undefined && dayOpen !== undefined) market.close = { dayOpen, price: close };
+    market.isOpening = quote.openToCome === true;
+    market.isClosing = quote.closeToCome === true;
+    market.freshUntil = freshUntil ?? at;
+    market.isDelayed = quote.delayed === true;
+    market.isIndicative = quote.indicative === true;
+  }
+
+  /** Adds what earlier ticks have told and the own ones have not. */
+  addEarlier(earlier: TickMarkets): void {
+    for (const [symbol, before] of earlier.#markets) {
+      const market = this.#markets.get(symbol);
+      if (market === undefined) {
+        const freshUntil = Instant.min(before.freshUntil, this.#allAgedAt ?? Instant.last);
+        this.#markets.set(symbol, { ...before, freshUntil });
+        continue;
+      }
+      if (market.sides.bid === undefined && market.sides.ask === undefined && before.at !== undefined) {
+        market.sides = before.sides;
+        market.at = before.at;
+      }
+      if (market.last.last === undefined) market.last = before.last;
+      if (market.open === undefined && before.open !== undefined) market.open = before.open;
+      if (market.close === undefined && before.close !== undefined) market.close = before.close;
+    }
+    this.#allAgedAt ??= earlier.#allAgedAt;
+  }
+
+  /** True when the quote of a symbol is known. */
+  has(symbol: string): boolean {
+    return this.#markets.get(symbol)?.at !== undefined;
+  }
+
+  /** The quotes of all symbols at an instant after the last tick. */
+  inForce(at: Instant): readonly Quote[] {
+    const quotes: Quote[] = [];
+    for (const [symbol, market] of this.#markets) this.#tell(symbol, market, at, quotes);
+    return quotes;
+  }
+
+  /** Lets the quotes that do not age yet age from an instant on, and returns them as they are at `now`. */
+  age(from: Instant, now: Instant): readonly Quote[] {
+    const quotes: Quote[] = [];
+    for (const [symbol, market] of this.#markets) {
+      if (market.freshUntil <= from) continue;
+      market.freshUntil = from;
+      this.#tell(symbol, market, now, quotes);
+    }
+    return quotes;
   }
 
   #take(market: TickMarket, { kind, received, stamp, quote, flags }: TickRow): void {
