@@ -36,16 +36,7 @@ export function Comparisons({
         Executes the orders of this simulation again, at the same times and on the same market, under other
         rules. Nobody reacts to what goes differently.
       </p>
-      {simulation.parent === undefined ? (
-        <NewComparison simulationId={simulation.simulationId} />
-      ) : (
-        <p class="notice">
-          A fork has no comparison of its own.{' '}
-          <a href={hrefOf(simulation.parent.simulationId, 'time', { section: 'compare' })}>
-            Compare the simulation it was forked from.
-          </a>
-        </p>
-      )}
+      <NewComparison simulationId={simulation.simulationId} />
       {comparisonId !== '' && (
         <Result key={comparisonId} comparisonId={comparisonId} simulation={simulation} />
       )}
