@@ -161,19 +161,19 @@ function feedOpener(settings: Settings, note: (text: string) => void): SharedDep
 
 /** Opens the recording of the live source, which goes on while the source is connected. */
 async function openRecording(
-  { recordDir, dataDir, quoteMaxAgeMs }: Settings,
+  { recordDir, quoteMaxAgeMs }: Settings,
   calendar: Calendar,
   live: LiveMarketFeed | undefined,
   openReaders: OpenReaders,
 ): Promise<LiveRecordingFeed> {
-  if (recordDir === undefined) throw new NoLiveRecording();
+  if (recordDir === undefined || live === undefined) throw new NoLiveRecording();
   const path = join(recordDir, ACTIONS_FILE);
   return new LiveRecordingFeed({
     directory: recordDir,
     calendar,
-    listing: live?.listing() ?? { instruments: await AssetList.lastKept(dataDir) },
+    listing: live.listing(),
     maxAgeMs: quoteMaxAgeMs ?? LIVE_MAX_AGE_MS,
-    ...(live !== undefined && { live }),
+    live,
     readActions: async () => (existsSync(path) ? recordedActions({ path, kind: 'actions', rowMs: 0 }) : []),
     openReaders,
   });

@@ -231,6 +231,19 @@ export const SCHEMA = ruled(
   },
 );
 
+const SOURCE_KEYS = [
+  'APCA_API_KEY_ID',
+  'APCA_API_SECRET_KEY',
+  'MASSIVE_API_KEY',
+  'POLYGON_API_KEY',
+  'TRADIER_TOKEN',
+] as const;
+
+/** Removes the keys of live sources from the environment, which reports of crashes contain. */
+export function forgetSourceKeys(environment: NodeJS.ProcessEnv = process.env): void {
+  for (const name of SOURCE_KEYS) Reflect.deleteProperty(environment, name);
+}
+
 /** Reads and checks the environment. Throws `BadSetting` that says which settings are wrong and why. */
 export function readSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
   // An empty variable is one that is not set; most of the others are not ours.

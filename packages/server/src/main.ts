@@ -1,4 +1,4 @@
-import { misspelt, readSettings } from './config.js';
+import { forgetSourceKeys, misspelt, readSettings } from './config.js';
 import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
 
@@ -7,7 +7,9 @@ try {
     process.stderr.write(
       `sandpit: ${name} is no setting of this server${meant === undefined ? '' : `; ${meant} is`}\n`,
     );
-  await runServer(readSettings());
+  const settings = readSettings();
+  forgetSourceKeys();
+  await runServer(settings);
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
   process.exit(exitCodeOf(error));

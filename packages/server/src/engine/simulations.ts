@@ -169,7 +169,7 @@ export class NoLiveRecording extends Error {
   override readonly name = 'NoLiveRecording';
 
   constructor() {
-    super('Its market is the recording of a live source: set RECORD_DIR to the directory of that recording');
+    super('Its market is the recording of a live source: start with MARKET_FEED=live and RECORD_DIR');
   }
 }
 

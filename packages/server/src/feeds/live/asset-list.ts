@@ -30,14 +30,6 @@ export class AssetList {
     this.#source = source;
   }
 
-  /** The stocks and funds of the list in a data directory, whatever source it is of; empty = there is none. */
-  static async lastKept(directory: string): Promise<readonly Instrument[]> {
-    const list = new AssetList(directory, '');
-    const kept = await list.#read();
-    if (kept !== undefined) list.#take(kept.assets, kept.atMs);
-    return list.instruments();
-  }
-
   /** Reads the stored list if it is at most a day old, else requests it. Throws as `ask` does; an older list then stays in force. */
   async open(ask: () => Promise<readonly SourceAsset[]>): Promise<void> {
     const kept = await this.#load();
@@ -95,14 +87,9 @@ export class AssetList {
   }
 
   async #load(): Promise<Kept | undefined> {
-    const kept = await this.#read();
-    return kept?.source === this.#source ? kept : undefined;
-  }
-
-  async #read(): Promise<Kept | undefined> {
     try {
       const kept = JSON.parse(await readFile(this.#path, 'utf8')) as Kept;
-      return Array.isArray(kept.assets) ? kept : undefined;
+      return kept.source === this.#source && Array.isArray(kept.assets) ? kept : undefined;
     } catch {
       return undefined;
     }

@@ -15,8 +15,8 @@ export interface LiveRecordingOptions {
   readonly listing: Listing;
   /** Age from which on quotes fill nothing, ms. */
   readonly maxAgeMs: number;
-  /** The feed that writes the recording; absent = nothing is added to it. */
-  readonly live?: LiveFeed;
+  /** The feed that writes the recording. */
+  readonly live: LiveFeed;
   /** The dividends and splits of the recording. */
   readonly readActions: () => Promise<readonly CorporateAction[]>;
   readonly openReaders: OpenReaders;
@@ -144,7 +144,7 @@ export class LiveRecordingFeed implements RecordingFeed {
 
   /** Those of the source, which go back further than the recording. */
   bars(query: BarQuery): Promise<readonly Bar[]> {
-    return this.#options.live?.bars(query) ?? Promise.resolve([]);
+    return this.#options.live.bars(query);
   }
 
   async close(): Promise<void> {
@@ -155,7 +155,7 @@ export class LiveRecordingFeed implements RecordingFeed {
 
   /** Has everything up to an instant written. Returns the instant up to which the recording is complete. */
   #complete(until: Instant): Instant {
-    return this.#options.live?.completeRecording(until) ?? until;
+    return this.#options.live.completeRecording(until);
   }
 
   async #readerAt(): Promise<RecordingReader> {

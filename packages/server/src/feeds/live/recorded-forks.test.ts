@@ -1,6 +1,6 @@
 /** Forks of live simulations, which go on with the recording (D172, D185). */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,7 +188,11 @@ it(
     let server: ServerProcess | undefined;
     let url = '';
     const start = async (): Promise<void> => {
-      server = ServerProcess.launch(environment);
+      server = ServerProcess.launch(environment, undefined, [
+        '--report-on-signal',
+        `--report-directory=${directory}`,
+        '--report-filename=crash.json',
+      ]);
       url = await server.listening;
       await vi.waitFor(
         async () => expect(await call('GET', '/v1/ready')).toMatchObject({ feed: { status: 'connected' } }),
@@ -243,6 +247,11 @@ it(
         token: string;
       };
       await call('GET', '/v1/simulation/clock', undefined, probe.token);
+      // A report of a crash has the environment.
+      const report = join(directory, 'crash.json');
+      server?.child.kill('SIGUSR2');
+      await vi.waitFor(() => expect(JSON.parse(readFileSync(report, 'utf8'))).toBeDefined(), WAIT);
+      for (const secret of ALPACA.secrets) expect(readFileSync(report, 'utf8')).not.toContain(secret);
       await server?.end('SIGKILL');
       fake.setSnapshot({ symbol: 'AAPL', atMs: filledAt, bid: 101, ask: 101.02 });
       await start();
