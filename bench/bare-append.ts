@@ -1,6 +1,6 @@
 /**
- * The floor of `steps.ts`: a fastify server whose only route appends 200 bytes to a file, syncs it on another thread and answers. What
- * one durable request costs on this machine before any work is done for it. Started by `steps.ts`.
+ * The floor of `steps.ts`: a fastify server with a route that appends 200 bytes to a file, syncs it on another thread and answers, and one that
+ * answers at once: the cost of one request on this machine with and without a sync, before any work is done for it. Started by `steps.ts`.
  */
 import { closeSync, fdatasync, openSync, writeSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -22,6 +22,7 @@ async function serve(path: string): Promise<void> {
     writeSync(file, RECORD, 0, RECORD.byteLength, at);
     fdatasync(file, () => void reply.send({ orders: [], cancels: [], events: [], hasMore: false }));
   });
+  app.post('/v1/none', (_request, reply) => reply.send({}));
   await app.listen({ port: 0, host: '127.0.0.1' });
   process.on('disconnect', () => {
     closeSync(file);

@@ -10,12 +10,17 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from './connection.js';
 import { quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import { call, environmentIn, startBrokerage, stop, tokenFor } from './served.js';
+import { cpuByThread, namingThreads } from './thread-cpu.js';
+
+/** Size of a page of the write-ahead log. */
+const SYNCED_BYTES = 4096;
 
 interface Sim {
   readonly simulationId: string;
@@ -86,18 +91,36 @@ async function during(
 const details = ({ p50Ms, p99Ms }: Rate, what: string): string =>
   `${what}; p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms a request`;
 
-/** Requests of a server that does nothing but sync. */
-async function measureFloor(directory: string, seconds: number): Promise<Rate> {
+/** Appends to a file that has room for them, each synced: the disk alone. */
+function measureSyncs(directory: string, seconds: number): Promise<Rate> {
+  const file = openSync(join(directory, 'syncs'), 'w+');
+  const record = Buffer.alloc(SYNCED_BYTES, 'r');
+  writeSync(file, Buffer.alloc(SYNCED_BYTES * 1024));
+  return during(seconds, 1, (i) => {
+    writeSync(file, record, 0, SYNCED_BYTES, (i % 1024) * SYNCED_BYTES);
+    fdatasyncSync(file);
+    return Promise.resolve();
+  }).finally(() => closeSync(file));
+}
+
+interface Floor {
+  readonly answered: Rate;
+  readonly synced: Rate;
+}
+
+/** Requests of a server that answers at once, and of one that syncs before. */
+async function measureFloor(directory: string, seconds: number): Promise<Floor> {
   const server = fork(fileURLToPath(new URL('./bare-append.ts', import.meta.url)));
   try {
     server.send(join(directory, 'floor'));
     const [{ port }] = (await once(server, 'message')) as [{ port: number }];
     const connection = await Connection.open(`http://127.0.0.1:${port}`);
-    const rate = await during(seconds, 1, () =>
-      connection.send('none', 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
-    );
+    const send = (path: string): Promise<unknown> =>
+      connection.send('none', 'POST', path, { advance: { by: 'PT1M' } });
+    const answered = await during(seconds, 1, () => send('/v1/none'));
+    const synced = await during(seconds, 1, () => send('/v1/simulation/step'));
     connection.close();
-    return rate;
+    return { answered, synced };
   } finally {
     server.disconnect();
     await once(server, 'exit');
@@ -108,8 +131,9 @@ export async function measureSteps(): Promise<readonly Row[]> {
   const seconds = sizeOf('SECONDS', 5);
   const count = sizeOf('SIMULATIONS', 256);
   return withDirectory(async (directory) => {
-    const env = environmentIn(directory);
+    const env = { ...environmentIn(directory), ...namingThreads(directory) };
     const token = await tokenFor(env);
+    const syncs = await measureSyncs(directory, seconds);
     const floor = await measureFloor(directory, seconds);
     const { url, process: server } = await startBrokerage(env);
     const connection = await Connection.open(url);
@@ -123,9 +147,16 @@ export async function measureSteps(): Promise<readonly Row[]> {
       const empty = await during(seconds, 1, () =>
         send(one.token, 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
       );
-      const single = await during(seconds, 1, (i) =>
-        send(one.token, 'POST', '/v1/simulation/step', stepOf(one, i)),
-      );
+      const before = cpuByThread(server.pid, directory);
+      let steps = 0;
+      const single = await during(seconds, 1, (i) => {
+        steps += 1;
+        return send(one.token, 'POST', '/v1/simulation/step', stepOf(one, i));
+      });
+      const cpu = [...cpuByThread(server.pid, directory)]
+        .map(([name, ms]) => [name, ((ms - (before.get(name) ?? 0)) * 1000) / steps] as const)
+        .filter(([, us]) => us >= 1)
+        .sort(([, a], [, b]) => b - a);
       const apart = await during(seconds, 1, async (i) => {
         await send(two.token, 'POST', '/v1/orders', orderOf(two));
         await send(two.token, 'PUT', '/v1/simulation/quotes', { quotes: [quote(i)] });
@@ -148,10 +179,24 @@ export async function measureSteps(): Promise<readonly Row[]> {
       const leavesOut = 'other clients, streams, TLS, network';
       return [
         {
-          measure: 'floor: requests of a bare server, each with an append that is synced, one connection',
-          value: floor.perSecond,
+          measure: 'floor: appends of 4 KiB, each synced',
+          value: syncs.perSecond,
+          unit: 'appends/s',
+          details: `no server; p50 ${syncs.p50Ms.toFixed(2)} ms, p99 ${syncs.p99Ms.toFixed(2)} ms an append`,
+          leavesOut,
+        },
+        {
+          measure: 'floor: requests of a bare server, one connection',
+          value: floor.answered.perSecond,
           unit: 'requests/s',
-          details: details(floor, 'one sync; the journal needs two'),
+          details: details(floor.answered, 'no sync'),
+          leavesOut,
+        },
+        {
+          measure: 'floor: requests of a bare server, each with an append that is synced, one connection',
+          value: floor.synced.perSecond,
+          unit: 'requests/s',
+          details: details(floor.synced, 'one sync; the journal needs two, one of them after the answer'),
           leavesOut,
         },
         {
@@ -168,6 +213,13 @@ export async function measureSteps(): Promise<readonly Row[]> {
           unit: 'steps/s',
           details: details(single, 'p99 is to be at most 2 ms'),
           aim: { atLeast: 2000 },
+          leavesOut,
+        },
+        {
+          measure: 'CPU of the server for such a step',
+          value: cpu.reduce((sum, [, us]) => sum + us, 0),
+          unit: 'µs',
+          details: cpu.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(', '),
           leavesOut,
         },
         {
