@@ -1,10 +1,12 @@
 import pg from 'pg';
 import { StoreUnavailable, UnusableDatabase } from '../journal.js';
 
-/** Time limit of a connection attempt, and of a query while the store is being opened. */
+/** Time limit of a connection attempt. */
 const CONNECT_MS = 2_000;
 /** Time of silence after which a keep-alive probe is sent. */
 const KEEPALIVE_MS = 5_000;
+/** Time limit of a connection attempt with the first queries on it. */
+const OPEN_MS = 4_000;
 const OLDEST_VERSION = 140_000;
 /** Wait for the other hosts once one accepts writes: one of them may have a newer timeline. */
 const OTHERS_MS = 300;
@@ -161,6 +163,8 @@ export class DatabaseAddress {
     // The pending query receives the error; no other handling is needed.
     client.on('error', () => undefined);
     const shown = `${host}:${port}/${this.#config.database ?? ''}`;
+    // A host that accepts a connection may answer nothing on it.
+    const limit = setTimeout(() => socketOf(client).destroy(), OPEN_MS).unref();
     try {
       await client.connect();
       await client.query(SESSION);
@@ -183,6 +187,8 @@ export class DatabaseAddress {
     } catch (error) {
       void client.end().catch(() => undefined);
       throw sentenceOf(error, shown, this.#config.user);
+    } finally {
+      clearTimeout(limit);
     }
   }
 }

@@ -11,6 +11,8 @@ export class QuestionConnection {
   readonly #address: DatabaseAddress;
   #connection: Promise<Connection> | undefined;
   #isClosed = false;
+  /** Opening a connection may last longer than a question waits: then the next question waits for the same one. */
+  #isOpening = false;
   /** Queries are sequential. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -63,8 +65,8 @@ export class QuestionConnection {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The next question uses another connection.
-        this.#letGo();
+        // The next question uses another connection, or this one once it is open.
+        if (!this.#isOpening) this.#letGo();
         reject(new StoreUnavailable('PostgreSQL does not answer'));
       }, patienceMs);
     });
@@ -79,6 +81,7 @@ export class QuestionConnection {
   }
 
   #failure(error: unknown): unknown {
+    if (error instanceof StoreUnavailable) return error;
     const { code } = error as { readonly code?: unknown };
     // A statement that was refused: the connection is as good as before.
     if (typeof code === 'string' && /^(22|23|42)/.test(code)) return error;
@@ -89,7 +92,8 @@ export class QuestionConnection {
   #open(): Promise<Connection> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('The store is closed'));
     if (this.#connection === undefined) {
-      const opening = this.#connect();
+      this.#isOpening = true;
+      const opening = this.#connect().finally(() => (this.#isOpening = false));
       this.#connection = opening;
       opening.then(
         ({ lost }) =>
