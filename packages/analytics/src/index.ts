@@ -7,6 +7,14 @@ export { type EquityPoint, linkReturns } from './linked-index.js';
 export { LotBook, type LotMethod, type OpenLot } from './lot-book.js';
 export { moneyWeightedReturn } from './money-weighted.js';
 export * from './performance.js';
-export { type RoundTrip, RoundTripBook, type RoundTrips, roundTripsOf } from './round-trips.js';
+export {
+  type RoundTrip,
+  RoundTripBook,
+  type RoundTrips,
+  roundTripsOf,
+  type StoredRoundTrips,
+  type TripOutcome,
+} from './round-trips.js';
+export { type ColumnKind, Rows, type StoredRows, Texts } from './rows.js';
 export * from './taxes.js';
 export * from './competition-figures.js';

@@ -74,8 +74,10 @@ export class LotBook {
   readonly #method: LotMethod;
   readonly #lots = new Map<string, SymbolLots>();
 
-  constructor(method: LotMethod = 'FIFO') {
+  /** `open`: lots of a book to continue, in the order that `open` gave. */
+  constructor(method: LotMethod = 'FIFO', open: Iterable<OpenLot> = []) {
     this.#method = method;
+    for (const lot of open) this.#add(lot);
   }
 
   /** Lots that are open, by symbol in order of their first lot, oldest first. */

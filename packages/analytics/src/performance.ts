@@ -12,7 +12,7 @@ import {
 import { type Drawdown, drawdownsOf, maxDrawdownOf } from './drawdown.js';
 import { type EquityPoint, type IndexPoint, linkReturns } from './linked-index.js';
 import { moneyWeightedReturn } from './money-weighted.js';
-import type { RoundTrip } from './round-trips.js';
+import type { TripOutcome } from './round-trips.js';
 import { downsideDeviation, mean, ratio, sampleDeviation, sum } from './statistics.js';
 
 /** Minimum number of finished days for an annualized return. */
@@ -44,7 +44,7 @@ export interface PerformanceInput {
   readonly exposures: readonly CloseExposure[];
   readonly ledger: LedgerSums;
   /** Round trips that were closed in the period. */
-  readonly trips: readonly RoundTrip[];
+  readonly trips: readonly TripOutcome[];
   /** Yearly risk-free rate as a fraction; default 0. */
   readonly riskFreeRate?: number;
   /** Days a year that returns are annualized by: 252 for exchanges, 365 for markets that never close. */
@@ -259,7 +259,7 @@ function usageOf(
   };
 }
 
-export function tradeStatistics(trips: readonly RoundTrip[]): TradeStatistics {
+export function tradeStatistics(trips: readonly TripOutcome[]): TradeStatistics {
   // Contracts that became shares have neither won nor lost: their premium is in the price of the shares. Positions that a reset removed
   // have not either.
   const counted = trips.filter(({ exitPrice }) => exitPrice !== undefined);

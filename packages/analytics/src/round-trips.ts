@@ -1,6 +1,7 @@
 /** Round trips (D187): the result of each opening order that a closing order ended. */
 import type { AssetClass, BookEvent, ClosedBy, OpenedBy } from './book-event.js';
 import { type ClosedPiece, LotBook, type OpenLot } from './lot-book.js';
+import { type ColumnKind, Rows, type StoredRows, Texts } from './rows.js';
 import { dollars, quantityOf } from './units.js';
 
 export interface RoundTrip {
@@ -42,76 +43,219 @@ export interface RoundTrips {
   readonly open: readonly OpenLot[];
 }
 
-/** Sums of the pieces of one round trip, in units of `units.ts`. */
+/** Sums of the pieces of one round trip. Amounts in units of `units.ts`, instants in ms. */
 interface Gathered {
-  readonly first: ClosedPiece;
-  quantity: number;
-  opened: number;
-  cost: number;
-  value: number;
-  commissions: number;
-  fees: number;
-  openedAt: number;
-  closedAt: number;
-  /** Market value until another piece changes it. */
-  trip: RoundTrip | undefined;
+  readonly epoch: number;
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  readonly side: 'LONG' | 'SHORT';
+  readonly multiplier: number;
+  readonly openedBy: OpenedBy;
+  readonly closedBy: ClosedBy;
+  readonly openKey: string;
+  readonly closeKey: string;
+  readonly openOrderId?: string | undefined;
+  readonly closeOrderId?: string | undefined;
+  /** 1 = closed without a price. */
+  readonly isUnpriced: number;
+  readonly quantity: number;
+  readonly opened: number;
+  readonly cost: number;
+  readonly value: number;
+  readonly commissions: number;
+  readonly fees: number;
+  readonly openedAt: number;
+  readonly closedAt: number;
+}
+
+type OutcomeNumber =
+  | 'multiplier'
+  | 'isUnpriced'
+  | 'quantity'
+  | 'cost'
+  | 'value'
+  | 'commissions'
+  | 'fees'
+  | 'openedAt'
+  | 'closedAt';
+
+const GATHERED: Readonly<Record<keyof Gathered, ColumnKind>> = {
+  epoch: 'number',
+  symbol: 'text',
+  assetClass: 'text',
+  side: 'text',
+  multiplier: 'number',
+  openedBy: 'text',
+  closedBy: 'text',
+  openKey: 'text',
+  closeKey: 'text',
+  openOrderId: 'text',
+  closeOrderId: 'text',
+  isUnpriced: 'number',
+  quantity: 'number',
+  opened: 'number',
+  cost: 'number',
+  value: 'number',
+  commissions: 'number',
+  fees: 'number',
+  openedAt: 'number',
+  closedAt: 'number',
+};
+
+/** A book as it can be stored. Its texts are in the `Texts` that it was made with. */
+export interface StoredRoundTrips extends StoredRows {
+  readonly lots: readonly OpenLot[];
+}
+
+/** The figures of a trip that statistics are made of. */
+export interface TripOutcome extends Pick<RoundTrip, 'netPnl' | 'holding'> {
+  readonly exitPrice?: number | undefined;
 }
 
 /** Computes the round trips of a portfolio, first in, first out, event by event: further events can follow at any time. */
 export class RoundTripBook {
-  readonly #book = new LotBook('FIFO');
-  readonly #gathered: Gathered[] = [];
-  readonly #byKey = new Map<string, Gathered>();
+  readonly #texts: Texts;
+  readonly #book: LotBook;
+  readonly #gathered: Rows<Gathered>;
+  /** Places of trips by the numbers of their keys; built with the first closing. */
+  #places: Map<string, number> | undefined;
+
+  /** `stored`: a book to continue. */
+  constructor(texts = new Texts(), stored?: StoredRoundTrips) {
+    this.#texts = texts;
+    this.#book = new LotBook('FIFO', stored?.lots);
+    this.#gathered = new Rows(GATHERED, texts, stored);
+  }
 
   apply(event: BookEvent): void {
     for (const piece of this.#book.apply(event)) {
       const { lot } = piece;
-      const key = `${lot.key}\n${piece.key}\n${lot.symbol}\n${lot.side}`;
-      let sums = this.#byKey.get(key);
-      if (sums === undefined) {
-        sums = begun(piece);
-        this.#byKey.set(key, sums);
-        this.#gathered.push(sums);
-      }
-      gather(sums, piece);
+      const key = this.#keyOf(lot.key, piece.key, lot.symbol, lot.side);
+      this.#places ??= this.#placesByKey();
+      const place = this.#places.get(key);
+      if (place === undefined) {
+        this.#places.set(key, this.#gathered.length);
+        this.#gathered.add(gatheredOf(piece));
+      } else gather(this.#gathered, place, piece);
     }
+  }
+
+  /** Number of round trips. */
+  get length(): number {
+    return this.#gathered.length;
+  }
+
+  /** Places of the trips that are wanted by the time of their last piece, ms since 1970, and their epoch. */
+  places(isWanted: (closedAt: number, epoch: number) => boolean): number[] {
+    const closedAt = this.#gathered.column('closedAt');
+    const epoch = this.#gathered.column('epoch');
+    const found: number[] = [];
+    for (let place = 0; place < this.length; place += 1)
+      if (isWanted(closedAt[place] ?? 0, epoch[place] ?? 0)) found.push(place);
+    return found;
+  }
+
+  /** The trip at a place, counted from 0 in order of their first closing. */
+  at(index: number): RoundTrip {
+    return tripOf(String(index + 1), this.#gathered.at(index));
+  }
+
+  /** The outcomes of the trips at these places. */
+  outcomes(places: readonly number[]): readonly TripOutcome[] {
+    const rows = this.#gathered;
+    const long = this.#texts.codeOf('LONG');
+    const side = rows.column('side');
+    const multiplier = rows.column('multiplier');
+    const isUnpriced = rows.column('isUnpriced');
+    const quantity = rows.column('quantity');
+    const cost = rows.column('cost');
+    const value = rows.column('value');
+    const commissions = rows.column('commissions');
+    const fees = rows.column('fees');
+    const openedAt = rows.column('openedAt');
+    const closedAt = rows.column('closedAt');
+    return places.map((place) =>
+      outcomeOf({
+        side: side[place] === long ? 'LONG' : 'SHORT',
+        multiplier: multiplier[place] ?? 0,
+        isUnpriced: isUnpriced[place] ?? 0,
+        quantity: quantity[place] ?? 0,
+        cost: cost[place] ?? 0,
+        value: value[place] ?? 0,
+        commissions: commissions[place] ?? 0,
+        fees: fees[place] ?? 0,
+        openedAt: openedAt[place] ?? 0,
+        closedAt: closedAt[place] ?? 0,
+      }),
+    );
   }
 
   /** In order of their first closing. */
   *trips(): Generator<RoundTrip, void, undefined> {
-    for (const [index, sums] of this.#gathered.entries())
-      yield (sums.trip ??= tripOf(String(index + 1), sums));
+    for (let index = 0; index < this.length; index += 1) yield this.at(index);
   }
 
   open(): readonly OpenLot[] {
     return this.#book.open();
   }
+
+  /** What another book needs to continue this one. */
+  stored(): StoredRoundTrips {
+    return { lots: this.open(), ...this.#gathered.stored() };
+  }
+
+  #keyOf(openKey: string, closeKey: string, symbol: string, side: string): string {
+    const texts = this.#texts;
+    return `${texts.codeOf(openKey)} ${texts.codeOf(closeKey)} ${texts.codeOf(symbol)} ${texts.codeOf(side)}`;
+  }
+
+  #placesByKey(): Map<string, number> {
+    const rows = this.#gathered;
+    const openKey = rows.column('openKey');
+    const closeKey = rows.column('closeKey');
+    const symbol = rows.column('symbol');
+    const side = rows.column('side');
+    const places = new Map<string, number>();
+    for (let place = 0; place < rows.length; place += 1)
+      places.set([openKey[place], closeKey[place], symbol[place], side[place]].join(' '), place);
+    return places;
+  }
 }
 
-const begun = (first: ClosedPiece): Gathered => ({
-  first,
-  quantity: 0,
-  opened: 0,
-  cost: 0,
-  value: 0,
-  commissions: 0,
-  fees: 0,
-  openedAt: first.lot.openedAt,
-  closedAt: first.closedAt,
-  trip: undefined,
+const gatheredOf = ({ lot, ...piece }: ClosedPiece): Gathered => ({
+  epoch: lot.epoch,
+  symbol: lot.symbol,
+  assetClass: lot.assetClass,
+  side: lot.side,
+  multiplier: lot.multiplier,
+  openedBy: lot.openedBy,
+  closedBy: piece.closedBy,
+  openKey: lot.key,
+  closeKey: piece.key,
+  openOrderId: lot.orderId,
+  closeOrderId: piece.orderId,
+  isUnpriced: piece.isUnpriced ? 1 : 0,
+  quantity: lot.quantity,
+  opened: lot.openedQuantity,
+  cost: lot.cost,
+  value: piece.value,
+  commissions: lot.commission + piece.commission,
+  fees: lot.fees + piece.fees,
+  openedAt: lot.openedAt,
+  closedAt: piece.closedAt,
 });
 
-function gather(sums: Gathered, piece: ClosedPiece): void {
-  const { lot } = piece;
-  sums.quantity += lot.quantity;
-  sums.opened += lot.openedQuantity;
-  sums.cost += lot.cost;
-  sums.value += piece.value;
-  sums.commissions += lot.commission + piece.commission;
-  sums.fees += lot.fees + piece.fees;
-  sums.openedAt = Math.min(sums.openedAt, lot.openedAt);
-  sums.closedAt = Math.max(sums.closedAt, piece.closedAt);
-  sums.trip = undefined;
+/** Adds a piece to the trip at a place. */
+function gather(rows: Rows<Gathered>, place: number, { lot, ...piece }: ClosedPiece): void {
+  const sums = rows.at(place);
+  rows.set(place, 'quantity', sums.quantity + lot.quantity);
+  rows.set(place, 'opened', sums.opened + lot.openedQuantity);
+  rows.set(place, 'cost', sums.cost + lot.cost);
+  rows.set(place, 'value', sums.value + piece.value);
+  rows.set(place, 'commissions', sums.commissions + (lot.commission + piece.commission));
+  rows.set(place, 'fees', sums.fees + (lot.fees + piece.fees));
+  rows.set(place, 'openedAt', Math.min(sums.openedAt, lot.openedAt));
+  rows.set(place, 'closedAt', Math.max(sums.closedAt, piece.closedAt));
 }
 
 /** Computes the round trips of a portfolio, first in, first out. */
@@ -121,34 +265,49 @@ export function roundTripsOf(events: Iterable<BookEvent>): RoundTrips {
   return { trips: [...book.trips()], open: book.open() };
 }
 
+const grossOf = ({ side, value, cost }: Pick<Gathered, 'side' | 'value' | 'cost'>): number =>
+  side === 'LONG' ? value - cost : cost - value;
+
+/** Dollars a unit. */
+const priceOf = (
+  amount: number,
+  { quantity, multiplier }: Pick<Gathered, 'quantity' | 'multiplier'>,
+): number => dollars(amount) / quantityOf(quantity) / multiplier;
+
+function outcomeOf(sums: Pick<Gathered, OutcomeNumber | 'side'>): TripOutcome {
+  const { value, commissions, fees, openedAt, closedAt } = sums;
+  return {
+    exitPrice: sums.isUnpriced === 0 ? priceOf(value, sums) : undefined,
+    netPnl: dollars(grossOf(sums) - commissions - fees),
+    holding: (closedAt - openedAt) / 1000,
+  };
+}
+
 function tripOf(tradeId: string, sums: Gathered): RoundTrip {
-  const { first, quantity, opened, cost, value, openedAt, closedAt } = sums;
-  const { lot, isUnpriced } = first;
-  const { symbol, assetClass, side, multiplier, epoch, openedBy } = lot;
-  const gross = side === 'LONG' ? value - cost : cost - value;
-  const net = gross - sums.commissions - sums.fees;
-  const priceOf = (amount: number): number => dollars(amount) / quantityOf(quantity) / multiplier;
+  const { quantity, opened, cost, openedAt, closedAt, commissions, fees } = sums;
+  const gross = grossOf(sums);
+  const { exitPrice, netPnl, holding } = outcomeOf(sums);
   return {
     tradeId,
-    epoch,
-    symbol,
-    assetClass,
-    side,
+    epoch: sums.epoch,
+    symbol: sums.symbol,
+    assetClass: sums.assetClass,
+    side: sums.side,
     quantity: quantityOf(quantity),
     ...(opened !== quantity && { openedQuantity: quantityOf(opened) }),
     openedAt,
     closedAt,
-    entryPrice: priceOf(cost),
-    ...(!isUnpriced && { exitPrice: priceOf(value) }),
+    entryPrice: priceOf(cost, sums),
     grossPnl: dollars(gross),
-    commissions: dollars(sums.commissions),
-    fees: dollars(sums.fees),
-    netPnl: dollars(net),
-    ...(cost !== 0 && { return: net / cost }),
-    holding: (closedAt - openedAt) / 1000,
-    ...(lot.orderId !== undefined && { openOrderId: lot.orderId }),
-    ...(first.orderId !== undefined && { closeOrderId: first.orderId }),
-    openedBy,
-    closedBy: first.closedBy,
+    commissions: dollars(commissions),
+    fees: dollars(fees),
+    netPnl,
+    holding,
+    ...(exitPrice !== undefined && { exitPrice }),
+    ...(cost !== 0 && { return: (gross - commissions - fees) / cost }),
+    ...(sums.openOrderId !== undefined && { openOrderId: sums.openOrderId }),
+    ...(sums.closeOrderId !== undefined && { closeOrderId: sums.closeOrderId }),
+    openedBy: sums.openedBy,
+    closedBy: sums.closedBy,
   };
 }

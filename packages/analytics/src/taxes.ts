@@ -69,7 +69,7 @@ export interface YearEnd {
 
 export interface TaxInput {
   /** Events of one epoch, in order of time. */
-  readonly events: readonly BookEvent[];
+  readonly events: Iterable<BookEvent>;
   readonly method: LotMethod;
   /** In order of time. */
   readonly yearEnds: readonly YearEnd[];

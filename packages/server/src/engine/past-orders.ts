@@ -23,7 +23,8 @@ export interface PastOfSimulation {
 
 /** Orders that were looked up together. */
 export interface KnownOrders {
-  readonly rows: Iterable<OrderRow>;
+  /** Account of all of them. */
+  readonly accountId?: string;
   /** All events of some of them, by number, oldest first. */
   readonly events: ReadonlyMap<number, readonly ListItem[]>;
 }
@@ -35,20 +36,20 @@ export interface KnownOrders {
 export class PastOrders {
   readonly #simulation: PastOfSimulation;
   readonly #steps = new Map<number, Promise<readonly OrderVersion[]>>();
-  readonly #terms = new Map<number, OrderTerms>();
+  readonly #accountId: string | undefined;
   readonly #events: KnownOrders['events'];
 
-  constructor(simulation: PastOfSimulation, known: KnownOrders = { rows: [], events: new Map() }) {
+  constructor(simulation: PastOfSimulation, known: KnownOrders = { events: new Map() }) {
     this.#simulation = simulation;
+    this.#accountId = known.accountId;
     this.#events = known.events;
-    for (const { number, terms } of known.rows) this.#terms.set(number, JSON.parse(terms) as OrderTerms);
   }
 
   /** The order of an event, after the event. */
   async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
     const happened = data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
-      return acceptedOrder(happened, (await this.#termsOf(happened.number)).accountId, Instant.ofMs(at));
+      return acceptedOrder(happened, await this.#accountOf(happened.number), Instant.ofMs(at));
     }
     const number = happened.order;
     const steps = this.#steps.get(number) ?? this.#stepsOf(number);
@@ -58,8 +59,8 @@ export class PastOrders {
     return step.order;
   }
 
-  async #termsOf(number: number): Promise<OrderTerms> {
-    return this.#terms.get(number) ?? (await termsOf(this.#simulation, number));
+  async #accountOf(number: number): Promise<string> {
+    return this.#accountId ?? (await termsOf(this.#simulation, number)).accountId;
   }
 
   /** Everything that has happened to an order, oldest first. */
@@ -94,8 +95,7 @@ export class PastOrders {
     event: OrderEvent,
     at: Instant,
   ): Promise<OrderSnapshot> {
-    if (event.type === 'OrderAccepted')
-      return acceptedOrder(event, (await this.#termsOf(number)).accountId, at);
+    if (event.type === 'OrderAccepted') return acceptedOrder(event, await this.#accountOf(number), at);
     if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
     return orderAfter(before.order, event, at);
   }

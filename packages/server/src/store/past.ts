@@ -17,6 +17,13 @@ export interface PastSource {
     last: number,
   ) => ReadonlyMap<number, readonly ListItem[]>;
   readonly journal: PastJournal;
+  /** Bytes that a thread derived from the history of a portfolio and keeps between starts; absent = it keeps none. */
+  readonly books?: {
+    /** The bytes saved last, if they are intact and derived from this journal. */
+    load(simulationId: string, portfolioId: string): Uint8Array | undefined;
+    /** Replaces them. `seq`: the last record that they contain. */
+    save(simulationId: string, portfolioId: string, seq: number, parts: readonly Uint8Array[]): void;
+  };
   /**
    * A name that no other simulation has, had or will have, even when one is created again under the same id; undefined = it was removed.
    */

@@ -1,15 +1,29 @@
 /** Studies in a thread of their own, on a store on disk: they say what the same studies say on the main thread. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { Instant } from '@sandpit/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../engine/simulation.js';
 import { StoreUnavailable } from '../../store/journal.js';
+import type { PastSource } from '../../store/past.js';
+import { openHistory } from '../../store/sqlite/history/history-schema.js';
+import { openPast } from '../../store/sqlite/history/past-source.js';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.js';
 import type { Store } from '../../store/store.js';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../../testing/test-app.js';
 import { Analytics } from './analytics.js';
-import type { PeriodInput, QuestionOf, StudyName } from './study.js';
+import { BookCache } from './book-cache.js';
+import type { PeriodInput, QuestionOf, StudyName, StudyReading } from './study.js';
 
 const CALL = 'AAPL260116C00150000';
 const principal = { tenantId: 'tenant-1' };
@@ -252,5 +266,171 @@ describe('A study in a thread', () => {
     await expect(lost).rejects.toBeInstanceOf(StoreUnavailable);
     await closed;
     await both('outline', { portfolioId });
+  });
+});
+
+describe('A stored book of a portfolio', () => {
+  const fileOf = (): string => {
+    const [name = '', ...others] = readdirSync(join(directory, 'books'));
+    expect(others).toEqual([]);
+    return join(directory, 'books', name);
+  };
+  const readingOf = (source: PastSource, simulation: Simulation, upTo: number): StudyReading => ({
+    simulation: {
+      id: simulation.id,
+      marketId: simulation.market.id,
+      calendar: simulation.brokerage.rules.calendar.id,
+      idSecret: simulation.brokerage.state.idSecret,
+      now: simulation.now(),
+      upTo,
+      feed: simulation.feed.kind,
+    },
+    source,
+    calendar: simulation.brokerage.rules.calendar,
+    ids: simulation.brokerage.state.ids,
+    ask: {
+      instruments: (wanted) =>
+        Promise.resolve(
+          wanted.map(([symbol, at]) => simulation.brokerage.instrument(symbol, Instant.ofMs(at))),
+        ),
+      quotesNow: () => Promise.resolve([]),
+    },
+    storedFrom: 1,
+  });
+  /** Everything that a book answers, read up to a record. */
+  const figures = async (source: PastSource, simulation: Simulation, upTo: number) => {
+    const { record, trips } = await new BookCache().find(readingOf(source, simulation, upTo), portfolioId);
+    const { events, posted, ...rest } = record;
+    return {
+      ...rest,
+      events: [...events],
+      posted: [...posted],
+      trips: [...trips.trips()],
+      open: trips.open(),
+    };
+  };
+  const fresh = ({ books: _, ...source }: PastSource): PastSource => source;
+  let source: PastSource;
+  let last: number;
+  let expected: Awaited<ReturnType<typeof figures>>;
+  beforeAll(async () => {
+    source = openPast({ directory });
+    last = main.published;
+    await main.history.reached(main.id, last);
+    expected = await figures(fresh(source), main, last);
+  });
+
+  it('equals one that is read from the history, continued from any record', async () => {
+    expect(expected.trips.length).toBeGreaterThan(3);
+    for (let upTo = 1; upTo <= last; upTo += 1) {
+      rmSync(join(directory, 'books'), { recursive: true, force: true });
+      await figures(source, main, upTo);
+      const isStored = source.books?.load(main.id, portfolioId) !== undefined;
+      expect(isStored || upTo < 10, `record ${upTo}`).toBe(true);
+      expect(await figures(source, main, last), `record ${upTo}`).toEqual(expected);
+    }
+  });
+
+  it('is derived again if it is damaged, cut off, empty or missing', async () => {
+    await figures(source, main, last);
+    const path = fileOf();
+    const whole = readFileSync(path);
+    const damaged = Array.from({ length: 40 }, (_, part) => {
+      const bytes = Buffer.from(whole);
+      const at = Math.floor((part * whole.length) / 40);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+      return bytes;
+    });
+    for (const bytes of [...damaged, whole.subarray(0, -1), whole.subarray(0, 40), Buffer.alloc(0)]) {
+      writeFileSync(path, bytes);
+      expect(source.books?.load(main.id, portfolioId)).toBeUndefined();
+      expect(await figures(source, main, last)).toEqual(expected);
+    }
+    rmSync(path);
+    expect(await figures(source, main, last)).toEqual(expected);
+  });
+
+  it('is not used for another journal, another record or another portfolio', async () => {
+    await figures(source, main, last);
+    const path = fileOf();
+    const whole = readFileSync(path).subarray(0, -32);
+    const end = whole.indexOf('\n');
+    const head = JSON.parse(whole.toString('utf8', 0, end)) as Record<string, unknown>;
+    const [key] = basename(path).split('-');
+    expect(head).toMatchObject({ simulation: Number(key), portfolio: portfolioId });
+    for (const other of [
+      { journal: 'another' },
+      { seq: Number(head.seq) - 1 },
+      { seq: 1_000_000 },
+      { block: '00' },
+      { portfolio: 'another' },
+    ]) {
+      const data = Buffer.concat([Buffer.from(JSON.stringify({ ...head, ...other })), whole.subarray(end)]);
+      writeFileSync(path, Buffer.concat([data, createHash('sha256').update(data).digest()]));
+      expect(source.books?.load(main.id, portfolioId), JSON.stringify(other)).toBeUndefined();
+    }
+  });
+
+  it('of a fork has the trades of its parent up to the fork, and its own; it is removed with the fork', async () => {
+    const created = await ok(
+      client.post('/v1/simulations', { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z' }),
+    );
+    const parent = test.withToken(created.token as string);
+    const own = (await openPortfolio(parent)) as { portfolioId: string };
+    const trade = async (inside: TestClient, price: number, positionIntent: string) => {
+      const quotes = [{ symbol: 'AAPL', bid: price, ask: price, last: price }];
+      await ok(inside.put('/v1/simulation/quotes', { quotes }));
+      await ok(
+        inside.post('/v1/orders', {
+          portfolioId: own.portfolioId,
+          symbol: 'AAPL',
+          assetClass: 'EQUITY',
+          orderType: 'MARKET',
+          positionIntent,
+          quantity: 5,
+          timeInForce: 'DAY',
+        }),
+      );
+    };
+    await trade(parent, 100, 'BUY_TO_OPEN');
+    const of = `/v1/simulations/${created.simulationId as string}`;
+    const forked = await ok(client.post(`${of}/forks`, {}));
+    await trade(parent, 110, 'SELL_TO_CLOSE');
+    const inFork = test.withToken(forked.token as string);
+    const simulation = await test.simulations.find(forked.simulationId as string, principal.tenantId);
+    if (simulation === undefined) throw new Error('no fork');
+    const mainPortfolio = portfolioId;
+    ({ portfolioId } = own);
+    try {
+      const read = async (): Promise<Awaited<ReturnType<typeof figures>>> => {
+        const { published } = simulation;
+        await simulation.history.reached(simulation.id, published);
+        const found = await figures(source, simulation, published);
+        expect(found).toEqual(await figures(fresh(source), simulation, published));
+        return found;
+      };
+      expect((await read()).trips).toEqual([]);
+      await trade(inFork, 90, 'SELL_TO_CLOSE');
+      expect((await read()).trips).toMatchObject([{ entryPrice: 100, exitPrice: 90 }]);
+      expect(source.books?.load(simulation.id, portfolioId)).toBeDefined();
+      const before = readdirSync(join(directory, 'books')).length;
+      await ok(client.delete(`/v1/simulations/${simulation.id}`));
+      expect(readdirSync(join(directory, 'books'))).toHaveLength(before - 1);
+      source.books?.save(simulation.id, portfolioId, 1, []);
+      expect(readdirSync(join(directory, 'books'))).toHaveLength(before - 1);
+    } finally {
+      portfolioId = mainPortfolio;
+    }
+  });
+
+  it('is removed with the history that it was derived from', () => {
+    const other = mkdtempSync(join(tmpdir(), 'sandpit-history-'));
+    try {
+      mkdirSync(join(other, 'books'));
+      openHistory(join(other, 'history.db'), 'a journal').close();
+      expect(existsSync(join(other, 'books'))).toBe(false);
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
   });
 });

@@ -2,7 +2,7 @@
 import { PortfolioBook } from './portfolio-book.js';
 import type { StudyReading } from './study.js';
 
-/** Maximum number of rows in all cached books: some 250 bytes each. */
+/** Maximum number of rows in all cached books: some 200 bytes each. */
 const MOST_ROWS = 1_000_000;
 
 export class BookCache {
@@ -14,7 +14,10 @@ export class BookCache {
     const { source, simulation } = reading;
     const name = await source.nameOf(simulation.id);
     const key = `${name ?? ''} ${portfolioId}`;
-    const book = this.#books.get(key) ?? new PortfolioBook(portfolioId, reading);
+    const book =
+      this.#books.get(key) ??
+      PortfolioBook.stored(portfolioId, reading) ??
+      new PortfolioBook(portfolioId, reading);
     this.#books.delete(key);
     this.#books.set(key, book);
     try {

@@ -14,6 +14,8 @@ import type { StudyContext } from './study-context.js';
 const ITEMS_AT_ONCE = 1_000;
 /** Characters sent at a time. */
 const CHUNK_LENGTH = 262_144;
+/** Lines between two checks of the time. */
+const LINES_BETWEEN = 32;
 
 type ListRowsQuestion = Extract<RowsQuestion, { readonly list: unknown }>;
 type ListOperation = ListRowsQuestion['operation'];
@@ -36,11 +38,15 @@ const SHOWN: {
   async listActivities({ ids, source, simulation }, items) {
     const { id } = simulation;
     const range = rangeOf(items, (event) => (isOrderEvent(event) ? orderNumberOf(event) : undefined));
-    const known = range && {
-      rows: (await source.ordersBetween?.(id, ...range)) ?? [],
-      events: source.orderEventsBetween?.(id, ...range) ?? new Map<number, readonly ListItem[]>(),
-    };
-    const orders = new PastOrders({ id, history: source.history }, known);
+    // All orders of a portfolio have one account.
+    const one = range && (await source.history.order(id, range[0]));
+    const orders = new PastOrders(
+      { id, history: source.history },
+      range && {
+        ...(one !== undefined && { accountId: one.accountId }),
+        events: source.orderEventsBetween?.(id, ...range) ?? new Map<number, readonly ListItem[]>(),
+      },
+    );
     return async (item) => {
       const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
       return toActivity(ids, item, order);
@@ -72,42 +78,69 @@ function rangeOf(
 }
 
 /** Emits the lines of the items of a list. */
-export async function emitRows(
+export function emitRows(
   context: StudyContext,
   operation: RowsQuestion['operation'],
-  items: Iterable<unknown> | AsyncIterable<unknown>,
+  items: Iterable<unknown>,
 ): Promise<undefined> {
   const rows = new CsvList(routes[operation]);
   return emitLines(context, linesOf());
 
-  async function* linesOf(): AsyncGenerator<string> {
-    for await (const item of items) yield rows.linesOf(item);
+  function* linesOf(): Generator<string> {
+    for (const item of items) yield rows.linesOf(item);
   }
 }
 
 /** Emits lines, a chunk of them at a time. */
-export async function emitLines(
-  context: StudyContext,
-  lines: Iterable<string> | AsyncIterable<string>,
-): Promise<undefined> {
-  const slice = new Slice();
-  let text = '';
-  for await (const line of lines) {
-    text += line;
-    if (text.length >= CHUNK_LENGTH) {
-      if (!(await context.emit(text))) return undefined;
-      text = '';
-    }
-    await slice.breathe();
-  }
-  if (text !== '') await context.emit(text);
+export async function emitLines(context: StudyContext, lines: Iterable<string>): Promise<undefined> {
+  const chunks = new Chunks(context);
+  for (const line of lines) if (chunks.add(line) && !(await chunks.flow())) return undefined;
+  await chunks.end();
   return undefined;
 }
 
-/** Items of a list, newest first. */
-export async function* itemsOf(context: StudyContext, question: ListRowsQuestion): AsyncGenerator {
+/** Text on its way to the reader. */
+class Chunks {
+  readonly #context: StudyContext;
+  readonly #slice = new Slice();
+  #text = '';
+  #lines = 0;
+
+  constructor(context: StudyContext) {
+    this.#context = context;
+  }
+
+  /** Adds a line. True when it is time for `flow`. */
+  add(line: string): boolean {
+    this.#text += line;
+    this.#lines += 1;
+    return this.#text.length >= CHUNK_LENGTH || this.#lines % LINES_BETWEEN === 0;
+  }
+
+  /** Sends a full chunk, and yields the event loop. False when the reader has disconnected. */
+  async flow(): Promise<boolean> {
+    if (this.#text.length >= CHUNK_LENGTH && !(await this.#send())) return false;
+    await this.#slice.breathe();
+    return true;
+  }
+
+  async end(): Promise<void> {
+    if (this.#text !== '') await this.#send();
+  }
+
+  #send(): Promise<boolean> {
+    const text = this.#text;
+    this.#text = '';
+    return this.#context.emit(text);
+  }
+}
+
+/** Emits the lines of a list of the history, newest first, a page in memory at a time. */
+export async function emitList(context: StudyContext, question: ListRowsQuestion): Promise<undefined> {
   const { operation, ...query } = question;
   const { source, simulation } = context;
+  const rows = new CsvList(routes[operation]);
+  const chunks = new Chunks(context);
   let before: number | undefined;
   do {
     const page = await source.history.list({
@@ -119,7 +152,14 @@ export async function* itemsOf(context: StudyContext, question: ListRowsQuestion
       ...(before !== undefined && { before }),
     });
     const show = await SHOWN[operation](context, page.items);
-    for (const item of page.items) if (item.seq <= simulation.upTo) yield await show(item);
+    for (const item of page.items) {
+      if (item.seq > simulation.upTo) continue;
+      const shown = show(item);
+      const line = rows.linesOf(shown instanceof Promise ? await shown : shown);
+      if (chunks.add(line) && !(await chunks.flow())) return undefined;
+    }
     before = page.next;
   } while (before !== undefined);
+  await chunks.end();
+  return undefined;
 }

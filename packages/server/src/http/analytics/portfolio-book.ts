@@ -1,13 +1,16 @@
 /** The history of a portfolio read so far, with its round trips; later requests continue from there. */
-import { RoundTripBook } from '@sandpit/analytics';
+import { RoundTripBook, Texts } from '@sandpit/analytics';
 import type { Event } from '@sandpit/core';
 import { Slice } from '../../engine/slice.js';
 import type { ListItem, ListName } from '../../store/history.js';
 import { contractsIn, KnownContracts, namedAt } from './known-contracts.js';
 import { PortfolioRecorder, type PortfolioRecord } from './portfolio-record.js';
+import { bookBytes, bookOfBytes, type StoredBook } from './stored-book.js';
 import type { StudyReading } from './study.js';
 
 const ITEMS_AT_ONCE = 2_000;
+/** Activities that are stored rather than read again: they take a tenth of a second. */
+const STORED_FROM = 10_000;
 /** Items between two checks of the time. */
 const ITEMS_BETWEEN = 32;
 
@@ -15,16 +18,20 @@ export class PortfolioBook {
   readonly #portfolioId: string;
   readonly #recorder: PortfolioRecorder;
   readonly #contracts: KnownContracts;
-  readonly #trips = new RoundTripBook();
+  readonly #texts: Texts;
+  readonly #trips: RoundTripBook;
   /** The current request provides it. */
   #reading: StudyReading;
-  #activities = 0;
-  #closes = 0;
-  #applied = 0;
+  #activities: number;
+  #closes: number;
+  #applied: number;
+  /** Activities that the stored form contains. */
+  #stored: number;
   #failure: Error | undefined;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(portfolioId: string, reading: StudyReading) {
+  /** `stored`: a book to continue. */
+  constructor(portfolioId: string, reading: StudyReading, stored?: StoredBook) {
     this.#portfolioId = portfolioId;
     this.#reading = reading;
     const { calendar, ids } = reading;
@@ -32,11 +39,28 @@ export class PortfolioBook {
       instruments: (wanted) => this.#reading.ask.instruments(wanted),
       quotesNow: (symbols) => this.#reading.ask.quotesNow(symbols),
     });
-    this.#recorder = new PortfolioRecorder({
-      calendar,
-      instrument: (symbol) => this.#contracts.get(symbol),
-      orderId: (order) => ids.idOf('ORDER', order),
-    });
+    this.#texts = new Texts(stored?.texts);
+    this.#recorder = new PortfolioRecorder(
+      {
+        calendar,
+        instrument: (symbol) => this.#contracts.get(symbol),
+        orderId: (order) => ids.idOf('ORDER', order),
+      },
+      this.#texts,
+      stored?.recorder,
+    );
+    this.#trips = new RoundTripBook(this.#texts, stored?.trips);
+    this.#activities = stored?.activities ?? 0;
+    this.#closes = stored?.closes ?? 0;
+    this.#applied = this.record.events.length;
+    this.#stored = this.#activities;
+  }
+
+  /** The book as it was stored, where it was and still fits the journal. */
+  static stored(portfolioId: string, reading: StudyReading): PortfolioBook | undefined {
+    const bytes = reading.source.books?.load(reading.simulation.id, portfolioId);
+    const stored = bytes && bookOfBytes(bytes);
+    return stored && new PortfolioBook(portfolioId, reading, stored);
   }
 
   get record(): PortfolioRecord {
@@ -60,6 +84,7 @@ export class PortfolioBook {
       this.#reading = reading;
       try {
         await this.#read();
+        this.#store();
       } catch (error) {
         // It may contain a partial update.
         this.#failure = error instanceof Error ? error : new Error(String(error));
@@ -97,13 +122,27 @@ export class PortfolioBook {
     this.#settle();
   }
 
+  /** Stores it where it has grown by so much that reading it again would show. */
+  #store(): void {
+    const { source, simulation, storedFrom = STORED_FROM } = this.#reading;
+    const growth = this.#activities - this.#stored;
+    if (source.books === undefined || growth < Math.max(storedFrom, this.#stored / 20)) return;
+    this.#stored = this.#activities;
+    const parts = bookBytes({
+      activities: this.#activities,
+      closes: this.#closes,
+      recorder: this.#recorder.stored(),
+      trips: this.#trips.stored(),
+      // Encoding the orders may have added some.
+      texts: this.#texts.all,
+    });
+    source.books.save(simulation.id, this.#portfolioId, simulation.upTo, parts);
+  }
+
   /** Computes the round trips of the new events. */
   #settle(): void {
     const { events } = this.record;
-    for (; this.#applied < events.length; this.#applied += 1) {
-      const event = events[this.#applied];
-      if (event !== undefined) this.#trips.apply(event);
-    }
+    for (; this.#applied < events.length; this.#applied += 1) this.#trips.apply(events.at(this.#applied));
   }
 }
 

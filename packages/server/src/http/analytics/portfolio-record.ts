@@ -2,7 +2,16 @@
  * The history of a portfolio as input of the analytics package: changes of its positions, cash flows, charges, and session closes, by
  * epoch. Pure: the same events in the same order give the same record.
  */
-import type { AssetClass, BookEvent, ClosedBy, OpenedBy } from '@sandpit/analytics';
+import {
+  type AssetClass,
+  type BookEvent,
+  type ClosedBy,
+  type ColumnKind,
+  type OpenedBy,
+  Rows,
+  type StoredRows,
+  Texts,
+} from '@sandpit/analytics';
 import {
   commissionOf,
   feesOf,
@@ -76,10 +85,10 @@ export interface Close {
 }
 
 export interface PortfolioRecord {
-  readonly events: readonly BookEvent[];
+  readonly events: Rows<BookEvent>;
   readonly epochs: readonly Epoch[];
   readonly flows: readonly Flow[];
-  readonly posted: readonly Posted[];
+  readonly posted: Rows<Posted>;
   readonly closes: readonly Close[];
   /** Absent while it is open. */
   readonly closedAt?: number;
@@ -116,24 +125,123 @@ type Contract = Pick<
 type Happened = Pick<BookEvent, 'at' | 'date' | 'epoch' | 'key'>;
 type OrderSoFar = Pick<OrderTerms, 'symbol' | 'assetClass' | 'positionIntent' | 'legs' | 'origin'>;
 
+type FieldOf<Union> = Union extends unknown ? keyof Union : never;
+
+const EVENT: Readonly<Record<FieldOf<BookEvent>, ColumnKind>> = {
+  type: 'text',
+  at: 'number',
+  date: 'text',
+  epoch: 'number',
+  key: 'text',
+  symbol: 'text',
+  assetClass: 'text',
+  multiplier: 'number',
+  isSection1256: 'json',
+  commission: 'number',
+  fees: 'number',
+  by: 'text',
+  side: 'text',
+  quantity: 'number',
+  price: 'number',
+  value: 'number',
+  orderId: 'text',
+  settlementDate: 'text',
+  acquiredDate: 'text',
+  shares: 'json',
+  numerator: 'number',
+  denominator: 'number',
+  to: 'text',
+  values: 'json',
+};
+
+const POSTED: Readonly<Record<keyof Posted, ColumnKind>> = {
+  at: 'number',
+  date: 'text',
+  epoch: 'number',
+  account: 'text',
+  amount: 'number',
+};
+
+interface OrderRow {
+  readonly number: number;
+  readonly soFar: OrderSoFar;
+}
+
+const ORDER: Readonly<Record<keyof OrderRow, ColumnKind>> = { number: 'number', soFar: 'json' };
+
+/** State of a recorder other than its rows, as JSON. */
+interface RecorderState {
+  readonly epochs: Epoch[];
+  readonly flows: Flow[];
+  readonly closes: Close[];
+  readonly contracts: [string, Contract][];
+  readonly held: [string, number][];
+  readonly futures: [string, number][];
+  readonly closedAt?: number;
+}
+
+/** A recorder as it can be stored. Texts of its rows are in the `Texts` that it was made with. */
+export interface StoredRecorder {
+  readonly state: RecorderState;
+  readonly events: StoredRows;
+  readonly posted: StoredRows;
+  readonly orders: StoredRows;
+}
+
 /** Processes the items of a portfolio's lists `activities` and `equity`, oldest first, merged by their records. */
 export class PortfolioRecorder {
   readonly #context: RecordContext;
-  readonly #events: BookEvent[] = [];
-  readonly #epochs: Epoch[] = [];
-  readonly #flows: Flow[] = [];
-  readonly #posted: Posted[] = [];
-  readonly #closes: Close[] = [];
-  readonly #orders = new Map<number, OrderSoFar>();
-  readonly #contracts = new Map<string, Contract>();
+  readonly #texts: Texts;
+  readonly #events: Rows<BookEvent>;
+  readonly #epochs: Epoch[];
+  readonly #flows: Flow[];
+  readonly #posted: Rows<Posted>;
+  readonly #closes: Close[];
+  /** Orders in the order of their acceptance; those of a stored recorder come first. */
+  readonly #storedOrders: Rows<OrderRow>;
+  #orders: Map<number, OrderSoFar> | undefined;
+  readonly #contracts: Map<string, Contract>;
   /** Units of 1/1,000,000 by symbol, negative = short; never 0. */
-  readonly #held = new Map<string, number>();
+  readonly #held: Map<string, number>;
   /** Latest prices of futures, dollars. */
-  readonly #futures = new Map<string, number>();
+  readonly #futures: Map<string, number>;
   #closedAt: number | undefined;
 
-  constructor(context: RecordContext) {
+  /** `stored`: a recorder to continue. */
+  constructor(context: RecordContext, texts = new Texts(), stored?: StoredRecorder) {
     this.#context = context;
+    this.#texts = texts;
+    this.#events = new Rows(EVENT, texts, stored?.events);
+    this.#posted = new Rows(POSTED, texts, stored?.posted);
+    this.#storedOrders = new Rows(ORDER, texts, stored?.orders);
+    const { epochs = [], flows = [], closes = [], contracts, held, futures, closedAt } = stored?.state ?? {};
+    this.#epochs = epochs;
+    this.#flows = flows;
+    this.#closes = closes;
+    this.#contracts = new Map(contracts);
+    this.#held = new Map(held);
+    this.#futures = new Map(futures);
+    this.#closedAt = closedAt;
+  }
+
+  /** What another recorder needs to continue this one. */
+  stored(): StoredRecorder {
+    const orders = this.#orders === undefined ? this.#storedOrders : new Rows<OrderRow>(ORDER, this.#texts);
+    if (this.#orders !== undefined) for (const [number, soFar] of this.#orders) orders.add({ number, soFar });
+    return {
+      state: {
+        epochs: this.#epochs,
+        flows: this.#flows,
+        closes: this.#closes,
+        contracts: [...this.#contracts],
+        held: [...this.#held],
+        futures: [...this.#futures],
+        ...(this.#closedAt !== undefined && { closedAt: this.#closedAt }),
+      },
+      events: this.#events.stored(),
+      posted: this.#posted.stored(),
+      orders: orders.stored(),
+    };
   }
 
   /** An item of `activities`. */
@@ -151,13 +259,12 @@ export class PortfolioRecorder {
         return;
       case 'OrderAccepted': {
         const { symbol, assetClass, positionIntent, legs, origin } = event.request;
-        this.#orders.set(event.number, { symbol, assetClass, positionIntent, legs, origin });
+        this.#ordersSoFar().set(event.number, { symbol, assetClass, positionIntent, legs, origin });
         return;
       }
       case 'OrderMoved': {
-        const order = this.#orders.get(event.order);
-        if (order !== undefined && event.renamed !== undefined)
-          this.#orders.set(event.order, { ...order, ...event.renamed });
+        const order = event.renamed && this.#ordersSoFar().get(event.order);
+        if (order !== undefined) this.#ordersSoFar().set(event.order, { ...order, ...event.renamed });
         return;
       }
       case 'OrderExecuted':
@@ -241,6 +348,14 @@ export class PortfolioRecorder {
     };
   }
 
+  /** Orders by number, as accepted or renamed last. Rows of a stored recorder are read when the first order is looked up. */
+  #ordersSoFar(): Map<number, OrderSoFar> {
+    if (this.#orders !== undefined) return this.#orders;
+    this.#orders = new Map();
+    for (const { number, soFar } of this.#storedOrders) this.#orders.set(number, soFar);
+    return this.#orders;
+  }
+
   get #epoch(): number {
     return this.#epochs.length;
   }
@@ -254,7 +369,7 @@ export class PortfolioRecorder {
     const last = this.#epochs.at(-1);
     if (last !== undefined) this.#epochs[this.#epochs.length - 1] = { ...last, endedAt: item.at, endEquity };
     const values = event.closed?.map(({ symbol, value }) => [symbol, dollarsOf(value)] as const);
-    this.#events.push({
+    this.#events.add({
       type: 'DISCARDED',
       ...this.#happened(item),
       ...(values !== undefined && { values: Object.fromEntries(values) }),
@@ -269,7 +384,7 @@ export class PortfolioRecorder {
   }
 
   #execute(item: ListItem, event: OrderExecuted): void {
-    const order = this.#orders.get(event.order);
+    const order = this.#ordersSoFar().get(event.order);
     const execution = event.executions[item.item];
     if (order === undefined || execution === undefined)
       throw new Error(`The history has an execution of order ${event.order} without the order`);
@@ -353,7 +468,7 @@ export class PortfolioRecorder {
         this.#trade(happened, stock, CLOSED_BY[act], side, traded, settles);
         return;
       }
-      this.#events.push({
+      this.#events.add({
         type: 'CONVERTED',
         ...happened,
         ...this.#contract(symbol, 'OPTION', item.at),
@@ -380,7 +495,7 @@ export class PortfolioRecorder {
   #restate(item: ListItem, symbol: string, to: string, numerator: number, denominator: number): void {
     const multiplier = this.#contracts.get(symbol)?.multiplier;
     const adjusted = to === symbol ? undefined : this.#contract(to, 'OPTION', item.at);
-    this.#events.push({
+    this.#events.add({
       type: 'RESTATED',
       ...this.#happened(item),
       symbol,
@@ -440,7 +555,7 @@ export class PortfolioRecorder {
     traded: { quantity: number; price: number; value: number; commission: number; fees: number },
     more: Pick<Extract<BookEvent, { type: 'TRADED' }>, 'orderId' | 'settlementDate' | 'acquiredDate'> = {},
   ): void {
-    this.#events.push({
+    this.#events.add({
       type: 'TRADED',
       ...happened,
       ...contract,
@@ -480,7 +595,7 @@ export class PortfolioRecorder {
   }
 
   #post(at: number, date: string, account: ReportedAccount, amount: number): void {
-    if (amount !== 0) this.#posted.push({ at, date, epoch: this.#epoch, account, amount });
+    if (amount !== 0) this.#posted.add({ at, date, epoch: this.#epoch, account, amount });
   }
 
   #contract(symbol: string, assetClass: AssetClass, at: number, execution?: Execution): Contract {

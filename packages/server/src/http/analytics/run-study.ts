@@ -5,6 +5,9 @@ import {
   type LotMethod,
   performanceOf,
   type RoundTrip,
+  type RoundTripBook,
+  type Rows,
+  type Traded,
 } from '@sandpit/analytics';
 import { calendarById, type CorporateAction, Instant, type OrderAccepted } from '@sandpit/core';
 import type { RoundTrip as ShownTrip, TaxLot, TaxLots } from '@sandpit/protocol';
@@ -14,11 +17,11 @@ import { reportPage } from '../report/report.js';
 import { isoOfMs } from '../translate/instants.js';
 import { itemsIn } from '../translate/pages.js';
 import { cents, equityPoints } from './equity-points.js';
-import { emitLines, emitRows, itemsOf } from './emit-rows.js';
+import { emitLines, emitList, emitRows } from './emit-rows.js';
 import { lastSeqBefore } from './market-tape.js';
 import { measureOrders } from './measure-orders.js';
 import type { PortfolioBook } from './portfolio-book.js';
-import type { Close, ReportedAccount } from './portfolio-record.js';
+import type { Close, PortfolioRecord, ReportedAccount } from './portfolio-record.js';
 import type {
   AnswerOf,
   PeriodInput,
@@ -58,7 +61,8 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 
   async report(context, input) {
-    const found = performanceIn(await bookOf(context, input.portfolioId), input);
+    const book = await bookOf(context, input.portfolioId);
+    const { closed, ...found } = performanceIn(book, input);
     const { portfolioId, from, to } = input;
     const tally = new ExecutionQualityTally();
     const slippages: number[] = [];
@@ -71,6 +75,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     const { title, about, madeAt, riskFreeRate = 0 } = input;
     return reportPage({
       ...found,
+      trips: closed.map((place) => book.trips.at(place)),
       title,
       about,
       madeAt,
@@ -82,9 +87,10 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 
   async trades(context, { window, ...filter }) {
-    const found = tripsIn(await bookOf(context, filter.portfolioId), filter).reverse();
-    const { items, left } = itemsIn(found, window, ({ tradeId }) => tradeId);
-    return { data: items.map(shownTrip), total: found.length, left };
+    const { trips } = await bookOf(context, filter.portfolioId);
+    const found = tripsIn(trips, filter).reverse();
+    const { items, left } = itemsIn(found, window, (place) => place + 1);
+    return { data: items.map((place) => shownTrip(trips.at(place))), total: found.length, left };
   },
 
   async gains(context, question) {
@@ -145,8 +151,8 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   async rows(context, question) {
     switch (question.operation) {
       case 'listTrades': {
-        const found = tripsIn(await bookOf(context, question.portfolioId), question).reverse();
-        return emitRows(context, question.operation, shownTrips(found));
+        const { trips } = await bookOf(context, question.portfolioId);
+        return emitRows(context, question.operation, shownTrips(trips, tripsIn(trips, question).reverse()));
       }
       case 'listTaxLots': {
         const found = openLots(await bookOf(context, question.portfolioId), question);
@@ -155,7 +161,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
       case 'listRealizedGains':
         return emitLines(context, formLines(await bookOf(context, question.portfolioId), question));
       default:
-        return emitRows(context, question.operation, itemsOf(context, question));
+        return emitList(context, question);
     }
   },
 };
@@ -177,16 +183,11 @@ export const runStudy = <Name extends StudyName>(
   question: QuestionOf<Name>,
 ): Promise<AnswerOf<Name>> => STUDIES[name](context, question);
 
-/** Round trips that pass a filter, oldest first. */
-function tripsIn(
-  { trips }: PortfolioBook,
-  { from, to, epoch }: Omit<TripFilter, 'portfolioId'>,
-): RoundTrip[] {
-  const found: RoundTrip[] = [];
-  for (const trip of trips.trips())
-    if (trip.closedAt >= from && trip.closedAt < to && (epoch === undefined || trip.epoch === epoch))
-      found.push(trip);
-  return found;
+/** Places of the round trips that pass a filter, oldest first. */
+function tripsIn(trips: RoundTripBook, { from, to, epoch }: Omit<TripFilter, 'portfolioId'>): number[] {
+  return trips.places(
+    (closedAt, of) => closedAt >= from && closedAt < to && (epoch === undefined || of === epoch),
+  );
 }
 
 const shownTrip = (trip: RoundTrip): ShownTrip => ({
@@ -195,42 +196,29 @@ const shownTrip = (trip: RoundTrip): ShownTrip => ({
   closedAt: isoOfMs(trip.closedAt),
 });
 
-function* shownTrips(trips: Iterable<RoundTrip>): Generator<ShownTrip> {
-  for (const trip of trips) yield shownTrip(trip);
+function* shownTrips(trips: RoundTripBook, places: Iterable<number>): Generator<ShownTrip> {
+  for (const place of places) yield shownTrip(trips.at(place));
 }
 
 function* shownLots(method: LotMethod, lots: readonly TaxLot[]): Generator<TaxLots> {
   for (const lot of lots) yield { method, lots: [lot] };
 }
 
+/** The performance of a period, and the places of the round trips closed in it. */
+type MeasuredPeriod = Omit<PortfolioPerformance, 'trips'> & { readonly closed: readonly number[] };
+
 /** The performance of a period from the record of its portfolio, valued if the record has no equity. */
-function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): PortfolioPerformance {
+function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): MeasuredPeriod {
   const { from, to, start, flows, end, periodsPerYear, riskFreeRate, benchmark, endDate } = input;
   const beganAt = record.epochs[input.epoch - 1]?.beganAt;
   // Events at the instant of the opening follow it.
-  const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
-    one.epoch === input.epoch && one.at <= to && (one.at > from || from === beganAt);
-  const closes = record.closes.filter(isInside);
+  const isInside = (at: number, epoch: number): boolean =>
+    epoch === input.epoch && at <= to && (at > from || from === beganAt);
+  const closes = record.closes.filter(({ at, epoch }) => isInside(at, epoch));
   const points = equityPoints(start, closes, flows, end);
-  const sums: Record<ReportedAccount, number> = {
-    COMMISSIONS: 0,
-    FEES: 0,
-    INTEREST: 0,
-    BORROW_FEES: 0,
-    DIVIDENDS: 0,
-  };
-  for (const one of record.posted) if (isInside(one)) sums[one.account] += one.amount;
-  const traded = { BUY: 0, SELL: 0 };
-  for (const event of record.events)
-    if (
-      event.type === 'TRADED' &&
-      event.orderId !== undefined &&
-      event.assetClass !== 'FUTURE' &&
-      isInside(event)
-    )
-      traded[event.side] += event.value;
-  const closed: RoundTrip[] = [];
-  for (const trip of trips.trips()) if (isInside({ at: trip.closedAt, epoch: trip.epoch })) closed.push(trip);
+  const sums = postedIn(record.posted, isInside);
+  const traded = tradedIn(record.events, isInside);
+  const closed = trips.places(isInside);
   const performance = performanceOf({
     points,
     exposures: closes,
@@ -242,12 +230,55 @@ function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): Po
       bought: traded.BUY,
       sold: traded.SELL,
     },
-    trips: closed,
+    trips: trips.outcomes(closed),
     periodsPerYear,
     ...(riskFreeRate !== undefined && { riskFreeRate }),
     ...(benchmark !== undefined && { benchmark }),
     endDate,
     partialMonths: new Set(input.partialMonths),
   });
-  return { performance, from, to, points, trips: closed, periodsPerYear };
+  return { performance, from, to, points, closed, periodsPerYear };
+}
+
+type IsInside = (at: number, epoch: number) => boolean;
+
+/** Sums of the postings of a period by account, dollars. */
+function postedIn(posted: PortfolioRecord['posted'], isInside: IsInside): Record<ReportedAccount, number> {
+  const sums: Record<ReportedAccount, number> = {
+    COMMISSIONS: 0,
+    FEES: 0,
+    INTEREST: 0,
+    BORROW_FEES: 0,
+    DIVIDENDS: 0,
+  };
+  const at = posted.column('at');
+  const epoch = posted.column('epoch');
+  const account = posted.column('account');
+  const amount = posted.column('amount');
+  for (let index = 0; index < posted.length; index += 1)
+    if (isInside(at[index] ?? 0, epoch[index] ?? 0))
+      sums[posted.textOf(account[index] ?? 0) as ReportedAccount] += amount[index] ?? 0;
+  return sums;
+}
+
+/** Value of equities and options bought and sold by orders in a period, dollars. */
+function tradedIn(
+  events: PortfolioRecord['events'],
+  isInside: IsInside,
+): { readonly BUY: number; readonly SELL: number } {
+  const traded = { BUY: 0, SELL: 0 };
+  // Of all events only trades have the id of an order.
+  const rows = events as Rows<Traded>;
+  const at = rows.column('at');
+  const epoch = rows.column('epoch');
+  const orderId = rows.column('orderId');
+  const assetClass = rows.column('assetClass');
+  const side = rows.column('side');
+  const value = rows.column('value');
+  const future = rows.codeOf('FUTURE');
+  const buy = rows.codeOf('BUY');
+  for (let index = 0; index < rows.length; index += 1)
+    if (orderId[index] !== 0 && assetClass[index] !== future && isInside(at[index] ?? 0, epoch[index] ?? 0))
+      traded[side[index] === buy ? 'BUY' : 'SELL'] += value[index] ?? 0;
+  return traded;
 }

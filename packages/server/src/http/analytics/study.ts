@@ -218,4 +218,6 @@ export interface StudyReading {
   readonly calendar: Calendar;
   readonly ids: Ids;
   readonly ask: StudyQuestions;
+  /** For tests: activities from which on a book is stored. */
+  readonly storedFrom?: number;
 }

@@ -1,5 +1,5 @@
 /** Studies of taxes (D189): sales of a year, open lots, and the lines of the tax forms. */
-import { gainTotals, type RealizedGain, type TaxBooks, taxBooksOf } from '@sandpit/analytics';
+import { type BookEvent, gainTotals, type RealizedGain, type TaxBooks, taxBooksOf } from '@sandpit/analytics';
 import type { RealizedGain as ShownGain, TaxLot as ShownLot } from '@sandpit/protocol';
 import { type Columns, csvLine } from '../csv.js';
 import { itemsIn } from '../translate/pages.js';
@@ -10,9 +10,15 @@ import type { GainsPage, GainsQuestion, TaxForm, TaxIncome, TaxQuestion, TaxYear
 
 /** Tax books of the present epoch. */
 function booksOf({ record }: PortfolioBook, { method, yearEnds, isRetirement }: TaxQuestion): TaxBooks {
-  const epoch = record.epochs.length;
-  const events = record.events.filter((event) => event.epoch === epoch);
+  const events = eventsOf(record);
   return taxBooksOf({ events, method, yearEnds, washSales: !isRetirement });
+}
+
+/** Events of the present epoch, in order of time. */
+function* eventsOf({ events, epochs }: PortfolioRecord): Generator<BookEvent> {
+  const epoch = events.column('epoch');
+  for (let index = 0; index < events.length; index += 1)
+    if (epoch[index] === epochs.length) yield events.at(index);
 }
 
 /** Sales of a year, in order of sale. */
@@ -71,7 +77,7 @@ function shownGain(
 
 /** Income and interest of a year in the present epoch. */
 function incomeOf({ posted, epochs }: PortfolioRecord, year: number): TaxIncome {
-  const ofYear = posted.filter(
+  const ofYear = [...posted].filter(
     ({ epoch, date }) => epoch === epochs.length && Number(date.slice(0, 4)) === year,
   );
   const sum = (account: ReportedAccount, part: (one: Posted) => number = ({ amount }) => amount): number =>

@@ -11,6 +11,7 @@ import { altered } from './checks/journal-check.js';
 import { JournalBlocks } from './journal/journal-blocks.js';
 import { JOURNAL_FILE } from './journal/journal-schema.js';
 import { makePrivateDirectory, unusable } from './database/private-files.js';
+import { BookFiles } from './history/book-files.js';
 import { ProjectingThread } from './history/projecting-thread.js';
 import { RegistryQueries } from './registry/registry-tables.js';
 import { ScrubbingThread } from './checks/scrubbing-thread.js';
@@ -96,8 +97,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     );
   });
   const files = new CheckpointFiles(directory, blocks);
+  const books = new BookFiles(directory, blocks);
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) => {
     history.forget(key);
+    books.remove(key);
     // Forks start from their ancestors' checkpoints: those go with the next start of the server after the last fork.
     if (closing === undefined && !hasForks(statements, key)) files.remove(key);
   });
@@ -116,6 +119,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const checkpoints = maker ?? NO_CHECKPOINTS;
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   files.tidy((key) => one(live, key) !== undefined || hasForks(statements, key));
+  books.tidy((key) => one(live, key) !== undefined);
   const webhooks = new SqliteWebhooks(directory);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

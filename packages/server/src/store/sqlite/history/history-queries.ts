@@ -63,7 +63,7 @@ const SCAN_CHUNK = 1_000;
 /** Rows of events of orders read at a time. */
 const MOST_EVENTS = 20_000;
 /** Rows read at a time for a page. */
-const PAGE_CHUNK = 1_024;
+const PAGE_CHUNK = 256;
 
 const FROM = 'n >= ? ORDER BY n';
 const UP_TO = 'n <= ? ORDER BY n DESC';
@@ -253,6 +253,7 @@ export class HistoryQueries {
     simulation: number,
     first: number,
     last: number,
+    records: PastRecords,
   ): ReadonlyMap<number, readonly ListItem[]> {
     const found = new Map<number, ListItem[]>();
     if (this.#lineage.generations(simulation).length > 1) return found;
@@ -264,7 +265,6 @@ export class HistoryQueries {
     if (rows.length === MOST_EVENTS) return found;
     // In the order of the journal: neighbors are often in the same block.
     const places = [...all<PlacedEvents>(this.#statements.of(accepted), simulation, first, last), ...rows];
-    const records = this.records(simulation);
     for (const row of places.sort((a, b) => a.seq - b.seq)) {
       const items = placedItems(row).map((item) => records.item(item));
       const known = found.get(row.number);

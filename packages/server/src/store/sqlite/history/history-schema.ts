@@ -1,10 +1,12 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { all, one, openConnection, pragmaNumber } from '../database/connection.js';
 import type { Database } from '../database/connection.js';
 import { MOST_CHECKED_BYTES } from './history-seal.js';
 import { malformed } from '../journal/meta.js';
 import { makePrivate } from '../database/private-files.js';
+import { BOOK_FOLDER } from './book-files.js';
 import { DamagedHistory, watermarkSum } from './history-rows.js';
 import type { WatermarkRow } from './history-rows.js';
 
@@ -186,8 +188,11 @@ export function openHistory(path: string, journal: string): Database {
     database.exec(
       `PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER_PAGES}; PRAGMA journal_size_limit = 268435456`,
     );
-    if (isNew) makeTables(database, journal);
-    else refuseOther(database, journal);
+    if (isNew) {
+      // Derived from the history that was here before.
+      rmSync(join(dirname(path), BOOK_FOLDER), { recursive: true, force: true });
+      makeTables(database, journal);
+    } else refuseOther(database, journal);
     return database;
   } catch (error) {
     database.close();

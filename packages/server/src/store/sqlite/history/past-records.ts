@@ -15,6 +15,8 @@ export interface StoredItem {
 
 /** Text of a record from which on parsing it again and again would show: one quote may have filled thousands of orders. */
 const LARGE_BYTES = 65_536;
+/** Text of the records that are kept for one page. */
+const MOST_RECENT_BYTES = 4_194_304;
 const LARGE_KEPT = 4;
 const LARGE_KEPT_MS = 2000;
 
@@ -40,7 +42,9 @@ export class PastRecords {
   readonly #simulation: number;
   readonly #large: LargeRecords;
   #block: BlockLines | undefined;
-  #record: RecordLine | undefined;
+  /** Records read last, by number: those of a page are read again for the orders in it. */
+  readonly #recent = new Map<number, RecordLine>();
+  #recentBytes = 0;
 
   constructor(journal: Pick<JournalBlocks, 'holding'>, simulation: number, large: LargeRecords) {
     this.#journal = journal;
@@ -67,16 +71,24 @@ export class PastRecords {
 
   /** Throws `DamagedJournal`. */
   record(seq: number): RecordLine {
-    if (this.#record?.seq === seq) return this.#record;
-    const large = this.#large.of(this.#simulation, seq);
-    if (large === undefined) {
-      if (this.#block === undefined || !this.#block.has(seq))
-        this.#block = new BlockLines(this.#journal.holding(this.#simulation, seq));
-      const text = this.#block.textOf(seq);
-      this.#record = JSON.parse(text) as RecordLine;
-      if (text.length >= LARGE_BYTES) this.#large.keep(this.#simulation, this.#record);
-    } else this.#record = large;
-    return this.#record;
+    const known = this.#recent.get(seq) ?? this.#large.of(this.#simulation, seq);
+    if (known !== undefined) return known;
+    if (this.#block === undefined || !this.#block.has(seq))
+      this.#block = new BlockLines(this.#journal.holding(this.#simulation, seq));
+    const text = this.#block.textOf(seq);
+    const record = JSON.parse(text) as RecordLine;
+    if (text.length >= LARGE_BYTES) this.#large.keep(this.#simulation, record);
+    this.#keep(record, text.length);
+    return record;
+  }
+
+  #keep(record: RecordLine, bytes: number): void {
+    this.#recentBytes += bytes;
+    if (this.#recentBytes > MOST_RECENT_BYTES) {
+      this.#recent.clear();
+      this.#recentBytes = bytes;
+    }
+    this.#recent.set(record.seq, record);
   }
 }
 

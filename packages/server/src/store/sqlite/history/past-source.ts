@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ListItem, Page } from '../../history.js';
 import type { PastJournal, PastModule } from '../../past.js';
 import { one, openConnection, Statements } from '../database/connection.js';
+import { BookFiles } from './book-files.js';
 import { historyFailureOf } from './history-failure.js';
 import { HistoryQueries } from './history-queries.js';
 import { HISTORY_FILE } from './history-schema.js';
@@ -21,6 +22,7 @@ export const openPast: PastModule['openPast'] = (data) => {
   database.exec('PRAGMA cache_size = -8192');
   const { blocks, keyOf, journal } = openJournal(directory);
   const queries = new HistoryQueries(new Statements(database), blocks);
+  const books = new BookFiles(directory, blocks);
   /** Several rows are read: they must be of the same moment. */
   const look = <Found>(id: string, read: (simulation: number) => Found): Found | undefined => {
     const simulation = keyOf(id);
@@ -53,8 +55,22 @@ export const openPast: PastModule['openPast'] = (data) => {
     ordersBetween: (id, first, last) =>
       look(id, (simulation) => queries.ordersBetween(simulation, first, last)) ?? [],
     orderEventsBetween: (id, first, last) =>
-      look(id, (simulation) => queries.orderEventsBetween(simulation, first, last)) ?? new Map(),
+      look(id, (simulation) => queries.orderEventsBetween(simulation, first, last, recordsOf(simulation))) ??
+      new Map(),
     journal,
+    books: {
+      load(id, portfolioId) {
+        const simulation = keyOf(id);
+        return simulation === undefined ? undefined : books.load(simulation, portfolioId);
+      },
+      save(id, portfolioId, seq, parts) {
+        const simulation = keyOf(id);
+        if (simulation === undefined) return;
+        books.save(simulation, portfolioId, seq, parts);
+        // Deleted meanwhile: the main thread may have removed its books before this one was there.
+        if (keyOf(id) !== simulation) books.remove(simulation);
+      },
+    },
   };
 };
 
