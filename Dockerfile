@@ -27,7 +27,8 @@ LABEL org.opencontainers.image.title="Sandpit" \
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=3000 \
-    DATA_DIR=/data
+    DATA_DIR=/data \
+    MALLOC_ARENA_MAX=2
 WORKDIR /app
 COPY --from=libraries /build ./
 COPY --from=build /build/packages ./packages
@@ -44,4 +45,4 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/v1/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--min-semi-space-size=16", "--max-semi-space-size=16", "packages/server/dist/main.js"]
+CMD ["node", "--min-semi-space-size=8", "--max-semi-space-size=8", "packages/server/dist/main.js"]

@@ -10,9 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { startFlags } from './measure.js';
+import type { MemoryGroup } from './memory-group.js';
 import { SETTINGS } from './simulation.js';
 
-export const START_MS = 20_000;
+export const START_MS = 60_000;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -38,13 +39,20 @@ export async function tokenFor(
   return issued.token;
 }
 
-/** Starts it as people do, and waits until it listens. */
+/** Starts it as people do, in a group with a memory limit if one is given, and waits until it listens. */
 export async function startBrokerage(
   env: NodeJS.ProcessEnv,
+  group?: MemoryGroup,
 ): Promise<{ process: ChildProcess; url: string }> {
+  // The shell joins the group and then becomes the server.
+  const joining = 'echo $$ > "$0" && exec "$@"';
   const child = fork(fileOf('../packages/server/dist/main.js'), {
     env,
-    execArgv: [...startFlags()],
+    ...(group !== undefined && { execPath: '/bin/sh' }),
+    execArgv: [
+      ...(group === undefined ? [] : ['-c', joining, group.members, process.execPath]),
+      ...startFlags(),
+    ],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
@@ -68,12 +76,12 @@ export async function call(
   token: string,
   method: string,
   path: string,
-  body: unknown,
+  body?: unknown,
 ): Promise<object> {
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as object;
