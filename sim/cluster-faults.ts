@@ -17,6 +17,9 @@
  *
  * Leaves out: power cuts.
  */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { inDirectory } from '../packages/server/src/testing/server-process.js';
@@ -98,7 +101,7 @@ async function main(): Promise<void> {
   if (values.planted !== undefined) return findPlanted(values.planted, seed);
   const began = performance.now();
   // A server of its own: the build may change meanwhile.
-  const { problems, serviceMs, ...figures } = await withJoinedServer([], (folder) =>
+  const { problems, serviceMs, logs, ...figures } = await withJoinedServer([], (folder) =>
     clusterFaults({
       faults,
       seed,
@@ -123,6 +126,9 @@ async function main(): Promise<void> {
       (problems.length === 0 ? 'sound' : 'NOT SOUND'),
   );
   if (problems.length === 0) return;
+  const folder = mkdtempSync(join(tmpdir(), 'sandpit-cluster-faults-'));
+  for (const [name, lines] of logs) writeFileSync(join(folder, `${name}.log`), lines.join('\n'));
+  console.log(`logs of the nodes: ${folder}`);
   console.log(
     `again: npm run cluster-faults -- --faults ${faults} --seed ${seed} --kinds ${kinds.join(',')}`,
   );

@@ -36,6 +36,7 @@ export class ClusterNode {
   readonly problems: string[] = [];
   #leaseEndsAt = Infinity;
   #process: ServerProcess | undefined;
+  readonly #all: ServerProcess[] = [];
 
   private constructor(parts: NodeParts, port: number, links: { database: Link; others: Link }) {
     this.name = parts.name;
@@ -73,11 +74,17 @@ export class ClusterNode {
   async #startOnce(): Promise<void> {
     this.#process = ServerProcess.launch(this.#environment, this.#folder, ['--import', SHIFTED_CLOCK]);
     const started = this.#process;
+    this.#all.push(started);
     await started.listening;
     void started.exited.then(({ code, signal }) => {
       if (this.#process === started)
         this.problems.push(`${this.name} ended with ${signal ?? String(code)}: ${lastLines(started)}`);
     });
+  }
+
+  /** Everything that its processes wrote, as lines. */
+  get log(): readonly string[] {
+    return this.#all.flatMap(({ out, err }) => [...out, ...err]);
   }
 
   /** Cuts its connections to the database for `ms`. `renewedAt`: moment from which on it has sent no renewal that succeeded. */

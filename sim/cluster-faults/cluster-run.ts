@@ -33,7 +33,7 @@ const ENVIRONMENT = {
   MARKET_CALENDAR: 'always-open',
   RATE_LIMIT_DEFAULT: '1000000000',
   STREAM_HEARTBEAT_MS: '1000',
-  LOG_LEVEL: 'fatal',
+  LOG_LEVEL: 'warn',
 };
 
 export interface ClusterFaultReport {
@@ -62,6 +62,8 @@ export interface ClusterFaultReport {
   /** By kind: time from each fault until every tenant had an order acknowledged, ms. */
   readonly serviceMs: ReadonlyMap<FaultKind, number[]>;
   readonly problems: readonly string[];
+  /** Lines of each node's log, by name. */
+  readonly logs: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Parts {
@@ -281,6 +283,7 @@ export class ClusterRun {
       looks: this.#log.looks,
       serviceMs: this.#serviceMs,
       problems: this.problems,
+      logs: new Map(this.#nodes.map(({ name, log }) => [name, log])),
     };
   }
 

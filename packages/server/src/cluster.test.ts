@@ -2,10 +2,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { EXIT } from './exit-codes.js';
 import { signedHeaders } from './http/cluster/node-auth.js';
+import { execute } from './testing/database-copies.js';
 import { freePort } from './testing/free-port.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { newDatabase } from './testing/test-database.js';
@@ -97,6 +98,16 @@ async function queryDatabase(url: string, text: string, values: readonly string[
   }
 }
 
+/** Nodes that take tenants, by name. */
+async function liveNodes(node: Pick<Node, 'url'>): Promise<string[]> {
+  const { body } = await ask(node, tokenOf('tenant-0'), 'GET', '/v1/cluster');
+  const { nodes = [] } = body as { nodes?: { nodeId: string; status: string; reasons: string[] }[] };
+  return nodes
+    .filter(({ status, reasons }) => status === 'LIVE' && reasons.length === 0)
+    .map(({ nodeId }) => nodeId)
+    .sort();
+}
+
 /** A WebSocket with what it has been told. */
 class Socket {
   text = '';
@@ -180,6 +191,9 @@ describe('Three nodes on one database', () => {
     databaseUrl = await newDatabase();
     const first = await start('a');
     nodes = [first, ...(await Promise.all([start('b'), start('c')]))];
+    // Each tenant is placed once if all nodes know each other.
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await liveNodes(node)).toEqual(['a', 'b', 'c']), 10_000);
   }, 60_000);
   afterAll(async () => {
     await Promise.all(processes.map((server) => server.end('SIGKILL')));
@@ -205,7 +219,7 @@ describe('Three nodes on one database', () => {
       nodeId: 'b',
       durability: 'LOCAL',
       tenantCount: expect.any(Number) as number,
-      cells: [{ simulationId: 'main', epoch: expect.any(Number) as number }],
+      cells: [{ simulationId: 'main', epoch: 1 }],
     });
     const known = body as { nodes: { nodeId: string; status: string; reasons: string[] }[] };
     expect(known.nodes.map(({ nodeId, status: is, reasons }) => [nodeId, is, reasons]).sort()).toEqual([
@@ -333,7 +347,7 @@ describe('Three nodes on one database', () => {
       'GET',
       '/v1/orders',
       undefined,
-      signedHeaders('the secret of the nodes', 'GET', '/v1/orders', said),
+      signedHeaders({ secret: 'the secret of the nodes', nowMs: Date.now }, 'GET', '/v1/orders', said),
     );
     expect([circling.status, circling.node]).toEqual([421, other.name]);
     const [stranger, different] = await Promise.all([
@@ -475,4 +489,25 @@ describe('Three nodes on one database', () => {
     expect(JSON.stringify(body).match(/"orderId"/g)).toHaveLength(1);
     expect(paused.process.child.exitCode).toBeNull();
   }, 90_000);
+
+  it('go on with the market after the node that led it has lost its cell', async () => {
+    const token = tokenOf('tenant-0');
+    const push = (price: number): Promise<number> => {
+      const quotes = [{ symbol: 'AAPL', bid: price - 0.1, ask: price, last: price }];
+      return ask(named('b'), token, 'PUT', '/v1/simulation/quotes', { quotes }).then(({ status }) => status);
+    };
+    // The market is the first cell of an installation.
+    await execute(
+      databaseUrl,
+      'UPDATE sandpit.head SET epoch = epoch + 1 WHERE cell = (SELECT min(cell) FROM sandpit.head)',
+    );
+    expect(await push(101)).toBe(503);
+    await expect.poll(() => push(102), { timeout: 15_000 }).toBe(200);
+    for (const node of nodes)
+      await expect.poll(() => liveNodes(node), { timeout: 15_000 }).toEqual(['a', 'b', 'c']);
+    for (const tenantId of TENANTS) {
+      const seen = await ask(named('c'), tokenOf(tenantId), 'GET', '/v1/market-data/quote/AAPL');
+      expect(JSON.stringify(seen.body)).toContain('"ask":102');
+    }
+  }, 60_000);
 });

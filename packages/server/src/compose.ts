@@ -27,6 +27,7 @@ import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { drawOf } from './feeds/synthetic/chance.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import { askerOf } from './http/cluster/ask-node.js';
+import { keyOfNodes } from './http/cluster/node-auth.js';
 import type { LiveSettings } from './live-settings.js';
 import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
@@ -92,7 +93,13 @@ function clusterOf(
 ): Cluster | undefined {
   const { ownership } = store;
   if (cluster === undefined || ownership === undefined) return undefined;
-  return new Cluster({ store, ownership, note, ask: askerOf(cluster), isLive: live !== undefined });
+  return new Cluster({
+    store,
+    ownership,
+    note,
+    ask: askerOf({ nodeId: cluster.nodeId, key: keyOfNodes(cluster.secret, ownership) }),
+    isLive: live !== undefined,
+  });
 }
 
 /** Dependencies from outside of the settings. */
@@ -117,7 +124,8 @@ export async function sharedDependenciesOf(
   {
     note = () => undefined,
     tell,
-    wallMs = () => Date.now(),
+    // A tenant moves between machines, so it goes by a clock that they share.
+    wallMs = () => store.ownership?.nowMs() ?? Date.now(),
     monotonicMs = () => performance.now(),
   }: ComposeOptions = {},
 ): Promise<SharedDependencies> {

@@ -1,10 +1,15 @@
+import { setTimeout as later } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import type { Settings } from './config.js';
 import { EXIT } from './exit-codes.js';
 import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
+import { StoreUnavailable } from './store/journal.js';
 import { lineOfLog } from './terminal.js';
+
+/** Time between two attempts of a node to begin again. */
+const RETRY_MS = 250;
 
 /** Final message before exit: one line for an error that an operator can fix, including errors of the operating system; else the stack. */
 export function lastWords(error: unknown): string {
@@ -45,6 +50,7 @@ export async function runServer(settings: Settings): Promise<void> {
   const jwtSecret = settings.databaseUrl === undefined ? signingSecret(settings) : settings.jwtSecret;
   let http = { ...settings, jwtSecret };
   let isEnded = false;
+  let hasListened = false;
   while (!isEnded) {
     const opening = beginOpening(http, onFatal, (text) => log.warn(text));
     // The threads of the store start while this one loads its modules: a third of a second.
@@ -52,11 +58,14 @@ export async function runServer(settings: Settings): Promise<void> {
     try {
       const port = await serve(http, { opening, log, onFatal, ...(isTold && { say }) });
       isEnded = port === undefined;
+      hasListened = true;
       if (port !== undefined) http = { ...http, port };
     } catch (error) {
-      // The node was struck out before it listened. It begins again under another incarnation.
-      if (!opening.isStruckOut) throw error;
-      log.warn({ err: error }, 'struck out while it started: it begins again');
+      // The node was struck out before it listened, or the database is gone when it begins again under another incarnation.
+      const isDatabaseGone = hasListened && error instanceof StoreUnavailable;
+      if (!opening.isStruckOut && !isDatabaseGone) throw error;
+      log.warn({ err: error }, 'the node could not begin under another incarnation: it tries again');
+      await later(RETRY_MS);
     }
   }
 }

@@ -60,10 +60,12 @@ export async function serve(
           throw error;
         });
   const settings = { ...given, jwtSecret };
-  const access = new Access(composition.store.registry, Date.now, (what) => log.info(what, 'audit'));
+  // A token that one node accepts is accepted by all.
+  const clockMs = (): number => composition.store.ownership?.nowMs() ?? Date.now();
+  const access = new Access(composition.store.registry, clockMs, (what) => log.info(what, 'audit'));
   const monotonicMs = (): number => performance.now();
   const issueDemoToken = async (keyId: string, scope: string = DEMO.scope): Promise<string | undefined> =>
-    (await issueToken(settings, { ...DEMO, scope, keyId }, Date.now()))?.token;
+    (await issueToken(settings, { ...DEMO, scope, keyId }, clockMs()))?.token;
   const demoToken = async (scope?: string): Promise<string | undefined> => {
     const [key] = access.keys(DEMO.tenantId).filter(({ revokedAt }) => revokedAt === undefined);
     return key === undefined ? undefined : issueDemoToken(key.id, scope);
@@ -79,7 +81,7 @@ export async function serve(
     access,
     settings,
     log,
-    clockMs: Date.now,
+    clockMs,
     monotonicMs,
     dashboard,
     loginLinks,

@@ -103,7 +103,10 @@ export class Cluster {
     await this.#declare();
     await simulations.followMarket();
     await this.#look();
+    await this.#takeTenants();
     this.#every(LOOK_MS, 'look', () => this.#look());
+    // Tenants may take long to open; lost nodes are noticed meanwhile.
+    this.#every(LOOK_MS, 'take', () => this.#takeTenants());
     this.#every(FOLLOW_MS, 'follow', () => simulations.followMarket());
     this.#every(REBALANCE_MS, 'rebalance', () => this.#rebalance());
     this.#every(WAKE_MS, 'wake', () => this.#wakeDue(simulations));
@@ -125,6 +128,9 @@ export class Cluster {
     const { ownership } = this.#parts;
     await ownership.look();
     await this.#declare();
+  }
+
+  async #takeTenants(): Promise<void> {
     await this.placement.enterOwned();
     if (this.reasons.length === 0) await this.placement.takeFree();
   }
@@ -132,9 +138,8 @@ export class Cluster {
   /** Opens closed simulations whose timers are due, without a request (D201). */
   async #wakeDue(simulations: Simulations): Promise<void> {
     const { placement } = this;
-    const due = this.#parts.ownership
-      .dueCells(Date.now())
-      .filter(({ tenantId }) => placement.servesNow(tenantId));
+    const { ownership } = this.#parts;
+    const due = ownership.dueCells(ownership.nowMs()).filter(({ tenantId }) => placement.servesNow(tenantId));
     await inParallel(due, WOKEN_AT_ONCE, async ({ simulationId, tenantId }) => {
       if (placement.servesNow(tenantId)) await simulations.wake(simulationId);
     });
@@ -154,8 +159,6 @@ export class Cluster {
   }
 
   async #rebalance(): Promise<void> {
-    if (this.reasons.length > 0) return;
-    await this.placement.receive(await this.#parts.ownership.givenTenants());
     await this.placement.rebalance((node, tenantIds) => this.#tellTaken(node, tenantIds));
   }
 
@@ -176,8 +179,8 @@ export class Cluster {
   }
 
   async #dealtBy(node: ClusterNode): Promise<void> {
-    const { ask, ownership, note } = this.#parts;
-    const giveUpAt = performance.now() + DEAL_MS;
+    const { ask, ownership, store, note } = this.#parts;
+    let giveUpAt = performance.now() + DEAL_MS;
     let isRevoked = false;
     // A node that hands its tenants over serves them until they have left.
     const isConcerned = (): boolean => {
@@ -185,6 +188,8 @@ export class Cluster {
       return now !== undefined && (now.unfit.length === 0 || now.unfit.includes(STOPPING));
     };
     while (isConcerned()) {
+      // While the database does not answer this node, it may not answer the other one either.
+      if (store.health().status !== 'ok') giveUpAt = performance.now() + DEAL_MS;
       const leftMs = giveUpAt - performance.now();
       if (leftMs > 0) {
         const isDone = await ask(node, MARKET_PATH, {}, leftMs).then(

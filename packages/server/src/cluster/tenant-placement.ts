@@ -61,7 +61,7 @@ export class TenantPlacement {
 
   /** True when this node owns the tenant and may answer immediately. */
   servesNow(tenantId: string): boolean {
-    return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.#ownership.mayDecide();
+    return this.#served.has(tenantId) && !this.#leaving.has(tenantId) && this.owns(tenantId);
   }
 
   /** True while this node's responses for the tenant are current, also during a handover. */
@@ -178,7 +178,10 @@ export class TenantPlacement {
   async #enterAll(tenantIds: readonly string[]): Promise<void> {
     // Every `main` follows the market.
     if (tenantIds.includes(MARKET_TENANT)) await this.#entered(MARKET_TENANT);
-    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) => this.#entered(tenantId));
+    // Others do not wait for a tenant that cannot be entered now; `enterOwned` tries again.
+    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) =>
+      this.#entered(tenantId).catch(() => undefined),
+    );
   }
 
   #claim(tenantId: string): Promise<void> {
@@ -197,7 +200,9 @@ export class TenantPlacement {
   /** Resolves when the data of an owned tenant is loaded. */
   #entered(tenantId: string): Promise<void> {
     const residents = this.#residents;
-    if (this.#served.has(tenantId) || residents === undefined) return Promise.resolve();
+    // A tenant that is handed over is owned until the database has given it away.
+    if (this.#served.has(tenantId) || this.#leaving.has(tenantId) || residents === undefined)
+      return Promise.resolve();
     let entering = this.#entering.get(tenantId);
     if (entering === undefined) {
       entering = residents
@@ -212,9 +217,16 @@ export class TenantPlacement {
     return entering;
   }
 
-  /** Hands tenants that another node should have over to it, a tenth of all at a time. The market is not moved. */
+  /**
+   * Takes the tenants that other nodes have given to this one, and hands tenants that another node should have over to it, a tenth of all at a
+   * time. A node that takes no tenants hands over all of its own in this way. The market is not moved.
+   */
   async rebalance(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
-    if (this.#isStopping) return;
+    const self = this.#self();
+    if (this.#isStopping || self === undefined) return;
+    if (self.unfit.length === 0) await this.receive(await this.#ownership.givenTenants());
+    // The node of a live market keeps its tenants with the market, whatever its clock says.
+    else if (this.#isLive) return;
     const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);
     const most = Math.max(1, Math.ceil(own.length / MOVED_PART));
     const { incarnation } = this.#ownership;

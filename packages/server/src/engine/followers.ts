@@ -38,9 +38,9 @@ export class Followers<F extends Follower> {
     for (const follower of this.#followers) follower.clockChanged();
   }
 
-  /** Resolves when all followers have processed all changes so far. Rejects with `StoreUnavailable`. */
+  /** Resolves when all followers have processed all changes so far; those that could not are asked again. Rejects with `StoreUnavailable`. */
   dealt(): Promise<void> {
-    return this.#dealt;
+    return this.#dealt.catch(() => (this.#dealt = dealing([...this.#followers])));
   }
 
   get size(): number {

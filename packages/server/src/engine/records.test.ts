@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from '@sandpit/core';
 import { Quantity, stateHash } from '@sandpit/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../store/journal.js';
+import { openPostgresStore } from '../store/postgres/postgres-store.js';
+import { projectRecord } from '../store/projection.js';
+import type { Store } from '../store/store.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import {
   BY,
@@ -12,7 +15,9 @@ import {
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
 } from '../testing/simulations.js';
+import { newDatabase } from '../testing/test-database.js';
 import { verifyJournal } from './verify.js';
 
 /** For as many orders as a test likes. */
@@ -63,6 +68,62 @@ describe('A read', () => {
     expect(main.market.published).toBe(1);
     await pushed;
     expect(isPushed).toBe(true);
+  });
+});
+
+/** A store of a node of a cluster, which owns `TENANT`. */
+async function openNode(): Promise<Store> {
+  const store = await openPostgresStore({
+    url: await newDatabase(),
+    projection: projectRecord,
+    cluster: { url: 'http://a', version: '1', facts: {} },
+  });
+  await store.ownership?.take([TENANT]);
+  return store;
+}
+
+describe('The wall clock of a simulation in a cluster', () => {
+  it("is the database's, so that a tenant can move from a machine with a wrong clock", async () => {
+    const store = await openNode();
+    const right = Date.now();
+    const machine = Date.now;
+    const wrong = vi.spyOn(Date, 'now').mockImplementation(() => machine() + 22 * 60_000);
+    try {
+      // The first renewal with the wrong clock renews the lease.
+      await expect.poll(() => store.health().status, { timeout: 5_000 }).toBe('ok');
+      const { main } = await startSimulations(
+        { clock: 'wall', calendar: 'always-open', start: right },
+        store,
+      );
+      expect(Math.abs(main.now() - right)).toBeLessThan(60_000);
+      await openTestPortfolio(main, RICH);
+      expect(main.now() - right).toBeLessThan(60_000);
+    } finally {
+      wrong.mockRestore();
+      await store.close();
+    }
+  });
+});
+
+describe('A record that the store has refused', () => {
+  it('is not published when the store commits again', async () => {
+    const store = await openNode();
+    try {
+      const { main } = await startSimulations({}, store);
+      const portfolio = await openTestPortfolio(main, RICH);
+      await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+      const before = main.published;
+      const shown: number[] = [];
+      main.subscribe(({ seq }) => shown.push(seq));
+      await store.ownership?.give([TENANT], undefined);
+      await expect(placeTestOrder(main, portfolio)).rejects.toThrow(StoreUnavailable);
+      await store.probe();
+      await expect(main.durable()).rejects.toThrow(StoreUnavailable);
+      expect(shown).toEqual([]);
+      expect(main.published).toBe(before);
+    } finally {
+      await store.close();
+    }
   });
 });
 

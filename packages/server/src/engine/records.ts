@@ -243,6 +243,8 @@ export class Records {
     const seq = this.#seq;
     const lastAppend = this.#lastAppend;
     await this.#store.probe();
+    // Another node, or another start, has gone on from an earlier record.
+    if (this.#isStopped || this.#store.journal.lastSeq(this.#simulationId) < seq) throw notAccepting();
     this.#publishUntil(seq);
     if (this.#lastAppend !== lastAppend) return this.durable();
     this.#lastAppend = undefined;

@@ -464,7 +464,8 @@ export class Simulation implements Follower {
 
   /** Lets another node wake this simulation when this node is lost (D201). */
   #noteWakeUp(): void {
-    this.#ownership?.noteWakeUp(this.id, () => this.#wakeUp.nextAt(Date.now()));
+    const ownership = this.#ownership;
+    ownership?.noteWakeUp(this.id, () => this.#wakeUp.nextAt(ownership.nowMs()));
   }
 
   /** Saves the position and speed of a scaled clock, from which a restart continues (D130). */

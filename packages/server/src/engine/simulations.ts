@@ -262,7 +262,7 @@ export class Simulations {
     const { seed, idSecret, start } = before ?? withChance(wanted);
     const config = { ...wanted, seed, start, ...(idSecret !== undefined && { idSecret }) };
     const listings: Listings = new WeakMap();
-    const clocks = new ClockKeeper(registry, ownership && (() => Date.now() - ownership.skewMs));
+    const clocks = new ClockKeeper(registry, ownership && (() => ownership.nowMs()));
     const furnished = await openFeedAndRules(ground, listings, config);
     const kept = before ?? (await register(registry, { id: MARKET, tenantId: null, config }, furnished));
     const market = await openSimulation(
@@ -313,6 +313,8 @@ export class Simulations {
 
   /** This node has acquired a tenant: opens its `main` unless that was idle, and continues its imports. */
   async enterTenant(tenantId: string): Promise<void> {
+    // A late request may have opened one after the tenant had left: another node has gone on since.
+    await this.closeAllOf(tenantId);
     this.lifetimes.enter(tenantId);
     await this.imports.enterTenant(tenantId);
     if ((this.registry.setting(atStakeOf(tenantId)) ?? '') !== '')
@@ -345,6 +347,11 @@ export class Simulations {
   async leaveTenant(tenantId: string): Promise<void> {
     this.imports.leaveTenant(tenantId);
     this.lifetimes.leave(tenantId);
+    await this.closeAllOf(tenantId);
+  }
+
+  /** Closes the simulations of a tenant that are in memory. Their state is not used again. */
+  private async closeAllOf(tenantId: string): Promise<void> {
     const own = this.registry.simulations(tenantId).map(({ id }) => id);
     // Followers of a market are removed before it.
     for (const id of own.toReversed()) {
@@ -355,8 +362,9 @@ export class Simulations {
         await this.closeWithOwnFeed(simulation).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
         });
+        // A late request must not go on from this state.
+        simulation.retire();
       }
-      this.open.delete(id);
       await this.restingFeeds.get(id)?.close();
       this.restingFeeds.delete(id);
       this.broken.delete(id);
@@ -1009,6 +1017,7 @@ export class Simulations {
   private async rest(simulation: Simulation): Promise<void> {
     if (simulation.market !== simulation) await this.registry.saveSetting(atStake(simulation), '');
     await simulation.close();
+    simulation.retire();
   }
 
   private forget(id: string, simulation: Simulation): void {
@@ -1078,7 +1087,9 @@ export class Simulations {
           if (of.config.competition === undefined) this.watcher?.opened(simulation);
           this.snapshots.resume(simulation, originOf(of.config));
         },
-        () => this.open.delete(of.id),
+        () => {
+          if (this.open.get(of.id) === opening) this.open.delete(of.id);
+        },
       );
     }
     open.usedAt = performance.now();
@@ -1326,7 +1337,14 @@ async function openSimulation(
     tell: ground.tell,
     ...(id === MARKET && { isReplica, onRecorded: ground.onMarketRecorded }),
   });
-  await simulation.start();
+  try {
+    await simulation.start();
+  } catch (error) {
+    // Another opening begins from the journal. This one must neither follow the market nor append to it.
+    simulation.retire();
+    await simulation.close().catch(() => undefined);
+    throw error;
+  }
   return simulation;
 }
 

@@ -61,6 +61,8 @@ export interface Ownership {
   readonly owned: ReadonlySet<string>;
   /** Wall clock of this machine minus that of the database, ms; as of the last renewal. */
   readonly skewMs: number;
+  /** The database's clock, ms; jumps of this machine's wall clock do not change it. */
+  nowMs(): number;
   /** True when this node may answer for its cells: less than 4 s have passed since it sent the last renewal that succeeded. */
   mayDecide(): boolean;
   /** Reads the nodes, and removes those that have been silent for too long. */

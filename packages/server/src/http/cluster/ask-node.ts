@@ -2,15 +2,16 @@ import type { AskNode } from '../../cluster/cluster.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
 import { sendTo } from './forwarding.js';
 import { signedHeaders } from './node-auth.js';
+import type { NodeKey } from './node-auth.js';
 
 /** Sends this node's requests to other nodes. */
-export function askerOf({ nodeId, secret }: { readonly nodeId: string; readonly secret: string }): AskNode {
+export function askerOf({ nodeId, key }: { readonly nodeId: string; readonly key: NodeKey }): AskNode {
   return async (node, path, body, timeoutMs) => {
     const text = Buffer.from(JSON.stringify(body));
     const headers = {
       'content-type': 'application/json',
       'content-length': String(text.length),
-      ...signedHeaders(secret, 'POST', path, { from: nodeId, tenantId: MARKET_TENANT, client: '' }),
+      ...signedHeaders(key, 'POST', path, { from: nodeId, tenantId: MARKET_TENANT, client: '' }),
     };
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
     const outcome = await sendTo(node, { method: 'POST', url: path, headers, body: text }, signal);

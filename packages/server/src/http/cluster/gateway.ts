@@ -11,6 +11,7 @@ import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
 import type { Outcome, Outgoing } from './forwarding.js';
 import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
+import type { NodeKey } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
 import type { Askers } from './request-tenant.js';
 import { relaySocket } from './socket-relay.js';
@@ -34,7 +35,7 @@ const STREAM = /\/stream(\/(orders|portfolios?|quotes))?$/;
 
 export interface GatewayParts {
   readonly nodeId: string;
-  readonly secret: string;
+  readonly key: NodeKey;
   readonly placement: TenantPlacement;
   readonly askers: Askers;
   /** Handles requests between nodes. */
@@ -87,9 +88,10 @@ export class Gateway {
   /** Opens a WebSocket on this node. One that another node passes on must be signed, and its tenant served here. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, local: LocalUpgrade): void {
     if (request.headers[FORWARDED] === undefined) return local(request, socket, head);
-    const { secret, placement } = this.#parts;
-    const forwarded = forwardedBy(secret, request);
+    const { key, placement } = this.#parts;
+    const forwarded = forwardedBy(key, request);
     if (forwarded === undefined) return refuseUpgrade(socket, '403 Forbidden');
+    if (forwarded === 'stale') return refuseUpgrade(socket, '421 Misdirected Request');
     socket.on('error', () => socket.destroy());
     placement.serves(forwarded.tenantId).then(
       (isServed) => {
@@ -104,15 +106,15 @@ export class Gateway {
 
   /** Passes a WebSocket on to the node that serves its tenant. False = this node does, or the connection has been passed on already. */
   readonly passOn: PassOn = (visit, tenantId, login) => {
-    const { placement, secret, nodeId } = this.#parts;
+    const { placement, key, nodeId } = this.#parts;
     if (visit.request.headers[FORWARDED] !== undefined || placement.servesNow(tenantId)) return false;
-    relaySocket(visit, login, { placement, secret, nodeId, tenantId });
+    relaySocket(visit, login, { placement, key, nodeId, tenantId });
     return true;
   };
 
   async #serveForwarded(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
-    const { secret, placement, answerNode } = this.#parts;
-    const forwarded = forwardedBy(secret, request);
+    const { key, placement, answerNode } = this.#parts;
+    const forwarded = forwardedBy(key, request);
     if (forwarded === undefined) {
       this.#note(
         'secret',
@@ -121,6 +123,17 @@ export class Gateway {
       request.resume();
       response.setHeader(REFUSED, '1');
       answer(request, response, FOREIGN_SECRET);
+      return;
+    }
+    if (forwarded === 'stale') {
+      this.#note(
+        'clock',
+        `A request from ${request.socket.remoteAddress ?? 'another node'} was signed more than two minutes from now: it is refused until both nodes have compared their clocks with the database's`,
+      );
+      // Nothing was done: the other node sends it again.
+      request.resume();
+      response.setHeader(NOT_OWNER, '1');
+      answer(request, response, STALE);
       return;
     }
     const { url = '/' } = request;
@@ -174,7 +187,7 @@ export class Gateway {
   }
 
   async #forward(tenantId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { placement, nodeId, secret } = this.#parts;
+    const { placement, nodeId, key } = this.#parts;
     const { method = 'GET', url = '/', headers } = request;
     const body = await heldBody(request);
     const isHeld = body === undefined || Buffer.isBuffer(body);
@@ -187,7 +200,7 @@ export class Gateway {
       headers: {
         ...passedOn(headers),
         ...(lastId !== undefined && { 'last-event-id': lastId }),
-        ...signedHeaders(secret, method, url, { from: nodeId, tenantId, client }),
+        ...signedHeaders(key, method, url, { from: nodeId, tenantId, client }),
       },
       body,
     });
@@ -292,11 +305,10 @@ export class Gateway {
 }
 
 const FOREIGN_SECRET = refuse(403, 'The request is not signed with the CLUSTER_SECRET of this node');
-const ELSEWHERE = Answer.json(421, {
-  statusCode: 421,
-  message: 'Another node owns the tenant',
-  error: 'Misdirected Request',
-});
+const misdirected = (message: string): Answer =>
+  Answer.json(421, { statusCode: 421, message, error: 'Misdirected Request' });
+const ELSEWHERE = misdirected('Another node owns the tenant');
+const STALE = misdirected('The request was signed more than two minutes from now');
 
 const isEvents = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;

@@ -17,6 +17,7 @@ import type { Sockets } from '../dialects/sockets.js';
 import type { Streams } from '../stream/streams.js';
 import { tenantOfTicket } from '../tickets.js';
 import { Gateway } from './gateway.js';
+import { keyOfNodes } from './node-auth.js';
 import type { Asker } from './request-tenant.js';
 
 type UpgradeParts = [request: IncomingMessage, socket: Duplex, head: Buffer];
@@ -55,7 +56,7 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
   const askers = askersOf(door);
   const gateway = new Gateway({
     nodeId,
-    secret,
+    key: keyOfNodes(secret, door.ownership),
     placement: cluster.placement,
     askers,
     answerNode: cluster.answerNode,

@@ -4,6 +4,7 @@ import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { bytesOf, tell } from '../dialects/sockets.js';
 import type { PendingLogin, SocketMessage } from '../dialects/sockets.js';
 import { signedHeaders } from './node-auth.js';
+import type { NodeKey } from './node-auth.js';
 
 /** Maximum time to find the owner of a tenant (D200). */
 const PATIENCE_MS = 5_000;
@@ -18,7 +19,7 @@ const GREETS = /^\/alpaca\/v/;
 
 interface RelayParts {
   readonly placement: TenantPlacement;
-  readonly secret: string;
+  readonly key: NodeKey;
   /** Of this node. */
   readonly nodeId: string;
   readonly tenantId: string;
@@ -82,7 +83,7 @@ interface WantedSocket {
 
 /** A connection to the owner of a tenant; undefined if none is found in time. */
 async function connectToOwner(
-  { placement, secret, nodeId, tenantId }: RelayParts,
+  { placement, key, nodeId, tenantId }: RelayParts,
   { url, contentType, client }: WantedSocket,
   isOver: () => boolean,
 ): Promise<WebSocket | undefined> {
@@ -92,7 +93,7 @@ async function connectToOwner(
     if (node !== undefined) {
       const headers = {
         ...(contentType !== undefined && { 'content-type': contentType }),
-        ...signedHeaders(secret, 'GET', url, { from: nodeId, tenantId, client }),
+        ...signedHeaders(key, 'GET', url, { from: nodeId, tenantId, client }),
       };
       const connected = await opened(new URL(url, node.url.replace(/^http/, 'ws')), headers);
       if (connected !== undefined) return connected;

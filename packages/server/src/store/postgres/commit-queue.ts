@@ -145,17 +145,27 @@ export class CommitQueue {
     this.#watch(parts.connection);
   }
 
-  /** Reason why nothing can be appended now. */
+  /** Reason why nothing can be decided now. */
   refusal(): StoreUnavailable | undefined {
-    if (this.#isClosing) return new StoreUnavailable('The store is closed');
-    if (this.#status !== 'ok') return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
+    const stoppage = this.stoppage();
+    if (stoppage !== undefined) return stoppage;
     if (!this.#parts.incarnation.mayDecide())
       return new StoreUnavailable('PostgreSQL has not answered for some seconds: others may own the data');
     if (this.#waitingCharacters < MOST_WAITING_CHARACTERS) return undefined;
     return new StoreUnavailable('PostgreSQL does not keep up: too much waits to be written');
   }
 
-  /** Call `refusal` first. */
+  /**
+   * Reason why nothing can be appended now. Unlike `refusal`, this does not change within a turn of the event loop: a decision that was allowed in a turn
+   * can be appended in it.
+   */
+  stoppage(): StoreUnavailable | undefined {
+    if (this.#isClosing) return new StoreUnavailable('The store is closed');
+    if (this.#status === 'ok') return undefined;
+    return new StoreUnavailable(this.#reason ?? `The store is ${this.#status}`);
+  }
+
+  /** Call `stoppage` first. */
   append(cell: Cell, seq: number, at: number, payload: string): Promise<void> {
     const part = this.#part(cell);
     let piece = part.pieces.at(-1);
@@ -492,8 +502,9 @@ export class CommitQueue {
       } else this.#lost(part);
     }
     for (const [lookup, answer] of batch.answers) left.answers.set(lookup, answer);
-    if (left.answers.size === 0) batch.rest.resolve();
-    else left.rest.promise.then(batch.rest.resolve, batch.rest.reject);
+    // A probe is answered when everything before it is decided.
+    left.isProbe = batch.isProbe;
+    left.rest.promise.then(batch.rest.resolve, batch.rest.reject);
     return left;
   }
 

@@ -60,6 +60,8 @@ export class Incarnation {
   #isStruckOut = false;
   #isClosed = false;
   #skewMs = 0;
+  /** The database's clock minus the monotonic clock of this machine, ms. */
+  #aheadMs = 0;
   /** When the other incarnations were read last, on the monotonic clock. */
   #lookedAt = -Infinity;
 
@@ -102,10 +104,17 @@ export class Incarnation {
     return this.#skewMs;
   }
 
+  /** The database's clock, ms: measured with each renewal, and continued by the monotonic clock of this machine. */
+  nowMs(): number {
+    return Math.floor(this.#clocks.monotonicMs() + this.#aheadMs);
+  }
+
   #measure(sent: Moment, renewed: Renewed | undefined): void {
     const there = Number(renewed?.now_ms);
     if (!Number.isFinite(there)) return;
-    const { wall } = momentOf(this.#clocks);
+    const { wall, monotonic } = momentOf(this.#clocks);
+    // It keeps its value where that is possible, so that time neither repeats nor jumps.
+    this.#aheadMs = Math.min(Math.max(this.#aheadMs, there - monotonic), there - sent.monotonic);
     // The database read its clock between these two.
     this.#skewMs = there < sent.wall ? sent.wall - there : Math.min(0, wall - there);
   }

@@ -14,15 +14,19 @@ export class PostgresJournal implements Journal {
   readonly #blocks: BlockReader;
   readonly #database: QuestionConnection;
   readonly #registered: Pick<RegistryState, 'cells'>;
+  readonly #onDiverged: (simulationId: string) => void;
 
+  /** `onDiverged`: the state of a simulation in memory does not continue its journal. */
   constructor(
     queue: CommitQueue,
     cells: ReadonlyMap<string, Cell>,
     blocks: BlockReader,
     database: QuestionConnection,
     registered: Pick<RegistryState, 'cells'>,
+    onDiverged: (simulationId: string) => void,
   ) {
     this.#registered = registered;
+    this.#onDiverged = onDiverged;
     this.#queue = queue;
     this.#cells = cells;
     this.#blocks = blocks;
@@ -31,22 +35,23 @@ export class PostgresJournal implements Journal {
 
   append(record: JournalRecord, answer?: StoredAnswer): Promise<void> {
     const { simulationId, seq, at, payload } = record;
-    const refusal = this.#queue.refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
+    // A lease that ends between the decision and this moment refuses nothing: memory would be ahead of the journal. The fence decides.
+    const stoppage = this.#queue.stoppage();
+    if (stoppage !== undefined) return Promise.reject(stoppage);
     const cell = this.#cells.get(simulationId);
     if (cell === undefined) {
       const registered = this.#registered.cells.get(simulationId);
       const isElsewhere = registered !== undefined && registered.deletedAt === undefined;
+      if (!isElsewhere) return Promise.reject(new Error(`There is no simulation ${simulationId}`));
+      this.#onDiverged(simulationId);
+      return Promise.reject(new StoreUnavailable(`${simulationId} is served elsewhere`));
+    }
+    if (seq !== cell.lastSeq + 1) {
+      this.#onDiverged(simulationId);
       return Promise.reject(
-        isElsewhere
-          ? new StoreUnavailable(`${simulationId} is served elsewhere`)
-          : new Error(`There is no simulation ${simulationId}`),
+        new StoreUnavailable(`Record ${seq} cannot follow record ${cell.lastSeq} of ${simulationId}`),
       );
     }
-    if (seq !== cell.lastSeq + 1)
-      return Promise.reject(
-        new Error(`Record ${seq} cannot follow record ${cell.lastSeq} of ${simulationId}`),
-      );
     cell.lastSeq = seq;
     // Same turn, same batch: one statement, and the same promise.
     if (answer !== undefined) void this.#queue.saveAnswer(cell, newAnswer(answer));

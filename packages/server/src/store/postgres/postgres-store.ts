@@ -159,7 +159,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       },
       cells,
     );
-    const journal = new PostgresJournal(queue, cells, blocks, database, state);
+    const journal = new PostgresJournal(queue, cells, blocks, database, state, onLost);
+    const takeCell = async (id: string): Promise<void> => {
+      // Records of an earlier opening are under way: the journal is read behind them.
+      if (isAhead(cells.get(id))) await queue.probe();
+      await (ownership ?? sole)?.takeCell(id);
+    };
     const purge = (key: number): void => {
       projector.forget(key);
       void purgeCell(database, state, key).catch((error: unknown) =>
@@ -209,7 +214,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       webhooks,
       ...(ownership !== undefined && { ownership }),
       ...(tickets !== undefined && { tickets }),
-      takeCell: (id) => (ownership ?? sole)?.takeCell(id),
+      takeCell,
       mayAnswer: () => incarnation.mayDecide(),
       contents: new PostgresContents(installation, queue, database, state),
       past: {
@@ -229,6 +234,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       for (const one of opened.reverse()) await Promise.resolve(one.close()).catch(() => undefined);
   }
 }
+
+const isAhead = (cell: Cell | undefined): boolean => cell !== undefined && cell.lastSeq > cell.head.seq;
 
 /** A cell in the form for the checkpoint thread; undefined = this node does not own it. */
 function checkpointed(

@@ -5,6 +5,8 @@ import { sentenceOf } from './database.js';
 
 /** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_500;
+/** The same for several statements. */
+const WORK_MS = 30_000;
 
 /** A connection for questions: opened when it is first needed, and again after it was lost. */
 export class QuestionConnection {
@@ -45,14 +47,11 @@ export class QuestionConnection {
 
   /** Statements on their own connection, in sequence. Failed ones are not repeated. */
   async with<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    return this.#inTurn(async () => {
+    const working = async (): Promise<T> => {
       const { client } = await this.#open();
-      try {
-        return await work(client);
-      } catch (error) {
-        throw this.#failure(error);
-      }
-    });
+      return work(client);
+    };
+    return this.#inTurn(() => this.#within(working(), WORK_MS));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

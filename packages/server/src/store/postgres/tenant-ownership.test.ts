@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDatabase } from '../../testing/test-database.js';
 import { allOf, answerOf, recordOf, START, testProjection } from '../fixtures.contract.js';
 import { StoreInUse, StoreUnavailable } from '../journal.js';
@@ -138,6 +138,43 @@ describe('Nodes that share a database', () => {
     expect(answeredUntil).toBeLessThan(takenAt);
     expect(a.mayAnswer?.()).toBe(false);
     await a.struckOut;
+  });
+
+  it('append a decision whose lease ends in the same turn, so that memory is never ahead of the journal', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    expect(a.health().status).toBe('ok');
+    const late = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    expect(a.ownership.mayDecide()).toBe(false);
+    const appended = a.journal.append(recordOf(CELL, 1));
+    late.mockRestore();
+    await appended;
+    await a.journal.append(recordOf(CELL, 2));
+    expect((await allOf(a.journal.read(CELL, 0))).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(a.lost).toEqual([]);
+  });
+
+  it('report a simulation whose state does not continue its journal', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    await expect(a.journal.append(recordOf(CELL, 2))).rejects.toThrow(StoreUnavailable);
+    expect(a.lost).toEqual([CELL]);
+    await a.ownership.give([TENANT], undefined);
+    await expect(a.journal.append(recordOf(CELL, 1))).rejects.toThrow('is served elsewhere');
+    expect(a.lost).toEqual([CELL, CELL]);
+  });
+
+  it('read a journal only behind the records that an earlier opening has appended', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    await a.journal.append(recordOf(CELL, 1));
+    void a.journal.append(recordOf(CELL, 2));
+    expect(a.journal.lastSeq(CELL)).toBe(1);
+    await a.takeCell?.(CELL);
+    expect(a.journal.lastSeq(CELL)).toBe(2);
   });
 
   it('acquire a cell that the earlier owner created while it lost the tenant', async () => {

@@ -124,6 +124,10 @@ export class TenantOwnership implements Ownership {
     return this.#incarnation.skewMs;
   }
 
+  nowMs(): number {
+    return this.#incarnation.nowMs();
+  }
+
   mayDecide(): boolean {
     return this.#incarnation.mayDecide();
   }

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TenantPlacement } from '../../cluster/tenant-placement.js';
+import type { Ownership } from '../../store/ownership.js';
+import { openPostgresStore } from '../../store/postgres/postgres-store.js';
+import { projectRecord } from '../../store/projection.js';
+import type { Store } from '../../store/store.js';
+import { newDatabase } from '../../testing/test-database.js';
+import { NOT_OWNER, REFUSED } from './forwarding.js';
+import { Gateway } from './gateway.js';
+import { keyOfNodes, signedHeaders } from './node-auth.js';
+
+const TENANT = 'tenant-1';
+const KEY = { secret: 'the secret of the nodes', nowMs: () => Date.now() };
+
+describe('A gateway whose node loses a tenant while it answers a request', () => {
+  let store: Store;
+  let ownership: Ownership;
+  let server: Server;
+  let url: string;
+  const notes: string[] = [];
+  /** Answers a request on this node. */
+  let local: (request: IncomingMessage, response: ServerResponse) => void;
+
+  const losing = async (): Promise<void> => ownership.give([TENANT], undefined);
+
+  beforeEach(async () => {
+    store = await openPostgresStore({
+      url: await newDatabase(),
+      projection: projectRecord,
+      node: 'a',
+      cluster: { url: 'http://a', version: '1', facts: {} },
+    });
+    if (store.ownership === undefined) throw new Error('no cluster');
+    ({ ownership } = store);
+    await ownership.declare([]);
+    await ownership.look();
+    const placement = new TenantPlacement(ownership, false);
+    placement.open({
+      enter: () => Promise.resolve(),
+      dismiss: () => undefined,
+      leave: () => Promise.resolve(),
+    });
+    expect(await placement.serves(TENANT)).toBe(true);
+    const asker = { tenantId: TENANT, simulationId: 'main' };
+    const gateway = new Gateway({
+      nodeId: 'a',
+      key: KEY,
+      placement,
+      askers: {
+        bearer: () => Promise.resolve(asker),
+        keyPair: () => Promise.resolve(asker),
+        ticket: () => asker,
+        organizer: () => undefined,
+        refresh: () => Promise.resolve(),
+      },
+      answerNode: () => Promise.resolve(undefined),
+      note: (text) => notes.push(text),
+    });
+    server = createServer((request, response) => gateway.handle(request, response, local));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(async () => {
+    server.close();
+    await store.close();
+  });
+
+  const ask = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(`${url}/v1/orders`, { headers: { authorization: 'Bearer token', ...headers } });
+
+  it('sends 503 in place of what it knows, and a whole answer while it is the owner', async () => {
+    local = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"isOf":');
+      response.end('"the owner"}');
+    };
+    expect(await (await ask()).json()).toEqual({ isOf: 'the owner' });
+    local = (_, response) =>
+      void losing().then(() => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"isOf":');
+        response.end('"an earlier owner"}');
+      });
+    const refused = await ask();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({ statusCode: 503, message: 'Service unavailable' });
+  });
+
+  it('ends the connection of a forwarded request, whose answer counts as lost then', async () => {
+    const forwarded = (): Promise<Response> =>
+      ask(signedHeaders(KEY, 'GET', '/v1/orders', { from: 'b', tenantId: TENANT, client: '127.0.0.1' }));
+    local = (_, response) => response.writeHead(204).end();
+    expect((await forwarded()).status).toBe(204);
+    local = (_, response) => void losing().then(() => response.writeHead(200).end('an earlier owner'));
+    await expect(forwarded()).rejects.toThrow('fetch failed');
+    local = (_, response) => response.writeHead(204).end();
+    expect((await forwarded()).status).toBe(204);
+  });
+
+  it('lets a node whose clock differs send its request again, and blames a CLUSTER_SECRET only for a wrong signature', async () => {
+    local = (_, response) => response.writeHead(204).end();
+    const signedWith = (key: typeof KEY): Promise<Response> =>
+      ask(signedHeaders(key, 'GET', '/v1/orders', { from: 'b', tenantId: TENANT, client: '127.0.0.1' }));
+    const late = await signedWith({ ...KEY, nowMs: () => Date.now() + 180_000 });
+    expect([late.status, late.headers.get(NOT_OWNER)]).toEqual([421, '1']);
+    expect(notes.join()).toContain('signed more than two minutes from now');
+    expect(notes.join()).not.toContain('CLUSTER_SECRET');
+    const foreign = await signedWith({ ...KEY, secret: 'another secret' });
+    expect([foreign.status, foreign.headers.get(REFUSED)]).toEqual([403, '1']);
+    expect(notes.join()).toContain("not signed with this node's CLUSTER_SECRET");
+    // Nodes sign with the time of the database.
+    const own = keyOfNodes(KEY.secret, ownership);
+    const wrong = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 180_000);
+    const signed = signedWith(own);
+    wrong.mockRestore();
+    expect((await signed).status).toBe(204);
+  });
+});
