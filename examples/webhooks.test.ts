@@ -1,13 +1,13 @@
 /** The receivers on the page on webhooks, extracted from it, against a real server. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Sandpit } from '@sandpit/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../packages/server/src/testing/free-port.js';
 import { credentialsIn, ServerProcess } from '../packages/server/src/testing/server-process.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -35,14 +35,6 @@ afterAll(async () => {
   await server.end('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 /** Runs a receiver: checks its output for a test event, and its answer to an event signed with another secret. */
 async function tried(name: string, command: string): Promise<void> {

@@ -1,25 +1,17 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { freePort } from '../packages/server/src/testing/free-port.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Sandpit } from '@sandpit/client';
 
 const ORDERS = 30;
 const named = Array.from({ length: ORDERS }, (_, i) => `order-${i}`);
 
-/** A server killed in the middle comes back at the same address. */
-async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return String(port);
-}
-
 it('Sandpit client: loses no order and repeats none when the server is killed while it places orders', async () => {
   await inDirectory(async (directory) => {
     const settings = {
       DATA_DIR: directory,
-      PORT: await freePort(),
+      // A killed server restarts at the same address.
+      PORT: String(await freePort()),
       MARKET_FEED: 'push',
       MARKET_CALENDAR: 'always-open',
     };

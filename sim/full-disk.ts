@@ -9,6 +9,7 @@
  * The normal test run has the first story in one process: packages/server/src/full-disk.test.ts.
  */
 import { setTimeout as after } from 'node:timers/promises';
+import { cashPortfolioBody, restingOrderBody } from '../packages/server/src/testing/request-bodies.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Client } from './client.js';
 import type { Answer } from './client.js';
@@ -42,13 +43,11 @@ class FullDisk {
   }
 
   async open(): Promise<void> {
-    const { status, body } = await this.client.ask('POST', '/v1/accounts/portfolios', {
-      accountId: '00000000-0000-4000-8000-000000000001',
-      portfolioType: 'CASH',
-      accountType: 'INDIVIDUAL',
-      brokerId: 'default',
-      initialCash: 1_000_000_000,
-    });
+    const { status, body } = await this.client.ask(
+      'POST',
+      '/v1/accounts/portfolios',
+      cashPortfolioBody({ initialCash: 1_000_000_000 }),
+    );
     if (status !== 201) throw new Error(`a portfolio was refused: ${JSON.stringify(body)}`);
     this.portfolioId = (body as { readonly portfolioId: string }).portfolioId;
     for (let n = 0; n < 20; n++) await this.acknowledge(`before-${n}`);
@@ -143,17 +142,7 @@ class FullDisk {
   }
 
   private place(key: string): Promise<Answer> {
-    const body = {
-      portfolioId: this.portfolioId,
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'LIMIT',
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 1,
-      limitPrice: 1,
-      timeInForce: 'GTC',
-    };
-    return this.client.ask('POST', '/v1/orders', body, key);
+    return this.client.ask('POST', '/v1/orders', restingOrderBody(this.portfolioId), key);
   }
 }
 

@@ -1,6 +1,5 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
+import { freePort } from '../../packages/server/src/testing/free-port.js';
 import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
 import { Link } from './link.js';
 
@@ -141,11 +140,3 @@ const SHIFTED_CLOCK = `data:text/javascript,${encodeURIComponent(`
   process.on('message', (message) => (shiftMs = message.shiftMs ?? shiftMs));
   process.channel?.unref();
 `)}`;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

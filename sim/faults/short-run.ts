@@ -1,3 +1,4 @@
+import { cashPortfolioBody } from '../../packages/server/src/testing/request-bodies.js';
 import type { Answer, Client } from '../client.js';
 
 interface RequestStep {
@@ -47,13 +48,7 @@ export class ShortRun {
       method: 'POST',
       path: '/v1/accounts/portfolios',
       key: 'portfolio',
-      body: {
-        accountId: '00000000-0000-4000-8000-000000000001',
-        portfolioType: 'CASH',
-        accountType: 'INDIVIDUAL',
-        brokerId: 'default',
-        initialCash: 1_000_000,
-      },
+      body: cashPortfolioBody({ initialCash: 1_000_000 }),
     });
     this.portfolioId = (opened.body as { readonly portfolioId?: string }).portfolioId ?? '';
     if (this.portfolioId === '') return;

@@ -66,15 +66,7 @@ export function optionsAndMargin(visit: Visit): void {
     const simulation = await OwnSimulation.make(station, 'a call');
     const portfolioId = await simulation.portfolio('Too much', 10_000);
     await simulation.quotes({ AAPL: [187.59, 187.6] });
-    await simulation.api('POST', '/orders', {
-      portfolioId,
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'MARKET',
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 100,
-      timeInForce: 'DAY',
-    });
+    await simulation.buy(portfolioId, 100);
     // 11,000 of stock on a loan of 8,760: 2,240 of equity; a quarter of 11,000 is required.
     await simulation.quotes({ AAPL: [110, 110] });
     await simulation.clock('2026-01-05T10:00:05-05:00');

@@ -1,11 +1,10 @@
 /** A real server, a real browser, and the actions of a test on both. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { freePort } from '../../server/src/testing/free-port.js';
 import { credentialsIn, ServerProcess } from '../../server/src/testing/server-process.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -280,16 +279,21 @@ export class OwnSimulation {
     return portfolioId;
   }
 
+  /** Buys shares of AAPL at the market. */
+  async buy(portfolioId: string, quantity: number): Promise<void> {
+    await this.api('POST', '/orders', {
+      portfolioId,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity,
+      timeInForce: 'DAY',
+    });
+  }
+
   /** The path of a page of it. */
   place(place: string): string {
     return `~${this.id}/${place}`;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

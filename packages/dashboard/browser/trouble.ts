@@ -42,15 +42,7 @@ export function trouble(visit: Visit): void {
     const simulation = await OwnSimulation.make(station, 'a year');
     const portfolioId = await simulation.portfolio('Sleeper', 50_000);
     await simulation.quotes({ AAPL: [187.59, 187.6] });
-    await simulation.api('POST', '/orders', {
-      portfolioId,
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'MARKET',
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 10,
-      timeInForce: 'DAY',
-    });
+    await simulation.buy(portfolioId, 10);
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByLabel('To', { exact: true }).fill('2027-01-05T10:00:00-05:00');
     await page.getByRole('button', { name: 'Move' }).click();

@@ -23,15 +23,7 @@ export function webhooks(visit: Visit): void {
       expect(receiver.types).toEqual(['webhook.test']);
 
       receiver.answer(500);
-      await simulation.api('POST', '/orders', {
-        portfolioId,
-        symbol: 'AAPL',
-        assetClass: 'EQUITY',
-        orderType: 'MARKET',
-        positionIntent: 'BUY_TO_OPEN',
-        quantity: 1,
-        timeInForce: 'DAY',
-      });
+      await simulation.buy(portfolioId, 1);
       const deliveries = page.getByRole('region', { name: 'Deliveries', exact: true });
       await deliveries.getByText('The receiver answered 500').waitFor(SOON);
       receiver.answer(204);

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
 import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
@@ -22,24 +23,10 @@ async function send(api: Api, method: string, path: string, body?: object): Prom
 
 const openPortfolio = async (api: Api): Promise<string> =>
   (
-    (await send(api, 'POST', '/v1/accounts/portfolios', {
-      accountId: '00000000-0000-4000-8000-000000000001',
-      portfolioType: 'CASH',
-      accountType: 'INDIVIDUAL',
-      brokerId: 'default',
-    })) as { readonly portfolioId: string }
+    (await send(api, 'POST', '/v1/accounts/portfolios', cashPortfolioBody())) as {
+      readonly portfolioId: string;
+    }
   ).portfolioId;
-
-const order = (portfolioId: string): object => ({
-  portfolioId,
-  symbol: 'AAPL',
-  assetClass: 'EQUITY',
-  orderType: 'LIMIT',
-  positionIntent: 'BUY_TO_OPEN',
-  quantity: 1,
-  limitPrice: 1,
-  timeInForce: 'GTC',
-});
 
 const numberOfOrders = async (api: Api, portfolioId: string): Promise<number> =>
   (
@@ -60,7 +47,7 @@ describe('A backup', { timeout: 120_000 }, () => {
         let isLoaded = true;
         const clients = Array.from({ length: 8 }, async () => {
           while (isLoaded) {
-            await send(api, 'POST', '/v1/orders', order(portfolioId));
+            await send(api, 'POST', '/v1/orders', restingOrderBody(portfolioId));
             acknowledged += 1;
           }
         });
@@ -87,7 +74,7 @@ describe('A backup', { timeout: 120_000 }, () => {
         const orders = await numberOfOrders(restoredApi, portfolioId);
         expect(orders).toBeGreaterThanOrEqual(before);
         expect(orders).toBeLessThanOrEqual(after + clients.length);
-        await send(restoredApi, 'POST', '/v1/orders', order(portfolioId));
+        await send(restoredApi, 'POST', '/v1/orders', restingOrderBody(portfolioId));
         expect(await numberOfOrders(restoredApi, portfolioId)).toBe(orders + 1);
         await again.end('SIGTERM');
       }),

@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { ALPACA } from './feeds/live/testing/vendors.js';
+import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { MONDAY_TEN } from './testing/simulations.js';
 import { newDatabase } from './testing/test-database.js';
@@ -67,23 +68,14 @@ it(
           body: { feed: { status: 'reconnecting', reason: 'the node of the market has the connection' } },
         });
         expect(fake.vendor.connections.size).toBe(1);
-        const opened = await call(second.url, 'POST', '/v1/accounts/portfolios', {
-          accountId: randomUUID(),
-          portfolioType: 'CASH',
-          accountType: 'INDIVIDUAL',
-          brokerId: 'default',
-        });
+        const opened = await call(second.url, 'POST', '/v1/accounts/portfolios', cashPortfolioBody());
         expect([opened.status, opened.node]).toEqual([201, 'a']);
-        const placed = await call(second.url, 'POST', '/v1/orders', {
-          portfolioId: opened.body.portfolioId,
-          symbol: 'AAPL',
-          assetClass: 'EQUITY',
-          orderType: 'LIMIT',
-          positionIntent: 'BUY_TO_OPEN',
-          quantity: 1,
-          limitPrice: 90,
-          timeInForce: 'DAY',
-        });
+        const placed = await call(
+          second.url,
+          'POST',
+          '/v1/orders',
+          restingOrderBody(String(opened.body.portfolioId), { limitPrice: 90, timeInForce: 'DAY' }),
+        );
         expect([placed.status, placed.node]).toEqual([201, 'a']);
         await expect.poll(() => [...fake.subscribed()], WAIT).toEqual(['AAPL']);
         await first.server.end('SIGKILL');

@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { EXIT } from './exit-codes.js';
 import { backUp, restore } from './testing/database-copies.js';
+import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { newDatabase } from './testing/test-database.js';
 
@@ -67,25 +68,10 @@ it(
       const server = ServerProcess.launch({ ...settings, LOG_LEVEL: 'warn' });
       try {
         const url = await server.listening;
-        const opened = await ask(url, '/v1/accounts/portfolios', {
-          accountId: randomUUID(),
-          portfolioType: 'CASH',
-          accountType: 'INDIVIDUAL',
-          brokerId: 'default',
-        });
+        const opened = await ask(url, '/v1/accounts/portfolios', cashPortfolioBody());
         expect(opened.status, opened.text).toBe(201);
         const { portfolioId } = JSON.parse(opened.text) as { readonly portfolioId: string };
-        const place = () =>
-          ask(url, '/v1/orders', {
-            portfolioId,
-            symbol: 'AAPL',
-            assetClass: 'EQUITY',
-            orderType: 'LIMIT',
-            positionIntent: 'BUY_TO_OPEN',
-            quantity: 1,
-            limitPrice: 1,
-            timeInForce: 'GTC',
-          });
+        const place = () => ask(url, '/v1/orders', restingOrderBody(portfolioId));
         expect((await place()).status).toBe(201);
         const ready = async (): Promise<number> => (await ask(url, '/v1/health')).status;
         await backUp(DATABASE_URL);

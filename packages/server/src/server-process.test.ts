@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from './config.js';
 import { EXIT } from './exit-codes.js';
+import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
 import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
@@ -39,26 +40,15 @@ function send(api: Api, method: string, path: string, body?: object): Promise<Re
 }
 
 async function openPortfolio(api: Api, number = 1): Promise<string> {
-  const response = await send(api, 'POST', '/v1/accounts/portfolios', {
-    accountId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    portfolioType: 'CASH',
-    accountType: 'INDIVIDUAL',
-    brokerId: 'default',
-  });
+  const response = await send(
+    api,
+    'POST',
+    '/v1/accounts/portfolios',
+    cashPortfolioBody({ accountId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` }),
+  );
   expect(response.status).toBe(201);
   return ((await response.json()) as { readonly portfolioId: string }).portfolioId;
 }
-
-const limitOrder = (portfolioId: string): object => ({
-  portfolioId,
-  symbol: 'AAPL',
-  assetClass: 'EQUITY',
-  orderType: 'LIMIT',
-  positionIntent: 'BUY_TO_OPEN',
-  quantity: 1,
-  limitPrice: 1,
-  timeInForce: 'GTC',
-});
 
 /** A data directory as a server leaves it that was stopped after an order. */
 async function usedDirectory(directory: string): Promise<void> {
@@ -68,7 +58,7 @@ async function usedDirectory(directory: string): Promise<void> {
   const quotes = [{ symbol: 'MSFT', bid: 1, ask: 2 }];
   expect((await send(api, 'PUT', '/v1/simulation/quotes', { quotes })).status).toBe(200);
   for (let i = 0; i < 20; i++) {
-    expect((await send(api, 'POST', '/v1/orders', limitOrder(portfolioId))).status).toBe(201);
+    expect((await send(api, 'POST', '/v1/orders', restingOrderBody(portfolioId))).status).toBe(201);
   }
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
 }
@@ -129,7 +119,7 @@ describe('A server process', { timeout: 60_000 }, () => {
         const portfolioId = await openPortfolio(api, number);
         for (;;) {
           // The end of the connection is the end of the server.
-          const response = await send(api, 'POST', '/v1/orders', limitOrder(portfolioId)).catch(
+          const response = await send(api, 'POST', '/v1/orders', restingOrderBody(portfolioId)).catch(
             () => undefined,
           );
           if (response === undefined) return;

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Brokerage } from '../../src/brokerage.js';
 import type { OrderLeg } from '../../src/orders/order.js';
 import { Position } from '../../src/positions/position.js';
-import { Auditor } from '../../src/testing/auditor.js';
+import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { stateHash } from '../../src/state-hash.js';
 import { Instant } from '../../src/values/instant.js';
@@ -18,20 +18,12 @@ const PUT = 'AAPL260116P00100000';
 const HALF_PUT = 'AAPL260116P00050000';
 const HIGHER = 'AAPL260116C00110000';
 
-const markets: TestMarket[] = [];
-afterEach(() => {
-  for (const { journal, brokerage } of markets.splice(0)) {
-    const auditor = new Auditor();
-    for (const { events } of journal) auditor.note(events);
-    expect(auditor.differences(brokerage.state)).toEqual([]);
-  }
-});
+const audited = auditAfterEach();
 
 /** Monday 2026-01-05, 10:00; AAPL at 100; it splits on Wednesday. */
 function market(ratio: { new: number; old: number } = { new: 2, old: 1 }): TestMarket {
   const spreads = testBroker('default', { spreadsInCashAccounts: true });
-  const m = new TestMarket({ rules: { brokers: new Map([['default', spreads]]) } });
-  markets.push(m);
+  const m = audited(new TestMarket({ rules: { brokers: new Map([['default', spreads]]) } }));
   m.quote('AAPL', '99.99', '100.01', { last: '100' });
   m.quote(CALL, '4.00', '4.10', { bidSize: 50, askSize: 50 });
   m.quote(HIGHER, '1.00', '1.10');

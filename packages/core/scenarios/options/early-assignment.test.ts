@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Position } from '../../src/positions/position.js';
 import type { Rules } from '../../src/rules.js';
-import { Auditor } from '../../src/testing/auditor.js';
+import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Price } from '../../src/values/price.js';
 import { TradingDate } from '../../src/values/trading-date.js';
@@ -12,25 +12,19 @@ const HIGHER = 'AAPL260116C00160000';
 const PUT = 'AAPL260116P00150000';
 const FAR_PUT = 'AAPL260116P00170000';
 
-const markets: TestMarket[] = [];
-afterEach(() => {
-  for (const { journal, brokerage } of markets.splice(0)) {
-    const auditor = new Auditor();
-    for (const { events } of journal) auditor.note(events);
-    expect(auditor.differences(brokerage.state)).toEqual([]);
-  }
-});
+const audited = auditAfterEach();
 
 /** Monday 2026-01-05, 10:00; AAPL at 165, paying 0.50 to holders on Wednesday evening. */
 function market(earlyAssignment?: Rules['earlyAssignment'], seed = 42): TestMarket {
-  const m = new TestMarket({
-    seed,
-    rules: {
-      brokers: new Map([['default', testBroker('default', { spreadsInCashAccounts: true })]]),
-      ...(earlyAssignment !== undefined && { earlyAssignment }),
-    },
-  });
-  markets.push(m);
+  const m = audited(
+    new TestMarket({
+      seed,
+      rules: {
+        brokers: new Map([['default', testBroker('default', { spreadsInCashAccounts: true })]]),
+        ...(earlyAssignment !== undefined && { earlyAssignment }),
+      },
+    }),
+  );
   m.quote('AAPL', '164.99', '165.01', { last: '165' });
   m.quote(CALL, '15.20', '15.30', { last: '15.20' });
   m.quote(HIGHER, '5.60', '5.70', { last: '5.60' });

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { calendarById } from '../../src/calendar/calendars.js';
 import { Position } from '../../src/positions/position.js';
-import { Auditor } from '../../src/testing/auditor.js';
+import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Quantity } from '../../src/values/quantity.js';
 
@@ -11,19 +11,11 @@ const HIGHER = 'AAPL260116C00160000';
 const PUT = 'AAPL260116P00140000';
 const LOWER_PUT = 'AAPL260116P00130000';
 
-/** Every market of a test is audited after the test. */
-const markets: TestMarket[] = [];
-afterEach(() => {
-  for (const { journal, brokerage } of markets.splice(0)) {
-    const auditor = new Auditor();
-    for (const { events } of journal) auditor.note(events);
-    expect(auditor.differences(brokerage.state)).toEqual([]);
-  }
-});
+const audited = auditAfterEach();
 class AuditedMarket extends TestMarket {
   constructor(options?: ConstructorParameters<typeof TestMarket>[0]) {
     super(options);
-    markets.push(this);
+    audited(this);
   }
 }
 

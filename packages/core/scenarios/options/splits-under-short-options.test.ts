@@ -1,8 +1,8 @@
 /** Splits of stock under short options: the cover of the options still covers them (D81, D88, D89). */
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OrderLeg } from '../../src/orders/order.js';
 import { Position } from '../../src/positions/position.js';
-import { Auditor } from '../../src/testing/auditor.js';
+import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 import { Quantity } from '../../src/values/quantity.js';
@@ -12,21 +12,13 @@ import { TradingDate } from '../../src/values/trading-date.js';
 const CALL = 'AAPL260116C00110000';
 const ADJUSTED = 'AAPL1260116C00110000';
 
-const markets: TestMarket[] = [];
-afterEach(() => {
-  for (const { journal, brokerage } of markets.splice(0)) {
-    const auditor = new Auditor();
-    for (const { events } of journal) auditor.note(events);
-    expect(auditor.differences(brokerage.state)).toEqual([]);
-  }
-});
+const audited = auditAfterEach();
 
 /** Monday 2026-01-05, 10:00; AAPL at 90; it splits on Wednesday. */
 function market(ratio: string, broker: Parameters<typeof testBroker>[1] = {}): TestMarket {
   const [first = 1, second = 1] = ratio.split(':').map(Number);
   const brokers = new Map([['default', testBroker('default', { spreadsInCashAccounts: true, ...broker })]]);
-  const m = new TestMarket({ rules: { brokers } });
-  markets.push(m);
+  const m = audited(new TestMarket({ rules: { brokers } }));
   m.quote('AAPL', '90', '90', { last: '90' });
   m.quote(CALL, '1.00', '1.00');
   m.execute<'AnnounceActions'>({

@@ -1,28 +1,6 @@
 import type { TSchema } from 'typebox';
 import fc from 'fast-check';
-
-interface Keywords {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly TSchema[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly items?: TSchema;
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly required?: readonly string[];
-  readonly patternProperties?: Readonly<Record<string, TSchema>>;
-  readonly 'x-decimals'?: number;
-  readonly 'x-format'?: string;
-}
+import type { Keywords } from '../leaf-check.js';
 
 /** Values that a schema accepts field by field. The rules across fields may still refuse them. */
 export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {

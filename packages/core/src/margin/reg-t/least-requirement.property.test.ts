@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { optionLeg } from '../../testing/margin-legs.js';
 import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { TradingDate } from '../../values/trading-date.js';
 import { leastAmountsOf, regTRequirementOf } from './least-requirement.js';
 import type { RegTRequirement } from './least-requirement.js';
-import type { OptionLeg, RegTLeg } from './legs.js';
+import type { RegTLeg } from './legs.js';
 
-const EXPIRATIONS = ['2026-02-20', '2026-06-19', '2027-01-15'].map((date) => TradingDate.of(date));
+const EXPIRATIONS = ['2026-02-20', '2026-06-19', '2027-01-15'];
 const U = Price.of('100');
 
 const option = fc
@@ -19,27 +20,17 @@ const option = fc
     count: fc.integer({ min: -4, max: 4 }).filter((count) => count !== 0),
     cents: fc.integer({ min: 0, max: 1500 }),
   })
-  .map(({ isCall, strike, expiry, count, cents }): OptionLeg => {
-    const expiration = EXPIRATIONS[expiry]!;
-    return {
-      kind: 'OPTION',
-      symbol: `X${expiration.slice(2).replaceAll('-', '')}${isCall ? 'C' : 'P'}${String(strike * 1000).padStart(8, '0')}`,
+  .map(({ isCall, strike, expiry, count, cents }) =>
+    optionLeg({
       underlying: 'X',
-      underlyingClass: 'EQUITY',
       right: isCall ? 'CALL' : 'PUT',
-      strike: Price.of(String(strike)),
-      expiration,
-      settlesAt: Instant.ofMs(TradingDate.dayOf(expiration) * 86_400_000),
-      style: 'AMERICAN',
-      settlement: 'PHYSICAL',
-      multiplier: 100,
-      deliverable: 100,
-      quantity: Quantity.of(count),
-      price: Price.ofUnits(cents * 1_000_000),
-      underlyingPrice: U,
-      leverageFactor: 1,
-    };
-  });
+      strike: String(strike),
+      expiration: EXPIRATIONS[expiry]!,
+      quantity: count,
+      price: String(cents / 100),
+      underlyingPrice: '100',
+    }),
+  );
 
 const stock = fc.constantFrom(-300, -150, -100, 100, 200, 250).map((shares): RegTLeg => ({
   kind: 'STOCK',

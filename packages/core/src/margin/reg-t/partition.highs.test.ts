@@ -7,6 +7,7 @@ import {
   stockWithTwo,
   straddle,
 } from '../../testing/margin-formulas.js';
+import { optionLeg } from '../../testing/margin-legs.js';
 import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
@@ -15,7 +16,7 @@ import { contractOf } from './contracts.js';
 import type { Contract, RegTTerms } from './contracts.js';
 import { regTParametersOn } from './parameters.js';
 import { leastAmountsOf } from './least-requirement.js';
-import type { OptionLeg, RegTLeg } from './legs.js';
+import type { RegTLeg } from './legs.js';
 
 const asOf = TradingDate.of('2026-01-05');
 const house = { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 };
@@ -42,24 +43,16 @@ function drawn(seed: number, series: number, expirations: number, shares: number
     const strike = 70 + below(61);
     const expiration = EXPIRATIONS[below(expirations)]!;
     const symbol = `X${expiration}${isCall ? 'C' : 'P'}${strike}`;
-    const leg: OptionLeg = {
-      kind: 'OPTION',
+    const leg = optionLeg({
       symbol,
       underlying: 'X',
-      underlyingClass: 'EQUITY',
       right: isCall ? 'CALL' : 'PUT',
-      strike: Price.of(String(strike)),
+      strike: String(strike),
       expiration,
-      settlesAt: Instant.ofMs(TradingDate.dayOf(expiration) * 86_400_000),
-      style: 'AMERICAN',
-      settlement: 'PHYSICAL',
-      multiplier: 100,
-      deliverable: 100,
-      quantity: Quantity.of((1 + below(5)) * (below(2) === 0 ? 1 : -1)),
-      price: Price.of(String(1 + below(8))),
-      underlyingPrice: Price.of('100'),
-      leverageFactor: 1,
-    };
+      quantity: (1 + below(5)) * (below(2) === 0 ? 1 : -1),
+      price: String(1 + below(8)),
+      underlyingPrice: '100',
+    });
     legs.set(symbol, leg);
   }
   if (shares === 0) return [...legs.values()];

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { Instant } from '../../values/instant.js';
-import { Price } from '../../values/price.js';
-import { Quantity } from '../../values/quantity.js';
+import { optionLeg } from '../../testing/margin-legs.js';
 import { TradingDate } from '../../values/trading-date.js';
 import { contractOf } from './contracts.js';
 import type { Contract, RegTTerms } from './contracts.js';
@@ -17,7 +15,7 @@ const terms: RegTTerms = {
   house: { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 },
   asOf,
 };
-const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
+const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'];
 const U = 100;
 
 /** Book number `seed`: the same in every run, and in the script that wrote it for the other solver. */
@@ -34,28 +32,19 @@ function drawn(seed: number, series: number, shares: number): UnderlyingPosition
     const expiry = draw(3);
     const count = (1 + draw(5)) * (draw(2) === 0 ? 1 : -1);
     const symbol = `${isCall ? 'C' : 'P'}${strike} ${expiry}`;
-    const expiration = EXPIRATIONS[expiry]!;
     const cents =
       100 * Math.max(0, isCall ? U - strike : strike - U) +
       Math.round((500 * (1 + expiry)) / (1 + Math.abs(strike - U) / 5));
-    const leg = {
-      kind: 'OPTION',
+    const leg = optionLeg({
       symbol,
       underlying: 'X',
-      underlyingClass: 'EQUITY',
       right: isCall ? 'CALL' : 'PUT',
-      strike: Price.of(String(strike)),
-      expiration,
-      settlesAt: Instant.ofMs(TradingDate.dayOf(expiration) * 86_400_000),
-      style: 'AMERICAN',
-      settlement: 'PHYSICAL',
-      multiplier: 100,
-      deliverable: 100,
-      quantity: Quantity.of(count),
-      price: Price.ofUnits(cents * 1_000_000),
-      underlyingPrice: Price.of(String(U)),
-      leverageFactor: 1,
-    } as const;
+      strike: String(strike),
+      expiration: EXPIRATIONS[expiry]!,
+      quantity: count,
+      price: String(cents / 100),
+      underlyingPrice: String(U),
+    });
     held.set(symbol, contractOf(leg, count, terms));
   }
   const contracts = [...held.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1));

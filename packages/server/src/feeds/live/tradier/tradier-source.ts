@@ -2,6 +2,7 @@ import { calendarById, isLongAsOsi, TradingDate } from '@sandpit/core';
 import type { Bar, Instant } from '@sandpit/core';
 import type { BarSize } from '../../feed.js';
 import { listOf, numberOf, objectOf, textOf } from '../json.js';
+import type { Json } from '../json.js';
 import { barFrom, startOfBars } from '../records.js';
 import { Rest } from '../rest.js';
 import { SourceFailure } from '../source.js';
@@ -135,6 +136,10 @@ export function tradierSource(settings: TradierSettings): LiveSource {
     async bars({ symbol, size, from, until, limit }) {
       const bars: Bar[] = [];
       const start = startOfBars(size, from, until, limit);
+      const add = (startMs: number, { open: o, high: h, low: l, close: c, volume: v }: Json): void => {
+        const bar = barFrom({ symbol, size, calendar, startMs, o, h, l, c, v });
+        if (bar !== undefined) bars.push(bar);
+      };
       if (size === '1Day') {
         const params = {
           symbol: vendorSymbol(symbol),
@@ -144,22 +149,11 @@ export function tradierSource(settings: TradierSettings): LiveSource {
         };
         const answer = objectOf(await rest.get('/v1/markets/history', params));
         for (const told of listOf(objectOf(answer.history).day)) {
-          const { date, open, high, low, close, volume } = objectOf(told);
+          const { date } = objectOf(told);
           const day = TradingDate.parse(textOf(date) ?? '');
           if (day === undefined) continue;
           const startMs = calendar.instantOf(day, 12, 0);
-          const bar = barFrom({
-            symbol,
-            size,
-            calendar,
-            startMs,
-            o: open,
-            h: high,
-            l: low,
-            c: close,
-            v: volume,
-          });
-          if (bar !== undefined) bars.push(bar);
+          add(startMs, objectOf(told));
         }
         return bars;
       }
@@ -172,20 +166,9 @@ export function tradierSource(settings: TradierSettings): LiveSource {
       };
       const answer = objectOf(await rest.get('/v1/markets/timesales', params));
       for (const told of listOf(objectOf(answer.series).data)) {
-        const { timestamp, open, high, low, close, volume } = objectOf(told);
+        const { timestamp } = objectOf(told);
         const startMs = (numberOf(timestamp) ?? Number.NaN) * 1000;
-        const bar = barFrom({
-          symbol,
-          size,
-          calendar,
-          startMs,
-          o: open,
-          h: high,
-          l: low,
-          c: close,
-          v: volume,
-        });
-        if (bar !== undefined) bars.push(bar);
+        add(startMs, objectOf(told));
       }
       return bars;
     },

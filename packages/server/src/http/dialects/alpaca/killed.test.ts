@@ -1,5 +1,6 @@
 import { Alpaca } from 'alpaca-v4';
 import { expect, it } from 'vitest';
+import { cashPortfolioBody } from '../../../testing/request-bodies.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../../../testing/server-process.js';
 import type { Body } from '../../../testing/test-app.js';
 
@@ -23,12 +24,7 @@ it('a server that is killed while orders are submitted and waited for loses none
       if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
       return response.json();
     };
-    const { portfolioId } = await v1('POST', '/v1/accounts/portfolios', {
-      accountId: '00000000-0000-4000-8000-000000000001',
-      portfolioType: 'CASH',
-      accountType: 'INDIVIDUAL',
-      brokerId: 'default',
-    });
+    const { portfolioId } = await v1('POST', '/v1/accounts/portfolios', cashPortfolioBody());
     const { keyId, secretKey } = await v1('POST', `/v1/accounts/portfolios/${portfolioId}/key-pairs`);
     await v1('PUT', '/v1/simulation/quotes', { quotes: [{ symbol: 'AAPL', bid: 9.99, ask: 10, last: 10 }] });
     const alpaca = new Alpaca({
