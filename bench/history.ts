@@ -80,7 +80,7 @@ export async function measureHistory(): Promise<readonly Row[]> {
         leavesOut,
       },
       {
-        measure: 'history derived anew: CPU of an order',
+        measure: 'history derived again: CPU of an order',
         value: (cpuMs * 1000) / orders,
         unit: 'µs',
         aim: { atMost: 40 },

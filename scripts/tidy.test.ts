@@ -466,6 +466,28 @@ describe('terms', () => {
   it.each(TERMS)('%s is not used: %s', (unwanted) => {
     expect([...texts].filter(([, text]) => unwanted.test(text)).map(([where]) => where)).toEqual([]);
   });
+
+  it.each(TERMS.filter(([unwanted]) => !unwanted.source.includes('headroom')))(
+    'shipped code: %s is not used: %s',
+    (unwanted) => {
+      expect(shipped.filter(({ code }) => unwanted.test(code)).map(({ path }) => path)).toEqual([]);
+    },
+  );
+
+  it('every file: American spelling, except for the names of decision 0140', () => {
+    const british =
+      /\w*(?:colour|centre|neighbour|catalogue|normalis|behaviour|favour|licence|judgement|modelled|cancelled|towards|programme)\w*/gi;
+    const kept = /^(ordersCancelled|modelled(Bid|Ask)(Taken)?|MODELLED_BOOK)$/;
+    const written = files
+      .filter((path) => /\.(tsx?|js|json|md|css|html|py|ya?ml|sh)$/.test(path))
+      .filter((path) => !/^samples\/|(^|\/)package-lock\.json$|^scripts\/tidy\.test\.ts$/.test(path));
+    const found = written.flatMap((path) =>
+      [path, ...read(path).split('\n')].flatMap((line) =>
+        [...line.matchAll(british)].filter(([word]) => !kept.test(word)).map(([word]) => `${path}: ${word}`),
+      ),
+    );
+    expect(found).toEqual([]);
+  });
 });
 
 describe('the contract', () => {

@@ -345,7 +345,7 @@ class CapExceededError(CodedError):
 
 
 class AuctionClosedError(CodedError):
-    """The auction that the order is for takes no more orders."""
+    """The order's auction accepts no more orders."""
 
 
 class TradingHaltedError(CodedError):
@@ -735,7 +735,7 @@ def _events(connection, response, deadline):
 # ---------------------------------------------------------------------------------------------------------------------- client
 
 _OVER = frozenset(("FILLED", "CANCELED", "REJECTED", "ERROR"))
-_NOT_KEPT = "The events since the last one are not kept: read the present state, then follow anew"
+_NOT_KEPT = "Events after the last one are no longer retained: read the current state, then follow again"
 
 
 class Client:

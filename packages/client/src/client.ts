@@ -227,7 +227,7 @@ export class Sandpit {
     for await (const { id, event, data } of follow(this.transport, whole, options)) {
       if (event === 'reset')
         throw new SandpitError(
-          'The events since the last one are not kept: read the present state, then follow anew',
+          'Events after the last one are no longer retained: read the current state, then follow again',
         );
       if (names?.includes(event) === false) continue;
       yield { ...(names !== undefined && names.length > 1 && { event }), ...(data as Data), eventId: id };

@@ -172,26 +172,25 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   for (const order of portfolio.openOrders) {
     const { reserved, reservedQuantity, takes } = order.progress;
     if (reserved < 0 || reservedQuantity < 0 || takes.initial < 0 || takes.maintenance < 0)
-      fail(`order ${order.terms.number} has set aside less than nothing`);
+      fail(`order ${order.terms.number} has a negative reservation`);
   }
   const { reservedByOrders, reservedByPositions } = portfolio;
   if (!isSame(reservedByOrders, setAsideByOrders(portfolio)))
-    fail('reserved is not what open orders set aside');
+    fail('the reserved amount is not the sum of the reservations of open orders');
   if (!isSame(reservedByPositions, setAsideByPositions(portfolio)))
-    fail('reserved is not what short options set aside');
+    fail('the reserved amount is not the collateral of short options');
   if (!isSameOnOrder(portfolio.contractsOnOrder, contractsOnOrder(portfolio)))
     fail('contracts on order are not those of open orders');
   for (const underlying of portfolio.secured.keys())
-    if (!portfolio.optionsOn.has(underlying))
-      fail(`${underlying}: set aside under options that are not held`);
+    if (!portfolio.optionsOn.has(underlying)) fail(`${underlying}: collateral for options that are not held`);
   if (portfolio.settings.portfolioType === 'CASH') {
     if (reservedByOrders.cash + reservedByPositions.cash + owedCash(portfolio) > balances.SETTLED_CASH)
-      fail('more cash is set aside than there is');
-    if (!MarginExcess.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
+      fail('more cash is reserved than available');
+    if (!MarginExcess.isNone(reservedByOrders.headroom)) fail('a CASH portfolio reserves margin');
   }
   for (const { shares } of [reservedByOrders, reservedByPositions]) {
     for (const symbol of shares.keys())
-      if (!portfolio.positions.has(symbol)) fail(`${symbol} is set aside and not held`);
+      if (!portfolio.positions.has(symbol)) fail(`${symbol} is reserved and not held`);
   }
 
   let cost = 0;
@@ -234,7 +233,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
       fail(`an empty position in ${position.symbol} is kept`);
     }
     if (reservedShares(portfolio, position.symbol) > Math.abs(held))
-      fail(`more ${position.symbol} is set aside than held`);
+      fail(`more ${position.symbol} is reserved than held`);
     cost += Position.booked(position);
   }
   for (const { date, count, openQuantity, openValue } of portfolio.dayTrades.values()) {
@@ -314,7 +313,7 @@ function checkOrder(state: State, order: Order, broken: string[]): void {
   if (state.portfolios.get(portfolioId)?.openOrders.at(order.inPortfolio) !== order)
     fail('is not its portfolio’s');
   if (order.progress.reservedQuantity > quantity - filledQuantity)
-    fail('has more shares set aside than are left of it');
+    fail('has more shares reserved than it has left');
   const { bracket } = order.terms;
   if (bracket?.part === 'OCO_LIMIT' || bracket?.part === 'OCO_STOP') {
     const other = state.orders.get(bracket.sibling);

@@ -35,7 +35,7 @@ export const ENDS: Readonly<Record<CancelReason, string>> = {
   BROKER: 'by the broker',
   CORPORATE_ACTION: 'corporate action',
   INSTRUMENT_EXPIRED: 'the contract expired',
-  INSUFFICIENT_FUNDS: 'the money was not there any more',
+  INSUFFICIENT_FUNDS: 'the funds were no longer available',
   STALE_MARKET_DATA: 'the quote was too old',
   TRADING_HALTED: 'trading was halted',
   SCRIPTED: 'as its script says',

@@ -10,7 +10,9 @@ export const ClusterNodeState = closed('ClusterNodeState', {
   status: choice(['LIVE', 'SILENT'], {
     description: '`SILENT`: the node did not answer within 2.5 seconds and is not struck out yet.',
   }),
-  reasons: listOf(anyText(), { description: 'Why the node takes no tenants; empty = it takes tenants.' }),
+  reasons: listOf(anyText(), {
+    description: 'Reasons why the node accepts no tenants; empty = it accepts tenants.',
+  }),
   tenants: optional(count({ description: 'Tenants that the node serves.' })),
   cells: optional(count({ description: 'Simulations that the node owns, the market included.' })),
   lag: optional(

@@ -99,7 +99,7 @@ export function moneyCaps(
   if (more <= left) return { more };
   return {
     code: 'CAP_EXCEEDED',
-    message: `This agent has ${text(left)} of its ${text(maxNotional)} left today; this takes ${text(more)}`,
+    message: `This agent has ${text(left)} of its ${text(maxNotional)} left today; this requires ${text(more)}`,
     cap: 'maxNotional',
     allowed: maxNotional,
     left,

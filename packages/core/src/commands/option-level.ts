@@ -93,7 +93,7 @@ export function heldBeyond(
   const available = levelOf(portfolio, broker, contracts);
   if (available < UNCOVERED && cash > Math.max(0, freeCash(portfolio))) required = UNCOVERED;
   return required > available
-    ? `${broker.name} offers option level ${available}, what is held takes level ${required}`
+    ? `${broker.name} offers option level ${available}, the positions require level ${required}`
     : undefined;
 }
 

@@ -69,7 +69,7 @@ const SCRIPTED_TEXTS: Readonly<Record<ScriptedRefusal['shownAs'], string>> = {
   INSUFFICIENT_POSITION: 'Insufficient position',
   MARKET_CLOSED: 'Market is closed',
   TRADING_HALTED: 'Trading is halted',
-  AUCTION_CLOSED: 'The auction takes no more orders',
+  AUCTION_CLOSED: 'The auction accepts no more orders',
   UNKNOWN_SYMBOL: 'Unknown symbol',
   INSTRUMENT_NOT_TRADABLE: 'The instrument cannot be traded',
   NOT_SHORTABLE: 'The instrument cannot be sold short',

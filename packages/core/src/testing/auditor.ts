@@ -81,7 +81,7 @@ export class Auditor {
         return;
       }
       case 'OptionsSecured':
-        insist(event.cash >= 0 && event.cash % 100 === 0, 'other than whole cents are set aside');
+        insist(event.cash >= 0 && event.cash % 100 === 0, 'other than whole cents are reserved');
         this.portfolio(event.portfolioId).secured.set(event.underlying, {
           cash: big(event.cash),
           shares: big(event.shares),
@@ -360,13 +360,13 @@ export class Auditor {
     if (order.reservedShares !== 0n) order.reservedShares -= units ?? 0n;
     const isDone = order.filled === order.quantity;
     const rest = event.reserved ?? event.takes ?? event.cover;
-    insist(!isDone || rest === undefined, 'an order that is filled still has something set aside');
+    insist(!isDone || rest === undefined, 'an order that is filled still has a reservation');
     order.reserved = big(event.reserved ?? 0);
     order.takes = headroom(event.takes);
     order.cover = big(event.cover ?? 0);
     if (!isDone) return;
     this.status(order, 'FILLED');
-    insist(order.reservedShares === 0n, 'an order that is filled still has shares set aside');
+    insist(order.reservedShares === 0n, 'an order that is filled still has reserved shares');
     this.orders.delete(event.order);
   }
 
@@ -690,11 +690,9 @@ export class Auditor {
         for (const [underlying, symbols] of core.optionsOn) {
           const needed = this.sharesUnder(portfolio, symbols);
           if ((secured.shares.get(underlying) ?? 0n) < needed)
-            found.push(
-              `${underlying}: less than ${needed} is set aside under short calls of a CASH portfolio`,
-            );
+            found.push(`${underlying}: less than ${needed} is reserved for short calls of a CASH portfolio`);
         }
-      differ('cash set aside under options', big(core.reservedByPositions.cash), secured.cash);
+      differ('cash reserved for options', big(core.reservedByPositions.cash), secured.cash);
       for (const symbol of new Set([...secured.shares.keys(), ...core.reservedByPositions.shares.keys()])) {
         const theirs = big(core.reservedByPositions.shares.get(symbol) ?? 0);
         differ(`${symbol} under calls`, theirs, secured.shares.get(symbol) ?? 0n);

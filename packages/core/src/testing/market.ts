@@ -429,7 +429,7 @@ function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[
       if (isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)))
         leaning.set(terms.number, judgedBy);
       else if (leaning.get(terms.number) !== judgedBy)
-        problems.push(`order ${terms.number}: nothing is set aside for it`);
+        problems.push(`order ${terms.number}: it has no reservation`);
     }
   }
   return problems;

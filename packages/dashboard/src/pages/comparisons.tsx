@@ -34,7 +34,7 @@ export function Comparisons({
     <>
       <p class="why">
         Executes the orders of this simulation again, at the same times and on the same market, under other
-        rules. Nobody reacts to what goes differently.
+        rules. The orders do not react to different results.
       </p>
       <NewComparison simulationId={simulation.simulationId} />
       {comparisonId !== '' && (

@@ -251,7 +251,7 @@ export class Comparisons {
       const isFull = (error as { readonly code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY';
       failed(
         isFull
-          ? 'It takes more memory than there is'
+          ? 'It requires more memory than available'
           : error instanceof Error
             ? error.message
             : String(error),

@@ -36,7 +36,7 @@ export class Analytics {
     this.#store = store;
     this.#simulations = simulations;
     this.#threadUrl = threadUrl;
-    store.past?.onReplace(() => this.#stop('The history is being derived anew'));
+    store.past?.onReplace(() => this.#stop('The history is being derived again'));
   }
 
   /** Answers a study of all data that has been shown. `emit` receives the answer piece by piece. */

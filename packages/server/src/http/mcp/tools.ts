@@ -359,7 +359,8 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   },
   simulations: {
     title: 'List or delete simulations',
-    description: 'Lists the simulations that this agent made; `delete` deletes one and all in it for good.',
+    description:
+      'Lists the simulations that this agent made; `delete` deletes one permanently with all its data.',
     of: ['listSimulations'],
     more: { delete: { type: 'string', description: 'A simulationId.' } },
     effect: 'destroys',

@@ -76,7 +76,8 @@ export class OrderFeed {
     if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
     else if (!isKnown) {
       const timestamp = isoOfMs(this.#clockMs());
-      const message = 'The events since this id are not kept: read the present state, then go on from here';
+      const message =
+        'Events after this id are no longer retained: read the current state, then resume from here';
       connection.write(frameOf('reset', positionId(), { timestamp, message }), positionId);
     }
     this.#add(reader);

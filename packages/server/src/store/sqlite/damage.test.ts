@@ -125,7 +125,7 @@ describe('Start with a shortened or exchanged journal', () => {
   it('is refused if journal and mark come from another directory, until history is deleted', async () => {
     const [directory, other] = [await directoryWith(3), await directoryWith(3)];
     for (const name of ['journal.db', 'journal.mark']) cpSync(join(other, name), join(directory, name));
-    await expect(openTestStore(directory)).rejects.toThrow(/history\.db was made of another journal/);
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db belongs to another journal/);
     rmSync(join(directory, 'history.db'));
     const store = await openTestStore(directory);
     expect(store.health().status).toBe('ok');
@@ -141,7 +141,7 @@ describe('Start with a shortened or exchanged journal', () => {
     await expect.poll(() => store.history.health()).toMatchObject({ behind: 0 });
     await store.close();
     for (const [index, path] of earlier.entries()) writeFileSync(path, contents[index] ?? '');
-    await expect(openTestStore(directory)).rejects.toThrow(/history\.db knows more than journal\.db/);
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db has more records than journal\.db/);
     rmSync(join(directory, 'history.db'));
     await (await openTestStore(directory)).close();
   });

@@ -90,7 +90,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
 
   function answer(request: FastifyRequest, reply: FastifyReply, handler: AlpacaHandler): void {
     const { admitted, params, query, body } = request;
-    if (admitted === undefined) throw new Error('a request that nobody let in');
+    if (admitted === undefined) throw new Error('a request without authentication');
     const call = {
       ...admitted,
       request,

@@ -29,7 +29,7 @@ async function place(
   orders: readonly unknown[],
 ): Promise<Answer> {
   const { principal, simulation } = request;
-  if (principal === undefined || simulation === undefined) throw new Error('orders of nobody');
+  if (principal === undefined || simulation === undefined) throw new Error('orders without a principal');
   if (orders.length === 0 || orders.length > MOST_ORDERS)
     return refuse(400, [`body must contain 1 to ${MOST_ORDERS} orders`]);
   const tooMany = charge({ request }, orders.length);

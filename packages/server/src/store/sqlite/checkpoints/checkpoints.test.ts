@@ -123,7 +123,7 @@ describe('Checkpoints of the embedded store', () => {
     const [one, other] = [await withCheckpoints(), await withCheckpoints()];
     await closeAll();
     writeFileSync(fileOf(other.directory, 5), readFileSync(fileOf(one.directory, 5)));
-    await expect(start(other.directory)).rejects.toThrow(/2-5\.jsonl was made of another journal/);
+    await expect(start(other.directory)).rejects.toThrow(/2-5\.jsonl belongs to another journal/);
     rmSync(fileOf(other.directory, 5));
     const { store, main } = await start(other.directory);
     expect((await store.checkpoints.load(MAIN))?.seq).toBe(4);
@@ -137,7 +137,7 @@ describe('Checkpoints of the embedded store', () => {
     const later = [head.replace('"seq":5', '"seq":60'), ...lines, ''].join('\n');
     const sum = createHash('sha256').update(later).digest('hex');
     writeFileSync(fileOf(directory, 60), `${later}${sum}\n`);
-    await expect(start(directory)).rejects.toThrow(/2-60\.jsonl knows more than journal\.db/);
+    await expect(start(directory)).rejects.toThrow(/2-60\.jsonl has more records than journal\.db/);
   });
 
   it('are written at a stop after enough new records', async () => {

@@ -95,7 +95,7 @@ function copyAll(directory: string, to: string): BackedUp {
     if (existsSync(join(directory, HISTORY_FILE))) copyDatabase(directory, to, HISTORY_FILE);
   } catch (error) {
     rmSync(join(to, HISTORY_FILE), { force: true });
-    notes.push(`history is left out, and will be derived anew: ${(error as Error).message}`);
+    notes.push(`history is left out, and will be derived again: ${(error as Error).message}`);
   }
   // Before the journal: a cursor ahead of it would pass over events.
   if (existsSync(join(directory, WEBHOOK_FILE))) copyDatabase(directory, to, WEBHOOK_FILE);

@@ -186,7 +186,7 @@ function compareWith(path: string, database: Database, counted: Counted): readon
   } catch (error) {
     // Pages that were not read since they were damaged.
     if (!isDamageOfTables(error)) throw error;
-    return [`history is damaged, and is to be derived anew: ${(error as Error).message}`];
+    return [`history is damaged, and is to be derived again: ${(error as Error).message}`];
   }
 }
 

@@ -24,7 +24,7 @@ export function* altered(database: Database, statements: Statements): Iterable<D
       'SELECT DISTINCT simulation FROM block NOT INDEXED WHERE simulation NOT IN (SELECT key FROM simulation)',
     );
     for (const { simulation } of all<{ simulation: number }>(strays))
-      yield damaged(`it has blocks of a simulation ${simulation} that nobody created`);
+      yield damaged(`it has blocks of a simulation ${simulation} that was never created`);
     for (const problem of damagedBlocks(new JournalBlocks(statements), meta.lastK)) yield problem;
   } catch (error) {
     const named = asDamage(error);

@@ -156,7 +156,7 @@ describe('History at start', () => {
     const store = await open(directory);
     await complete(store);
     expect(notes).toEqual([
-      expect.stringMatching(/^The history is derived anew from the journal: /),
+      expect.stringMatching(/^The history is derived again from the journal: /),
       'The history is complete again',
     ]);
     expect(await everything(store, LAST)).toEqual(said);
@@ -185,7 +185,7 @@ describe('History at start', () => {
     await complete(store);
     expect(await everything(store, LAST)).toEqual(said);
     expect(notes).toEqual([
-      'The history is derived anew from the journal: asked for',
+      'The history is derived again from the journal: asked for',
       'The history is complete again',
     ]);
   });
@@ -204,7 +204,7 @@ describe('Damaged history', () => {
     await complete(store);
     expect(await everything(store, LAST)).toEqual(said);
     expect(notes[0]).toBe(
-      'The history is derived anew from the journal: The history is not the one that was closed',
+      'The history is derived again from the journal: The history is not the one that was closed',
     );
   });
 
@@ -216,7 +216,7 @@ describe('Damaged history', () => {
     replace(directory, whole.fill(0xa5, whole.length - 8_192));
     const store = await open(directory);
     await complete(store);
-    expect(notes[0]).toMatch(/^The history is derived anew from the journal: .*malformed/);
+    expect(notes[0]).toMatch(/^The history is derived again from the journal: .*malformed/);
     expect(await everything(store, LAST)).toEqual(said);
   });
 

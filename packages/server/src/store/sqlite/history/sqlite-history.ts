@@ -135,8 +135,8 @@ export class SqliteHistory implements History {
     this.#notedAt = now;
     this.#note(
       isNew
-        ? `The history is derived anew from the journal: ${reason}`
-        : `The history is derived anew from the journal: ${Math.floor(progress * 100)} %`,
+        ? `The history is derived again from the journal: ${reason}`
+        : `The history is derived again from the journal: ${Math.floor(progress * 100)} %`,
     );
   }
 
@@ -306,7 +306,7 @@ export class SqliteHistory implements History {
     const why = this.#reason === undefined ? '' : `: ${this.#reason}`;
     return new StoreUnavailable(
       this.#status === 'rebuilding'
-        ? `The history is being derived anew${why}`
+        ? `The history is being derived again${why}`
         : `The history cannot be written${why}`,
     );
   }
@@ -353,7 +353,7 @@ export class SqliteHistory implements History {
     const database = this.#database;
     this.#database = undefined;
     // Not during a query.
-    await this.#reader.stop('The history is being derived anew');
+    await this.#reader.stop('The history is being derived again');
     await Promise.all(this.#readers.map((letGo) => letGo()));
     database?.close();
   }

@@ -116,7 +116,7 @@ export function refuseShortened(state: CommitState, mark: CommitMark | undefined
   if (mark === undefined) {
     if (state.commits <= 1) return;
     throw new DamagedJournal(
-      `${path} is missing or damaged: without it nobody can tell whether the journal is complete`,
+      `${path} is missing or damaged: without it the journal cannot be proven complete`,
     );
   }
   if (mark.journalId !== state.journalId)

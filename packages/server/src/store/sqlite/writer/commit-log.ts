@@ -279,10 +279,10 @@ function refuseMisfits(directory: string, database: Database, { journalId, lastK
   if (misfit === undefined) return;
   throw new DamagedJournal(
     misfit.journal === journalId
-      ? `${misfit.path} knows more than ${JOURNAL_FILE}, which is shortened or of an earlier time. ` +
-          `Where it is meant to go on from there, delete ${misfit.path}, and it is made anew.`
-      : `${misfit.path} was made of another journal: files of two directories are mixed up. ` +
-          `Where ${JOURNAL_FILE} and ${MARK_FILE} are the right ones, delete it, and it is made anew.`,
+      ? `${misfit.path} has more records than ${JOURNAL_FILE}, which is shortened or of an earlier time. ` +
+          `To continue from there, delete ${misfit.path}; it is written again.`
+      : `${misfit.path} belongs to another journal: files of two directories are mixed up. ` +
+          `If ${JOURNAL_FILE} and ${MARK_FILE} are the right ones, delete it; it is written again.`,
   );
 }
 
