@@ -69,6 +69,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const { main, simulations } = await startSimulations(config, store);
   const { brokers, calendar } = main.brokerage.rules;
   const problems: string[] = [];
+  // Compiled from its sources, whose branded types differ from those of the built core.
   const auditor = new Auditor(undefined, (id) => brokers.get(id)?.marginInterestTiers ?? []);
   const all: Event[] = [];
   const { seed: ownSeed, idSecret } = main.brokerage.state;
@@ -81,13 +82,13 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
       applyRecord(twin, record);
       all.push(...events);
       try {
-        auditor.note(events, quotes);
+        auditor.note(...([events, quotes] as unknown as Parameters<Auditor['note']>));
       } catch (error) {
         problems.push(`record ${seen}: ${(error as Error).message}`);
       }
       for (const broken of brokenInvariants(twin.state)) problems.push(`after record ${seen}: ${broken}`);
     }
-    problems.push(...auditor.differences(twin.state));
+    problems.push(...auditor.differences(...([twin.state] as unknown as Parameters<Auditor['differences']>)));
   };
 
   const workload = new Workload(main, chance.fork());
@@ -140,7 +141,10 @@ function countsOf(events: readonly Event[]): EventCounts {
     else if (event.type === 'DividendAccrued') counts.dividends++;
     else if (event.type === 'PositionSplit') counts.splits++;
     else if (event.type === 'OrderMoved' && event.transition === 'REJECTED') counts.rejected++;
-    else if (event.type === 'OrderMoved' && (event.transition === 'CANCELED' || event.transition === 'EXPIRED'))
+    else if (
+      event.type === 'OrderMoved' &&
+      (event.transition === 'CANCELED' || event.transition === 'EXPIRED')
+    )
       counts.canceled++;
   }
   return counts;
