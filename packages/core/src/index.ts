@@ -33,7 +33,7 @@ export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading
 export { WHOLE_MARKET } from './instruments/halted-by.js';
 export { haltOf } from './market/halts.js';
 export type { Halt } from './market/halts.js';
-export type { Bar, Quote } from './market/quote.js';
+export type { Bar, Quote, UsualDay } from './market/quote.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export { effectiveAt, isUpcoming } from './corporate-actions/corporate-action.js';

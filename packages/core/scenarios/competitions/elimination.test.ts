@@ -82,7 +82,7 @@ describe('elimination from a competition (D195)', () => {
     expect(entry.held('AAPL')).toBe(0);
     // 100,000 − 300 × 20 − 300 × 5.
     expect(entry.m.value(entry.portfolio).totalEquity / 10_000).toBe(92_500);
-    // What the house trades is no trade of the entrant, and the instant of its elimination stays.
+    // Orders of the house do not count as trades of the entrant, and the instant of its elimination stays.
     expect(entry.competition.trades).toBe(2);
     expect(entry.m.time(entry.competition.removed?.at)).toContain('10:01');
   });

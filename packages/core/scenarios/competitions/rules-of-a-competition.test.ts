@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Quantity } from '../../src/values/quantity.js';
 import { percent, price, TestEntry } from './entry.js';
 
 const CALL = 'AAPL260116C00100000';
@@ -132,6 +133,45 @@ describe('maxPositionPercent of a competition (D195)', () => {
     expect(entry.submit({ quantity: 1 })).toBe(REFUSED);
     entry.m.place(entry.portfolio, { quantity: 500, intent: 'SELL_TO_CLOSE' });
     expect(entry.held('AAPL')).toBe(0);
+  });
+});
+
+describe('the exercise of an option in a competition (D195)', () => {
+  /** An entry that holds ten calls or puts, whose refusal of an exercise is returned. */
+  const exercise = (
+    rules: ConstructorParameters<typeof TestEntry>[0],
+    symbol: string,
+    shares = 0,
+    quantity = 10,
+  ): string | undefined => {
+    const entry = new TestEntry({ assetClasses: ['EQUITY', 'OPTION'], ...rules });
+    entry.quote(symbol, 2);
+    entry.buy(symbol, 10);
+    if (shares > 0) entry.buy('AAPL', shares);
+    const { m, portfolio: portfolioId } = entry;
+    const { result } = m.execute<'ExerciseOption'>({
+      type: 'ExerciseOption',
+      by: m.by,
+      portfolioId,
+      symbol,
+      quantity: Quantity.of(quantity),
+    });
+    return 'code' in result && 'rule' in result ? `${result.code} ${result.rule}` : undefined;
+  };
+  const PUT = 'AAPL260116P00100000';
+
+  it('is refused when it opens shares that an order could not open', () => {
+    expect(exercise({ assetClasses: ['OPTION'] }, CALL)).toBe('COMPETITION_RULE assetClasses');
+    expect(exercise({ symbols: [CALL] }, CALL)).toBe('COMPETITION_RULE symbols');
+    expect(exercise({ shortSelling: false }, PUT)).toBe('COMPETITION_RULE shortSelling');
+    expect(exercise({ maxPosition: percent(50) }, CALL)).toBe('COMPETITION_RULE maxPositionPercent');
+    expect(exercise({}, CALL)).toBeUndefined();
+    expect(exercise({ maxPosition: percent(50) }, CALL, 0, 4)).toBeUndefined();
+  });
+
+  it('passes every rule when it delivers shares that are held', () => {
+    expect(exercise({ shortSelling: false, maxPosition: percent(50) }, PUT, 400, 4)).toBeUndefined();
+    expect(exercise({ shortSelling: false }, PUT, 400, 5)).toBe('COMPETITION_RULE shortSelling');
   });
 });
 

@@ -3,6 +3,7 @@ import type { CompetitionRefusal, CompetitionRule } from '../competitions/compet
 import type { Decision } from '../decision.js';
 import { followedSymbol, listNamesOf, marketValueOf } from '../instruments/exposure.js';
 import { isShares } from '../instruments/instrument.js';
+import type { PlannedOptionEvent } from '../lifecycle/plan-expiry.js';
 import { markOf } from '../market/quote.js';
 import { isOpening } from '../orders/order.js';
 import type { OrderProgress } from '../orders/order.js';
@@ -84,6 +85,39 @@ export function ruleProblem(
   return (
     levelProblem(d, portfolio, order) ?? (opening.length > 0 ? sizeProblem(d, portfolio, order) : undefined)
   );
+}
+
+/**
+ * The first rule of the competition that an exercise violates. Shares that it adds to a long or short position are opened, as by an order
+ * at the price of the underlying; shares that it takes off one pass.
+ */
+export function exerciseRuleProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  { contract, count, shares }: Pick<PlannedOptionEvent, 'contract' | 'count' | 'shares'>,
+): CompetitionRefusal | undefined {
+  const { competition } = d.state;
+  if (competition === undefined || shares === 0) return undefined;
+  const { underlying } = contract;
+  const position = portfolio.positions.get(underlying);
+  const held = position === undefined ? 0 : Position.held(position);
+  const added = Math.abs(held + shares) - Math.abs(held);
+  const isOpened = added > 0 || held * (held + shares) < 0;
+  if (!isOpened) return undefined;
+  const instrument = d.tradable(underlying);
+  const positionIntent = shares > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN';
+  const problem = instrumentProblem(d, { instrument, positionIntent, ratio: 1 });
+  const limit = competition.terms.rules.maxPosition;
+  if (problem !== undefined || limit === undefined || added <= 0) return problem;
+  const [price, ofContract] = [d.mark(underlying), d.mark(contract.symbol)];
+  if (price === undefined) return withoutPrice(underlying);
+  const gone = ofContract === undefined ? 0 : marketValueOf(contract, ofContract, Quantity.of(count));
+  const value =
+    heldIn(d, portfolio, underlying) +
+    onOrder(d, portfolio, underlying, undefined) -
+    gone +
+    marketValueOf(instrument, price, Quantity.ofUnits(added));
+  return beyondLimit(worthOf(portfolio, d).totalEquity, value, limit);
 }
 
 /** Reason why no more orders are accepted in this minute of the clock. */
@@ -172,19 +206,28 @@ function sizeProblem(d: Decision, portfolio: Portfolio, order: RuledOrder): Comp
   const equity = worthOf(portfolio, d).totalEquity;
   for (const underlying of underlyings) {
     const added = worstValue(d, order, underlying);
-    if (added === undefined) return broken('maxPositionPercent', `There is no price of ${underlying} yet`);
+    if (added === undefined) return withoutPrice(underlying);
     const value = heldIn(d, portfolio, underlying) + onOrder(d, portfolio, underlying, order.except) + added;
-    if (BigInt(Math.ceil(value)) * WHOLE <= BigInt(Math.max(0, equity)) * BigInt(limit)) continue;
-    return {
-      ...broken(
-        'maxPositionPercent',
-        `A position of the competition is at most ${limit / PERCENT} percent of total equity`,
-      ),
-      allowed: limit / PERCENT,
-      ...(equity > 0 && { asked: Math.round((value * 1e4) / equity) / 100 }),
-    };
+    const problem = beyondLimit(equity, value, limit);
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+const withoutPrice = (underlying: string): CompetitionRefusal =>
+  broken('maxPositionPercent', `There is no price of ${underlying} yet`);
+
+/** The refusal of a position whose value is more than a part of equity. `value`: dollars × 10^4. */
+function beyondLimit(equity: Money, value: number, limit: number): CompetitionRefusal | undefined {
+  if (BigInt(Math.ceil(value)) * WHOLE <= BigInt(Math.max(0, equity)) * BigInt(limit)) return undefined;
+  return {
+    ...broken(
+      'maxPositionPercent',
+      `A position of the competition is at most ${limit / PERCENT} percent of total equity`,
+    ),
+    allowed: limit / PERCENT,
+    ...(equity > 0 && { asked: Math.round((value * 1e4) / equity) / 100 }),
+  };
 }
 
 /** Dollars × 10^4. Futures have no market value. */

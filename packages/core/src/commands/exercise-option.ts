@@ -16,7 +16,7 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { bookOptionEvents, meansOf } from './book-option-events.js';
-import { notRunning } from './competition-rules.js';
+import { exerciseRuleProblem, notRunning } from './competition-rules.js';
 import { meetCallsNow } from './meet-calls.js';
 import { portfolioToChange } from './portfolios.js';
 import { marginEffectHolding, fundsProblem } from './reserve.js';
@@ -63,8 +63,8 @@ export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised
     contract.settlement === 'CASH' && price !== undefined
       ? cashSettlementOf(contract, count, price)
       : deliveryOf(contract, count, price);
-  const lacking = exerciseShortage(d, portfolio, act);
-  if (lacking !== undefined) return lacking;
+  const refusal = exerciseRuleProblem(d, portfolio, act) ?? exerciseShortage(d, portfolio, act);
+  if (refusal !== undefined) return refusal;
   const { underlying } = contract;
   const acts = [act.act === 'CASH_SETTLED' ? { ...act, act: 'EXERCISED' as const } : act];
   bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: false });

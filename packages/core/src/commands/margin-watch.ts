@@ -39,7 +39,7 @@ const WORST_OF_UNDERLYING = 6;
 const SURE = 5;
 /** Converts daily volatility to one second: computed prices move at every second of the year. */
 const PER_ROOT_SECOND = Math.sqrt(252 / 365.25 / 86_400);
-/** Daily volatility of instruments without their own: indices and futures. */
+/** Daily volatility of instruments without their own: indices, futures, and shares of unknown volatility. */
 const USUAL_VOLATILITY = 0.06;
 /** Largest distance of the last trade from the middle of the market, as a part of the price. */
 const NOISE = 0.001;
@@ -176,9 +176,9 @@ function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: numb
     // A contract moves with its underlying.
     if (instrument?.assetClass === 'OPTION') continue;
     const value = (dollars * mark) / 1e4;
-    const isStock = instrument !== undefined && isShares(instrument);
     worth += value;
-    perRootSecond += value * (isStock ? instrument.dailyVolatility : USUAL_VOLATILITY) * PER_ROOT_SECOND;
+    const volatility = instrument !== undefined && isShares(instrument) ? instrument.dailyVolatility : 0;
+    perRootSecond += value * (volatility > 0 ? volatility : USUAL_VOLATILITY) * PER_ROOT_SECOND;
   }
   const beyondNoise = Math.max(0, distance - worth * NOISE);
   const root = perRootSecond > 0 ? beyondNoise / (SURE * perRootSecond) : Infinity;

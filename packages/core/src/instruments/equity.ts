@@ -14,9 +14,9 @@ export interface Equity {
   readonly shortable: boolean;
   /** Yearly rate a short seller pays to borrow, as a fraction (0.003 = 0.3 %). */
   readonly borrowRateAnnual: number;
-  /** Shares traded on an ordinary day; scales the modeled book of the `depth` fill model. */
+  /** Shares traded on an ordinary day, 0 if unknown; scales the modeled book of the `depth` fill model. */
   readonly averageDailyVolume: number;
-  /** Standard deviation of a day's return, as a fraction; used with `averageDailyVolume`. */
+  /** Standard deviation of a day's return, as a fraction, 0 if unknown; used with `averageDailyVolume`. */
   readonly dailyVolatility: number;
   /** Absent = orders are accepted. */
   readonly tradable?: false;

@@ -56,15 +56,21 @@ export interface OptionClass {
 const WEEKLY_ROOT: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW', VIX: 'VIXW' };
 const NO_WEEKLIES: ReadonlySet<string> = new Set(['DJX']);
 
-/** Usual volatility of an underlying per year, as a fraction; by default an ordinary stock's. */
-export function usualVolatilityOf(underlying: Instrument | undefined): number {
-  const daily =
-    underlying?.assetClass === 'INDEX'
-      ? (DAILY_VOLATILITY[underlying.symbol] ?? USUAL_DAILY_VOLATILITY)
-      : underlying?.assetClass === 'EQUITY' && underlying.dailyVolatility > 0
-        ? underlying.dailyVolatility
-        : plainEquity('').dailyVolatility;
-  return daily * Math.sqrt(TRADING_DAYS_A_YEAR);
+/**
+ * Usual volatility of an underlying per year, as a fraction; by default an ordinary stock's. `recorded`: that of a day in a recording,
+ * which takes precedence for shares.
+ */
+export function usualVolatilityOf(underlying: Instrument | undefined, recorded?: number): number {
+  return dailyVolatilityOf(underlying, recorded) * Math.sqrt(TRADING_DAYS_A_YEAR);
+}
+
+function dailyVolatilityOf(underlying: Instrument | undefined, recorded: number | undefined): number {
+  if (underlying?.assetClass === 'INDEX')
+    return DAILY_VOLATILITY[underlying.symbol] ?? USUAL_DAILY_VOLATILITY;
+  if (recorded !== undefined) return recorded;
+  if (underlying?.assetClass === 'EQUITY' && underlying.dailyVolatility > 0)
+    return underlying.dailyVolatility;
+  return plainEquity('').dailyVolatility;
 }
 
 /** The class of options on a listed instrument. A root has no dots: those on BRK.B are BRKB. */

@@ -29,7 +29,17 @@ export interface Quote {
   readonly delayed?: true;
   /** Derived by the source, and not firm (D184). */
   readonly indicative?: true;
+  /** Figures of the symbol from recorded days before this one (D209). Absent = those of its instrument. */
+  readonly usualDay?: UsualDay;
   readonly at: Instant;
+}
+
+/** An ordinary day of a symbol, averaged over several. */
+export interface UsualDay {
+  /** Shares traded. */
+  readonly volume: number;
+  /** Standard deviation of the return, as a fraction. */
+  readonly volatility: number;
 }
 
 /** One bar of trades. `at` is its start; it is known only at its end. */

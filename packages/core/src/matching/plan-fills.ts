@@ -83,6 +83,10 @@ function modeledFills(
     tick,
     'up',
   );
+  const { volume, volatility } = book.quote?.usualDay ?? {
+    volume: equity.averageDailyVolume,
+    volatility: equity.dailyVolatility,
+  };
   const taken = buy ? book.modelledAskTaken : book.modelledBidTaken;
   const fills: PlannedFill[] = [];
   let left: number = wanted;
@@ -91,10 +95,10 @@ function modeledFills(
     const price = Price.ofUnits(buy ? touch + level * step : touch - level * step);
     if (price <= 0) break;
     if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;
-    const x = (level * step) / touch / equity.dailyVolatility;
+    const x = (level * step) / touch / volatility;
     // A stock of unknown volatility has no modeled book.
     if (!(x < Infinity)) break;
-    const cumulative = Math.min(Math.floor(equity.averageDailyVolume * x * x) * 1e6, Number.MAX_SAFE_INTEGER);
+    const cumulative = Math.min(Math.floor(volume * x * x) * 1e6, Number.MAX_SAFE_INTEGER);
     const free = cumulative - Math.max(taken, 0) - passed;
     if (free <= 0) continue;
     const quantity = Quantity.ofUnits(Math.min(left, free));

@@ -37,10 +37,14 @@ export function markOfSymbol(symbol: string, market: OptionMarket): Price | unde
 export function modelPriceOf(
   contract: OptionContract,
   conditions: Conditions,
-  { instrument }: Pick<OptionMarket, 'instrument'>,
+  market: Pick<OptionMarket, 'instrument' | 'quote'>,
 ): Price {
-  const underlying = instrument(contract.underlying);
-  return optionPrice(optionTermsOf(contract), conditions, usualVolatilityOf(underlying));
+  const { underlying } = contract;
+  const volatility = usualVolatilityOf(
+    market.instrument(underlying),
+    market.quote(underlying)?.usualDay?.volatility,
+  );
+  return optionPrice(optionTermsOf(contract), conditions, volatility);
 }
 
 /** Greeks of one long contract: those of a share × multiplier (D71), in dollars. Not negated for shorts. */

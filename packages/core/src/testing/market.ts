@@ -12,7 +12,7 @@ import { instrumentNamed } from '../instruments/symbols.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Halt } from '../market/halts.js';
-import type { Quote } from '../market/quote.js';
+import type { Quote, UsualDay } from '../market/quote.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import { commissionOf, feesOf, tradedBy } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
@@ -202,7 +202,7 @@ export class TestMarket {
     symbol: string,
     bid: string | undefined,
     ask: string | undefined,
-    more: { bidSize?: number; askSize?: number; last?: string; at?: Instant } = {},
+    more: { bidSize?: number; askSize?: number; last?: string; usualDay?: UsualDay; at?: Instant } = {},
     pushed = true,
   ): Outcome<'UpdateMarket'> {
     const quote: Quote = {
@@ -212,6 +212,7 @@ export class TestMarket {
       ...(more.bidSize !== undefined && { bidSize: Quantity.of(more.bidSize) }),
       ...(more.askSize !== undefined && { askSize: Quantity.of(more.askSize) }),
       ...(more.last !== undefined && { last: Price.of(more.last) }),
+      ...(more.usualDay !== undefined && { usualDay: more.usualDay }),
       at: more.at ?? this.now,
     };
     return this.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed });

@@ -5,6 +5,7 @@ import { type OperationId, routeEntries } from '@sandpit/protocol';
 import { Simulations } from '../engine/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
+import { contest } from '../testing/competitions.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
 
 let test: TestApp;
@@ -20,34 +21,14 @@ afterAll(() => test.close());
 const organizerOf = (app: TestApp): TestClient =>
   app.as({ tenantId: 'organizer', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
 
-const contest = (rules: object = {}, market: object = {}): object => ({
-  name: 'Cup',
-  market: {
-    feed: 'push',
-    clock: 'manual',
-    calendar: 'XNYS',
-    start: '2026-01-05T14:30:00Z',
-    end: '2026-01-06T21:00:00Z',
-    ...market,
-  },
-  rules: {
-    initialCash: 100_000,
-    portfolioType: 'MARGIN',
-    brokerId: 'default',
-    assetClasses: ['EQUITY'],
-    ...rules,
-  },
-  scoring: 'TOTAL_RETURN',
-  entry: 'OPEN',
-  visibility: 'PUBLIC',
-});
+const publicContest = (rules: object = {}): Body => contest({ rules, visibility: 'PUBLIC' });
 
 const enter = (app: TestApp, path: string, name: string, tenantId = `tenant of ${name}`): Promise<Reply> =>
   app.as({ tenantId }).post(`${path}/entries`, { displayName: name });
 
 /** A started competition with an entry, as `/v1` and Alpaca's clients see it. */
 async function started(rules: object = {}) {
-  const { body } = await organizer.post('/v1/competitions', contest(rules));
+  const { body } = await organizer.post('/v1/competitions', publicContest(rules));
   const path = `/v1/competitions/${body.competitionId as string}`;
   const market = test.withToken(body.token as string);
   await market.put('/v1/simulation/quotes', {
@@ -263,8 +244,8 @@ describe('entries under attack', () => {
   it('an organizer cannot change rules, market or scoring after the first entry, or trade for an entrant', async () => {
     const { path, portfolioId, market: driver, client } = await started({ maxPositionPercent: 50 });
     for (const change of [
-      { rules: { ...(contest() as Body).rules, maxPositionPercent: 1 } },
-      { market: { ...(contest() as Body).market, end: '2026-01-07T21:00:00Z' } },
+      { rules: { ...contest().rules, maxPositionPercent: 1 } },
+      { market: { ...contest().market, end: '2026-01-07T21:00:00Z' } },
       { scoring: 'SHARPE' },
       { name: 'Other' },
     ])
@@ -287,7 +268,7 @@ describe('crashes', () => {
 
   it('enterCompetition: a simulation without a stored entry is deleted at the next start', async () => {
     let app = await TestApp.open(SETTINGS);
-    const { body } = await organizerOf(app).post('/v1/competitions', contest());
+    const { body } = await organizerOf(app).post('/v1/competitions', publicContest());
     const path = `/v1/competitions/${body.competitionId as string}`;
     expect((await enter(app, path, 'Ann')).status).toBe(201);
     const { registry } = app.store;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { executeFile, headerProblems } from '../competitions/verify-competition.js';
 import { payloadOf } from '../engine/record-text.js';
+import { contest } from '../testing/competitions.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../testing/server-process.js';
 import { type Body, orderBody } from '../testing/test-app.js';
 import { settingsFiled } from './translate/competitions.js';
@@ -10,26 +11,7 @@ import { settingsFiled } from './translate/competitions.js';
 const SETTINGS = { MARKET_FEED: 'push', RATE_LIMIT_DEFAULT: '1000000' };
 const ENTRIES = 6;
 
-const CONTEST = {
-  name: 'Cup',
-  market: {
-    feed: 'push',
-    clock: 'manual',
-    calendar: 'XNYS',
-    start: '2026-01-05T14:30:00Z',
-    end: '2026-01-06T21:00:00Z',
-  },
-  rules: {
-    initialCash: 100_000,
-    portfolioType: 'MARGIN',
-    brokerId: 'default',
-    assetClasses: ['EQUITY'],
-    entriesPerTenant: 100,
-  },
-  scoring: 'TOTAL_RETURN',
-  entry: 'OPEN',
-  visibility: 'PRIVATE',
-};
+const CONTEST = contest({ rules: { entriesPerTenant: 100 } });
 
 /** Moments at which the server is killed. */
 const MOMENTS = ['a third of the entries', 'the start was sent'] as const;

@@ -10,6 +10,7 @@ import {
   verifyCompetition,
 } from '../competitions/verify-competition.js';
 import { verifyJournal } from '../engine/verify.js';
+import { contest } from '../testing/competitions.js';
 import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
 import { settingsFiled } from './translate/competitions.js';
 
@@ -21,30 +22,6 @@ beforeAll(async () => {
   organizer = test.as({ tenantId: 'organizer', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
 });
 afterAll(() => test.close());
-
-const RULES = {
-  initialCash: 100_000,
-  portfolioType: 'MARGIN',
-  brokerId: 'default',
-  assetClasses: ['EQUITY'],
-};
-
-const contest = (more: Body = {}): object => ({
-  name: 'Cup',
-  market: {
-    feed: 'push',
-    clock: 'manual',
-    calendar: 'XNYS',
-    start: '2026-01-05T14:30:00Z',
-    end: '2026-01-06T21:00:00Z',
-    ...more.market,
-  },
-  rules: { ...RULES, ...more.rules },
-  scoring: more.scoring ?? 'TOTAL_RETURN',
-  entry: more.entry ?? 'OPEN',
-  visibility: more.visibility ?? 'PRIVATE',
-  ...(more.capacity !== undefined && { capacity: more.capacity }),
-});
 
 interface Contest {
   readonly id: string;
@@ -155,7 +132,9 @@ describe('competitions', () => {
     expect(edit.body).toMatchObject({ scoring: 'CALMAR', name: 'Cup of cups' });
     const other = await open();
     await enter(other, 'First');
-    const refused = await organizer.put(other.path, { rules: { ...RULES, maxPositionPercent: 10 } });
+    const refused = await organizer.put(other.path, {
+      rules: { ...contest().rules, maxPositionPercent: 10 },
+    });
     expect([refused.status, codeOf(refused)]).toEqual([409, 'COMPETITION_STARTED']);
     expect((await organizer.put(other.path, { capacity: 5 })).body).toMatchObject({ capacity: 5 });
     const start = new Date(Date.now() + 86_400_000).toISOString();
@@ -164,7 +143,7 @@ describe('competitions', () => {
     await enter(onWall, 'First');
     const { name: _, ...same } = contest({
       market: { feed: 'synthetic', clock: 'wall', start, end },
-    }) as Body;
+    });
     const kept = await organizer.put(onWall.path, { ...same, capacity: 6 });
     expect([kept.status, kept.body.capacity]).toEqual([200, 6]);
   });

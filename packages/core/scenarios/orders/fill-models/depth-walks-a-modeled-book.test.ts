@@ -26,6 +26,20 @@ describe('beyond the displayed size an order walks the modeled book', () => {
     ]);
   });
 
+  it('by the usual day of a recorded quote, which precedes that of the stock', () => {
+    const { market, open } = modeled();
+    market.quote('AAPL', '99.90', '100.00', {
+      askSize: 100,
+      usualDay: { volume: 500_000, volatility: 0.01 },
+    });
+    // 500,000 × (0.0005 n / 0.01)² = 1,250 n².
+    expect(market.fills(market.place(open(), { quantity: 3000 }))).toEqual([
+      '100 @ 100',
+      '1250 @ 100.05',
+      '1650 @ 100.1',
+    ]);
+  });
+
   it('a sale downwards', () => {
     const { market, open } = modeled();
     market.quote('AAPL', '100.00', '100.00', { bidSize: 100 });

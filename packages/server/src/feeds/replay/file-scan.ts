@@ -1,10 +1,11 @@
-import { Instant, plainEquity, TradingDate } from '@sandpit/core';
-import type { Calendar, Equity, Price } from '@sandpit/core';
+import { Instant, isLongAsOsi, Price, TradingDate } from '@sandpit/core';
+import type { Calendar, UsualDay } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import type { FilePosition } from './csv-lines.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
-import { CLOSE_COLUMN, dateOf, priceOf, startOf, symbolOf, tickOf, volumeOf } from './rows.js';
+import { CLOSE_COLUMN, dateOf, startOf, symbolOf, tickOf, VOLUME_COLUMN } from './rows.js';
+import { UsualDays } from './usual-days.js';
 
 /** A file that was read through once. */
 export interface ScannedFile extends RecordedFile {
@@ -18,12 +19,7 @@ export interface ScannedFile extends RecordedFile {
 /** One place to start at per this many bytes. */
 const BYTES_PER_MARK = 1 << 18;
 const DAY_MS = 86_400_000;
-/** Number of days for average volume and volatility: the first ones, so that no run knows its future. */
-const DAYS_OF_STATISTICS = 20;
 const UNITS_PER_SHARE = 1e6;
-/** Larger moves of a day are splits, which recorded prices are not adjusted for. */
-const LARGEST_RETURN = 0.4;
-
 /** Options on futures (`ESH20 C3100`) cannot be listed (D98). */
 const OPTION_ON_FUTURE = /^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2} [CP]\d/;
 
@@ -38,12 +34,9 @@ export class SymbolFacts {
   firstDate: string | undefined;
   /** The span of its minute rows; daily rows inside it are not replayed. */
   minutes: { readonly first: Instant; readonly last: Instant } | undefined;
-  private date = '';
-  private days = 0;
-  private volume = 0;
-  private returns = 0;
-  private squares = 0;
-  private close: Price | undefined;
+  /** Of daily bars, and of trades within the day. */
+  private readonly ofDays = new UsualDays();
+  private readonly ofTrades = new UsualDays();
 
   addMinute(start: Instant): void {
     const { minutes } = this;
@@ -52,32 +45,17 @@ export class SymbolFacts {
     else if (start > minutes.last) this.minutes = { first: minutes.first, last: start };
   }
 
-  /** True when this row of trades still counts for the statistics. */
-  isEarly(date: string): boolean {
-    return this.days < DAYS_OF_STATISTICS || this.date === date;
+  addDay(date: string, volume: number, close: () => Price | undefined): void {
+    this.ofDays.add(date, volume, close);
   }
 
-  addTrades(date: string, volume: number, close?: Price): void {
-    if (date !== this.date) this.days++;
-    this.date = date;
-    this.volume += volume;
-    const before = this.close;
-    this.close = close;
-    if (before === undefined || close === undefined) return;
-    const change = Math.log(close / before);
-    if (Math.abs(change) > LARGEST_RETURN) return;
-    this.returns++;
-    this.squares += change * change;
+  addTrades(date: string, volume: number, close: () => Price | undefined): void {
+    this.ofTrades.add(date, volume, close);
   }
 
-  equity(symbol: string): Equity {
-    const volatility = Math.sqrt(this.squares / Math.max(1, this.returns));
-    const averageDailyVolume = Math.round(this.volume / Math.max(1, this.days));
-    return {
-      ...plainEquity(symbol),
-      ...(averageDailyVolume > 0 && { averageDailyVolume }),
-      ...(this.returns >= 5 && volatility > 0 && { dailyVolatility: volatility }),
-    };
+  /** Average volume and volatility from days before an instant; undefined until there are 20 of them. */
+  usualDayAt(at: Instant): UsualDay | undefined {
+    return this.ofDays.at(at) ?? this.ofTrades.at(at);
   }
 }
 
@@ -164,26 +142,36 @@ export class FileScan {
     facts.addMinute(received);
     const date = this.calendar.dateOf(received);
     if (facts.firstDate === undefined || date < facts.firstDate) facts.firstDate = date;
-    if (kind === 'T' && quote.last !== undefined && facts.isEarly(date))
-      facts.addTrades(date, Math.round((quote.lastSize ?? 0) / UNITS_PER_SHARE));
+    const { last } = quote;
+    if (kind === 'T' && last !== undefined && !isLongAsOsi(symbol))
+      facts.addTrades(date, Math.round((quote.lastSize ?? 0) / UNITS_PER_SHARE), () => last);
   }
 
   private addDaily(row: Row, key: Instant, facts: SymbolFacts): void {
     const date = TradingDate.ofDay(key / DAY_MS);
     facts.hasDaily = true;
-    if (this.calendar.isTradingDay(date) && facts.isEarly(date)) {
-      facts.addTrades(date, volumeOf(this.file, row), priceOf(this.file, row, CLOSE_COLUMN));
-    }
+    if (this.calendar.isTradingDay(date)) facts.addDay(date, tradedOf(row), () => closeOf(row));
   }
 
   private addMinute(row: Row, key: Instant, facts: SymbolFacts): void {
     facts.addMinute(key);
     if (this.file.kind === 'quotes') return;
     facts.hasTrades = true;
-    if (this.file.kind === 'index') return;
-    const date = (row.cells[0] ?? '').slice(0, 10);
-    if (facts.isEarly(date)) facts.addTrades(date, volumeOf(this.file, row));
+    if (this.file.kind === 'index' || isLongAsOsi(symbolOf(row))) return;
+    facts.addTrades((row.cells[0] ?? '').slice(0, 10), tradedOf(row), () => closeOf(row));
   }
+}
+
+/** The volume of a row of trades; 0 if it is invalid: cells are checked when their row is reached. */
+function tradedOf(row: Row): number {
+  const volume = Number(row.cells[VOLUME_COLUMN]);
+  return volume > 0 && volume <= Number.MAX_SAFE_INTEGER ? Math.round(volume) : 0;
+}
+
+/** The close of a row of trades; undefined if it is invalid. */
+function closeOf(row: Row): Price | undefined {
+  const price = Price.parse(row.cells[CLOSE_COLUMN] ?? '');
+  return price !== undefined && price > 0 ? price : undefined;
 }
 
 /** Key by which rows are sorted. */

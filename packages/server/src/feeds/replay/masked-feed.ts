@@ -140,6 +140,7 @@ export class MaskedFeed implements Feed {
     open,
     close,
     freshUntil,
+    usualDay,
     ...rest
   }: Quote): Quote {
     const { mask } = this;
@@ -154,6 +155,9 @@ export class MaskedFeed implements Feed {
       ...(open !== undefined && { open: mask.price(symbol, open) }),
       ...(close !== undefined && { close: mask.price(symbol, close) }),
       ...(freshUntil !== undefined && { freshUntil: mask.at(freshUntil) }),
+      ...(usualDay !== undefined && {
+        usualDay: { ...usualDay, volume: mask.volume(symbol, usualDay.volume) },
+      }),
       at: mask.at(at),
     };
   }

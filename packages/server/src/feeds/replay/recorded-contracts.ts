@@ -9,7 +9,8 @@ import {
   Price,
   TradingDate,
 } from '@sandpit/core';
-import type { FutureContract, Instrument, OptionContract } from '@sandpit/core';
+import type { Equity, FutureContract, Instrument, OptionContract } from '@sandpit/core';
+import { catalogEntry } from '../catalog.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import type { SymbolFacts } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
@@ -98,7 +99,7 @@ export function recordedListing(
     const said = contracts.get(symbol);
     const contract = optionNamed(symbol, said, isIndex) ?? futureNamed(symbol, said);
     if (contract === undefined) {
-      found.set(symbol, one.isIndex ? { assetClass: 'INDEX', symbol, name: symbol } : one.equity(symbol));
+      found.set(symbol, one.isIndex ? { assetClass: 'INDEX', symbol, name: symbol } : recordedEquity(symbol));
       const began = one.firstDate === undefined ? undefined : TradingDate.parse(one.firstDate);
       if (began !== undefined) since[symbol] = began;
       continue;
@@ -116,6 +117,12 @@ export function recordedListing(
     instruments: [...found.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
     since,
   };
+}
+
+/** A recorded share. Its figures are those of the catalog or none, until the recording has had 20 days (D209). */
+function recordedEquity(symbol: string): Equity {
+  const { averageDailyVolume = 0, dailyVolatility = 0 } = catalogEntry(symbol)?.equity ?? {};
+  return { ...plainEquity(symbol), averageDailyVolume, dailyVolatility };
 }
 
 function optionNamed(

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { Instant, Price, Quantity, TradingDate, calendarById } from '@sandpit/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { catalogEntry } from '../catalog.js';
 import { feedContract } from '../feed.contract.js';
 import type { MarketEvent } from '../feed.js';
 import { ReplayArchive } from './archive.js';
@@ -83,15 +84,56 @@ feedContract({
 });
 
 describe('The shipped recording', () => {
-  test('lists its symbols with figures from their first days', () => {
+  test('lists its symbols with figures of the catalog, or none', () => {
     const feed = new ReplayFeed({ archive: samples });
     expect(feed.listing().instruments).toHaveLength(16);
     expect(feed.listing().instruments.map(({ symbol }) => symbol)).toContain('BRK_A');
     const apple = feed.listing().instruments.find(({ symbol }) => symbol === 'AAPL')!;
     expect(apple).toMatchObject({ assetClass: 'EQUITY', name: 'AAPL', leverageFactor: 1, shortable: true });
     if (apple.assetClass !== 'EQUITY') throw new Error('a share');
-    expect(apple.averageDailyVolume).toBeGreaterThan(1e6);
-    expect(apple.dailyVolatility).toBeGreaterThan(0.01);
+    expect(apple.averageDailyVolume).toBe(catalogEntry('AAPL')?.equity.averageDailyVolume);
+    expect(apple.dailyVolatility).toBe(catalogEntry('AAPL')?.equity.dailyVolatility);
+    expect(feed.listing().instruments.find(({ symbol }) => symbol === 'BRK_A')).toMatchObject({
+      averageDailyVolume: 0,
+      dailyVolatility: 0,
+    });
+  });
+
+  test('tells average volume and volatility of the days before each quote, of 20 at a time', async () => {
+    // Fifty days: 1,000 shares and moves of 1 % on the first 20, 5,000 shares and moves of 3 % on the next 20.
+    const days: string[] = [];
+    for (let day = utc('2024-01-02T00:00:00Z'); days.length < 50; day = Instant.plusMs(day, 86_400_000)) {
+      const date = new Date(day).toISOString().slice(0, 10);
+      if (calendar.isTradingDay(TradingDate.of(date))) days.push(date);
+    }
+    let price = 100;
+    let rows = DAILY;
+    for (const [index, date] of days.entries()) {
+      price *= 1 + (index % 2 === 0 ? 1 : -1) * (index < 20 ? 0.01 : 0.03);
+      const text = price.toFixed(4);
+      rows += `${date},A,${text},${text},${text},${text},${index < 20 ? 1000 : 5000}\n`;
+    }
+    const feed = await feedOf({ 'daily_bars.csv': rows });
+    const events = await told(feed, at('2024-01-01', 12), at('2024-04-01', 12));
+    const figures = events.map(({ at: instant, quotes }) => [
+      TradingDate.ofDay(Math.floor(instant / 86_400_000)),
+      quotes[0]?.usualDay,
+    ]);
+    const on = (index: number): unknown[] =>
+      figures.flatMap(([date, usualDay]) => (date === days[index] ? [usualDay] : []));
+    expect(on(19)).toEqual([undefined, undefined, undefined, undefined]);
+    for (const index of [20, 39])
+      for (const usualDay of on(index))
+        expect(usualDay).toEqual({ volume: 1000, volatility: expect.closeTo(0.01, 4) as number });
+    for (const index of [40, 49])
+      for (const usualDay of on(index))
+        expect(usualDay).toEqual({ volume: 5000, volatility: expect.closeTo(0.03, 3) as number });
+    // Reading that begins in the middle tells the same.
+    const later = await told(feed, at('2024-03-04', 12), at('2024-03-05', 12));
+    expect(later).toEqual(
+      events.filter((event) => event.at > at('2024-03-04', 12) && event.at <= at('2024-03-05', 12)),
+    );
+    await feed.close();
   });
 
   test('reports the days around the split of AAPL as four trades each', async () => {
@@ -107,7 +149,14 @@ describe('The shipped recording', () => {
     ]);
     const price = Price.of('92.7');
     expect(events[4]?.quotes).toEqual([
-      { symbol: 'AAPL', bid: price, ask: price, last: price, at: at('2014-06-09', 9, 30) },
+      {
+        symbol: 'AAPL',
+        bid: price,
+        ask: price,
+        last: price,
+        usualDay: { volume: expect.any(Number) as number, volatility: expect.any(Number) as number },
+        at: at('2014-06-09', 9, 30),
+      },
     ]);
     await feed.close();
   });

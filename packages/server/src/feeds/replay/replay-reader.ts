@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
+import type { Quote } from '@sandpit/core';
 import type { MarketEvent } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
 import { knownAt } from './file-scan.js';
@@ -15,6 +16,7 @@ const MANY_ITEMS = 256;
 
 /** A position in the recording that moves forward. Its events do not depend on the start of the reading. */
 export class ReplayReader {
+  private readonly archive: ReplayArchive;
   private readonly market: RecordedMarket;
   private readonly ticks: TickMarkets;
   private readonly groups: AsyncGenerator<readonly RecordedItem[]>;
@@ -23,6 +25,7 @@ export class ReplayReader {
   private closed = false;
 
   constructor(archive: ReplayArchive, after: Instant, wanted: (symbol: string) => boolean) {
+    this.archive = archive;
     this.market = new RecordedMarket(
       archive.calendar,
       (symbol) => archive.facts.get(symbol)?.hasTrades === true,
@@ -68,13 +71,27 @@ export class ReplayReader {
       if (isMany) await nextTurn();
       this.ahead = undefined;
       this.through = Instant.max(this.through, at);
-      if (event && at > after) return event;
+      if (event && at > after) return this.withUsualDays(event);
     }
   }
 
   async close(): Promise<void> {
     this.closed = true;
     await this.groups.return(undefined);
+  }
+
+  private withUsualDays(event: MarketEvent): MarketEvent {
+    const { facts } = this.archive;
+    const withUsualDay = (quote: Quote): Quote => {
+      const usualDay = facts.get(quote.symbol)?.usualDayAt(event.at);
+      return usualDay === undefined ? quote : { ...quote, usualDay };
+    };
+    const { quotes, passed } = event;
+    return {
+      ...event,
+      quotes: quotes.map(withUsualDay),
+      ...(passed !== undefined && { passed: { ...passed, quotes: passed.quotes.map(withUsualDay) } }),
+    };
   }
 
   private async read(): Promise<readonly RecordedItem[] | undefined> {

@@ -103,8 +103,8 @@ export function quoteRowOf(file: RecordedFile, row: Row): QuoteRow {
   return { start: startOf(file, row), symbol: symbolOf(row), ...(bid && { bid }), ...(ask && { ask }) };
 }
 
-export function volumeOf(file: RecordedFile, row: Row): number {
-  const text = row.cells[6] ?? '';
+function volumeOf(file: RecordedFile, row: Row): number {
+  const text = row.cells[VOLUME_COLUMN] ?? '';
   const volume = Number(text);
   if (!(volume >= 0 && volume <= Number.MAX_SAFE_INTEGER)) {
     throw new BadReplayFile(file.path, row.line, `not a volume: "${text}"`);
@@ -121,8 +121,9 @@ export function priceOf(file: RecordedFile, row: Row, column: number): Price {
   return price;
 }
 
-/** The volume of a day is the seventh cell of a daily row, its close the sixth. */
+/** Cells of a daily row and of a minute of trades. */
 export const CLOSE_COLUMN = 5;
+export const VOLUME_COLUMN = 6;
 
 export function priceBarOf(file: RecordedFile, row: Row, column: number): PriceBar {
   const bar = {
