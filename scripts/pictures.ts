@@ -11,6 +11,10 @@ interface Taking {
   readonly scheme?: 'light' | 'dark';
   /** The start of the address; absent = the simulation of the pictures. */
   readonly at?: string;
+  /** False = the page has no chart to wait for. */
+  readonly hasChart?: boolean;
+  readonly width?: number;
+  readonly height?: number;
   /** Actions on the page before the picture is taken. */
   readonly before?: () => Promise<void>;
 }
@@ -80,6 +84,30 @@ async function competition(station: Station): Promise<string> {
   }
   for (let hour = 0; hour < 50; hour += 1) await advance('PT1H');
   return competitionId;
+}
+
+/** A simulation with a month of an active trader behind it. */
+async function month(station: Station): Promise<{ readonly at: string; readonly portfolioId: string }> {
+  const { simulationId, token } = await station.api<{ simulationId: string; token: string }>(
+    'POST',
+    '/simulations',
+    {
+      name: 'A month of an active trader',
+      feed: 'synthetic',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T09:00:00-05:00',
+      seed: 7,
+    },
+  );
+  await station.api('POST', '/simulation/fixtures', { name: 'active-trader' }, token);
+  const { data } = await station.api<{ data: readonly { readonly portfolioId: string }[] }>(
+    'GET',
+    '/orders?limit=1',
+    undefined,
+    token,
+  );
+  return { at: `~${simulationId}/`, portfolioId: data[0]?.portfolioId ?? '' };
 }
 
 if (chromiumPath === undefined) throw new Error('install Chromium to take the pictures');
@@ -166,13 +194,21 @@ try {
     address: string,
     file: string,
     shown: string,
-    { scheme = 'light', at = `~${simulationId}/`, before = () => Promise.resolve() }: Taking = {},
+    {
+      scheme = 'light',
+      at = `~${simulationId}/`,
+      hasChart = true,
+      width = SIZE.width,
+      height = SIZE.height,
+      before = () => Promise.resolve(),
+    }: Taking = {},
   ) => {
+    await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme: scheme });
     await visit.go(`${at}${address}`, page);
     await page.getByText(shown).first().waitFor();
     await before();
-    if (!/^orders|show=options/.test(address)) await page.locator('canvas').first().waitFor();
+    if (hasChart && !/^orders|show=options/.test(address)) await page.locator('canvas').first().waitFor();
     if (address.includes('show=options')) await page.locator('.tray').scrollIntoViewIfNeeded();
     await page.locator('main .waiting').first().waitFor({ state: 'detached' });
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
@@ -212,6 +248,26 @@ try {
   await take(`competitions/${await competition(station)}`, 'dashboard-competition.png', 'Momentum Mia', {
     scheme: 'dark',
     at: '',
+  });
+  const { at, portfolioId: trader } = await month(station);
+  await take('', 'dashboard-overview.png', 'Recent fills', { at });
+  await take('time', 'dashboard-time.png', 'What comes next', { at, hasChart: false, scheme: 'dark' });
+  await take(`analytics/${trader}?benchmark=SPY`, 'dashboard-analytics.png', 'Sharpe ratio', { at });
+  await take('compare', 'dashboard-compare.png', 'Portfolios, at most', { at });
+  await take('administration', 'dashboard-administration.png', 'Commits', {
+    at: '',
+    hasChart: false,
+    before: () =>
+      page
+        .getByText(/^All \d/)
+        .first()
+        .waitFor(),
+  });
+  await take('trade/AAPL?show=ticket&quantity=10', 'dashboard-phone.png', 'would be', {
+    at,
+    hasChart: false,
+    width: 390,
+    height: 844,
   });
 } finally {
   await visit.end();

@@ -16,6 +16,8 @@ export function competitions(visit: Visit): void {
     await form.getByLabel('Who may enter').selectOption('CODE');
     await form.getByLabel('Who may watch').selectOption('PUBLIC');
     await form.getByLabel('Largest position').fill('50');
+    await form.getByLabel('Lowest price').fill('5');
+    await form.getByLabel('Fill model').selectOption('quote');
     await form.getByRole('button', { name: 'Create competition' }).click();
     await page.getByRole('heading', { name: 'Autumn <b>cup</b>' }).waitFor(SOON);
     await page.getByText('Position at most 50% of equity').waitFor();
@@ -29,6 +31,8 @@ export function competitions(visit: Visit): void {
     await editing.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Position at most 40% of equity').waitFor(SOON);
     await page.getByText('Only AAPL, MSFT').waitFor();
+    await page.getByText('Prices of $5.00 and more').waitFor();
+    await page.getByText('Fill model quote').waitFor();
 
     const stranger = await visit.stranger();
     await visit.go('competitions', stranger);

@@ -78,6 +78,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New portfolio' }).click();
     await page.getByLabel('Name').fill(NAME);
+    expect(await page.getByLabel('Account').innerText()).toContain('Roth IRA');
     await page.getByRole('button', { name: 'Open portfolio' }).click();
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('heading', { name: NAME }).waitFor();
@@ -146,6 +147,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
     await page.getByRole('heading', { name: '0 trades' }).waitFor();
     await page.getByRole('button', { name: 'Execution quality' }).click();
     await page.getByRole('img', { name: 'Slippage of the latest 2 filled orders, basis points' }).waitFor();
+    expect(await page.locator('.figures').innerText()).not.toMatch(/\$[\d.,]+ bp/);
     await page.getByRole('button', { name: 'By order type' }).click();
     await expect
       .poll(() => page.getByRole('region', { name: 'Groups' }).innerText(), SOON)

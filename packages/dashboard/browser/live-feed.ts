@@ -42,6 +42,8 @@ export function liveFeed(visit: Visit): void {
         .poll(() => panel.innerText(), SOON)
         .toMatch(/Connected\s+since[\s\S]*Symbols subscribed\s+[1-9] of 30[\s\S]*15 minutes/);
       expect(await panel.locator('meter').getAttribute('max')).toBe('30');
+      const tenants = page.getByRole('region', { name: 'Tenants of the server', exact: true });
+      await tenants.getByRole('heading', { name: '1 tenant on one server' }).waitFor(SOON);
 
       fake.isExpired = true;
       fake.cut();

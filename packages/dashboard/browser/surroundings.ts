@@ -12,6 +12,9 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** Path of the system's browser; undefined = none. */
 export const chromiumPath = PLACES.find((path) => existsSync(path));
 
+/** Factor by which `BROWSER_CPU_SLOWDOWN` slows down the main thread of each page, to find what is lost on a slow machine. */
+const SLOWDOWN = Number(process.env.BROWSER_CPU_SLOWDOWN ?? 1);
+
 const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     ...(chromiumPath !== undefined && { executablePath: chromiumPath }),
@@ -28,7 +31,7 @@ const launchBrowser = (): Promise<Browser> =>
   });
 
 /** Timeout for asynchronous changes, on a machine under load. */
-export const SOON = { timeout: 20_000 };
+export const SOON = { timeout: 20_000 * SLOWDOWN };
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 
@@ -174,6 +177,10 @@ export class Visit {
   async #open(tokens: Readonly<Record<string, string>>, station = this.station): Promise<Page> {
     const context = this.#idle.pop() ?? (await there(this.#browser).newContext({ reducedMotion: 'reduce' }));
     const page = await context.newPage();
+    if (SLOWDOWN > 1) {
+      const devtools = await context.newCDPSession(page);
+      await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+    }
     // A reused context keeps its cache, but not its storage.
     await page.addInitScript(`if (sessionStorage.getItem('begun') === null) {
       localStorage.clear();

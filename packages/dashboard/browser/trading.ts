@@ -14,12 +14,13 @@ export function trading(visit: Visit): void {
     await simulation.quotes({ AAPL: [187.59, 187.6], MSFT: [410, 410.1] });
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByRole('link', { name: 'Trade' }).first().waitFor();
-    await page.keyboard.press('b');
+    // Letters go into the ticket, also before it is there: the `s` of the symbol is no shortcut.
+    await page.keyboard.type('bms');
     const form = page.getByRole('form', { name: 'Order' });
     await form.waitFor();
-    // Letters go into the ticket: the `s` of the symbol is no shortcut.
     await expect.poll(() => page.evaluate('document.activeElement.name'), SOON).toBe('symbol');
-    await page.keyboard.type('msft');
+    await page.keyboard.type('ft');
+    expect(await form.getByLabel('Symbol').inputValue()).toBe('msft');
     // A symbol is evaluated when it is complete: its first letters have no effect, and later letters are not overwritten.
     expect(page.url()).not.toContain('/trade/M');
     await page.keyboard.press('Enter');
@@ -117,8 +118,19 @@ export function trading(visit: Visit): void {
 
     // After nine minutes the whole curve has nine points, and a fill is drawn at its minute.
     await simulation.clock('2026-01-05T10:09:30-05:00');
+    await simulation.api('POST', '/orders', {
+      portfolioId,
+      symbol: 'MSFT',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'DAY',
+    });
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
-    await page.getByRole('img', { name: /^Equity, (?:9|1\d) points/ }).waitFor(SOON);
+    const curve = page.getByRole('img', { name: /^Equity, (?:9|1\d) points/ });
+    await curve.waitFor(SOON);
+    await expect.poll(() => curve.getAttribute('data-marks'), SOON).toMatch(/; Jan 5, 2026, 10:09 AM ET$/);
 
     // The palette finds companies, portfolios by name or by the start of their ids, and orders by the start of theirs.
     const shortId = (
@@ -207,6 +219,37 @@ export function trading(visit: Visit): void {
       .getByRole('button', { name: 'Place order: Trade 1 AAPL calendar call spread, 0.80 credit' })
       .waitFor(SOON);
     await page.getByText('The order would be accepted.').waitFor(SOON);
+
+    // Each change of a portfolio states its effect and waits for a second click.
+    await visit.go(simulation.place(`portfolio/${portfolioId}?section=manage`), page);
+    const deed = (title: string) => page.getByRole('form', { name: title });
+    const option = deed('AAPL Jan 9, 2026 192.50 call');
+    await option.getByLabel('Action').selectOption('not');
+    await option.getByText('1 of 1 contracts will not be exercised when they expire').waitFor();
+    await option.getByRole('button', { name: 'Instruct' }).click();
+    await option.getByRole('button', { name: 'Confirm: instruct' }).click();
+    await option.getByText('1 will not be exercised.').waitFor(SOON);
+    await option.getByLabel('Action').selectOption('exercise');
+    await option.getByText(/buying 100 AAPL at \$192\.50: −\$19,250\.00 of cash/).waitFor();
+    await option.getByRole('button', { name: 'Exercise', exact: true }).click();
+    await option.getByRole('button', { name: 'Confirm: exercise' }).click();
+    await option.waitFor({ state: 'detached', ...SOON });
+    await deed('Switch broker').getByLabel('Broker', { exact: true }).selectOption({ index: 1 });
+    await deed('Switch broker').getByRole('button', { name: 'Switch', exact: true }).click();
+    await deed('Switch broker').getByRole('button', { name: 'Confirm: switch' }).click();
+    await deed('Switch broker')
+      .getByText(/^The portfolio is at \S+\.$/)
+      .waitFor(SOON);
+    await deed('Reset').getByText('positions are closed at the mark').waitFor();
+    await deed('Reset').getByRole('button', { name: 'Reset', exact: true }).click();
+    await deed('Reset').getByRole('button', { name: 'Confirm: reset' }).click();
+    await deed('Reset')
+      .getByText(/2 positions closed, \d+ orders canceled, cash \$100,000\.00/)
+      .waitFor(SOON);
+    await deed('Close the portfolio').getByText('$100,000.00 is paid out.').waitFor(SOON);
+    await deed('Close the portfolio').getByRole('button', { name: 'Close', exact: true }).click();
+    await deed('Close the portfolio').getByRole('button', { name: 'Confirm: close' }).click();
+    await page.getByText('The portfolio is closed.').waitFor(SOON);
     await visit.leave(page);
   }, 120_000);
 }

@@ -43,6 +43,17 @@ export function trouble(visit: Visit): void {
     const portfolioId = await simulation.portfolio('Sleeper', 50_000);
     await simulation.quotes({ AAPL: [187.59, 187.6] });
     await simulation.buy(portfolioId, 10);
+    await simulation.api('POST', '/simulation/corporate-actions', {
+      actions: [
+        {
+          type: 'CASH_DIVIDEND',
+          symbol: 'AAPL',
+          exDate: '2026-01-09',
+          payDate: '2026-01-15',
+          amountPerShare: 0.003,
+        },
+      ],
+    });
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByLabel('To', { exact: true }).fill('2027-01-05T10:00:00-05:00');
     await page.getByRole('button', { name: 'Move' }).click();
@@ -57,6 +68,11 @@ export function trouble(visit: Visit): void {
       await page.getByRole('img', { name: /^Equity, \d+ points, now \$49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
+    // The activities count a dividend once, although its payment is a settlement as well.
+    await visit.go(simulation.place(`activity/${portfolioId}`), page);
+    const activities = page.getByRole('region', { name: 'Activities' });
+    await activities.getByText('+$0.03').waitFor(SOON);
+    expect((await activities.innerText()).split('+$0.03')).toHaveLength(2);
     await visit.leave(page);
   }, 120_000);
 }

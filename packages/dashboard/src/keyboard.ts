@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { go, hrefOf, type DashboardRoute, setQuery } from './route.ts';
-import { focusTicket } from './trade/ticket-focus.ts';
+import { focusTicket, keepForTicket } from './trade/ticket-focus.ts';
 
 /** Elements that handle letters themselves; no shortcuts there. */
 const TAKES_KEYS =
@@ -26,6 +26,10 @@ export function useKeyboard(place: DashboardRoute, find: () => void): void {
         return;
       }
       if (isTyping) return;
+      if (keepForTicket(event.key)) {
+        event.preventDefault();
+        return;
+      }
       if (event.key === '/') {
         const ofPage = document.querySelector<HTMLInputElement>('main input[type=search]');
         event.preventDefault();

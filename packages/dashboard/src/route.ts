@@ -1,5 +1,5 @@
 /** The current location: every view has an address behind `#`. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MAIN } from './session.ts';
 
 export interface DashboardRoute {
@@ -59,10 +59,13 @@ export function setQuery(changes: Query): void {
 }
 
 export function useRoute(): DashboardRoute {
-  const [place, setPlace] = useState(() => routeOf(location.hash));
+  const [hash, setHash] = useState(location.hash);
+  const place = useMemo(() => routeOf(hash), [hash]);
   useEffect(() => {
-    const follow = (): void => setPlace(routeOf(location.hash));
+    const follow = (): void => setHash(location.hash);
     addEventListener('hashchange', follow);
+    // The address may have changed between the first drawing and this.
+    follow();
     return () => removeEventListener('hashchange', follow);
   }, []);
   return place;

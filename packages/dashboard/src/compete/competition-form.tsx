@@ -1,5 +1,13 @@
 /** The form of a competition: its market, its rules, and who may enter. */
-import { assetClasses, clockModes, feeds, portfolioTypes, scorings } from '@sandpit/protocol';
+import {
+  assetClasses,
+  clockModes,
+  feeds,
+  fillModels,
+  latencyProfiles,
+  portfolioTypes,
+  scorings,
+} from '@sandpit/protocol';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { words } from '../format.ts';
@@ -96,6 +104,11 @@ export function CompetitionForm({
               {field('start', 'Trading begins, ET', { type: 'datetime-local' })}
               {field('end', 'Trading ends, ET', { type: 'datetime-local' })}
               {field('seed', 'Seed', { placeholder: 'drawn' })}
+              {typed.feed === 'replay' &&
+                choice('mask', 'Recording', [
+                  ['yes', 'Masked: invented tickers, dates and prices'],
+                  ['no', 'As it was recorded'],
+                ])}
             </div>
             <p class="why">{CLOCKS[typed.clock]}</p>
           </section>
@@ -116,8 +129,18 @@ export function CompetitionForm({
                 ['no', 'Not allowed'],
                 ...(initial.shorts === 'yes' ? ([['yes', 'Allowed']] as const) : []),
               ])}
+              {choice('optionLevel', 'Option level', [['', 'Of the broker'], '1', '2', '3', '4'])}
+              {choice(
+                'latency',
+                'Latency',
+                [['', 'As the order says'], ...latencyProfiles.filter((one) => one !== 'CUSTOM')],
+                false,
+              )}
+              {choice('fillModel', 'Fill model', [['', 'Of the server'], ...fillModels])}
               {field('symbols', 'Symbols', { placeholder: 'all' })}
               {field('position', 'Largest position, % of equity', { placeholder: 'no limit' })}
+              {field('minPrice', 'Lowest price, $', { placeholder: 'none' })}
+              {field('minTrades', 'Executions to be ranked')}
               {field('orders', 'Orders per minute', { placeholder: 'no limit' })}
               {field('dailyLoss', 'Daily loss that eliminates, %', { placeholder: 'none' })}
               {field('drawdown', 'Drawdown that eliminates, %', { placeholder: 'none' })}

@@ -11,6 +11,8 @@ export function rulesText(rules: CompetitionRules): readonly string[] {
     symbols === undefined ? undefined : `Only ${symbols.join(', ')}`,
     rules.shortSelling === false ? 'No short sales' : undefined,
     rules.optionLevel === undefined ? undefined : `Option level ${rules.optionLevel}`,
+    rules.latencyProfile === undefined ? undefined : `Latency ${words(rules.latencyProfile).toLowerCase()}`,
+    rules.fillModel === undefined ? undefined : `Fill model ${rules.fillModel}`,
     rules.minPrice === undefined ? undefined : `Prices of ${money(rules.minPrice)} and more`,
     maxPositionPercent === undefined ? undefined : `Position at most ${maxPositionPercent}% of equity`,
     maxOrdersPerMinute === undefined ? undefined : `${quantity(maxOrdersPerMinute)} orders a minute`,

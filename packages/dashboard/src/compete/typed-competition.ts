@@ -17,6 +17,7 @@ export const NEW = {
   start: '2026-01-05T09:30',
   end: '2026-01-09T16:00',
   seed: '',
+  mask: 'yes',
   cash: '100,000',
   portfolioType: 'MARGIN',
   brokerId: 'default',
@@ -28,6 +29,11 @@ export const NEW = {
   dailyLoss: '',
   drawdown: '',
   shorts: 'broker',
+  optionLevel: '',
+  latency: '',
+  fillModel: '',
+  minPrice: '',
+  minTrades: '1',
   scoring: 'TOTAL_RETURN',
   entry: 'OPEN',
   capacity: '',
@@ -39,10 +45,11 @@ export type TypedCompetition = typeof NEW;
 /** Entries of a competition without a capacity. */
 const MOST_ENTRIES = 10_000;
 
-const IN_MARKET = ['feed', 'clock', 'speed', 'start', 'end', 'seed'] as const;
+const IN_MARKET = ['feed', 'clock', 'speed', 'start', 'end', 'seed', 'mask'] as const;
 const IN_RULES = [
   ...(['cash', 'portfolioType', 'brokerId', 'assets', 'symbols', 'shorts', 'perTenant'] as const),
   ...(['position', 'orders', 'dailyLoss', 'drawdown'] as const),
+  ...(['optionLevel', 'latency', 'fillModel', 'minPrice', 'minTrades'] as const),
 ] as const;
 
 export const assetsOf = ({ assets }: TypedCompetition): readonly AssetClass[] =>
@@ -70,6 +77,7 @@ export function typedOf({
     start: local(market.start),
     end: local(market.end),
     seed: textOf(market.seed),
+    mask: market.mask === false ? 'no' : 'yes',
     cash: textOf(rules.initialCash),
     portfolioType: rules.portfolioType,
     brokerId: rules.brokerId,
@@ -80,6 +88,11 @@ export function typedOf({
     dailyLoss: textOf(rules.maxDailyLossPercent),
     drawdown: textOf(rules.trailingDrawdownPercent),
     shorts: shortSelling === undefined ? 'broker' : shortSelling ? 'yes' : 'no',
+    optionLevel: textOf(rules.optionLevel),
+    latency: textOf(rules.latencyProfile),
+    fillModel: textOf(rules.fillModel),
+    minPrice: textOf(rules.minPrice),
+    minTrades: textOf(rules.minTrades ?? NEW.minTrades),
     scoring,
     entry,
     capacity: textOf(capacity),
@@ -93,7 +106,7 @@ const number = (text: string, field: string): object => {
   return value === undefined ? {} : { [field]: value };
 };
 
-function marketOf({ feed, clock, speed, start, end, seed }: TypedCompetition): CompetitionMarket {
+function marketOf({ feed, clock, speed, start, end, seed, mask }: TypedCompetition): CompetitionMarket {
   return {
     feed,
     clock,
@@ -101,6 +114,7 @@ function marketOf({ feed, clock, speed, start, end, seed }: TypedCompetition): C
     end: instantInNewYork(end) ?? end,
     ...(clock === 'scaled' && number(speed, 'speed')),
     ...(seed.trim() !== '' && { seed: seed.trim() }),
+    ...(feed === 'replay' && mask === 'no' && { mask: false }),
   } as CompetitionMarket;
 }
 
@@ -118,6 +132,11 @@ function rulesOf(typed: TypedCompetition): CompetitionRules {
     ...number(typed.orders, 'maxOrdersPerMinute'),
     ...number(typed.dailyLoss, 'maxDailyLossPercent'),
     ...number(typed.drawdown, 'trailingDrawdownPercent'),
+    ...number(typed.optionLevel, 'optionLevel'),
+    ...(typed.latency !== '' && { latencyProfile: typed.latency }),
+    ...(typed.fillModel !== '' && { fillModel: typed.fillModel }),
+    ...number(typed.minPrice, 'minPrice'),
+    ...number(typed.minTrades, 'minTrades'),
     ...number(typed.perTenant, 'entriesPerTenant'),
   } as CompetitionRules;
 }
@@ -134,18 +153,18 @@ export const bodyOf = (typed: TypedCompetition): CompetitionBody =>
     ...number(typed.capacity, 'capacity'),
   }) as CompetitionBody;
 
-/** The request of an edit: what was changed, with the settings of market and rules that the form does not show. */
+/** The request of an edit: the changes, with the settings of the market that the form does not show. */
 export function changesOf(competition: Competition, typed: TypedCompetition): UpdateCompetitionBody {
   const before = typedOf(competition);
   const isChanged = (name: keyof TypedCompetition): boolean => typed[name] !== before[name];
   const { calendar, replay, mask, luld, start, end, seed } = competition.market;
-  const { optionLevel, latencyProfile, fillModel, minPrice, minTrades } = competition.rules;
   return {
     ...(isChanged('name') && { name: typed.name.trim() }),
     ...(IN_MARKET.some(isChanged) && {
       market: defined({
         ...marketOf(typed),
-        ...{ calendar, replay, mask, luld },
+        ...{ calendar, replay, luld },
+        ...(!isChanged('mask') && { mask }),
         // Unchanged, to the second and the type.
         ...(!isChanged('start') && { start }),
         ...(!isChanged('end') && { end }),
@@ -153,7 +172,7 @@ export function changesOf(competition: Competition, typed: TypedCompetition): Up
       }),
     }),
     ...(IN_RULES.some(isChanged) && {
-      rules: defined({ ...rulesOf(typed), optionLevel, latencyProfile, fillModel, minPrice, minTrades }),
+      rules: rulesOf(typed),
     }),
     ...(isChanged('scoring') && { scoring: typed.scoring }),
     ...(isChanged('entry') && { entry: typed.entry }),

@@ -11,6 +11,7 @@ export function Deed({
   rule,
   children,
   effects,
+  typed = '',
   verb,
   act,
   isDanger = false,
@@ -22,6 +23,8 @@ export function Deed({
   readonly children?: ComponentChildren;
   /** Results of the action, a sentence each. */
   readonly effects: readonly string[];
+  /** The values of the fields: a change asks for another confirmation. */
+  readonly typed?: string;
   readonly verb: string;
   /** Resolves to the confirmation text. */
   readonly act: () => Promise<string>;
@@ -33,9 +36,8 @@ export function Deed({
   const [isBusy, setIsBusy] = useState(false);
   const [said, setSaid] = useState('');
   const [error, setError] = useState<Error>();
-  const key = effects.join('\n');
-  // A changed form has to be reviewed again.
-  useEffect(() => setIsAsked(false), [key]);
+  // A changed form has to be reviewed again; figures that follow the market do not take a confirmation back.
+  useEffect(() => setIsAsked(false), [typed]);
   const submit = (event: Event): void => {
     event.preventDefault();
     setError(undefined);

@@ -60,6 +60,7 @@ function Transfer({ portfolio }: Props) {
       title="Deposit or withdraw"
       rule="cash"
       verb={direction === 'in' ? 'Deposit' : 'Withdraw'}
+      typed={`${direction} ${amount}`}
       effects={
         isGood
           ? [
@@ -108,6 +109,7 @@ function SwitchBroker({ portfolio }: Props) {
       title="Switch broker"
       rule="brokers"
       verb="Switch"
+      typed={brokerId}
       problem={
         brokerId === portfolio.brokerId
           ? `The portfolio is at ${portfolio.brokerId}. Choose another one.`
@@ -169,6 +171,7 @@ function MarginType({ portfolio }: Props) {
       title="Margin type"
       rule={isPortfolio ? 'portfolioMargin' : 'regT'}
       verb="Change"
+      typed={`${type} ${engine} ${addCash}`}
       problem={type === portfolio.marginType ? `The portfolio has ${words(type)} margin.` : undefined}
       effects={
         isBlocked
@@ -288,6 +291,7 @@ function Exercise({ portfolio, option }: Props & { readonly option: OptionPositi
       title={`${symbol} ${contractText(optionSymbol)}`}
       rule="exercise"
       verb={what === 'exercise' ? 'Exercise' : 'Instruct'}
+      typed={`${what} ${typed}`}
       effects={
         what === 'exercise'
           ? [

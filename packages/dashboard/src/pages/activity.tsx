@@ -78,7 +78,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
       {value !== undefined && (
-        <div class="halves">
+        <div class="halves uneven">
           <section>
             <div class="row">
               <h2>Activities</h2>

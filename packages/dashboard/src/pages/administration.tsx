@@ -13,6 +13,7 @@ import { RateLimits } from '../parts/rate-limits.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
 import { MAIN } from '../session.ts';
+import { ServerTenants } from './server-tenants.tsx';
 import './administration.css';
 
 const AGAIN_MS = 10_000;
@@ -31,6 +32,7 @@ export function Administration() {
       </div>
       <Health />
       <LiveSource />
+      <ServerTenants />
       <Tenant />
       <Keys />
       <section class="panel" aria-label="Rate limits">

@@ -19,6 +19,10 @@ import { Rule } from '../why/rule.tsx';
 /** Maximum number of distinguishable curves. */
 const MOST = 6;
 const BARS = 1000;
+/** Time before the first point in which the previous session has closed. */
+const LOOK_BACK_MS = 7 * 86_400_000;
+/** From the open of a session, where a daily bar begins, to its close. */
+const SESSION_MS = 6.5 * 3_600_000;
 
 interface Row {
   readonly portfolioId: string;
@@ -143,18 +147,25 @@ async function read(
   };
 }
 
-/** The closes of a benchmark since an instant, as returns since the first of them; undefined if there are too few. */
+/** Closes of a benchmark as returns since its last close before an instant; undefined if there are fewer than two. */
 async function closesOf(broker: Broker, symbol: string, sinceMs: number): Promise<Line | undefined> {
   if (symbol === '' || !Number.isFinite(sinceMs)) return undefined;
   const { bars } = await broker.call('getBars', {
     params: { symbol },
-    query: { timeframe: '1Day', from: new Date(sinceMs).toISOString(), limit: BARS },
+    query: { timeframe: '1Day', from: new Date(sinceMs - LOOK_BACK_MS).toISOString(), limit: BARS },
   });
-  const first = bars[0]?.close;
-  if (first === undefined || bars.length < 2) return undefined;
+  const closes = bars.map(({ timestamp, close }) => ({ atMs: timestamp + SESSION_MS, value: close }));
+  const since = closes.filter(({ atMs }) => atMs > sinceMs);
+  const first = closes.findLast(({ atMs }) => atMs <= sinceMs) ?? since[0];
+  if (first === undefined || closes.length < 2) return undefined;
   return {
     name: symbol,
-    points: bars.map(({ timestamp, close }) => ({ atMs: timestamp, value: close / first - 1 })),
+    points: [
+      { atMs: Math.max(sinceMs, first.atMs), value: 0 },
+      ...since
+        .filter((one) => one !== first)
+        .map(({ atMs, value }) => ({ atMs, value: value / first.value - 1 })),
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 /** Execution costs of a portfolio's orders relative to the market on arrival. */
 import type { ExecutionQuality } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
-import { money, percent, quantity } from '../format.ts';
+import { money, percent, price, quantity } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
@@ -22,7 +22,8 @@ const GROUPS = [
 
 const BINS = 20;
 
-const bps = (value: number | undefined): string => (value === undefined ? '–' : `${money(value)} bp`);
+const bps = (value: number | undefined): string =>
+  value === undefined ? '–' : `${price(Number(value.toFixed(2)))} bp`;
 const share = (value: number | undefined): string => (value === undefined ? '–' : percent(value));
 const seconds = (value: number | undefined): string => (value === undefined ? '–' : `${quantity(value)} s`);
 

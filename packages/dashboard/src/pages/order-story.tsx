@@ -1,6 +1,7 @@
 /** History of an order, step by step, and the actions that are still possible. */
 import type { Activity, Execution, LedgerEntry, Order } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
+import { activityText } from '../activity-text.ts';
 import { type Broker, useBroker } from '../broker.ts';
 import { change, money, moment, price, quantity, time, words } from '../format.ts';
 import { isOpenOrder } from '../live/orders.ts';
@@ -154,7 +155,7 @@ function OrderEvents({
         {activities.map((activity) => (
           <li key={activity.activityId}>
             <time dateTime={activity.at}>{time(activity.at)}</time> <strong>{words(activity.type)}</strong>{' '}
-            {activity.description}
+            {activityText(activity)}
           </li>
         ))}
       </ol>

@@ -40,6 +40,12 @@ export class Drawing {
   #isMoved = false;
   /** Last input of `lines`. */
   #drawn = '';
+  /** Instants that are drawn. */
+  #count = 0;
+  /** Shows the whole range again in a box of another width. */
+  readonly #resized = new ResizeObserver(() => {
+    if (!this.#isMoved && this.#count > 0) this.#showAll(this.#count);
+  });
   readonly #onTheme = (): void => this.#paint();
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
 
@@ -64,6 +70,7 @@ export class Drawing {
     const moved = ({ type, buttons }: MouseEvent): void => {
       if (type === 'wheel' || buttons > 0) this.#isMoved = true;
     };
+    this.#resized.observe(element);
     element.addEventListener('wheel', moved, { passive: true });
     element.addEventListener('pointermove', moved);
     addEventListener('theme', this.#onTheme);
@@ -72,6 +79,7 @@ export class Drawing {
 
   remove(): void {
     this.#isRemoved = true;
+    this.#resized.disconnect();
     removeEventListener('theme', this.#onTheme);
     this.#system.removeEventListener('change', this.#onTheme);
     this.#chart.remove();
@@ -120,8 +128,8 @@ export class Drawing {
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
     if (isNew) this.#isMoved = false;
-    if (!this.#isMoved)
-      this.#showAll(new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size);
+    this.#count = new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size;
+    if (!this.#isMoved) this.#showAll(this.#count);
   }
 
   /** Shows the whole range, with room for the dots at both ends, once the scale has its width. */
@@ -183,6 +191,7 @@ export class Drawing {
       });
     }
     const shown = [...dots.values()].sort((one, other) => Number(one.time) - Number(other.time));
+    this.#element.dataset.marks = shown.map(({ time }) => momentOf(time)).join('; ');
     if (this.#marks === undefined) this.#marks = createSeriesMarkers(series, shown);
     else this.#marks.setMarkers(shown);
   }

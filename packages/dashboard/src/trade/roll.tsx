@@ -90,6 +90,12 @@ export function RollDialog({
             }}
           />
         )}
+        {held.length > 1 && (
+          <p class="dim small">
+            An order rolls one leg: it closes one contract and opens another. Roll the other legs next, or
+            close the strategy by one order and build the new one in the tray.
+          </p>
+        )}
         {held.length === 1 && (
           <p>
             Close {quantity(position?.quantity)} × {contractText(from)} and open:

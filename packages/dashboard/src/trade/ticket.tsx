@@ -17,7 +17,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { PortfolioChoice } from '../parts/portfolio-choice.tsx';
-import { hrefOf, setQuery } from '../route.ts';
+import { hrefOf, routeOf, setQuery } from '../route.ts';
 import { announce } from '../ui/toaster.tsx';
 import { Exits } from './exits.tsx';
 import { distanceWarning, type MarketSide } from './market-side.ts';
@@ -87,10 +87,13 @@ export function Ticket(props: TicketProps) {
   });
   useEffect(
     () =>
-      onTicketFocus(() => {
+      onTicketFocus((typed) => {
         const input = form.current?.querySelector<HTMLInputElement>('input[name=symbol]');
         input?.focus();
         input?.select();
+        if (input === null || input === undefined || typed === '') return;
+        input.value = typed;
+        input.dispatchEvent(new Event('input', { bubbles: true }));
       }),
     [],
   );
@@ -139,7 +142,7 @@ export function Ticket(props: TicketProps) {
                   type="button"
                   class={side === 'BUY' ? 'buy-side' : 'sell-side'}
                   aria-pressed={intent.startsWith(side)}
-                  onClick={() => setQuery({ intent: intentFor(side, held) })}
+                  onClick={() => setQuery({ side: undefined, intent: intentFor(side, held) })}
                 >
                   {side === 'BUY' ? 'Buy' : 'Sell'}
                 </button>
@@ -154,7 +157,9 @@ export function Ticket(props: TicketProps) {
                   ['CLOSE', isBuy ? 'Cover short' : 'Close or reduce'],
                 ]}
                 plain
-                onChange={(effect) => setQuery({ intent: `${isBuy ? 'BUY' : 'SELL'}_TO_${effect}` })}
+                onChange={(effect) =>
+                  setQuery({ side: undefined, intent: `${isBuy ? 'BUY' : 'SELL'}_TO_${effect}` })
+                }
               />
               <p class="held">
                 <span class="dim small">Held</span>
@@ -334,6 +339,7 @@ function Amount({
       setQuery({ quantity: Math.floor(Math.abs(held) * part), notional: undefined });
       return;
     }
+    const typed = query.get('quantity');
     const power = (portfolio?.overnightBuyingPower ?? 0) * part;
     let count = each > 0 ? Math.floor(power / each) : 0;
     for (let tries = 0; tries < 3 && count > 0; tries += 1) {
@@ -346,6 +352,8 @@ function Amount({
       const available = Number(refusal.availableBuyingPower ?? refusal.availableCash);
       count = Math.min(count - 1, affordable({ ...order, quantity: count }, required, available * part) ?? 0);
     }
+    // What was typed while the previews were on their way counts.
+    if (routeOf(location.hash).query.get('quantity') !== typed) return;
     setQuery({ quantity: Math.max(0, count), notional: undefined });
   };
   return (
