@@ -85,7 +85,7 @@ export async function keepMains(
     if (index % restingOneIn !== 0 || !('terms' in result)) return;
     const { portfolioId } = result.terms;
     const order = restingOrder({ portfolioId, symbol: symbolOf(0) });
-    await main.submit<'SubmitOrder'>({ type: 'SubmitOrder', by: { tenantId, tier: 'PRO' }, order });
+    await main.submit<'SubmitOrder'>({ type: 'SubmitOrder', by: { tier: 'PRO' }, order });
   };
   for (let from = 0; from < tenants; from += AT_ONCE)
     await Promise.all(
