@@ -168,12 +168,12 @@ function feedOpener(settings: Settings, note: (text: string) => void): SharedDep
 }
 
 /** Opens the recording of the live source, which goes on while the source is connected. */
-async function openRecording(
+function openRecording(
   { recordDir, quoteMaxAgeMs }: Settings,
   calendar: Calendar,
   live: LiveMarketFeed | undefined,
   openReaders: OpenReaders,
-): Promise<LiveRecordingFeed> {
+): LiveRecordingFeed {
   if (recordDir === undefined || live === undefined) throw new NoLiveRecording();
   const path = join(recordDir, ACTIONS_FILE);
   return new LiveRecordingFeed({
