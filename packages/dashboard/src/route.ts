@@ -1,5 +1,5 @@
 /** The current location: every view has an address behind `#`. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { MAIN } from './session.ts';
 
 export interface DashboardRoute {
@@ -61,11 +61,10 @@ export function setQuery(changes: Query): void {
 export function useRoute(): DashboardRoute {
   const [hash, setHash] = useState(location.hash);
   const place = useMemo(() => routeOf(hash), [hash]);
-  useEffect(() => {
+  // In the task of the first drawing, so that no change of the address is missed.
+  useLayoutEffect(() => {
     const follow = (): void => setHash(location.hash);
     addEventListener('hashchange', follow);
-    // The address may have changed between the first drawing and this.
-    follow();
     return () => removeEventListener('hashchange', follow);
   }, []);
   return place;

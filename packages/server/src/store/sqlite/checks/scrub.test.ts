@@ -82,7 +82,7 @@ describe('Checks of a store', () => {
     [
       'a block of an unknown simulation',
       'UPDATE block SET simulation = 7 WHERE simulation = 2 AND first = 1',
-      /nobody created/,
+      /was never created/,
     ],
     ['the meta row', 'UPDATE meta SET last_k = last_k + 1', /meta row/],
     ['the tables', 'DROP INDEX block_by_first', /does not have the tables/],
