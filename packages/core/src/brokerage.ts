@@ -1,10 +1,10 @@
 import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
 import type { Command, Requester } from './command.js';
-import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
-import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
-import { scheduleAssignments } from './commands/assign-early.js';
-import { auctionOf } from './commands/auctions.js';
+import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/portfolios/accounts.js';
+import { advanceClock, scheduleSeries, scheduleSessions } from './commands/market/advance-clock.js';
+import { scheduleAssignments } from './commands/options/assign-early.js';
+import { auctionOf } from './commands/fills/auctions.js';
 import {
   beginCompetition,
   followDecision,
@@ -12,30 +12,30 @@ import {
   removeEntry,
   resumeCompetition,
   setCompetitionPhase,
-} from './commands/competition.js';
-import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
-import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
-import { isTrading } from './commands/halted.js';
-import { importPositions } from './commands/import-positions.js';
-import { haltTrading, liftHalt } from './commands/halts.js';
-import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin-watch.js';
-import { announceActions, classesInUse, listInstruments, withdrawAction } from './commands/market-setup.js';
-import { closePortfolio } from './commands/close-portfolio.js';
-import { openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios.js';
-import { scheduleInterest } from './commands/interest.js';
-import { previewOrder } from './commands/preview-order.js';
-import type { OrderEstimate } from './commands/preview-order.js';
-import { deleteOutcomes, setOutcome } from './commands/outcomes.js';
-import { bandNow, closesToNote, isRestricted } from './commands/price-limits.js';
-import { replaceOrder } from './commands/replace-order.js';
-import { symbolsRead } from './commands/reads.js';
-import { submitOrder } from './commands/submit-order.js';
-import { updateMarket } from './commands/update-market.js';
-import { upgradeMargin } from './commands/upgrade-margin.js';
+} from './commands/portfolios/competition.js';
+import { cancelAccountOrders, cancelOrder } from './commands/orders/cancel-order.js';
+import { doNotExercise, exerciseOption } from './commands/options/exercise-option.js';
+import { isTrading } from './commands/market/halted.js';
+import { importPositions } from './commands/portfolios/import-positions.js';
+import { haltTrading, liftHalt } from './commands/market/halts.js';
+import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin/margin-watch.js';
+import { announceActions, classesInUse, listInstruments, withdrawAction } from './commands/market/market-setup.js';
+import { closePortfolio } from './commands/portfolios/close-portfolio.js';
+import { openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios/portfolios.js';
+import { scheduleInterest } from './commands/margin/interest.js';
+import { previewOrder } from './commands/orders/preview-order.js';
+import type { OrderEstimate } from './commands/orders/preview-order.js';
+import { deleteOutcomes, setOutcome } from './commands/orders/outcomes.js';
+import { bandNow, closesToNote, isRestricted } from './commands/market/price-limits.js';
+import { replaceOrder } from './commands/orders/replace-order.js';
+import { symbolsRead } from './commands/market/reads.js';
+import { submitOrder } from './commands/orders/submit-order.js';
+import { updateMarket } from './commands/market/update-market.js';
+import { upgradeMargin } from './commands/margin/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
 import type { HouseNumbers } from './decision.js';
 import type { Event } from './event.js';
-import type { BrokerConfiguration } from './fees/broker.js';
+import type { BrokerConfiguration } from './brokers/broker.js';
 import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';

@@ -2,7 +2,7 @@ import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
-import type { BrokerConfiguration } from './fees/broker.js';
+import type { BrokerConfiguration } from './brokers/broker.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument, Tradable } from './instruments/instrument.js';
 import { isLongAsOsi } from './instruments/osi.js';

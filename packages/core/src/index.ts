@@ -102,7 +102,7 @@ export type {
   CommissionSchedule,
   DayTradeRegime,
   MarginInterestTier,
-} from './fees/broker.js';
+} from './brokers/broker.js';
 export type { Lot } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
@@ -160,19 +160,19 @@ export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, Requester } from './command.js';
 export { isOrderEvent } from './event.js';
 export type { AccountDetails, AccountNames, ClosePoint, Event, LastFigures, OrderEvent } from './event.js';
-export { duplicateClientOrderId } from './commands/plan-order.js';
-export type { Acknowledged } from './commands/submit-order.js';
+export { duplicateClientOrderId } from './commands/orders/plan-order.js';
+export type { Acknowledged } from './commands/orders/submit-order.js';
 export type { CappedAgent } from './orders/agent-caps.js';
-export { amountDue } from './commands/meet-calls.js';
+export { amountDue } from './commands/margin/meet-calls.js';
 export type { LotToImport } from './positions/lot-to-import.js';
-export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
-export type { OrderEstimate } from './commands/preview-order.js';
-export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
-export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
-export type { ResetSummary } from './commands/portfolios.js';
-export type { Exercised } from './commands/exercise-option.js';
+export { marginEligibility, PROMOTIONAL_CASH } from './commands/margin/upgrade-margin.js';
+export type { OrderEstimate } from './commands/orders/preview-order.js';
+export type { MarginEligibility, MarginUpgrade } from './commands/margin/upgrade-margin.js';
+export { PORTFOLIO_CLOSED } from './commands/portfolios/portfolios.js';
+export type { ResetSummary } from './commands/portfolios/portfolios.js';
+export type { Exercised } from './commands/options/exercise-option.js';
 export type { OptionEventType, OptionEnded } from './lifecycle/option-event.js';
-export { actionId } from './commands/market-setup.js';
+export { actionId } from './commands/market/market-setup.js';
 export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { HouseNumbers } from './decision.js';

@@ -21,7 +21,7 @@ export type CloseObstacle =
   | { readonly code: 'ACCRUALS'; readonly amount: Money; readonly availableCash: Money };
 
 /**
- * A refusal: data, not an exception. `commands/plan-order.ts` lists the checks of an order in their precedence; the first
+ * A refusal: data, not an exception. `commands/orders/plan-order.ts` lists the checks of an order in their precedence; the first
  * that fails is the answer.
  */
 export type Rejection =

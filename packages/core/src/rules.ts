@@ -1,5 +1,5 @@
 import type { Calendar } from './calendar/calendar.js';
-import type { BrokerConfiguration, OptionLevel } from './fees/broker.js';
+import type { BrokerConfiguration, OptionLevel } from './brokers/broker.js';
 import type { Instruments } from './instruments/listing.js';
 import type { Money } from './values/money.js';
 

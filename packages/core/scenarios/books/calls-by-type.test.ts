@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { marginEligibility } from '../../src/commands/upgrade-margin.js';
+import { marginEligibility } from '../../src/commands/margin/upgrade-margin.js';
 import { dollars, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { marginEligibility } from '../../src/commands/upgrade-margin.js';
+import { marginEligibility } from '../../src/commands/margin/upgrade-margin.js';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import type { MarginType } from '../../src/margin/margin-type.js';
 import { Money } from '../../src/values/money.js';

@@ -1,6 +1,6 @@
 /** Cash that secures a short put below option level 4 stays reserved (D80, D81), even in a portfolio that could borrow. */
 import { expect, it } from 'vitest';
-import type { OptionLevel } from '../../src/fees/broker.js';
+import type { OptionLevel } from '../../src/brokers/broker.js';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 

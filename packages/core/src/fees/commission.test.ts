@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
-import type { BrokerConfiguration, CommissionSchedule } from './broker.js';
+import type { BrokerConfiguration, CommissionSchedule } from '../brokers/broker.js';
 import { commissionDue } from './commission.js';
 
 const free: CommissionSchedule = { perOrder: Money.zero, perUnit: Money.zero };

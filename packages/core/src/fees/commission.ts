@@ -2,7 +2,7 @@ import type { FeeClass } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
-import type { BrokerConfiguration, CommissionSchedule } from './broker.js';
+import type { BrokerConfiguration, CommissionSchedule } from '../brokers/broker.js';
 
 /** A unit price in 1/10,000 dollar times a quantity in 10^-6 counts 10^-10 dollars; a cent is 10^8 of those. */
 const PRODUCT_UNITS_PER_CENT = 1e8;

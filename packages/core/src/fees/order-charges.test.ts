@@ -6,7 +6,7 @@ import { parseOsi } from '../instruments/osi.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
-import type { BrokerConfiguration } from './broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { orderCharges } from './order-charges.js';
 
 const perShare: BrokerConfiguration = {

@@ -4,7 +4,7 @@ import { rootOfOsi } from '../instruments/osi.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
-import type { BrokerConfiguration } from './broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { commissionDue } from './commission.js';
 import { contractFees } from './contract-fees.js';
 import { saleFees } from './regulatory.js';

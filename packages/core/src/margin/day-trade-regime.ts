@@ -1,4 +1,4 @@
-import type { BrokerConfiguration, DayTradeRegime } from '../fees/broker.js';
+import type { BrokerConfiguration, DayTradeRegime } from '../brokers/broker.js';
 import { TradingDate } from '../values/trading-date.js';
 
 /** From this date FINRA's intraday margin rule replaces the pattern-day-trader rule (Regulatory Notice 26-10). */

@@ -1,4 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 
 /** The broker's own rates, which add to the rule books. */
 export type HouseRates = Pick<

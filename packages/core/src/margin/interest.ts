@@ -1,4 +1,4 @@
-import type { MarginInterestTier } from '../fees/broker.js';
+import type { MarginInterestTier } from '../brokers/broker.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';

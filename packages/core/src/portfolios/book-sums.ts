@@ -1,4 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
 import type { Amounts, BookMarket, Holding, MarginTerms } from '../margin/book.js';

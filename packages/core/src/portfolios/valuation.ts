@@ -1,4 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { pricePer, tradableOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { isPutSymbol } from '../instruments/osi.js';

@@ -3,7 +3,7 @@ import type { Outcome } from '../brokerage.js';
 import { calendarById } from '../calendar/calendars.js';
 import type { Command, Requester } from '../command.js';
 import type { Event, OrderEvent } from '../event.js';
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
 import { FollowedSnapshots } from './followed-snapshots.js';

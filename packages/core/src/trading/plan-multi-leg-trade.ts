@@ -1,4 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { commissionDue } from '../fees/commission.js';
 import { regulatoryFees } from '../fees/order-charges.js';
 import { feesOwedBeyond } from '../fees/regulatory.js';

@@ -1,4 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import { isShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { hasRoomFor } from '../ledger/ledger.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dollars, testBroker, TestMarket } from '../../../src/testing/market.js';
-import type { BrokerConfiguration } from '../../../src/fees/broker.js';
+import type { BrokerConfiguration } from '../../../src/brokers/broker.js';
 import { Money } from '../../../src/values/money.js';
 
 function simulation(more: Partial<BrokerConfiguration>, options: { date?: string; cash?: number } = {}) {

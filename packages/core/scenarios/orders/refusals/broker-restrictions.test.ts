@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TestMarket, testBroker } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
-import type { BrokerConfiguration } from '../../../src/fees/broker.js';
+import type { BrokerConfiguration } from '../../../src/brokers/broker.js';
 import { Price } from '../../../src/values/price.js';
 
 const stopLoss = { orderType: 'STOP' as const, stopPrice: Price.of('90') };

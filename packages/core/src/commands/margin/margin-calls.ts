@@ -1,0 +1,164 @@
+import type { Decision } from '../../decision.js';
+import { MINIMUM_MARGIN_EQUITY } from '../../margin/buying-power.js';
+import { dayTradeRegimeOf } from '../../margin/day-trade-regime.js';
+import { DUE_DAYS, isRestricting } from '../../margin/margin-account.js';
+import type { CallType, MarginCall } from '../../margin/margin-account.js';
+import { amountsOf } from '../../margin/requirement.js';
+import type { Portfolio } from '../../portfolios/portfolio.js';
+import { bookMarketOf, holdingsIn, marginTermsOf } from '../../portfolios/book-sums.js';
+import { valuationOf } from '../../portfolios/valuation.js';
+import type { Valuation } from '../../portfolios/valuation.js';
+import { Money } from '../../values/money.js';
+import type { TradingDate } from '../../values/trading-date.js';
+import { liquidate } from './liquidate.js';
+import { meetCalls, meetCallsNow, missingFor, missingOf } from './meet-calls.js';
+import { keepsSma } from './sma.js';
+
+/** Excess, as a part of equity, below which a warning is sent (D119). */
+const WARNING_BPS = 1000;
+
+/** Largest intraday deficit, as a part of equity and in dollars, that opens no call (D112). */
+const SMALL_BPS = 500;
+const MOST_SMALL = Money.ofDollars(1000);
+
+/** Positions to be closed whose market is closed or empty: retried with every quote, and at the next open. */
+export type Unfinished = 'UNFINISHED';
+
+/**
+ * Checks a MARGIN portfolio at current marks: calls a deficit, closes calls that are met, and warns once a day near a
+ * call (D119). Returns the distance of its excess to the next event.
+ */
+export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinished {
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  meetCalls(d, portfolio, value);
+  const { maintenanceExcess: excess } = value;
+  if (excess < 0) {
+    const type = deficitType(d, portfolio, value);
+    if (!hasCall(portfolio, type)) issue(d, portfolio, type, missingOf(type, value));
+  }
+  if ((excess < 0 || owesSma(portfolio)) && isToBeLiquidated(d, portfolio)) {
+    liquidate(d, portfolio);
+    meetCallsNow(d, portfolio);
+    return 'UNFINISHED';
+  }
+  if (excess < 0) return 0 - excess;
+  const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
+  if (value.houseRequirement <= 0) return excess;
+  if (excess >= near) return isWarned(d, portfolio) ? excess : excess - near;
+  warn(d, portfolio, value);
+  return excess;
+}
+
+/**
+ * Checks at the close of the day: the minimum equity, a negative SMA, and the shortfall of the day's
+ * trades (D109, D110, D112, D119).
+ */
+export function watchAtClose(d: Decision, portfolio: Portfolio, date: TradingDate): void {
+  watchMargin(d, portfolio);
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const { totalEquity, marginLoan, shortMarketValue } = value;
+  const { sma } = portfolio.margin;
+  callForShortfall(d, portfolio, date, totalEquity);
+  if (sma < 0 && !hasCall(portfolio, 'REG_T')) issue(d, portfolio, 'REG_T', Money.negate(sma));
+  const isBorrowing = marginLoan > 0 || shortMarketValue > 0;
+  if (totalEquity < MINIMUM_MARGIN_EQUITY && isBorrowing && !hasCall(portfolio, 'MINIMUM_EQUITY'))
+    issue(d, portfolio, 'MINIMUM_EQUITY', missingOf('MINIMUM_EQUITY', value));
+}
+
+/** Issues the call for a day's shortfall, unless it is small enough to be exempt (D112). */
+function callForShortfall(d: Decision, portfolio: Portfolio, date: TradingDate, totalEquity: Money): void {
+  const { shortfall } = portfolio.margin;
+  if (shortfall?.date !== date || !keepsSma(portfolio.settings)) return;
+  const { amount } = shortfall;
+  if (dayTradeRegimeOf(d.broker(portfolio), date) === 'LEGACY_PDT')
+    return issue(d, portfolio, 'DAY_TRADE', amount);
+  const small = Money.min(Money.scale(totalEquity, SMALL_BPS, 10_000), MOST_SMALL);
+  if (amount > small) issue(d, portfolio, 'INTRADAY', amount);
+}
+
+/** True when the broker closes positions now: for a call that is due or, without a grace period, for any; unless it already is (D120). */
+function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
+  const { liquidation = 'WHEN_DUE' } = d.broker(portfolio);
+  if (liquidation === 'NEVER') return false;
+  const isMeant = (call: MarginCall): boolean =>
+    isRestricting(call) && (liquidation === 'AT_ONCE' || call.isDue === true);
+  if (!portfolio.margin.calls.some(isMeant)) return false;
+  return ![...portfolio.openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION');
+}
+
+/** True while positions are to be closed for the SMA: that continues, order after order, until the call is met. */
+const owesSma = ({ margin }: Portfolio): boolean =>
+  margin.sma < 0 && margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
+
+const hasCall = ({ margin }: Portfolio, type: CallType): boolean =>
+  margin.calls.some((call) => call.type === type);
+
+/** Opens a call, due some business days later at noon. */
+function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money): void {
+  const { calendar } = d.rules;
+  const dueOn = calendar.plusBusinessDays(calendar.dateOf(d.at), DUE_DAYS[type]);
+  const call: MarginCall = {
+    number: d.state.counters.call + 1,
+    type,
+    amount,
+    issuedAt: d.at,
+    dueAt: calendar.instantOf(dueOn, 12, 0),
+    status: 'OPEN',
+    ...(!isRestricting({ type }) && {
+      closingExcess: portfolio.previousClose?.maintenanceExcess ?? Money.zero,
+    }),
+  };
+  d.emit({ type: 'CallIssued', portfolioId: portfolio.terms.portfolioId, call });
+}
+
+/** The type of a deficit: FUTURES if there would be none without them. */
+function deficitType(
+  d: Decision,
+  portfolio: Portfolio,
+  { maintenanceExcess }: Valuation,
+): 'FUTURES' | 'PORTFOLIO' | 'MAINTENANCE' {
+  const holdings = holdingsIn(portfolio, d);
+  const futures = holdings.filter(({ instrument }) => instrument.assetClass === 'FUTURE');
+  if (futures.length > 0) {
+    const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
+    const { house } = amountsOf({ ...terms, holdings: futures, market: bookMarketOf(d) });
+    if (maintenanceExcess + house >= 0) return 'FUTURES';
+  }
+  return portfolio.settings.marginType === 'PORTFOLIO' ? 'PORTFOLIO' : 'MAINTENANCE';
+}
+
+const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
+  margin.warnedOn === d.rules.calendar.dateOf(d.at);
+
+function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquity }: Valuation): void {
+  if (isWarned(d, portfolio)) return;
+  d.emit({
+    type: 'MarginWarned',
+    portfolioId: portfolio.terms.portfolioId,
+    date: d.rules.calendar.dateOf(d.at),
+    excess: maintenanceExcess,
+    totalEquity,
+  });
+}
+
+/** Reports a call at its due time and, if the broker's policy says so, closes positions (D120). */
+export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
+  const isDueAlready = portfolio.margin.calls.some((call) => call.number === number && call.isDue === true);
+  // After recovery the due time of an open call is processed a second time.
+  if (isDueAlready) return;
+  watchMargin(d, portfolio);
+  const call = portfolio.margin.calls.find((one) => one.number === number);
+  if (call === undefined) return;
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const deficit = Money.max(missingFor(call, portfolio, value), Money.zero);
+  d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
+  if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
+  watchMargin(d, portfolio);
+}
+
+/** Closes all calls of a portfolio that is reset. */
+export function closeCalls(d: Decision, portfolio: Portfolio): void {
+  const { portfolioId } = portfolio.terms;
+  for (const call of portfolio.margin.calls)
+    d.emit({ type: 'CallClosed', portfolioId, call: { ...call, status: 'MET' } });
+}

@@ -1,0 +1,274 @@
+import type { CashDividend, Split } from '../../corporate-actions/corporate-action.js';
+import type { Decision } from '../../decision.js';
+import { valueOf } from '../../instruments/instrument.js';
+import { tickFor } from '../../instruments/tick-size.js';
+import { hasRoomFor } from '../../ledger/ledger.js';
+import { isTrailing, sideOf } from '../../orders/order.js';
+import type { Order } from '../../orders/order.js';
+import type { Portfolio } from '../../portfolios/portfolio.js';
+import { Position } from '../../positions/position.js';
+import { scheduleAction } from '../../evolve.js';
+import { bookOf } from '../../state.js';
+import { Money } from '../../values/money.js';
+import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
+import { multiplyDivide } from '../../values/scaled.js';
+import type { TradingDate } from '../../values/trading-date.js';
+import { sliceOfAction } from './action-slice.js';
+import { adjustedBy, adjustHoldings, adjustOptionOrders, adjustSeries } from '../options/adjust-options.js';
+import type { AdjustedSeries } from '../options/adjust-options.js';
+import { adjustOrder } from '../orders/adjust-order.js';
+import { cancelNow } from '../orders/cancel-order.js';
+import { splitOrder } from '../orders/split-order.js';
+import { marketAfter } from './split-market.js';
+
+/**
+ * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. The remainder
+ * is due at once.
+ */
+export function applyAction(d: Decision, actionId: string): void {
+  const announced = d.state.actions.get(actionId);
+  if (announced?.status !== 'ANNOUNCED') return;
+  const { action, underWay } = announced;
+  if (action.type === 'SPLIT' && underWay === undefined) {
+    beginSplit(d, actionId, action);
+    scheduleAction(d.state, d.rules.calendar, actionId);
+    return;
+  }
+  const { portfolios, through, isLast } = sliceOfAction(d.state, announced);
+  if (action.type === 'SPLIT') {
+    const series = adjustedBy(d, action, underWay?.series ?? []);
+    for (const portfolio of portfolios) splitIn(d, portfolio, action, underWay?.mark, series);
+  } else {
+    for (const portfolio of portfolios) payDividend(d, portfolio, action);
+  }
+  if (isLast) {
+    d.emit({ type: 'ActionDone', actionId, action });
+    return;
+  }
+  d.emit({ type: 'ActionContinued', actionId, through });
+  scheduleAction(d.state, d.rules.calendar, actionId);
+}
+
+/**
+ * Long holders at the close before the ex-date receive the dividend, short sellers pay it. It counts as pending cash from the ex-date
+ * and settles on the pay date. Open buy limits and sell stops come down by the dividend (FINRA Rule 5330).
+ */
+function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
+  const { symbol, exDate } = action;
+  const payDate = action.payDate !== undefined && action.payDate > exDate ? action.payDate : exDate;
+  const position = portfolio.positions.get(symbol);
+  const quantity = position === undefined ? Quantity.zero : Position.held(position);
+  const amount = Money.toCents(valueOf(d.tradable(symbol), action.amountPerShare, quantity));
+  // Amounts below half a cent, or beyond the limits of the books, are not posted.
+  if (amount !== 0 && hasRoomFor(portfolio.balances, Money.abs(amount))) {
+    const { portfolioId } = portfolio.terms;
+    const entry = d.entry(
+      'DIVIDEND',
+      [
+        { account: 'PENDING_CASH', amount },
+        { account: 'DIVIDENDS', amount: Money.negate(amount) },
+      ],
+      { symbol, price: action.amountPerShare },
+    );
+    d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
+    d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  }
+  for (const order of ordersIn(portfolio, symbol)) reduceByDividend(d, order, action.amountPerShare);
+}
+
+/** The open orders of a portfolio in shares, oldest first. */
+const ordersIn = ({ openOrders }: Portfolio, symbol: string): Order[] =>
+  openOrders.oldestFirst(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
+
+/** FINRA Rule 5330: buy limits and sell stops are reduced by the dividend, down to the next tick. */
+function reduceByDividend(d: Decision, order: Order, amount: Price): void {
+  const { progress, terms } = order;
+  const buy = sideOf(terms.positionIntent) === 'BUY';
+  const lower = (price: Price): Price => {
+    const reduced = Price.ofUnits(price - amount);
+    if (reduced <= 0) return price;
+    return Price.roundToTick(reduced, tickFor(d.tradable(terms.symbol), reduced), 'down');
+  };
+  const changes: { limitPrice?: Price; stopPrice?: Price } = {};
+  if (buy && terms.orderType === 'LIMIT' && progress.limitPrice !== undefined) {
+    changes.limitPrice = lower(progress.limitPrice);
+  }
+  if (
+    !buy &&
+    progress.stopPrice !== undefined &&
+    !isTrailing(terms.orderType) &&
+    progress.triggered !== true
+  ) {
+    changes.stopPrice = lower(progress.stopPrice);
+    if (progress.limitPrice !== undefined) changes.limitPrice = lower(progress.limitPrice);
+  }
+  if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
+  adjustOrder(d, order, changes);
+}
+
+/** Records the part of a split that is common to all portfolios: the market, and the series on its symbol. */
+function beginSplit(d: Decision, actionId: string, action: Split): void {
+  const { symbol, ratio } = action;
+  // Read before any change: the record must contain the quote before the split.
+  const mark = d.mark(symbol);
+  const close = d.state.closes.get(symbol);
+  const market = marketAfter(bookOf(d.state, symbol), ratio);
+  d.emit({
+    type: 'SplitBegun',
+    actionId,
+    symbol,
+    ...(mark !== undefined && { mark }),
+    ...(close !== undefined && { close: Price.scale(close, ratio.old, ratio.new) }),
+    ...(market !== undefined && { market }),
+  });
+  adjustSeries(d, actionId, action, mark);
+}
+
+/** Applies a split to a portfolio: its shares, its contracts, and its orders in both. */
+function splitIn(
+  d: Decision,
+  portfolio: Portfolio,
+  action: Split,
+  mark: Price | undefined,
+  series: AdjustedSeries,
+): void {
+  const { symbol, ratio } = action;
+  const open = ordersIn(portfolio, symbol);
+  const splits = canSplit(portfolio, action);
+  // Exchanges cancel open orders over a reverse split.
+  const cancels = ratio.new < ratio.old || !splits;
+  for (const order of open)
+    if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
+  if (splits) splitPosition(d, portfolio, action, mark);
+  adjustHoldings(d, portfolio, symbol, series);
+  for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
+  adjustOptionOrders(d, portfolio, action, series);
+}
+
+/** `new` for each `old`, toward zero. */
+const times = (quantity: number, { ratio }: Split): Quantity =>
+  Quantity.ofUnits(multiplyDivide(quantity, ratio.new, ratio.old, 'down'));
+
+/** False if a split would exceed the countable range of shares, which then stay unchanged: no real split comes near. */
+const canSplit = (portfolio: Portfolio, action: Split): boolean => {
+  const position = portfolio.positions.get(action.symbol);
+  if (position === undefined) return true;
+  const moving = Math.max(
+    Math.abs(position.settled),
+    Math.abs(position.pending),
+    Math.abs(Position.held(position)),
+  );
+  return Quantity.isHoldable(times(moving, action));
+};
+
+/**
+ * Multiplies the shares; the cost of a lot stays. A fraction of a share is paid out in cash at the price before the split
+ * (divided by the ratio), unless the broker keeps fractions.
+ */
+function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: Price | undefined): void {
+  const { symbol, ratio } = action;
+  const position = portfolio.positions.get(symbol);
+  if (position === undefined) return;
+  const held = Position.held(position);
+  const exact = times(held, action);
+  const whole = d.broker(portfolio).fractionalShares ? exact : Quantity.wholePart(exact);
+  const fraction = Quantity.subtract(exact, whole);
+  const obligations = splitObligations(portfolio, action);
+  let pending = 0;
+  for (const { quantity } of obligations) pending += quantity;
+  const last = obligations.findLast(({ quantity }) => quantity < 0 === held < 0 && quantity !== 0);
+  if (position.settled === 0 && last !== undefined) {
+    // No shares are delivered yet, so the pending delivery loses the fraction.
+    last.quantity = Quantity.ofUnits(last.quantity + whole - pending);
+    pending = whole;
+  }
+  const lots = splitLots(position, action);
+  takeFraction(lots, fraction);
+  const cost = lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero);
+  const costGone = Money.subtract(Position.costBasis(position), cost);
+  const removedCost = held < 0 ? Money.negate(costGone) : costGone;
+  const { portfolioId } = portfolio.terms;
+  d.emit({
+    type: 'PositionSplit',
+    portfolioId,
+    symbol,
+    ratio,
+    settled: Quantity.ofUnits(whole - pending),
+    pending: Quantity.ofUnits(pending),
+    obligations,
+    lots,
+    fraction,
+  });
+  if (fraction === 0 && removedCost === 0) return;
+  const price = mark === undefined ? undefined : Price.scale(mark, ratio.old, ratio.new);
+  // Positive: paid to a holder; negative: owed by a short seller.
+  const value =
+    price === undefined
+      ? Money.toCents(removedCost)
+      : Money.toCents(valueOf(d.tradable(symbol), price, fraction));
+  if (value === 0 && removedCost === 0) return;
+  const entry = d.entry(
+    'CASH_IN_LIEU',
+    [
+      { account: 'SETTLED_CASH', amount: value },
+      { account: 'SECURITIES', amount: Money.negate(removedCost) },
+      { account: 'REALIZED_PNL', amount: Money.subtract(removedCost, value) },
+    ],
+    { symbol, quantity: fraction },
+  );
+  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+}
+
+function splitObligations(portfolio: Portfolio, action: Split): { date: TradingDate; quantity: Quantity }[] {
+  return [...portfolio.obligations.values()].flatMap(({ date, quantities }) => {
+    const quantity = quantities.get(action.symbol);
+    return quantity === undefined ? [] : [{ date, quantity: times(quantity, action) }];
+  });
+}
+
+interface SplitLot {
+  readonly lotId: number;
+  quantity: Quantity;
+  cost: Money;
+}
+
+/** The lots with their new quantities, which sum to the new position. A lot without a remainder passes its cost to the next. */
+function splitLots(position: Position, action: Split): SplitLot[] {
+  const lots: SplitLot[] = [];
+  let before = 0;
+  let given = 0;
+  let costLeft = Money.zero;
+  for (const lot of position.lots) {
+    before += lot.quantity;
+    const until = times(before, action);
+    const cost = Money.add(lot.cost, costLeft);
+    if (until === given) {
+      costLeft = cost;
+      continue;
+    }
+    lots.push({ lotId: lot.lotId, quantity: Quantity.ofUnits(until - given), cost });
+    costLeft = Money.zero;
+    given = until;
+  }
+  const last = lots.at(-1);
+  if (last !== undefined) last.cost = Money.add(last.cost, costLeft);
+  return lots;
+}
+
+/** Removes a signed fraction of a share, with its cost, from the last lots. */
+function takeFraction(lots: SplitLot[], fraction: Quantity): void {
+  let left = Math.abs(fraction);
+  const sign = fraction < 0 ? -1 : 1;
+  while (left > 0) {
+    const lot = lots.at(-1);
+    if (lot === undefined) break;
+    const size = Math.abs(lot.quantity);
+    const taken = Math.min(size, left);
+    const cost = taken === size ? lot.cost : Money.scale(lot.cost, taken, size);
+    lot.quantity = Quantity.ofUnits(lot.quantity - sign * taken);
+    lot.cost = Money.subtract(lot.cost, cost);
+    left -= taken;
+    if (lot.quantity === 0) lots.pop();
+  }
+}

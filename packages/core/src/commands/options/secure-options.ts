@@ -1,0 +1,291 @@
+import type { Decision } from '../../decision.js';
+import type { BrokerConfiguration } from '../../brokers/broker.js';
+import { settlesAt } from '../../options/model/valuation.js';
+import { contractsTaken } from '../../portfolios/contracts-on-order.js';
+import type { ContractsOnOrder } from '../../portfolios/contracts-on-order.js';
+import { freeCash } from '../../portfolios/portfolio.js';
+import type { Portfolio } from '../../portfolios/portfolio.js';
+import type { Secured } from '../../portfolios/reservation.js';
+import { collateralOf } from '../../positions/option-collateral.js';
+import type { OptionCollateral, CollateralLeg } from '../../positions/option-collateral.js';
+import { Position } from '../../positions/position.js';
+import { Money } from '../../values/money.js';
+import { Quantity } from '../../values/quantity.js';
+
+import { changesOf } from '../orders/ordered-legs.js';
+import type { OrderedLeg } from '../orders/ordered-legs.js';
+
+/*
+ * Collateral of short options in portfolios without margin credit for them (D81, D160).
+ */
+
+/** Change of contracts of a series by an order. */
+export type ContractChange = CollateralLeg;
+
+/** Option level from which no collateral is reserved: margin decides (D81). */
+const UNCOVERED_LEVEL = 4;
+
+/** Scope of collateral: the full possible loss of shorts; only shares for calls and strikes for unspread puts; or none. */
+type Securing = 'ALL' | 'COVERED' | 'NONE';
+
+function securingOf({ settings }: Portfolio, { optionLevel }: BrokerConfiguration): Securing {
+  if (settings.portfolioType === 'CASH') return 'ALL';
+  return optionLevel < UNCOVERED_LEVEL ? 'COVERED' : 'NONE';
+}
+
+/** Collateral of the options on an underlying before and after a change, including the sales that open orders may still make. */
+export interface CollateralChange {
+  readonly before: OptionCollateral;
+  readonly after: OptionCollateral;
+  /** Change of the reserved cash; negative = released. */
+  readonly cash: Money;
+  /** Shares of the underlying. */
+  readonly shares: Quantity;
+}
+
+/** Change of the collateral; `undefined` if none is required. `except`: an order to leave out of the open ones. */
+export function collateralChange(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  changes: readonly ContractChange[],
+  except?: number,
+  securing = securingOf(portfolio, d.broker(portfolio)),
+): CollateralChange | undefined {
+  if (securing === 'NONE') return undefined;
+  const onOrder = portfolio.contractsOnOrder.get(underlying);
+  const own = Quantity.ofUnits(freeShares(portfolio, underlying) + coverOfOne(d, except));
+  const others = contractsOfOthers(d, onOrder, except);
+  const covering = (onOrder?.cover ?? 0) - coverOfOne(d, except);
+  const held = heldLegs(d, portfolio, underlying);
+  const added = legsWith(held, changes);
+  const cashOf = (one: OptionCollateral): number => securedCash(one, securing);
+  if (others.length === 0 && covering === 0) {
+    const before = coverOfLegs(d, held, own);
+    const after = coverOfLegs(d, added, own);
+    const cash = Money.ofUnits(cashOf(after) - cashOf(before));
+    return { before, after, cash, shares: Quantity.subtract(after.shares, before.shares) };
+  }
+  const all = Quantity.ofUnits(own + covering);
+  const before = coverOfLegs(d, legsWith(held, others), all);
+  const after = coverOfLegs(d, legsWith(added, others), all);
+  // Each order is also checked alone: those before it may never fill.
+  const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(coverOfLegs(d, held, own));
+  return {
+    before,
+    after,
+    cash: Money.ofUnits(Math.max(cashOf(after) - cashOf(before), cashAlone)),
+    shares: Quantity.subtract(after.shares, before.shares),
+  };
+}
+
+/** The same for units of an order in options. */
+export function collateralChangeOf(
+  d: Decision,
+  portfolio: Portfolio,
+  legs: readonly OrderedLeg[],
+  units: Quantity,
+  except?: number,
+): CollateralChange | undefined {
+  const changes = changesOf(legs, units / Quantity.of(1));
+  const [first] = changes;
+  return first && collateralChange(d, portfolio, first.contract.underlying, changes, except);
+}
+
+const coverOfOne = (d: Decision, order: number | undefined): number =>
+  order === undefined ? 0 : (d.state.orders.get(order)?.progress.cover ?? 0);
+
+/** Change of the positions' collateral when these contracts trade, against the current collateral. */
+export function securedBeyond(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  changes: readonly ContractChange[],
+  covering: Quantity,
+): { readonly cash: Money; readonly nakedCalls: number } {
+  const securing = securingOf(portfolio, d.broker(portfolio));
+  if (securing === 'NONE') return { cash: Money.zero, nakedCalls: 0 };
+  const held = heldLegs(d, portfolio, underlying);
+  const free = freeShares(portfolio, underlying);
+  const after = coverOfLegs(d, legsWith(held, changes), Quantity.add(free, covering));
+  const now = requiredNow(portfolio, underlying);
+  const nakedBefore = after.nakedCalls === 0 ? 0 : coverOfLegs(d, held, free).nakedCalls;
+  return {
+    cash: Money.subtract(Money.ofUnits(securedCash(after, securing)), now),
+    nakedCalls: Math.max(0, after.nakedCalls - nakedBefore),
+  };
+}
+
+/** Collateral after these contracts are traded or removed. */
+export function securedAfter(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  changes: readonly ContractChange[],
+): Secured {
+  const securing = securingOf(portfolio, d.broker(portfolio));
+  if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
+  const legs = legsWith(heldLegs(d, portfolio, underlying), changes);
+  const cover = coverOfLegs(d, legs, freeShares(portfolio, underlying));
+  const lacking = portfolio.secured.get(underlying)?.lacking ?? Money.zero;
+  const cash = Money.max(Money.ofUnits(securedCash(cover, securing) - lacking), Money.zero);
+  return { cash, shares: cover.shares };
+}
+
+/** Required collateral of the options on an underlying: the reserved amount plus the lacking one. */
+const requiredNow = ({ secured }: Portfolio, underlying: string): Money => {
+  const { cash = Money.zero, lacking = Money.zero } = secured.get(underlying) ?? {};
+  return Money.add(cash, lacking);
+};
+
+/** Reserves the collateral of the current options on an underlying. */
+export function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
+  const next = securedNow(d, portfolio, underlying);
+  const before = portfolio.secured.get(underlying);
+  if (
+    next.cash === (before?.cash ?? 0) &&
+    next.shares === (before?.shares ?? 0) &&
+    next.lacking === before?.lacking
+  )
+    return;
+  const { portfolioId } = portfolio.terms;
+  d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
+}
+
+/** Reserves collateral that was lacking before, after an increase of cash (D220). */
+export function secureShortfall(d: Decision, portfolio: Portfolio): void {
+  for (const [underlying, { lacking }] of portfolio.secured)
+    if (lacking !== undefined) secureOptions(d, portfolio, underlying);
+}
+
+/**
+ * Contracts of long series that are not to be exercised at expiration (D86), except those that cover a short in a CASH portfolio: an
+ * instruction does not apply to them. `asked`: different instructions for one series.
+ */
+export function excludedFromExercise(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  asked?: { readonly symbol: string; readonly count: number },
+): ReadonlyMap<string, number> {
+  const kept = new Map<string, number>();
+  let legs = heldLegs(d, portfolio, underlying);
+  const free = freeShares(portfolio, underlying);
+  const before = coverOfLegs(d, legs, free);
+  const hasShorts = [...legs.values()].some(({ count }) => count < 0);
+  // The series of the request comes after existing instructions.
+  const symbols = [...legs.keys()].sort().filter((symbol) => symbol !== asked?.symbol);
+  for (const symbol of asked === undefined ? symbols : [...symbols, asked.symbol]) {
+    const leg = legs.get(symbol);
+    const instructed = (portfolio.positions.get(symbol)?.doNotExercise ?? 0) / Quantity.of(1);
+    const wanted = Math.min(symbol === asked?.symbol ? asked.count : instructed, leg?.count ?? 0);
+    if (leg === undefined || wanted <= 0) continue;
+    const without = (count: number): Legs => legsWith(legs, [{ contract: leg.contract, count: -count }]);
+    const isFree = (count: number): boolean => {
+      const after = coverOfLegs(d, without(count), free);
+      return after.nakedCalls <= before.nakedCalls && after.cash <= before.cash;
+    };
+    const isCovering = hasShorts && portfolio.settings.portfolioType === 'CASH';
+    const count = isCovering ? greatest(wanted, isFree) : wanted;
+    legs = without(count);
+    kept.set(symbol, count);
+  }
+  return kept;
+}
+
+/** The greatest number up to `most` that fits; all below one that fits must fit too. */
+function greatest(most: number, fits: (count: number) => boolean): number {
+  let least = 0;
+  let beyond = most + 1;
+  while (beyond - least > 1) {
+    const middle = Math.floor((least + beyond) / 2);
+    if (fits(middle)) least = middle;
+    else beyond = middle;
+  }
+  return least;
+}
+
+/** The same for all underlyings, after a change of the broker or the portfolio type. */
+export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
+  for (const underlying of [...portfolio.optionsOn.keys()].sort()) secureOptions(d, portfolio, underlying);
+}
+
+/** Cover of the current options on an underlying, and the cash that would be reserved without margin credit. */
+export function collateralHeld(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+): { readonly cover: OptionCollateral; readonly cash: Money } {
+  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
+  return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
+}
+
+/** Collateral of the current options on an underlying: in a CASH portfolio at most the available cash (D220). */
+export function securedNow(d: Decision, portfolio: Portfolio, underlying: string): Secured {
+  const securing = securingOf(portfolio, d.broker(portfolio));
+  if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
+    return { cash: Money.zero, shares: Quantity.zero };
+  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const required = Money.ofUnits(securedCash(cover, securing));
+  if (securing !== 'ALL') return { cash: required, shares: cover.shares };
+  const there = Money.ofUnits(freeCash(portfolio) + (portfolio.secured.get(underlying)?.cash ?? 0));
+  const cash = Money.min(required, Money.max(there, Money.zero));
+  const lacking = Money.subtract(required, cash);
+  return { cash, shares: cover.shares, ...(lacking > 0 && { lacking }) };
+}
+
+const securedCash = ({ cash, secured }: OptionCollateral, securing: Securing): number =>
+  securing === 'ALL' ? cash : secured;
+
+/** Shares without a reservation by open orders, including those that cover held calls. */
+function freeShares(portfolio: Portfolio, underlying: string): Quantity {
+  const position = portfolio.positions.get(underlying);
+  const held = position === undefined ? 0 : Position.held(position);
+  return Quantity.ofUnits(Math.max(0, held - (portfolio.reservedByOrders.shares.get(underlying) ?? 0)));
+}
+
+const coverOfLegs = (d: Decision, legs: Legs, freeShares: Quantity): OptionCollateral =>
+  collateralOf(legs.values(), freeShares, (contract) => settlesAt(contract, d.rules.calendar));
+
+/** Contracts by symbol: each series once. */
+type Legs = ReadonlyMap<string, CollateralLeg>;
+
+function heldLegs(d: Decision, portfolio: Portfolio, underlying: string): Legs {
+  const legs = new Map<string, CollateralLeg>();
+  for (const symbol of portfolio.optionsOn.get(underlying) ?? []) {
+    const position = portfolio.positions.get(symbol);
+    const contract = d.instrument(symbol);
+    if (position === undefined || contract?.assetClass !== 'OPTION') continue;
+    legs.set(symbol, { contract, count: Position.held(position) / Quantity.of(1) });
+  }
+  return legs;
+}
+
+function legsWith(legs: Legs, changes: readonly ContractChange[]): Legs {
+  const all = new Map(legs);
+  for (const change of changes) {
+    const { contract, count } = change;
+    const before = all.get(contract.symbol);
+    all.set(contract.symbol, before === undefined ? change : { contract, count: before.count + count });
+  }
+  return all;
+}
+
+/** Contracts that open orders may still sell, except those of one order. */
+function contractsOfOthers(
+  d: Decision,
+  onOrder: ContractsOnOrder | undefined,
+  except: number | undefined,
+): ContractChange[] {
+  if (onOrder === undefined) return [];
+  const one = except === undefined ? undefined : d.state.orders.get(except);
+  const own = one && contractsTaken(one.terms, one.progress);
+  const others: ContractChange[] = [];
+  for (const symbol of new Set([...onOrder.counts.keys(), ...(own?.keys() ?? [])])) {
+    const count = (onOrder.counts.get(symbol) ?? 0) - (own?.get(symbol) ?? 0);
+    const contract = d.instrument(symbol);
+    if (count !== 0 && contract?.assetClass === 'OPTION') others.push({ contract, count });
+  }
+  return others;
+}

@@ -1,0 +1,67 @@
+import type { Split } from '../../corporate-actions/corporate-action.js';
+import type { Decision } from '../../decision.js';
+import { isForShares } from '../../instruments/instrument.js';
+import { tickFor } from '../../instruments/tick-size.js';
+import { remainingOf, sideOf } from '../../orders/order.js';
+import type { Order } from '../../orders/order.js';
+import type { RenamedOrder } from '../../orders/order-event.js';
+import { NET_TICK } from '../../orders/shape.js';
+import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
+import { multiplyDivide } from '../../values/scaled.js';
+import { adjustOrder } from './adjust-order.js';
+import { cancelNow } from './cancel-order.js';
+
+/**
+ * Adjusts open orders at constant value: more shares, or contracts, at lower prices; buys round down to the tick, sells up. An order
+ * without a remainder, or with a price of 0, is canceled. `renamed`: new symbols of an option order.
+ */
+export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?: RenamedOrder): void {
+  const { new: more, old } = ratio;
+  const { progress, terms } = order;
+  const isPackage = terms.legs !== undefined;
+  const instrument = d.tradedBy(renamed ?? terms);
+  const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
+  const divided = (value: Price): Price => Price.scale(value, old, more);
+  const price = (value: Price): Price => {
+    const exact = divided(value);
+    if (!isPackage) return Price.roundToTick(exact, tickFor(instrument, exact), direction);
+    // The size of a net price is adjusted, also for a credit.
+    const size = Price.roundToTick(Price.ofUnits(Math.abs(exact)), NET_TICK, direction);
+    return Price.ofUnits(exact < 0 ? 0 - size : size);
+  };
+  const keepsFractions = isForShares(terms.assetClass) && d.broker(d.portfolioOf(order)).fractionalShares;
+  const units = (value: Quantity): Quantity => {
+    const multiplied = Quantity.ofUnits(multiplyDivide(value, more, old, 'down'));
+    return keepsFractions ? multiplied : Quantity.wholePart(multiplied);
+  };
+  // The remainder is multiplied separately: it must never exceed the reservation.
+  const left = units(remainingOf(progress));
+  const filledQuantity = units(progress.filledQuantity);
+  const quantity = Quantity.add(filledQuantity, left);
+  const limitPrice = progress.limitPrice === undefined ? undefined : price(progress.limitPrice);
+  const stopPrice = progress.stopPrice === undefined ? undefined : price(progress.stopPrice);
+  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
+  const isWorthless = (limitPrice === 0 && !isPackage) || stopPrice === 0;
+  if (left === 0 || isWorthless || !Quantity.isHoldable(quantity)) {
+    cancelNow(d, order, 'CORPORATE_ACTION');
+    return;
+  }
+  adjustOrder(
+    d,
+    order,
+    {
+      quantity,
+      ...(filledQuantity !== 0 && { filledQuantity }),
+      ...(limitPrice !== undefined && { limitPrice }),
+      ...(stopPrice !== undefined && { stopPrice }),
+      ...(trailingAmount !== undefined && { trailingAmount: divided(trailingAmount) }),
+      ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
+      ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
+      ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
+      // The exact sum counts old shares; from here on the average is used.
+      ...(progress.notionalSum !== undefined && { notionalSum: null }),
+    },
+    renamed,
+  );
+}
