@@ -4,6 +4,7 @@ import type { Feed, HaltNews, MarketEvent } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
 import { Slice } from './slice.js';
 import type { CommandExecutor } from './command-executor.js';
+import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
 
 /** For longer advances than this, a feed that computes its quotes reports them by the minute. */
 const LONGEST_BY_THE_SECOND_MS = 3_600_000;
@@ -112,14 +113,14 @@ export class ClockAdvance {
         if (isEnough()) return stopped();
         await pace.breathe();
       }
-    } else if (until > from && this.#feed.kind !== 'push') {
+    } else if (until > from && !acceptsQuotes(this.#feed)) {
       const symbols = new Set(quotesOf);
       for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
         // The margin requirement of an option depends on its underlying.
         if (terms.underlying !== undefined) symbols.add(terms.underlying);
       }
-      if (symbols.size > 0 || this.#feed.kind === 'replay') {
+      if (symbols.size > 0 || isRecorded(this.#feed)) {
         for await (const event of this.#feed.events(from, until, symbols)) {
           if (await dueBy(event.at, false)) return stopped();
           this.#meet(event);

@@ -4,6 +4,7 @@ import type { Feed } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
+import { computesQuotes } from '../feeds/feed.js';
 
 /** Portfolios whose margin is checked before other work has a turn. */
 const LOOKS_AT_ONCE = 32;
@@ -120,7 +121,7 @@ export class CommandExecutor {
   }
 
   get #isComputed(): boolean {
-    return this.#feed.kind === 'synthetic';
+    return computesQuotes(this.#feed);
   }
 
   /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */

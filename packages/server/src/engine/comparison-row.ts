@@ -28,6 +28,7 @@ import { loadInitialQuotes } from './market-at-start.js';
 import { OrderLedger } from './order-facts.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
+import { isRecorded } from '../feeds/feed.js';
 
 /** An advance in pieces of this length reports computed quotes by the second. */
 const PIECE_MS = 3_600_000;
@@ -144,8 +145,7 @@ export class ComparisonRow implements Recorder {
 
   /** Quotes in force at the beginning, if the feed is a live stream. */
   async loadInitialQuotes(): Promise<void> {
-    if (this.#feed.kind === 'replay')
-      await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
+    if (isRecorded(this.#feed)) await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
   }
 
   /** Moves portfolios that exist at the beginning to the brokers of the variant. Throws `CannotBegin`. */

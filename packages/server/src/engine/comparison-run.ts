@@ -19,6 +19,7 @@ import type { Payload } from './record-text.js';
 import { applyPayload } from './recovery.js';
 import { rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
+import { acceptsQuotes } from '../feeds/feed.js';
 
 /** Records between progress reports. */
 const REPORT_EVERY = 500;
@@ -137,7 +138,7 @@ export class ComparisonRun {
         brokerage.resume();
       }
       const feed = await this.#sources.openFeed();
-      this.#isPush = feed.kind === 'push';
+      this.#isPush = acceptsQuotes(feed);
       const base = this.#rows[0]?.row;
       await this.#guarded(running, async () => {
         const row = new ComparisonRow(brokerage, feed, surroundings, variant, base);

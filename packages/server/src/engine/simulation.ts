@@ -29,6 +29,7 @@ import { CommandExecutor } from './command-executor.js';
 import { PendingProjection } from './pending-projection.js';
 import { WakeUp } from './wake-up.js';
 import { ClockAdvance } from './clock-advance.js';
+import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
 
 export interface SimulationParts {
   readonly id: string;
@@ -179,7 +180,7 @@ export class Simulation implements Follower {
   /** Processes all data that a live feed has delivered, and everything due. Returns now. */
   #present(): Instant {
     const now = this.now();
-    if (this.feed.kind === 'live' && this.#records.isAccepting()) this.#clockAdvance.throughLive(now);
+    if (isLive(this.feed) && this.#records.isAccepting()) this.#clockAdvance.throughLive(now);
     return this.#executor.catchUp(now);
   }
 
@@ -224,7 +225,7 @@ export class Simulation implements Follower {
   async start(): Promise<void> {
     const { brokerage, feed } = this;
     if (this.isReplica) {
-      if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
+      if (isRecorded(feed)) await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
       return;
     }
     this.#noteWakeUp();
@@ -247,9 +248,9 @@ export class Simulation implements Follower {
       this.#executor.catchUp(state.now);
       this.#executor.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
     }
-    if (feed.kind === 'live') this.#ageQuotes();
+    if (isLive(feed)) this.#ageQuotes();
     if (isRecording(feed)) this.#resume(resumed, from);
-    else if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
+    else if (isRecorded(feed)) await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
       this.#market === undefined ? this.#clockAdvance.to(this.now()) : this.#join(this.#market),
@@ -284,7 +285,7 @@ export class Simulation implements Follower {
       if (market.#clockAdvance.underWay === undefined && market.#records.isAccepting())
         market.#executor.catchUp(market.now());
       brokerage.follow(market.#records.seq);
-      for (const command of commandsToMeet(market.brokerage, brokerage, this.feed.kind === 'push'))
+      for (const command of commandsToMeet(market.brokerage, brokerage, acceptsQuotes(this.feed)))
         this.#executor.execute(command, this.#executor.catchUp(this.now()));
     } catch (error) {
       market.#followers.delete(this);

@@ -57,6 +57,7 @@ import { Simulation } from './simulation.js';
 import type { ForkStart } from './simulation.js';
 import { Snapshots } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
+import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
 
 export type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
 
@@ -790,7 +791,7 @@ export class Simulations {
     const isOfSource = isLive(parent.feed);
     if (market === parent && !(isOfSource && isNow)) return [];
     const then = isNow && isOfSource ? market.brokerage : await this.marketAt(market, at);
-    const hasQuotes = (isOfSource && !isRecorded) || parent.feed.kind === 'push';
+    const hasQuotes = (isOfSource && !isRecorded) || acceptsQuotes(parent.feed);
     const commands = commandsToMeet(then, fork, hasQuotes).map((command) =>
       // The fork's journal has no other record of them.
       command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
@@ -1138,10 +1139,9 @@ export class Simulations {
     const market = await this.find(marketId, of.tenantId);
     if (market === undefined) throw new StoreUnavailable('the market of the competition is gone');
     const { rules } = market.brokerage;
-    const feed =
-      market.feed.kind === 'replay'
-        ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
-        : market.feed;
+    const feed = isRecorded(market.feed)
+      ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+      : market.feed;
     const inForce = await keepRules(registry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
@@ -1156,10 +1156,9 @@ export class Simulations {
   private async openMainNow(of: StoredSimulation, resting: Feed | undefined): Promise<Simulation> {
     const { ground, market, clocks, registry } = this;
     const { rules } = market.brokerage;
-    const feed =
-      market.feed.kind === 'replay'
-        ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
-        : market.feed;
+    const feed = isRecorded(market.feed)
+      ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+      : market.feed;
     const inForce = await keepRules(registry, rules);
     return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
   }
@@ -1355,8 +1354,8 @@ const tagsOfLosses = (registry: Registry, id: string): readonly StreamTag[] =>
 /** Default age in ms from which a quote no longer fills orders (D47). */
 function maxAgeOf(feed: Feed): number | undefined {
   if (feed.maxAgeMs !== undefined) return feed.maxAgeMs;
-  if (feed.kind === 'live') return LIVE_MAX_AGE_MS;
-  return feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined;
+  if (isLive(feed)) return LIVE_MAX_AGE_MS;
+  return isRecorded(feed) ? RECORDING_HOLE_MS : undefined;
 }
 
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */

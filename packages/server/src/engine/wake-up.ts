@@ -2,6 +2,8 @@ import { isIdle } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { Clock } from './clock.js';
+import { isRecorded } from '../feeds/feed.js';
+import { isLive } from '../feeds/live-feed.js';
 
 /** Real time between two readings of the market while orders are open. */
 const TICK_MS = 250;
@@ -75,8 +77,8 @@ export class WakeUp {
   }
 
   #sleepMs(): number {
-    if (this.#feed.kind === 'live') return isIdle(this.#brokerage.state) ? LIVE_REST_MS : LIVE_TICK_MS;
-    if (this.#brokerage.state.orders.size > 0 || this.#feed.kind === 'replay') return TICK_MS;
+    if (isLive(this.#feed)) return isIdle(this.#brokerage.state) ? LIVE_REST_MS : LIVE_TICK_MS;
+    if (this.#brokerage.state.orders.size > 0 || isRecorded(this.#feed)) return TICK_MS;
     const due = this.#nextDue();
     if (due === undefined) return LONGEST_SLEEP_MS;
     return Math.min(

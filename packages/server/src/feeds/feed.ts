@@ -90,3 +90,12 @@ export interface Feed {
   bars(query: BarQuery): Promise<readonly Bar[]>;
   close(): Promise<void>;
 }
+
+/** True if the quotes of a feed are pushed through the API. */
+export const acceptsQuotes = ({ kind }: Pick<Feed, 'kind'>): boolean => kind === 'push';
+
+/** True if a feed computes the quote of any instant. */
+export const computesQuotes = ({ kind }: Pick<Feed, 'kind'>): boolean => kind === 'synthetic';
+
+/** True if a feed reads a recording, of all its symbols, from the start of the simulation on. */
+export const isRecorded = ({ kind }: Pick<Feed, 'kind'>): boolean => kind === 'replay';

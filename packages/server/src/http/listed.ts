@@ -13,6 +13,7 @@ import {
 import type { Simulation } from '../engine/simulation.js';
 import { Slice } from '../engine/slice.js';
 import { plainSymbol } from './translate/instruments.js';
+import { isLive } from '../feeds/live-feed.js';
 
 /* Listed instruments: from commands, from the feed and by rule, in order of precedence. Contracts are computed on request. */
 
@@ -144,4 +145,4 @@ export function quoteIn(
  * The symbols whose quotes the brokerage must hold to show them. On a live feed these are all symbols, because the source must be queried.
  */
 export const keptOf = ({ feed }: Simulation, symbols: readonly string[]): string[] =>
-  symbols.filter((symbol) => feed.kind === 'live' || !isLongAsOsi(symbol));
+  symbols.filter((symbol) => isLive(feed) || !isLongAsOsi(symbol));

@@ -11,6 +11,7 @@ import { runStudy } from './run-study.js';
 import type { FromStudyThread, StudyThreadData, ToStudyThread } from './study-messages.js';
 import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions } from './study.js';
 import { compiledUrl } from '../../threads/compiled-url.js';
+import { acceptsQuotes } from '../../feeds/feed.js';
 
 /** Maximum number of studies waiting for the thread; with more it is overloaded. */
 const MOST_WAITING = 200;
@@ -67,7 +68,7 @@ export class Analytics {
     // A recording that grows is read on the main thread alone.
     const isOfSource = isLive(feed) || isRecording(feed);
     const opening =
-      feed.kind === 'push' || isOfSource || tenantId === null
+      acceptsQuotes(feed) || isOfSource || tenantId === null
         ? undefined
         : this.#simulations.comparedAs(market.id === MARKET ? MAIN : market.id, tenantId);
     return {

@@ -7,6 +7,7 @@ import { KnownContracts } from './known-contracts.js';
 import { MarketTape } from './market-tape.js';
 import { OrderMeter, quotedOf } from './order-meter.js';
 import type { StudyContext } from './study-context.js';
+import { computesQuotes } from '../../feeds/feed.js';
 
 const NEW_YORK = calendarById('XNYS');
 
@@ -30,7 +31,7 @@ export async function measureOrders(
   const { simulation, source, calendar, ids, ask } = context;
   const now = Instant.ofMs(simulation.now);
   const feed = await context.openFeed();
-  const isComputed = feed.kind === 'synthetic';
+  const isComputed = computesQuotes(feed);
   const tape = new MarketTape(simulation, source, feed);
   const contracts = new KnownContracts(ask);
   const meter: OrderMeter = new OrderMeter({

@@ -13,6 +13,7 @@ import type { Analytics } from './analytics.js';
 import { minuteOf } from './equity-points.js';
 import type { Epoch } from './portfolio-record.js';
 import type { Outline, PeriodInput, Valued } from './study.js';
+import { computesQuotes } from '../../feeds/feed.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
@@ -162,10 +163,9 @@ async function benchmarkCloses(
     limit: Number.MAX_SAFE_INTEGER,
   });
   // The state forgets them, the journal of the market does not.
-  const actions =
-    feed.kind === 'synthetic'
-      ? []
-      : await analytics.study('actions', call, { symbol, from: from - LOOK_BACK_MS, to });
+  const actions = computesQuotes(feed)
+    ? []
+    : await analytics.study('actions', call, { symbol, from: from - LOOK_BACK_MS, to });
   return bars.map(({ at, close }) => {
     const date = calendar.dateOf(at);
     let splitFactor = 1;

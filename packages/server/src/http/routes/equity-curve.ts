@@ -8,6 +8,7 @@ import type { Call } from '../call.js';
 import { equityPointOf } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { type PageReply, pageReply, windowOf } from '../translate/pages.js';
+import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 
 const MINUTE_MS = 60_000;
 
@@ -192,13 +193,13 @@ async function quotesThen(
   { from, to }: { readonly from: number; readonly to: number },
   size: (typeof BARS)[keyof typeof BARS],
 ): Promise<QuoteThen> {
-  if (feed.kind === 'synthetic') return (symbol, at) => feed.quoteAt(symbol, at);
+  if (computesQuotes(feed)) return (symbol, at) => feed.quoteAt(symbol, at);
   const marks = new Map<string, readonly Quote[]>();
   // A `main` has records of the quotes alone that it had an interest in when they were pushed.
   // The owner of the market writes its history; a replica has no position to wait for.
-  if (feed.kind === 'push' && !market.isReplica) await history.reached(market.id, market.published);
+  if (acceptsQuotes(feed) && !market.isReplica) await history.reached(market.id, market.published);
   for (const symbol of symbols) {
-    if (feed.kind === 'push') {
+    if (acceptsQuotes(feed)) {
       const pushed = await history.marks(market.id, symbol, from, to);
       marks.set(
         symbol,

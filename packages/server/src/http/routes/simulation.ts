@@ -14,6 +14,7 @@ import { pushedQuoteOf } from '../translate/market-data.js';
 import { pageOfAll } from '../translate/pages.js';
 import { answerTo } from '../translate/rejections.js';
 import { clockOf, corporateActionOf, shownActions, shownHalt } from '../translate/simulations.js';
+import { acceptsQuotes } from '../../feeds/feed.js';
 
 type SimulationHandlers = Pick<
   Handlers,
@@ -36,7 +37,7 @@ const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with
 /** Control of the market and the clock of the token's own simulation (D35). */
 export const simulationHandlers: SimulationHandlers = {
   async pushQuotes({ simulation: { market }, body }) {
-    if (market.feed.kind !== 'push') return NOT_A_PUSH_FEED;
+    if (!acceptsQuotes(market.feed)) return NOT_A_PUSH_FEED;
     const now = market.now();
     const { calendar } = market.brokerage.rules;
     const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar));

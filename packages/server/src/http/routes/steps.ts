@@ -29,6 +29,7 @@ import { answerTo, isRejection } from '../translate/rejections.js';
 import { shownQuote } from './market-data.js';
 import { askedBy, shownOpen } from './orders.js';
 import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
+import { acceptsQuotes } from '../../feeds/feed.js';
 
 /** Limits of a step: it stops with the event that reaches the first, or after as many records as the second. */
 const MOST_EVENTS = 1000;
@@ -244,7 +245,7 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
   const goal = body.advance && goalOf(simulation, body.advance, 'advance.');
   if (goal instanceof Answer) return goal;
   const quotes = (body.quotes ?? []).map((quote) => pushedQuoteOf(quote, now, calendar));
-  if (quotes.length > 0 && simulation.feed.kind !== 'push') return NOT_A_PUSH_FEED;
+  if (quotes.length > 0 && !acceptsQuotes(simulation.feed)) return NOT_A_PUSH_FEED;
   const early = quotes.flatMap(({ at }, i) =>
     at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
   );

@@ -16,6 +16,7 @@ import {
 } from './market-data.js';
 import { invalid, notFound, translated, unprocessable } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler, Fields } from './request.js';
+import { computesQuotes } from '../../../feeds/feed.js';
 
 /** A contract of a chain, with its underlying. */
 interface ContractWithUnderlying {
@@ -45,8 +46,7 @@ const INTEREST_WIDTH = 0.12;
 
 /** Open interest: recorded, or synthetic for a synthetic market. Largest at the money, and constant for a day. */
 function openInterestOf({ simulation }: AlpacaCall, contract: OptionChainContract, before: PreviousSession) {
-  if (contract.openInterest !== undefined || simulation.feed.kind !== 'synthetic')
-    return contract.openInterest;
+  if (contract.openInterest !== undefined || !computesQuotes(simulation.feed)) return contract.openInterest;
   const distance = Math.log(contract.strike / (before.underlyingClose ?? contract.strike)) / INTEREST_WIDTH;
   const chance = 0.4 + 1.2 * uniform(0, seedOf(contract.optionSymbol), 0);
   return Math.round(chance * (INTEREST_OF_ANY + INTEREST_AT_THE_MONEY * Math.exp(-(distance ** 2))));
