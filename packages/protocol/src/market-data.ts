@@ -183,7 +183,7 @@ export const OptionChainContract = closed('OptionChainContract', {
   impliedVolatility: optional(
     number({
       description:
-        'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5. Absent where the price lies within half a tick of the intrinsic value, or below it.',
+        'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5. Absent if the price lies within half a tick of the intrinsic value, or below it.',
     }),
   ),
   delta: optional(number({ description: 'Per share, of one that is long.' })),

@@ -153,7 +153,7 @@ const terms = {
       maxLength: 64,
       pattern: '^(?:[A-Za-z0-9._-]+|~[A-Za-z0-9._~:%@,#$-]*)$',
       description:
-        'Unique in the portfolio. One that begins with `~` may also contain `: % @ , # $`; where scripts are on it scripts its order, such as `~fill:30%`.',
+        'Unique in the portfolio. One that begins with `~` may also contain `: % @ , # $`; if scripts are on it scripts its order, such as `~fill:30%`.',
       'x-expected': 'must be 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen',
     }),
   ),

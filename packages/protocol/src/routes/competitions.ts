@@ -56,7 +56,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Get a competition',
     description:
-      'Returns a competition. Works without a token where it is public. The organizer also sees `simulationId` and `joinCode`.',
+      'Returns a competition. Works without a token if it is public. The organizer also sees `simulationId` and `joinCode`.',
     auth: 'optional',
     scope: 'read',
     params: CompetitionParams,
@@ -97,7 +97,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Start or resume a competition',
     description:
-      'Opens trading: a scaled clock runs from here on. Resumes a competition that is paused. Answers with the competition where it runs already.',
+      'Opens trading: a scaled clock runs from here on. Resumes a competition that is paused. Answers with the competition if it runs already.',
     auth: 'bearer',
     scope: 'simulate',
     params: CompetitionParams,
@@ -124,7 +124,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Finish a competition',
     description:
-      'Ends trading now: open orders are canceled, positions are marked, and the result is final. Answers with the competition where it is FINISHED already.',
+      'Ends trading now: open orders are canceled, positions are marked, and the result is final. Answers with the competition if it is FINISHED already.',
     auth: 'bearer',
     scope: 'simulate',
     params: CompetitionParams,
@@ -207,7 +207,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Get the leaderboard',
     description:
-      'Returns the ranking of all entries, at most a second old. Works without a token where the competition is public; otherwise for the organizer and the entrants.',
+      'Returns the ranking of all entries, at most a second old. Works without a token if the competition is public; otherwise for the organizer and the entrants.',
     auth: 'optional',
     scope: 'read',
     params: CompetitionParams,
@@ -221,7 +221,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Stream the leaderboard',
     description:
-      'Sends the leaderboard now and whenever it has changed, at most once a second of real time. Ends behind the final result. Works without a token where the competition is public.',
+      'Sends the leaderboard now and whenever it has changed, at most once a second of real time. Ends behind the final result. Works without a token if the competition is public.',
     auth: 'optional',
     scope: 'read',
     params: CompetitionParams,

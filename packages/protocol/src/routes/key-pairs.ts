@@ -33,7 +33,7 @@ export const keyPairRoutes = table({
     method: 'DELETE',
     path: '/v1/accounts/portfolios/:portfolioId/key-pairs/:keyId',
     tag: 'Portfolios',
-    summary: 'Take a key pair back',
+    summary: 'Revoke a key pair',
     description: 'It holds at once: streams that it opened end.',
     auth: 'bearer',
     scope: 'trade',

@@ -103,7 +103,7 @@ export const marketDataRoutes = table({
     tag: 'Market data',
     summary: 'Check whether a symbol trades now',
     description:
-      'Returns whether the market of a symbol is open, by the hours of its kind of instrument. While trading in it is halted `isOpen` is false, with `halted`, `haltReason` and, where the halt has an end, `haltedUntil`.',
+      'Returns whether the market of a symbol is open, by the hours of its kind of instrument. While trading in it is halted `isOpen` is false, with `halted`, `haltReason` and, if the halt has an end, `haltedUntil`.',
     auth: 'bearer',
     scope: 'read',
     params: SymbolParams,

@@ -97,7 +97,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Close a portfolio',
     description:
-      'Closes a portfolio that holds nothing and owes nothing. Accrued interest and borrow fees are posted first, and the settled cash is paid out as a ledger entry of type `WITHDRAWAL`. 409 `PORTFOLIO_NOT_EMPTY` lists in `reasons` what stands in the way. Its history stays readable.',
+      'Closes a portfolio that holds nothing and owes nothing. Accrued interest and borrow fees are posted first, and the settled cash is paid out as a ledger entry of type `WITHDRAWAL`. 409 `PORTFOLIO_NOT_EMPTY` lists the reasons in `reasons`. Its history stays readable.',
     auth: 'bearer',
     scope: 'trade',
     params: PortfolioParams,
@@ -231,7 +231,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Switch the broker configuration',
     description:
-      'Moves the portfolio to another broker configuration. Answers 409 while it has open orders, and `BROKER_RESTRICTION` where the new broker would not allow a position it holds.',
+      'Moves the portfolio to another broker configuration. Answers 409 while it has open orders, and `BROKER_RESTRICTION` if the new broker would not allow a position it holds.',
     auth: 'bearer',
     scope: 'trade',
     params: PortfolioParams,

@@ -201,7 +201,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Lift a halt',
     description:
-      'Trading goes on with the next quote. 404 where the symbol has no halt of its own; `*` lifts that of the whole market.',
+      'Trading goes on with the next quote. 404 if the symbol has no halt of its own; `*` lifts that of the whole market.',
     auth: 'bearer',
     scope: 'simulate',
     params: HaltParams,
@@ -228,7 +228,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Fill an empty simulation',
     description:
-      'Fills an empty created simulation on a manual clock with a named book, made by ordinary orders and the passing of time in one commit. The seed of the simulation decides the figures. On a push feed the quotes are pushed as well. 409 where the simulation is not empty, is `main`, has another clock, or its market lacks the symbols.',
+      'Fills an empty created simulation on a manual clock with a named book, made by ordinary orders and the passing of time in one commit. The seed of the simulation decides the figures. On a push feed the quotes are pushed as well. 409 if the simulation is not empty, is `main`, has another clock, or its market lacks the symbols.',
     auth: 'bearer',
     scope: 'simulate',
     body: FixtureBody,
@@ -426,7 +426,7 @@ export const simulationRoutes = table({
     tag: 'Simulations',
     summary: 'Get the mask of a simulation',
     description:
-      'Returns the key of a masked recording: each recorded symbol with its ticker and price factor, and the weeks by which dates are moved. Only for tokens of the tenant’s `main`, and not for agents; 404 for others, and where the simulation has no mask.',
+      'Returns the key of a masked recording: each recorded symbol with its ticker and price factor, and the weeks by which dates are moved. Only for tokens of the tenant’s `main`, and not for agents; 404 for others, and if the simulation has no mask.',
     auth: 'bearer',
     scope: 'simulate',
     params: SimulationParams,

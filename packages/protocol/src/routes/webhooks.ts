@@ -98,7 +98,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'Send a test event',
     description:
-      'Sends an event of type `webhook.test` once, whether the webhook is enabled or not, and answers with what came of it after at most 15 seconds. A test that fails is not tried again.',
+      'Sends an event of type `webhook.test` once, whether the webhook is enabled or not, and answers with its outcome after at most 15 seconds. A test that fails is not tried again.',
     auth: 'bearer',
     scope: 'trade',
     params: WebhookParams,
