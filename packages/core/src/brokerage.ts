@@ -1,7 +1,12 @@
 import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
 import type { Command, Requester } from './command.js';
-import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/portfolios/accounts.js';
+import {
+  deleteAccount,
+  openAccount,
+  setAccountStatus,
+  updateAccount,
+} from './commands/portfolios/accounts.js';
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/market/advance-clock.js';
 import { scheduleAssignments } from './commands/options/assign-early.js';
 import { auctionOf } from './commands/fills/auctions.js';
@@ -19,9 +24,19 @@ import { isTrading } from './commands/market/halted.js';
 import { importPositions } from './commands/portfolios/import-positions.js';
 import { haltTrading, liftHalt } from './commands/market/halts.js';
 import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin/margin-watch.js';
-import { announceActions, classesInUse, listInstruments, withdrawAction } from './commands/market/market-setup.js';
+import {
+  announceActions,
+  classesInUse,
+  listInstruments,
+  withdrawAction,
+} from './commands/market/market-setup.js';
 import { closePortfolio } from './commands/portfolios/close-portfolio.js';
-import { openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios/portfolios.js';
+import {
+  openPortfolio,
+  resetPortfolio,
+  switchBroker,
+  transferCash,
+} from './commands/portfolios/portfolios.js';
 import { scheduleInterest } from './commands/margin/interest.js';
 import { previewOrder } from './commands/orders/preview-order.js';
 import type { OrderEstimate } from './commands/orders/preview-order.js';

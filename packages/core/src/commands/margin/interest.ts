@@ -1,6 +1,12 @@
 import type { Decision } from '../../decision.js';
 import { isShares, valueOf } from '../../instruments/instrument.js';
-import { accruable, dailyBorrowFee, dailyInterest, postedOf, unlessBelowCent } from '../../margin/interest.js';
+import {
+  accruable,
+  dailyBorrowFee,
+  dailyInterest,
+  postedOf,
+  unlessBelowCent,
+} from '../../margin/interest.js';
 import type { Accrued } from '../../margin/margin-account.js';
 import type { LedgerEntryType, Posting } from '../../ledger/ledger.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';

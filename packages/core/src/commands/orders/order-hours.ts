@@ -4,7 +4,13 @@ import type { Decision } from '../../decision.js';
 import { closesOutAt } from '../../instruments/close-out.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
 import { isStop } from '../../orders/order.js';
-import type { GoodTill, OrderProgress, OrderSession, OrderTerms, PositionIntent } from '../../orders/order.js';
+import type {
+  GoodTill,
+  OrderProgress,
+  OrderSession,
+  OrderTerms,
+  PositionIntent,
+} from '../../orders/order.js';
 import { Instant } from '../../values/instant.js';
 import { TradingDate } from '../../values/trading-date.js';
 
