@@ -2,7 +2,7 @@
  * One PostgreSQL for all test files of a run, started when the first of them asks for a database: a run without such tests starts none.
  */
 import { createServer } from 'node:net';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PostgresServer } from '../packages/server/src/testing/postgres-server.js';
@@ -30,6 +30,9 @@ export default async function setup(): Promise<() => Promise<void>> {
   return async () => {
     await new Promise((resolve) => door.close(resolve));
     rmSync(path, { force: true });
+    for (const name of readdirSync(tmpdir()))
+      if (name.startsWith(`sandpit-test-without-data-${process.pid}-`))
+        rmSync(join(tmpdir(), name), { recursive: true, force: true });
     await (await server)?.stop();
   };
 }

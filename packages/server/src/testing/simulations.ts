@@ -21,9 +21,15 @@ export const MONDAY_TEN = Date.parse('2026-01-05T10:00:00-05:00');
 export const TENANT = 'tenant-1';
 export const BY = { tier: 'PRO' } as const;
 
+/**
+ * For stores in memory: only files of imports are in it. A server that starts removes unknown ones, so each process of a test run has its own;
+ * `scripts/postgres-setup.ts` removes them.
+ */
+const WITHOUT_DATA = join(tmpdir(), `sandpit-test-without-data-${process.ppid}-${process.pid}`);
+
 /** Settings of a server under test: nothing from the surroundings. */
 export const testSettings = (more: Record<string, string> = {}): Settings =>
-  readSettings({ LOG_LEVEL: 'silent', DATA_DIR: join(tmpdir(), 'sandpit-test-without-data'), ...more });
+  readSettings({ LOG_LEVEL: 'silent', DATA_DIR: WITHOUT_DATA, ...more });
 
 /** A store of its own for a test that names none: in memory, or in PostgreSQL if SANDPIT_TEST_STORE says so. */
 async function newStore(): Promise<Store> {
