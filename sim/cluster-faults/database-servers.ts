@@ -57,8 +57,8 @@ export class DatabaseServers {
   }
 
   /**
-   * Promotes the standby of a primary that was killed. The old primary then accepts writes again while `reconnect` makes the nodes connect
-   * anew, and becomes the standby. Returns problems: what nodes did at the old primary.
+   * Promotes the standby of a primary that was killed. The old primary then accepts writes again while `reconnect` makes the nodes
+   * reconnect; afterwards it becomes the standby. Returns the writes of nodes to the old primary, as problems.
    */
   async failOver(reconnect: () => Promise<void>): Promise<readonly string[]> {
     const [old, next] = [this.#primary, this.#standby];

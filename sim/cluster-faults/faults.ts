@@ -155,7 +155,7 @@ export class FaultInjector {
     await database.restart();
   }
 
-  /** The primary is killed and its standby promoted; then the old primary returns, accepts writes, and every node connects anew. */
+  /** Kills the primary and promotes its standby. Then the old primary returns and accepts writes, and every node reconnects. */
   async #failOver(ms: number): Promise<void> {
     const { database, nodes, problems } = this.#parts;
     await database.kill();

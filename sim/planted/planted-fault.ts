@@ -59,7 +59,7 @@ export const PATCHES: readonly Patch[] = [
   },
 ];
 
-/** So many acknowledgements include one of a new order. */
+/** Number of acknowledgements of which at least one is of a new order. */
 const LOST_ACKS = 10;
 
 /** A start finds the directory as an earlier start found it: whole, consistent, and without what was acknowledged in between. */

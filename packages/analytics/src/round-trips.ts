@@ -199,7 +199,7 @@ export class RoundTripBook {
     return this.#book.open();
   }
 
-  /** What another book needs to continue this one. */
+  /** The state from which another book continues. */
   stored(): StoredRoundTrips {
     return { lots: this.open(), ...this.#gathered.stored() };
   }

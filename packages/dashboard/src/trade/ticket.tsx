@@ -352,7 +352,7 @@ function Amount({
       const available = Number(refusal.availableBuyingPower ?? refusal.availableCash);
       count = Math.min(count - 1, affordable({ ...order, quantity: count }, required, available * part) ?? 0);
     }
-    // What was typed while the previews were on their way counts.
+    // A quantity that the user typed while the previews were requested is kept.
     if (routeOf(location.hash).query.get('quantity') !== typed) return;
     setQuery({ quantity: Math.max(0, count), notional: undefined });
   };

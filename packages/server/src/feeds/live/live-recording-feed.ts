@@ -142,7 +142,7 @@ export class LiveRecordingFeed implements RecordingFeed {
     return undefined;
   }
 
-  /** Those of the source, which go back further than the recording. */
+  /** Bars of the source, which begin before the recording does. */
   bars(query: BarQuery): Promise<readonly Bar[]> {
     return this.#options.live.bars(query);
   }

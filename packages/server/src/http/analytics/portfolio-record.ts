@@ -224,7 +224,7 @@ export class PortfolioRecorder {
     this.#closedAt = closedAt;
   }
 
-  /** What another recorder needs to continue this one. */
+  /** The state from which another recorder continues. */
   stored(): StoredRecorder {
     const orders = this.#orders === undefined ? this.#storedOrders : new Rows<OrderRow>(ORDER, this.#texts);
     if (this.#orders !== undefined) for (const [number, soFar] of this.#orders) orders.add({ number, soFar });
