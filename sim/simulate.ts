@@ -30,12 +30,12 @@ export interface RunOptions {
 }
 
 interface EventCounts {
-  readonly orders: number;
-  readonly executions: number;
-  readonly canceled: number;
-  readonly rejected: number;
-  readonly dividends: number;
-  readonly splits: number;
+  orders: number;
+  executions: number;
+  canceled: number;
+  rejected: number;
+  dividends: number;
+  splits: number;
 }
 
 export interface RunReport {
@@ -44,7 +44,7 @@ export interface RunReport {
   readonly records: number;
   readonly events: number;
   readonly stateHash: string;
-  readonly counts: EventCounts;
+  readonly counts: Readonly<EventCounts>;
   readonly refusals: Readonly<Record<string, number>>;
   /** Problems found; empty = none. */
   readonly problems: readonly string[];
@@ -71,7 +71,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const problems: string[] = [];
   // Compiled from its sources, whose branded types differ from those of the built core.
   const auditor = new Auditor(undefined, (id) => brokers.get(id)?.marginInterestTiers ?? []);
-  const all: Event[] = [];
+  const counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, dividends: 0, splits: 0 };
   const { seed: ownSeed, idSecret } = main.brokerage.state;
   const twin = Brokerage.begin(main.brokerage.rules, ownSeed, Instant.ofMs(START), idSecret);
   let seen = 0;
@@ -80,7 +80,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
       seen = record.seq;
       const { events, quotes } = payloadOf(record);
       applyRecord(twin, record);
-      all.push(...events);
+      count(counts, events);
       try {
         auditor.note(...([events, quotes] as unknown as Parameters<Auditor['note']>));
       } catch (error) {
@@ -127,14 +127,13 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     records: report.records,
     events: report.events,
     stateHash: hash,
-    counts: countsOf(all),
+    counts,
     refusals: Object.fromEntries([...workload.refusals].sort(([a], [b]) => (a < b ? -1 : 1))),
     problems,
   };
 }
 
-function countsOf(events: readonly Event[]): EventCounts {
-  const counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, dividends: 0, splits: 0 };
+function count(counts: EventCounts, events: readonly Event[]): void {
   for (const event of events) {
     if (event.type === 'OrderAccepted') counts.orders++;
     else if (event.type === 'OrderExecuted') counts.executions += event.executions.length;
@@ -147,7 +146,6 @@ function countsOf(events: readonly Event[]): EventCounts {
     )
       counts.canceled++;
   }
-  return counts;
 }
 
 async function main(): Promise<void> {
