@@ -8,6 +8,7 @@ import { EXIT } from './exit-codes.js';
 import { signedHeaders } from './http/cluster/node-auth.js';
 import { execute } from './testing/database-copies.js';
 import { freePort } from './testing/free-port.js';
+import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
 import { inDirectory, ServerProcess } from './testing/server-process.js';
 import { newDatabase } from './testing/test-database.js';
 
@@ -67,26 +68,16 @@ async function ask(
 }
 
 async function openPortfolio(node: Node, token: string): Promise<string> {
-  const { status, body } = await ask(node, token, 'POST', '/v1/accounts/portfolios', {
-    accountId: randomUUID(),
-    portfolioType: 'CASH',
-    accountType: 'INDIVIDUAL',
-    brokerId: 'default',
-  });
+  const { status, body } = await ask(
+    node,
+    token,
+    'POST',
+    '/v1/accounts/portfolios',
+    cashPortfolioBody({ accountId: randomUUID() }),
+  );
   expect(status).toBe(201);
   return (body as { readonly portfolioId: string }).portfolioId;
 }
-
-const order = (portfolioId: string): object => ({
-  portfolioId,
-  symbol: 'AAPL',
-  assetClass: 'EQUITY',
-  orderType: 'LIMIT',
-  positionIntent: 'BUY_TO_OPEN',
-  quantity: 1,
-  limitPrice: 1,
-  timeInForce: 'GTC',
-});
 
 async function queryDatabase(url: string, text: string, values: readonly string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -290,7 +281,7 @@ describe('Three nodes on one database', () => {
       return [updates, quotes] as const;
     });
     const sockets = await Promise.all(opened);
-    const placed = await ask(named('c'), token, 'POST', '/v1/orders', order(portfolioId));
+    const placed = await ask(named('c'), token, 'POST', '/v1/orders', restingOrderBody(portfolioId));
     expect(placed.status).toBe(201);
     await Promise.all(sockets.map(([updates]) => updates.told('"event":"new"')));
     for (const socket of sockets.flat()) socket.close();
@@ -318,10 +309,10 @@ describe('Three nodes on one database', () => {
       expect(fault.status).toBe(201);
     };
     await loseNext();
-    const unkeyed = await ask(node, token, 'POST', '/v1/orders', order(portfolioId));
+    const unkeyed = await ask(node, token, 'POST', '/v1/orders', restingOrderBody(portfolioId));
     expect(unkeyed.status).toBe(503);
     await loseNext();
-    const keyed = await ask(node, token, 'POST', '/v1/orders', order(portfolioId), {
+    const keyed = await ask(node, token, 'POST', '/v1/orders', restingOrderBody(portfolioId), {
       'idempotency-key': randomUUID(),
     });
     expect(keyed.status).toBe(201);
@@ -389,11 +380,19 @@ describe('Three nodes on one database', () => {
     })();
     reading.catch(() => undefined);
     const placed = async (): Promise<Said> =>
-      ask(via, token, 'POST', '/v1/orders', order(portfolioId), { 'idempotency-key': randomUUID() });
+      ask(via, token, 'POST', '/v1/orders', restingOrderBody(portfolioId), {
+        'idempotency-key': randomUUID(),
+      });
     const created = await ask(via, token, 'POST', '/v1/simulations', { feed: 'push', clock: 'scaled' });
     const { simulationId } = created.body as { readonly simulationId: string };
     const inCell = tokenOf('tenant-2', simulationId);
-    const resting = await ask(via, inCell, 'POST', '/v1/orders', order(await openPortfolio(via, inCell)));
+    const resting = await ask(
+      via,
+      inCell,
+      'POST',
+      '/v1/orders',
+      restingOrderBody(await openPortfolio(via, inCell)),
+    );
     expect(resting.status).toBe(201);
     /** Start of the server that runs the clock of the simulation; undefined = the clock stands still. */
     const sessionOf = async (): Promise<string | undefined> => {
@@ -454,7 +453,7 @@ describe('Three nodes on one database', () => {
     const via = anyOther(owner);
     paused.process.child.kill('SIGSTOP');
     const began = performance.now();
-    const placed = await ask(via, token, 'POST', '/v1/orders', order(portfolioId), {
+    const placed = await ask(via, token, 'POST', '/v1/orders', restingOrderBody(portfolioId), {
       'idempotency-key': randomUUID(),
     });
     expect(placed.status).toBe(201);

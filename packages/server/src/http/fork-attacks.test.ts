@@ -1,6 +1,5 @@
 /** Forks among everything else that a simulation can be in the middle of (D172 with D171, D174 to D180 and D191), and killed servers. */
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pollAgain } from 'node:timers/promises';
 import { saveState, stateHashOf } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyJournal } from '../engine/verify.js';
@@ -326,7 +325,7 @@ it('a server that is killed while a parent is deleted or a step runs keeps forks
             acknowledged += 1;
           }
         })().catch(() => undefined);
-        while (acknowledged < 30) await pollAgain(1);
+        await expect.poll(() => acknowledged, { interval: 1 }).toBeGreaterThanOrEqual(30);
         server.child.kill('SIGKILL');
         await stepping;
       }

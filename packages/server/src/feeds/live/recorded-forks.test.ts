@@ -13,7 +13,7 @@ import { type Body, orderBody, signToken, type TestClient } from '../../testing/
 import { TickRecorder } from './recorder.js';
 import { covers } from './recording-reader.js';
 import { FakeAlpaca } from './testing/fake-alpaca.js';
-import { LiveDay, WAIT } from './testing/live-day.js';
+import { LiveDay, liveEnvironment, WAIT } from './testing/live-day.js';
 import { ALPACA } from './testing/vendors.js';
 
 let directory: string;
@@ -169,17 +169,7 @@ it(
     const fake = await new FakeAlpaca().start();
     fake.setSnapshot({ symbol: 'AAPL', atMs: MONDAY_TEN - 500, bid: 100, ask: 100.02 });
     const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
-    const environment = {
-      DATA_DIR: join(directory, 'data'),
-      RECORD_DIR: join(directory, 'recording'),
-      JWT_SECRET,
-      MARKET_FEED: 'live',
-      MARKET_CLOCK: 'scaled',
-      CLOCK_SPEED: '1',
-      CLOCK_START: iso(MONDAY_TEN),
-      RATE_LIMIT_DEFAULT: '1000000000',
-      ...ALPACA.settings(fake),
-    };
+    const environment = liveEnvironment(directory, ALPACA, fake, JWT_SECRET);
     const sub = { sub: 'tenant-1', tier: 'ENTERPRISE', scope: 'trade read simulate' };
     const iat = Math.floor(Date.now() / 1000);
     const owner = signToken({

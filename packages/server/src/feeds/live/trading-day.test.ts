@@ -9,7 +9,7 @@ import { orderBody, signToken } from '../../testing/test-app.js';
 import { FakeAlpaca } from './testing/fake-alpaca.js';
 import { FakeMassive } from './testing/fake-massive.js';
 import type { FakeSource, ToldQuote } from './testing/fake-vendor.js';
-import { replayed, WAIT } from './testing/live-day.js';
+import { liveEnvironment, replayed, WAIT } from './testing/live-day.js';
 import { ALPACA, MASSIVE, TRADIER, type Vendor } from './testing/vendors.js';
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
@@ -110,18 +110,7 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
     const fake = await vendor.start();
     for (const symbol of ['AAPL', 'MSFT', 'BRK.B'])
       fake.setSnapshot({ symbol, atMs: MONDAY_TEN - 500, bid: 100, ask: 100.02, bidSize: 300, askSize: 300 });
-    const environment = {
-      DATA_DIR: join(directory, 'data'),
-      RECORD_DIR: join(directory, 'recording'),
-      JWT_SECRET,
-      MARKET_FEED: 'live',
-      MARKET_CLOCK: 'scaled',
-      CLOCK_SPEED: '1',
-      CLOCK_START: new Date(MONDAY_TEN).toISOString(),
-      LIVE_MAX_SYMBOLS: '2',
-      RATE_LIMIT_DEFAULT: '1000000000',
-      ...vendor.settings(fake),
-    };
+    const environment = { ...liveEnvironment(directory, vendor, fake, JWT_SECRET), LIVE_MAX_SYMBOLS: '2' };
     const start = async (): Promise<Bot> => {
       server = ServerProcess.launch(environment);
       const bot = new Bot(await server.listening);

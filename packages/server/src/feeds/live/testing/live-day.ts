@@ -229,3 +229,21 @@ export async function replayed(
   await to(end);
   return app;
 }
+
+/** Environment of a server process on a live source that records, with a clock that begins on Monday at ten. */
+export const liveEnvironment = <Fake extends FakeSource>(
+  directory: string,
+  vendor: Vendor<Fake>,
+  fake: Fake,
+  jwtSecret: string,
+) => ({
+  DATA_DIR: join(directory, 'data'),
+  RECORD_DIR: join(directory, 'recording'),
+  JWT_SECRET: jwtSecret,
+  MARKET_FEED: 'live',
+  MARKET_CLOCK: 'scaled',
+  CLOCK_SPEED: '1',
+  CLOCK_START: new Date(MONDAY_TEN).toISOString(),
+  RATE_LIMIT_DEFAULT: '1000000000',
+  ...vendor.settings(fake),
+});
