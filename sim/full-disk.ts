@@ -8,6 +8,8 @@
  *
  * The normal test run has the first story in one process: packages/server/src/full-disk.test.ts.
  */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { cashPortfolioBody, restingOrderBody } from '../packages/server/src/testing/request-bodies.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
@@ -152,6 +154,7 @@ async function fill(disk: FaultyDisk, directory: string): Promise<readonly strin
   try {
     const test = new FullDisk(disk, new Client(await server.listening, tokenOf()));
     await test.open();
+    await reserveIn(directory);
     for (let round = 1; round <= ROUNDS && test.problems.length === 0; round++) await test.fillAll(round);
     await test.compare();
     await test.fillHistory();
@@ -165,6 +168,16 @@ async function fill(disk: FaultyDisk, directory: string): Promise<readonly strin
   } finally {
     await server.end('SIGKILL');
   }
+}
+
+/** Waits for the reserve, which the server writes two seconds after its first start: without it no cancel can be committed to a full disk. */
+async function reserveIn(directory: string): Promise<void> {
+  const path = join(directory, 'reserve');
+  for (let i = 0; i < 100; i++) {
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+    await after(100);
+  }
+  throw new Error('the server wrote no reserve');
 }
 
 async function main(): Promise<number> {
