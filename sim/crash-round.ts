@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { mainOf } from '../packages/server/src/engine/simulations.js';
 import { credentialsIn, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Banker } from './banker.js';
@@ -118,7 +119,8 @@ export class CrashRound {
       await this.verify();
       report.rounds++;
     } catch (error) {
-      report.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      report.problems.push(inspect(error));
+      if (this.server !== undefined) report.problems.push(`the server: ${this.server.lastLines}`);
     } finally {
       for (const server of [this.server, this.next]) {
         await server?.end('SIGKILL');
@@ -213,7 +215,7 @@ export class CrashRound {
   private async stop(): Promise<void> {
     const exit = await this.server?.end('SIGTERM');
     if (exit?.code === 0) return;
-    const said = this.server?.err.join(' ') ?? '';
+    const said = this.server?.lastLines ?? '';
     this.report.problems.push(`SIGTERM ended with ${exit?.signal ?? String(exit?.code)}: ${said}`);
   }
 

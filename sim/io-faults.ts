@@ -166,8 +166,8 @@ class Case {
       client.baseUrl = await again.listening;
       await run.reconcile();
       await this.compare(client);
-      if ((await again.end('SIGTERM')).code !== 0)
-        this.say(`the second run ended with: ${again.err.join(' ')}`);
+      const { code, signal } = await again.end('SIGTERM');
+      if (code !== 0) this.say(`the second run ended with ${signal ?? String(code)}: ${again.lastLines}`);
       await this.verify(settings);
     } catch (error) {
       this.say(error instanceof Error ? (error.stack ?? error.message) : String(error));

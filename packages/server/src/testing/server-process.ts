@@ -116,6 +116,11 @@ export class ServerProcess {
     return this.exited;
   }
 
+  /** All of its errors, and the end of its output. */
+  get lastLines(): string {
+    return [...this.err, ...this.out.slice(-3)].join(' ');
+  }
+
   private lines(from: 'stdout' | 'stderr', take: (line: string) => void): void {
     const stream = this.child[from];
     if (stream !== null) createInterface(stream).on('line', take);
