@@ -64,6 +64,8 @@ export async function measureLiveFeed(): Promise<readonly Row[]> {
       LOG_LEVEL: 'warn',
       JWT_SECRET: randomBytes(32).toString('hex'),
       RATE_LIMIT_DEFAULT: '1000000000',
+      // On a busy machine the process may not run for seconds.
+      WATCHDOG_SECONDS: '0',
       MARKET_FEED: 'live',
       MARKET_CLOCK: 'scaled',
       CLOCK_SPEED: '1',
@@ -171,7 +173,11 @@ export async function measureLiveFeed(): Promise<readonly Row[]> {
       const measuredFrom = performance.now();
       delays.length = 0;
       const rss: number[] = [];
-      const sampler = setInterval(() => rss.push(memoryOf(server.child.pid)), SAMPLE_MS);
+      const sampler = setInterval(() => {
+        rss.push(memoryOf(server.child.pid));
+        if (rss.length % 6 === 0)
+          console.error(`${(rss.length * SAMPLE_MS) / 1000} s: ${rss.at(-1)?.toFixed(0)} MiB`);
+      }, SAMPLE_MS);
       await later(seconds * 1000);
       clearInterval(sampler);
       const cpu = (cpuMsOf(server.child.pid) - cpuBefore) / (performance.now() - measuredFrom);

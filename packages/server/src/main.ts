@@ -1,4 +1,5 @@
 import { forgetSourceKeys, misspelt, readSettings } from './config.js';
+import { leaveMemoryOutOfCoreFiles } from './core-files.js';
 import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
 
@@ -9,6 +10,7 @@ try {
     );
   const settings = readSettings();
   forgetSourceKeys();
+  if (settings.live !== undefined) leaveMemoryOutOfCoreFiles();
   await runServer(settings);
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);

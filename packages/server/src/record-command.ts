@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { calendarById, Instant, plainEquity } from '@sandpit/core';
 import { liveSource } from './compose.js';
-import { BadSetting, readSettings } from './config.js';
+import { BadSetting, forgetSourceKeys, readSettings } from './config.js';
+import { leaveMemoryOutOfCoreFiles } from './core-files.js';
 import { LIVE_MAX_AGE_MS } from './engine/simulations.js';
 import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
@@ -51,6 +52,8 @@ async function record(
     ...(source !== undefined && { LIVE_SOURCE: source }),
   });
   if (live === undefined) throw new BadSetting('--source is needed');
+  forgetSourceKeys();
+  leaveMemoryOutOfCoreFiles();
   const note = (text: string): void => void process.stderr.write(`${text}\n`);
   const recorder = new TickRecorder(directory, note);
   const feed = await LiveMarketFeed.open({

@@ -17,8 +17,10 @@ let directory: string;
 let feed: LiveMarketFeed | undefined;
 let fake: FakeSource | undefined;
 let now: number;
+let notes: string[];
 beforeEach(async () => {
   now = MONDAY_TEN;
+  notes = [];
   directory = await mkdtemp(join(tmpdir(), 'sandpit-connections-'));
 });
 afterEach(async () => {
@@ -50,7 +52,7 @@ async function follow(
     calendar: calendarById('XNYS'),
     maxAgeMs: 60_000,
     assets: new AssetList(directory, vendor.name),
-    note: () => undefined,
+    note: (text) => void notes.push(text),
     timings: { pingMs: 20, silentMs: 120, backoffMs: 20, longestBackoffMs: 200, ...timings },
   });
   [feed, fake] = [opened, source];
@@ -127,3 +129,133 @@ it('Tradier, sandbox: is polled, is reconnecting while it does not answer, and i
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(fake.vendor.requests.length - asked).toBeLessThanOrEqual(1);
 });
+
+type Reaction = 'reconnects' | 'is refused' | 'continues';
+
+/** Failures that the vendors' reference pages document: the message of the stream, and the operator's line. */
+const ALPACA_FAILURES: readonly (readonly [code: number, msg: string, Reaction, line: string])[] = [
+  [400, 'invalid syntax', 'continues', 'alpaca iex: Alpaca did not understand a request'],
+  [
+    401,
+    'not authenticated',
+    'reconnects',
+    'alpaca iex: Alpaca reports that the connection is not authenticated; reconnecting',
+  ],
+  [
+    402,
+    'auth failed',
+    'is refused',
+    'The market data source refuses: Alpaca refuses APCA_API_KEY_ID and APCA_API_SECRET_KEY; check both',
+  ],
+  [
+    403,
+    'already authenticated',
+    'continues',
+    'alpaca iex: Alpaca reports that the connection was authenticated already',
+  ],
+  [
+    404,
+    'auth timeout',
+    'reconnects',
+    'alpaca iex: the authentication took too long for Alpaca; reconnecting',
+  ],
+  [
+    405,
+    'symbol limit exceeded',
+    'continues',
+    'alpaca iex: the plan allows no more symbols; at most 1 from here on',
+  ],
+  [
+    406,
+    'connection limit exceeded',
+    'reconnects',
+    'alpaca iex: another connection with this key is open; the plan allows one; reconnecting',
+  ],
+  [407, 'slow client', 'reconnects', 'alpaca iex: this server reads too slowly for Alpaca; reconnecting'],
+  [
+    408,
+    'v2 not enabled',
+    'is refused',
+    'The market data source refuses: this Alpaca account has no market data v2',
+  ],
+  [
+    409,
+    'insufficient subscription',
+    'is refused',
+    'The market data source refuses: the Alpaca plan of this key does not include iex; choose another LIVE_PLAN or LIVE_OPTIONS',
+  ],
+  [
+    410,
+    'invalid subscribe action for this feed',
+    'continues',
+    'alpaca iex: this feed of Alpaca does not allow one of the subscriptions',
+  ],
+  [500, 'internal error', 'reconnects', 'alpaca iex: Alpaca reports an internal error; reconnecting'],
+  [499, 'new', 'reconnects', 'alpaca iex: Alpaca reports error 499; reconnecting'],
+];
+
+const MASSIVE_FAILURES: readonly (readonly [status: string, message: string, Reaction, line: string])[] = [
+  [
+    'auth_failed',
+    'Your plan has no websocket access',
+    'is refused',
+    'The market data source refuses: Massive refuses MASSIVE_API_KEY, or its plan has no streams; check both',
+  ],
+  [
+    'auth_timeout',
+    'No auth received',
+    'reconnects',
+    'massive realtime: the authentication took too long for Massive; reconnecting',
+  ],
+  [
+    'max_connections',
+    'Maximum number of connections exceeded',
+    'reconnects',
+    'massive realtime: another connection with this key is open; the plan allows one; reconnecting',
+  ],
+  [
+    'error',
+    'not authorized: LULD.AAPL',
+    'continues',
+    'massive realtime: the plan has no trades or no halts in its stream',
+  ],
+  ['error', 'invalid action', 'continues', 'massive realtime: Massive did not understand a request'],
+];
+
+const FAILURES: readonly (readonly [Vendor, message: object, Reaction, line: string])[] = [
+  ...ALPACA_FAILURES.map(
+    ([code, msg, then, line]) => [ALPACA, [{ T: 'error', code, msg }], then, line] as const,
+  ),
+  ...MASSIVE_FAILURES.map(
+    ([status, message, then, line]) => [MASSIVE, [{ ev: 'status', status, message }], then, line] as const,
+  ),
+  [
+    TRADIER,
+    { error: '1234 is not a valid symbol' },
+    'continues',
+    'tradier: a symbol is not known to Tradier',
+  ],
+  [
+    TRADIER,
+    { error: 'Session not found' },
+    'reconnects',
+    'tradier: the session is over or taken by another connection; reconnecting',
+  ],
+];
+
+it.each(FAILURES)(
+  '$0.name: after $1 the feed $2, and the operator reads one line',
+  async (vendor, message, then, line) => {
+    const { feed, fake } = await follow(vendor, { timings: { connectionLimitMs: 20 } });
+    await vi.waitFor(() => expect(feed.status()).toMatchObject({ status: 'connected', symbols: 1 }), WAIT);
+    const before = notes.length;
+    for (const connection of fake.vendor.connections.keys()) connection.send(JSON.stringify(message));
+    await vi.waitFor(() => expect(notes.slice(before)).toContain(line), WAIT);
+    const expected =
+      then === 'is refused'
+        ? { status: 'refused' }
+        : { status: 'connected', symbols: 1, counts: { reconnections: then === 'reconnects' ? 1 : 0 } };
+    await vi.waitFor(() => expect(feed.status()).toMatchObject(expected), WAIT);
+    expect(notes.slice(before).filter((note) => !note.endsWith(': connected'))).toEqual([line]);
+  },
+);

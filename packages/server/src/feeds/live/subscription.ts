@@ -249,7 +249,7 @@ export class Subscription {
         this.#interest.lower(
           this.#confirmed.size > 0 ? this.#confirmed.size : Math.max(1, this.#wanted.size - 1),
         );
-        note(`${stream.name}: ${failure.message}; ${this.#interest.limit} symbols from here on`);
+        note(`${stream.name}: ${failure.message}; at most ${this.#interest.limit} from here on`);
         this.#choose();
         return;
       case 'DEFECT':

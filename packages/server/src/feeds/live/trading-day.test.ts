@@ -118,6 +118,9 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
       return bot;
     };
     let bot = await start();
+    // The kernel leaves the memory, which contains the keys, out of core files.
+    if (process.platform === 'linux')
+      expect(await readFile(`/proc/${server?.child.pid ?? 0}/coredump_filter`, 'utf8')).toMatch(/^0+\n$/);
     const { portfolioId } = (
       await bot.call('POST', '/v1/accounts/portfolios', {
         accountId: '11111111-1111-4111-8111-111111111111',

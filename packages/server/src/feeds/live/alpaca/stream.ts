@@ -19,22 +19,22 @@ const SYMBOLS_AT_ONCE = 50;
 
 /** Errors by their codes: https://docs.alpaca.markets/docs/streaming-market-data */
 const FAILURES: Readonly<Record<number, readonly [FailureKind, (plan: string) => string]>> = {
-  400: ['DEFECT', () => 'a request was not understood'],
-  401: ['RETRY', () => 'not authenticated'],
+  400: ['DEFECT', () => 'Alpaca did not understand a request'],
+  401: ['RETRY', () => 'Alpaca reports that the connection is not authenticated'],
   402: ['REFUSED', () => 'Alpaca refuses APCA_API_KEY_ID and APCA_API_SECRET_KEY; check both'],
-  403: ['DEFECT', () => 'authenticated already'],
-  404: ['RETRY', () => 'authentication took too long'],
+  403: ['DEFECT', () => 'Alpaca reports that the connection was authenticated already'],
+  404: ['RETRY', () => 'the authentication took too long for Alpaca'],
   405: ['SYMBOL_LIMIT', () => 'the plan allows no more symbols'],
   406: ['CONNECTION_LIMIT', () => 'another connection with this key is open; the plan allows one'],
-  407: ['RETRY', () => 'this server reads too slowly'],
+  407: ['RETRY', () => 'this server reads too slowly for Alpaca'],
   408: ['REFUSED', () => 'this Alpaca account has no market data v2'],
   409: [
     'REFUSED',
     (plan) =>
       `the Alpaca plan of this key does not include ${plan}; choose another LIVE_PLAN or LIVE_OPTIONS`,
   ],
-  410: ['DEFECT', () => 'a subscription is not possible on this feed'],
-  500: ['RETRY', () => 'internal error of Alpaca'],
+  410: ['DEFECT', () => 'this feed of Alpaca does not allow one of the subscriptions'],
+  500: ['RETRY', () => 'Alpaca reports an internal error'],
 };
 
 /** A stream of Alpaca: https://docs.alpaca.markets/docs/streaming-market-data */
@@ -144,7 +144,7 @@ class AlpacaConversation implements Conversation {
 
   #fail(code: number): void {
     const { plan } = this.#settings;
-    const [kind, text] = FAILURES[code] ?? ['RETRY', () => `error ${code} of Alpaca`];
+    const [kind, text] = FAILURES[code] ?? ['RETRY', () => `Alpaca reports error ${code}`];
     // The subscriptions are unchanged.
     if (kind === 'SYMBOL_LIMIT') this.#asked = new Set(this.#confirmed);
     this.#talk.failed(new SourceFailure(kind, text(plan)));

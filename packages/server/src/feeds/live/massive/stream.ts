@@ -121,7 +121,7 @@ class MassiveConversation implements Conversation {
         );
         return;
       case 'auth_timeout':
-        this.#talk.failed(new SourceFailure('RETRY', 'authentication took too long'));
+        this.#talk.failed(new SourceFailure('RETRY', 'the authentication took too long for Massive'));
         return;
       case 'max_connections':
         this.#talk.failed(
@@ -144,7 +144,7 @@ class MassiveConversation implements Conversation {
               : new SourceFailure('REFUSED', NO_QUOTES),
           );
         else if (status === 'error')
-          this.#talk.failed(new SourceFailure('DEFECT', 'a request was not understood'));
+          this.#talk.failed(new SourceFailure('DEFECT', 'Massive did not understand a request'));
     }
   }
 }
