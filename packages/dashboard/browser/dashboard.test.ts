@@ -136,6 +136,25 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       .poll(() => page.locator('.figures').innerText(), SOON)
       .toMatch(/Win rate\s+100\.0%\s+1 of 1 trades/);
     await page.getByRole('region', { name: 'Monthly returns' }).getByText('2026').waitFor();
+    // The page is shared as a link, a picture and a file.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url());
+    const savedBy = async (name: string): Promise<Buffer> => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name }).click(),
+      ]);
+      return readFileSync(await download.path());
+    };
+    expect((await savedBy('Save as PNG')).subarray(1, 4).toString()).toBe('PNG');
+    expect((await savedBy('Save the report')).toString()).toMatch(/^<!doctype html>[\s\S]*Bracket &amp; co/i);
+    await page.getByRole('link', { name: 'Compare portfolios' }).click();
+    await page.getByRole('heading', { name: 'Compare portfolios' }).waitFor();
+    await page.locator('canvas').first().waitFor();
+    expect((await savedBy('Save as PNG')).subarray(1, 4).toString()).toBe('PNG');
+    await page.goBack();
     await page.getByRole('button', { name: 'Trades' }).click();
     await page.getByRole('heading', { name: '1 trade, +$25.00' }).waitFor();
     const saved = page.waitForEvent('download');

@@ -120,6 +120,33 @@ export function optionsAndMargin(visit: Visit): void {
     await deed.getByRole('button', { name: 'Deposit', exact: true }).click();
     await deed.getByRole('button', { name: 'Confirm: deposit' }).click();
     await deed.getByText('+$1,000.00 was booked.').waitFor();
+
+    // A deposit makes the portfolio eligible for another margin type.
+    const margin = page.getByRole('form', { name: 'Margin type' });
+    await margin
+      .getByText(/^It will be refused: Total equity of at least \$110,000\.00 is required/)
+      .waitFor();
+    const deposit = async (amount: string): Promise<void> => {
+      await deed.getByLabel('Amount').fill(amount);
+      await deed.getByRole('button', { name: 'Deposit', exact: true }).click();
+      await deed.getByRole('button', { name: 'Confirm: deposit' }).click();
+      await deed.getByText(`+$${amount}.00 was booked.`).waitFor(SOON);
+    };
+    await deposit('200,000');
+    await margin.getByText('Requirements become those of the risk array').waitFor(SOON);
+    await margin.getByRole('button', { name: 'Change', exact: true }).click();
+    await margin.getByRole('button', { name: 'Confirm: change' }).click();
+    await margin.getByText('The portfolio has Portfolio margin.').waitFor(SOON);
+    await deposit('500');
+    const { totalEquity, marginType } = await simulation.api<{ totalEquity: number; marginType: string }>(
+      'GET',
+      `/accounts/portfolios/${portfolioId}`,
+    );
+    expect(marginType).toBe('PORTFOLIO');
+    await page
+      .getByText(totalEquity.toLocaleString('en-US', { minimumFractionDigits: 2 }))
+      .first()
+      .waitFor(SOON);
     await visit.leave(page);
   }, 120_000);
 }

@@ -274,7 +274,19 @@ export function chartUnderLoad(visit: Visit): void {
       quantity: 10,
       timeInForce: 'GTC',
     });
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route('**/market-data/bars/**', async (route) => {
+      await answered;
+      await route.continue();
+    });
     await visit.go(simulation.place(`trade/AAPL?portfolio=${portfolioId}&bars=1Day`), page);
+    // The chart is not blank before its bars arrive.
+    await page.getByText('Loading bars …').waitFor(SOON);
+    answer();
+    await page.unrouteAll({ behavior: 'wait' });
     const chart = page.getByRole('img', {
       name: /^AAPL, \d+ bars of 1Day, last 19?[\d.]+, 0 fills, 1 lines/,
     });
@@ -287,6 +299,8 @@ export function chartUnderLoad(visit: Visit): void {
       .poll(() => page.getByLabel('Bar', { exact: true }).innerText(), SOON)
       .toMatch(/C 190\.99|C 191\.00/);
 
+    // The page fills the window, and nothing is below it.
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     const box = await chart.boundingBox();
     if (box === null) throw new Error('the chart is not seen');
     // The line is found by its cursor, as a person would.

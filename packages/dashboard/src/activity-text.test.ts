@@ -12,6 +12,7 @@ it('activityText: shows names, dollars and Eastern Time instead of codes and UTC
       ['ORDER', 'Order to buy 10 OCO canceled (OCO)'],
       ['SETTLEMENT', 'Settlement of 2026-01-07'],
       ['EXECUTION', 'Sold 10 F at 12.50'],
+      ['CASH', 'Bought 15 TSLA at 1355.3'],
     ] as const
   ).map(([category, description]) => activityText({ category, description }));
   expect(texts).toEqual([
@@ -22,6 +23,7 @@ it('activityText: shows names, dollars and Eastern Time instead of codes and UTC
     'Order to buy 10 OCO canceled (the other exit was filled)',
     'Settlement of Jan 7, 2026',
     'Sold 10 F at 12.50',
+    'Bought 15 TSLA at 1,355.30',
   ]);
 });
 

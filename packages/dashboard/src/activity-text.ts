@@ -1,6 +1,6 @@
 /** Activities as people read them: names instead of codes, local times, and amounts only if cash moved. */
 import type { Activity, CancelReason } from '@sandpit/protocol';
-import { dateText, moment, money, words } from './format.ts';
+import { dateText, moment, money, price, words } from './format.ts';
 import { ENDS } from './labels.ts';
 import { contractText, optionNamed } from './option-legs.ts';
 
@@ -11,6 +11,8 @@ const OPTION = /\b[A-Z.]{1,6}\d{6}[CP]\d{8}\b/g;
 const LEADING = /^(MARKET|LIMIT|STOP|MAINTENANCE|FUTURES|INTRADAY|PORTFOLIO)\b/;
 const REASON = /\(([A-Z][A-Z_]+)\)/;
 const CODE = /\b[A-Z]+(?:_[A-Z]+)+\b/g;
+/** The price of an execution. */
+const PRICE = / at (\d+(?:\.\d+)?)\b/;
 const AMOUNT = /\b\d+\.\d{2}\b/g;
 
 /** The description of an activity, in words. */
@@ -21,6 +23,7 @@ export function activityText({ category, description }: Pick<Activity, 'category
       const option = optionNamed(symbol);
       return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
     })
+    .replace(PRICE, (_, at: string) => ` at ${price(Number(at))}`)
     .replace(DATE, (date) => dateText(date))
     .replace(LEADING, (code) => words(code))
     .replace(REASON, (_, code: string) =>

@@ -13,6 +13,7 @@ import { hrefOf, type DashboardRoute, useRoute } from './route.ts';
 import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
 import { Rail } from './shell/rail.tsx';
+import { ThemeMenu } from './shell/theme-menu.tsx';
 import { PAGES as MENU } from './shell/pages.ts';
 import { RulePanel } from './why/rule-panel.tsx';
 import { Toaster } from './ui/toaster.tsx';
@@ -78,9 +79,21 @@ export function App() {
   if (page === 'login') return code === '' ? <Login place={place} /> : <LoginLink code={code} />;
   if (page === 'competitions' && tokenFor(place.simulationId) === undefined)
     return (
-      <main class="visitor">
-        <Competitions place={place} />
-      </main>
+      <>
+        <header class="banner">
+          <div class="strip">
+            <span class="brand">Sandpit</span>
+            <strong class="simulated">SIMULATED</strong>
+            <span class="inline tools">
+              <ThemeMenu />
+              <a href={hrefOf(MAIN, '')}>Log in</a>
+            </span>
+          </div>
+        </header>
+        <main class="visitor">
+          <Competitions place={place} />
+        </main>
+      </>
     );
   return <Entry key={place.simulationId} place={place} />;
 }

@@ -30,6 +30,9 @@ export const percentChange = (fraction: number): string =>
   `${fraction > 0 ? '+' : ''}${signed(cents.format(fraction * 100))}%`;
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(Math.abs(value) < 0.9995 ? 3 : 2));
+/** `0.369`, `1.000`: a delta of one contract, with three decimals. */
+export const delta = (value: number | undefined): string =>
+  value === undefined ? '–' : signed(value.toFixed(3));
 
 /** A typed number: `1,000`, `$1,000.50`, ` 25 `; NaN if it is not a number, undefined if empty. */
 export function numberTyped(text: string): number | undefined {
@@ -41,6 +44,13 @@ export function numberTyped(text: string): number | undefined {
 const ZONE = 'America/New_York';
 const timeOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, timeStyle: 'medium' });
 const dateOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, dateStyle: 'medium' });
+const shortOf = new Intl.DateTimeFormat('en-US', {
+  timeZone: ZONE,
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+});
 const isoDateOf = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE, dateStyle: 'short' });
 const isoTimeOf = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'medium' });
 const weekdayOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, weekday: 'short' });
@@ -58,6 +68,10 @@ export const isoDay = (at: string | number): string => isoDateOf.format(new Date
 export const dateText = (date: string): string => dateOnly.format(new Date(`${date}T00:00:00Z`));
 /** `Jan 5, 2026, 10:00:00 AM ET`. */
 export const moment = (at: string | number): string => `${day(at)}, ${time(at)}`;
+
+/** `Jan 5, 10:00 AM`, for narrow columns. */
+export const shortMoment = (at: string | number): string =>
+  shortOf.format(new Date(at)).replace('\u202f', ' ');
 
 /** The instant, as ISO 8601 in UTC, of a date and time in New York such as `2026-01-05T09:30`; undefined of other texts. */
 export function instantInNewYork(local: string): string | undefined {
@@ -82,6 +96,15 @@ export function asIfInNewYork(atMs: number): number {
 const HOUR_MS = 3_600_000;
 /** By the hour: daylight saving time changes on the hour. */
 const offsets = new Map<number, number>();
+
+const INSTANT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/g;
+const DOLLARS = /\$(\d{4,}(?:\.\d+)?)\b/g;
+
+/** A sentence of the API, with its instants in Eastern Time and its dollars with commas. */
+export const readable = (sentence: string): string =>
+  sentence
+    .replace(INSTANT, (at) => moment(at))
+    .replace(DOLLARS, (_, amount: string) => money(Number(amount)));
 
 export const weekday = (at: string | number): string => weekdayOf.format(new Date(at));
 

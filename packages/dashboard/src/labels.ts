@@ -1,6 +1,6 @@
 /** Descriptions of orders and portfolios, in words. */
 import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
-import { price, words } from './format.ts';
+import { price, readable, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
 
 /** `Buy`, `Sell`, or the strategy. */
@@ -44,9 +44,9 @@ export const ENDS: Readonly<Record<CancelReason, string>> = {
 
 /** The condition that an open order waits for, or the reason why an order ended. */
 export function whyOf(order: Order): string {
-  if (order.rejectReason !== undefined) return order.rejectReason.message;
+  if (order.rejectReason !== undefined) return readable(order.rejectReason.message);
   if (order.cancelReason !== undefined) return ENDS[order.cancelReason];
-  return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
+  return isOpenOrder(order) ? readable(order.waitingFor ?? '') : '';
 }
 
 /** `Margin, Reg T`. */

@@ -69,7 +69,6 @@ function List({ member }: { readonly member: Member | undefined }) {
             New competition
           </a>
         )}
-        {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
       </div>
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value?.data.length === 0 && (
@@ -167,7 +166,6 @@ function One({
       <div class="heading">
         <h1>{competition?.name ?? 'Competition'}</h1>
         <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
-        {token === undefined && <a href={hrefOf(MAIN, '')}>Log in</a>}
       </div>
       {error !== undefined && <Problem error={error} retry={board.reload} />}
       {competition?.isOrganizer === true && member?.may('simulate') === true && (

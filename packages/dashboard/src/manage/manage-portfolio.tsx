@@ -2,12 +2,13 @@
 import { type OptionPosition, portfolioMarginEngineTypes, type PortfolioUpdate } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, money, numberTyped, quantity, words } from '../format.ts';
+import { change, money, numberTyped, quantity, readable, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { contractText } from '../option-legs.ts';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { tellClockMoved } from '../time/clock-control.ts';
+import { useClockMoves } from '../time/clock-moves.ts';
 import { Deed } from './deed.tsx';
 import './manage.css';
 
@@ -160,6 +161,8 @@ function MarginType({ portfolio }: Props) {
     () => broker.call('getMarginEligibility', { params: { portfolioId } }),
     [portfolioId],
   );
+  // A deposit can make the portfolio eligible.
+  useClockMoves(eligibility.reload);
   const [type, setType] = useState<string>(portfolio.marginType === 'PORTFOLIO' ? 'REG_T' : 'PORTFOLIO');
   const [engine, setEngine] = useState<string>('SIMPLE');
   const [addCash, setAddCash] = useState(false);
@@ -175,7 +178,7 @@ function MarginType({ portfolio }: Props) {
       problem={type === portfolio.marginType ? `The portfolio has ${words(type)} margin.` : undefined}
       effects={
         isBlocked
-          ? [`It will be refused: ${reasons.join(' ')}`]
+          ? [`It will be refused: ${reasons.map(readable).join(' ')}`]
           : [
               isPortfolio
                 ? 'Requirements become those of the risk array: the largest loss of a range of moves.'

@@ -2,13 +2,14 @@
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { activityText, cashOf, noteOf } from '../activity-text.ts';
 import { useBroker } from '../broker.ts';
-import { change, isoDay, moment, money, quantity, tone, words } from '../format.ts';
+import { change, isoDay, moment, money, quantity, shortMoment, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import type { Column } from '../parts/column.ts';
+import { PortfolioLink } from '../parts/portfolio-link.tsx';
 import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 
@@ -60,7 +61,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>Activity</h1>
-        <a href={hrefOf(broker.simulationId, `portfolio/${portfolioId}`)}>Back to portfolio</a>
+        <PortfolioLink portfolioId={portfolioId} />
         <button type="button" class="quiet" onClick={found.reload}>
           Reload
         </button>
@@ -132,7 +133,15 @@ export function balanced(entries: readonly LedgerEntry[], cashNow: number): read
 }
 
 const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
-  { title: 'At', cell: ({ at }) => moment(at) },
+  {
+    title: 'At',
+    cell: ({ at }) => (
+      <>
+        <span class="on-screens">{moment(at)}</span>
+        <span class="on-phones">{shortMoment(at)}</span>
+      </>
+    ),
+  },
   { title: 'Category', isSecondary: true, cell: ({ category }) => words(category) },
   {
     title: 'What',

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useBroker } from '../broker.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty } from '../parts/notice.tsx';
+import { PortfolioLink } from '../parts/portfolio-link.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { ExecutionQualitySection } from './execution-quality.tsx';
 import { PerformanceSection } from './performance.tsx';
@@ -36,7 +37,7 @@ export function Analytics({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>Analytics</h1>
-        <a href={hrefOf(simulationId, `portfolio/${portfolioId}`)}>To the portfolio</a>
+        <PortfolioLink portfolioId={portfolioId} />
       </div>
       <Tabs
         label="Section"

@@ -89,7 +89,7 @@ export function Faults() {
         routes of simulations are never touched.
       </p>
       <form class="panel grid" onSubmit={submit} aria-label="New fault">
-        <Select name="Fault" plain value={kind} options={KINDS} onChange={setKind} />
+        <Select name="Fault" plain value={kind} options={KINDS} onChange={setKind} isDouble />
         {!isStream && <Select name="Method" plain value={method} options={METHODS} onChange={setMethod} />}
         <Field
           name="Path, or prefix with *"

@@ -19,7 +19,7 @@ export function Login({ place }: { readonly place: DashboardRoute }) {
     else go(hrefOf(simulationId, ''));
   };
   return (
-    <main class="alone">
+    <main class="alone card">
       <h1>Sandpit</h1>
       <p>A simulated brokerage. Nothing here is real money.</p>
       {isExpired(place.simulationId) && (

@@ -92,7 +92,7 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
                   aria-label={`Delete ${simulation.name ?? simulation.simulationId}`}
                   onClick={() => remove(simulation)}
                 >
-                  delete
+                  Delete
                 </button>
               ),
             },

@@ -1,7 +1,7 @@
 /** The tax year of a portfolio: its sales, their totals, its open lots. */
 import type { RealizedGain, RealizedGainPage, TaxLot } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
-import { change, money, quantity, tone, words } from '../format.ts';
+import { change, dateText, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
@@ -47,17 +47,17 @@ export function TaxesSection({ portfolioId, query }: SectionProps) {
           name="Lots sold first"
           value={method}
           options={[
-            ['FIFO', 'the oldest (FIFO)'],
-            ['LIFO', 'the newest (LIFO)'],
-            ['HIFO', 'of the highest basis (HIFO)'],
+            ['FIFO', 'Oldest (FIFO)'],
+            ['LIFO', 'Newest (LIFO)'],
+            ['HIFO', 'Highest basis (HIFO)'],
           ]}
           plain
           onChange={(next) => setQuery({ method: next })}
         />
       </div>
       <p class="why">
-        As if the method had been the standing instruction from the first day. Wash sales are looked for in
-        this portfolio alone. Not tax advice.
+        Computed as if this method had applied from the first day. Wash sales are found within this portfolio
+        only. Not tax advice.
       </p>
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
@@ -138,8 +138,8 @@ type Numbered<Row> = Row & { readonly index: number };
 const GAINS: readonly Column<Numbered<RealizedGain>>[] = [
   { title: 'Symbol', cell: ({ symbol }) => symbol },
   { title: 'Quantity', isNumber: true, cell: (gain) => quantity(gain.quantity) },
-  { title: 'Acquired', isSecondary: true, cell: ({ acquiredAt }) => acquiredAt },
-  { title: 'Sold', cell: ({ soldAt }) => soldAt },
+  { title: 'Acquired', isSecondary: true, cell: ({ acquiredAt }) => dateText(acquiredAt) },
+  { title: 'Sold', cell: ({ soldAt }) => dateText(soldAt) },
   { title: 'Proceeds', isNumber: true, isWide: true, cell: ({ proceeds }) => money(proceeds) },
   { title: 'Basis', isNumber: true, isWide: true, cell: ({ costBasis }) => money(costBasis) },
   {
@@ -156,7 +156,7 @@ const LOTS: readonly Column<Numbered<TaxLot>>[] = [
   { title: 'Symbol', cell: ({ symbol }) => symbol },
   { title: 'Side', cell: ({ side }) => words(side) },
   { title: 'Quantity', isNumber: true, cell: (lot) => quantity(lot.quantity) },
-  { title: 'Acquired', cell: ({ acquiredAt }) => acquiredAt },
-  { title: 'Held from', isSecondary: true, cell: ({ holdingFrom }) => holdingFrom },
+  { title: 'Acquired', cell: ({ acquiredAt }) => dateText(acquiredAt) },
+  { title: 'Held from', isSecondary: true, cell: ({ holdingFrom }) => dateText(holdingFrom) },
   { title: 'Basis', isNumber: true, cell: ({ costBasis }) => money(costBasis) },
 ];

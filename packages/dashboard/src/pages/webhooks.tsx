@@ -66,7 +66,14 @@ export function Webhooks({ place }: { readonly place: DashboardRoute }) {
           <p>Test event: {outcomeOf(tested)}</p>
         </div>
       )}
-      {list.value !== undefined && webhooks.length === 0 && <Empty>There is no webhook yet.</Empty>}
+      {list.value !== undefined && webhooks.length === 0 && (
+        <Empty>
+          <p>
+            There is no webhook yet. A webhook posts each fill, margin call or corporate action to an address
+            of yours, signed, and tries again for three days until it answers.
+          </p>
+        </Empty>
+      )}
       {webhooks.length > 0 && (
         <Endpoints
           webhooks={webhooks}
@@ -108,7 +115,13 @@ function NewWebhook({ onCreated }: { readonly onCreated: (webhook: CreatedWebhoo
   const own = broker.simulationId === MAIN ? [] : [[broker.simulationId, 'This simulation'] as const];
   return (
     <form class="panel grid" onSubmit={submit} aria-label="New webhook">
-      <Field name="URL" value={url} onChange={setUrl} placeholder="https://hooks.example.com/sandpit" />
+      <Field
+        name="URL"
+        value={url}
+        onChange={setUrl}
+        placeholder="https://hooks.example.com/sandpit"
+        isDouble
+      />
       <Select
         name="Events"
         plain

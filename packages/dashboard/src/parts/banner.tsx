@@ -1,7 +1,7 @@
 /** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
 import { Braces, Search } from 'lucide-preact';
 import type { MarketHours, Simulation } from '@sandpit/protocol';
-import type { ComponentType } from 'preact';
+import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, quantity, weekday } from '../format.ts';
@@ -58,6 +58,8 @@ export function Banner({
       ? undefined
       : Math.max(Date.parse(standing.value.hours.now), state.nowMs ?? 0);
   const status = useLastStatus();
+  const box = useRef<HTMLElement>(null);
+  useHeight(box, '--banner');
   const problem =
     status === 0
       ? UNREACHABLE
@@ -67,7 +69,7 @@ export function Banner({
           ? undefined
           : sentenceOf(standing.error);
   return (
-    <header class="banner">
+    <header class="banner" ref={box}>
       <div class="strip">
         <span class="brand">Sandpit</span>
         <strong class="simulated">SIMULATED</strong>
@@ -135,6 +137,19 @@ export function Banner({
       )}
     </header>
   );
+}
+
+/** Keeps a property of the page at the height of an element, for parts that stick below it. */
+function useHeight(box: RefObject<HTMLElement>, property: string): void {
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() =>
+      document.documentElement.style.setProperty(property, `${element.offsetHeight}px`),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
 }
 
 /** Speed of a clock between two readings; 0 until there are two. */

@@ -117,7 +117,7 @@ export class Drawing {
           color: this.#color(COLORS[index % COLORS.length] ?? '--accent'),
           lineWidth: 2,
           priceLineVisible: false,
-          ...(lines.length > 1 && { title: line.name }),
+          ...(lines.length > 1 && { title: titleOf(line.name) }),
           priceFormat: isFraction ? FRACTIONS : DOLLARS,
         }),
       ),
@@ -186,7 +186,7 @@ export class Drawing {
         position: isBuy ? 'belowBar' : 'aboveBar',
         shape: 'circle',
         color: this.#color(isBuy ? '--up' : '--down'),
-        size: 0.7,
+        size: 0.4,
         ...(isAlone && { text }),
       });
     }
@@ -223,6 +223,12 @@ export class Drawing {
     return colorOf(this.#element, name);
   }
 }
+
+/** Characters of a name in a chart, where a label covers the end of its line. */
+const TITLE = 18;
+
+const titleOf = (name: string): string =>
+  name.length > TITLE ? `${name.slice(0, TITLE - 1).trimEnd()}…` : name;
 
 /** In New York time, as all times here. */
 export function tickOf(at: Time, type: TickMarkType): string {

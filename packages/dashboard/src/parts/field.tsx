@@ -16,13 +16,24 @@ interface FieldProps {
   readonly problem?: string | undefined;
   /** Shown below the value if it is valid. */
   readonly note?: string | undefined;
+  /** Two columns of a grid, for a long value. */
+  readonly isDouble?: boolean;
 }
 
-export function Field({ name, value, onChange, problem, note, inputName, ...rest }: FieldProps) {
+export function Field({
+  name,
+  value,
+  onChange,
+  problem,
+  note,
+  inputName,
+  isDouble = false,
+  ...rest
+}: FieldProps) {
   const id = useId();
   const said = problem ?? note;
   return (
-    <div class="field">
+    <div class={isDouble ? 'field double' : 'field'}>
       <label for={id}>{name}</label>
       <input
         id={id}
@@ -49,6 +60,7 @@ export function Select({
   options,
   onChange,
   plain = false,
+  isDouble = false,
 }: {
   readonly name: string;
   readonly value: string;
@@ -57,10 +69,12 @@ export function Select({
   readonly onChange: (value: string) => void;
   /** Options unchanged, without labels. */
   readonly plain?: boolean;
+  /** Two columns of a grid, for long options. */
+  readonly isDouble?: boolean;
 }) {
   const id = useId();
   return (
-    <div class="field">
+    <div class={isDouble ? 'field double' : 'field'}>
       <label for={id}>{name}</label>
       <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         {options

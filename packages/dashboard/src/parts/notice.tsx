@@ -1,6 +1,7 @@
 /** Notices for empty pages and errors: a sentence, and a way to continue. */
 import type { ComponentChildren } from 'preact';
 import { AnswerError, UnreachableError } from '@sandpit/client';
+import { readable } from '../format.ts';
 import { PageButton } from '../why/rule.tsx';
 import { type RulePage, ruleOfCode } from '../why/rule-pages.ts';
 
@@ -14,7 +15,7 @@ export function sentenceOf(error: Error): string {
   if (error instanceof AnswerError && error.status === 401) return REFUSED;
   if (error instanceof AnswerError && error.status === 429)
     return 'Too many requests this minute. Wait a moment and try again.';
-  return error.message;
+  return readable(error.message);
 }
 
 export function Problem({
@@ -48,7 +49,7 @@ export function Refusal({ error }: { readonly error: Error }) {
     <div class="notice problem" role="alert">
       <ul class="plain">
         {messages.map((message) => (
-          <li key={message}>{message}</li>
+          <li key={message}>{readable(message)}</li>
         ))}
       </ul>
       {rule !== undefined && <PageButton page={rule}>Why</PageButton>}

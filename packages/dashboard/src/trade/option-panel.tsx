@@ -6,9 +6,10 @@ import {
   type Strategy,
   strategies,
 } from '@sandpit/protocol';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { RefObject } from 'preact';
 import { useBroker } from '../broker.ts';
-import { dateText, greek, percent, price, quantity } from '../format.ts';
+import { dateText, delta, percent, price, quantity } from '../format.ts';
 import { legsOf } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
@@ -31,6 +32,7 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
   const chains = useChains(underlying, query.get('expiration') ?? '', legs);
   const { chain, chosen, expirations, contracts, error } = chains;
   const rows = useMemo(() => (chain === undefined ? [] : aroundTheMoney(chain)), [chain]);
+  const box = useToTheMoney(underlying, chosen, rows, chain?.underlyingPrice);
   if (error !== undefined) return <Problem error={error} />;
   if (expirations.length === 0 && chain === undefined)
     return <p class="notice">No options on {underlying} yet: the chain needs a quote of the underlying.</p>;
@@ -53,7 +55,7 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
       {chain === undefined ? (
         <p class="waiting">Loading …</p>
       ) : (
-        <div class="table-box dense chain" tabIndex={0} role="region" aria-label="Option chain">
+        <div class="table-box dense chain" tabIndex={0} role="region" aria-label="Option chain" ref={box}>
           <table>
             <thead>
               <tr>
@@ -81,6 +83,26 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
       />
     </section>
   );
+}
+
+/** The box of a chain, scrolled once to the strikes around the money for each underlying and expiration. */
+function useToTheMoney(
+  underlying: string,
+  expiration: string,
+  rows: readonly ChainRow[],
+  at = Number.NaN,
+): RefObject<HTMLDivElement> {
+  const box = useRef<HTMLDivElement>(null);
+  const shown = useRef('');
+  useEffect(() => {
+    const key = `${underlying} ${expiration}`;
+    const strikes = box.current?.querySelectorAll<HTMLElement>('tbody tr');
+    const row = strikes?.[rows.findIndex(({ strike }) => strike >= at)];
+    if (box.current === null || row === undefined || shown.current === key) return;
+    shown.current = key;
+    box.current.scrollTop = row.offsetTop - (box.current.clientHeight - row.offsetHeight) / 2;
+  }, [underlying, expiration, rows, at]);
+  return box;
 }
 
 /** The titles of the chain; `secondary` and `wide` columns are left out on narrow screens. */
@@ -137,7 +159,7 @@ function Strike({
     <tr>
       <td class="number secondary">{quantity(call?.openInterest)}</td>
       <td class="number secondary">{volatility(call)}</td>
-      <td class="number wide">{greek(call?.delta)}</td>
+      <td class="number wide">{delta(call?.delta)}</td>
       {offer(call, 'SELL', strike < at)}
       {offer(call, 'BUY', strike < at)}
       <th scope="row" class="number">
@@ -145,7 +167,7 @@ function Strike({
       </th>
       {offer(put, 'SELL', strike > at)}
       {offer(put, 'BUY', strike > at)}
-      <td class="number wide">{greek(put?.delta)}</td>
+      <td class="number wide">{delta(put?.delta)}</td>
       <td class="number secondary">{volatility(put)}</td>
       <td class="number secondary">{quantity(put?.openInterest)}</td>
     </tr>

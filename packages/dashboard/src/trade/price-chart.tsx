@@ -116,6 +116,9 @@ export function PriceChart({
 
   useEffect(() => {
     isToFit.current = true;
+    // Bars of another symbol are dimmed until those of this one arrive, and their figures are not shown.
+    setLastBar(undefined);
+    setHovered(undefined);
   }, [symbol, timeframe]);
 
   useEffect(() => {
@@ -186,6 +189,7 @@ export function PriceChart({
       <div class="chart-box">
         <div
           ref={box}
+          data-stale={read.value === undefined ? '' : undefined}
           role="img"
           aria-label={`${symbol}, ${count} bars of ${timeframe}, last ${price(lastBar?.close)}, ${fills.length} fills, ${marks.length} lines`}
         />

@@ -62,7 +62,7 @@ export function WatchList({
       <form class="row" onSubmit={add} aria-label="Add to the watch list">
         <input
           aria-label="Symbol to watch"
-          placeholder="Add symbol"
+          placeholder="Symbol"
           size={9}
           value={typed}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
