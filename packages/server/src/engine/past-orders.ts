@@ -35,7 +35,7 @@ export interface KnownOrders {
  */
 export class PastOrders {
   readonly #simulation: PastOfSimulation;
-  readonly #steps = new Map<number, Promise<readonly OrderVersion[]>>();
+  readonly #versions = new Map<number, ValueOrPromise<readonly OrderVersion[]>>();
   readonly #accountId: string | undefined;
   readonly #events: KnownOrders['events'];
 
@@ -45,39 +45,38 @@ export class PastOrders {
     this.#events = known.events;
   }
 
-  /** The order of an event, after the event. */
-  async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
-    const happened = data as OrderEvent;
+  /** The order of an event, after the event. Not a promise if its account and its events were given. */
+  after(item: ListItem): ValueOrPromise<OrderSnapshot> {
+    const happened = item.data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
-      return acceptedOrder(happened, await this.#accountOf(happened.number), Instant.ofMs(at));
+      const at = Instant.ofMs(item.at);
+      return withValue(this.#accountOf(happened.number), (accountId) =>
+        acceptedOrder(happened, accountId, at),
+      );
     }
     const number = happened.order;
-    const steps = this.#steps.get(number) ?? this.#stepsOf(number);
-    this.#steps.set(number, steps);
-    const step = (await steps).find((one) => one.seq === seq && one.event === event);
-    if (step === undefined) throw new Error(`The history does not list ${seq}-${event} for order ${number}`);
-    return step.order;
+    let versions = this.#versions.get(number);
+    if (versions === undefined) {
+      versions = this.#versionsOf(number);
+      this.#versions.set(number, versions);
+    }
+    return withValue(versions, (found) => versionAt(found, number, item));
   }
 
-  async #accountOf(number: number): Promise<string> {
-    return this.#accountId ?? (await termsOf(this.#simulation, number)).accountId;
+  #accountOf(number: number): ValueOrPromise<string> {
+    return this.#accountId ?? termsOf(this.#simulation, number).then(({ accountId }) => accountId);
   }
 
   /** Everything that has happened to an order, oldest first. */
-  async #stepsOf(number: number): Promise<readonly OrderVersion[]> {
-    const steps: OrderVersion[] = [];
-    for (const { seq, event, item, at, data } of await this.#eventsOf(number)) {
-      // Listed once for each of its executions.
-      if (item !== 0) continue;
-      const order = await this.#next(number, steps.at(-1), data as OrderEvent, Instant.ofMs(at));
-      steps.push({ seq, event, order });
-    }
-    return steps;
+  #versionsOf(number: number): ValueOrPromise<readonly OrderVersion[]> {
+    const accountId = this.#accountOf(number);
+    const events = this.#events.get(number) ?? this.#eventsOf(number);
+    if (typeof accountId === 'string' && !(events instanceof Promise))
+      return versionsAfter(number, accountId, events);
+    return Promise.all([accountId, events]).then((found) => versionsAfter(number, ...found));
   }
 
   async #eventsOf(number: number): Promise<readonly ListItem[]> {
-    const known = this.#events.get(number);
-    if (known !== undefined) return known;
     const { id, history } = this.#simulation;
     const { items } = await history.list({
       simulationId: id,
@@ -88,17 +87,40 @@ export class PastOrders {
     });
     return items.toReversed();
   }
+}
 
-  async #next(
-    number: number,
-    before: OrderVersion | undefined,
-    event: OrderEvent,
-    at: Instant,
-  ): Promise<OrderSnapshot> {
-    if (event.type === 'OrderAccepted') return acceptedOrder(event, await this.#accountOf(number), at);
-    if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
-    return orderAfter(before.order, event, at);
+const withValue = <T, R>(value: ValueOrPromise<T>, use: (value: T) => R): ValueOrPromise<R> =>
+  value instanceof Promise ? value.then(use) : use(value);
+
+/** An order after each of its events, oldest first. */
+function versionsAfter(
+  number: number,
+  accountId: string,
+  events: readonly ListItem[],
+): readonly OrderVersion[] {
+  const versions: OrderVersion[] = [];
+  for (const { seq, event, item, at, data } of events) {
+    // Listed once for each of its executions.
+    if (item !== 0) continue;
+    const happened = data as OrderEvent;
+    const before = versions.at(-1)?.order;
+    const instant = Instant.ofMs(at);
+    if (happened.type === 'OrderAccepted')
+      versions.push({ seq, event, order: acceptedOrder(happened, accountId, instant) });
+    else if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
+    else versions.push({ seq, event, order: orderAfter(before, happened, instant) });
   }
+  return versions;
+}
+
+function versionAt(
+  versions: readonly OrderVersion[],
+  number: number,
+  { seq, event }: Pick<ListItem, 'seq' | 'event'>,
+): OrderSnapshot {
+  const version = versions.find((one) => one.seq === seq && one.event === event);
+  if (version === undefined) throw new Error(`The history does not list ${seq}-${event} for order ${number}`);
+  return version.order;
 }
 
 /** A row that a read needs is being loaded. `withRows` waits for it and reads again. */

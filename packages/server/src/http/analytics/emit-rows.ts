@@ -11,7 +11,7 @@ import { toActivity, toEquityPoint, toLedgerEntry, toSmaEntry } from '../transla
 import type { RowsQuestion } from './study.js';
 import type { StudyContext } from './study-context.js';
 
-const ITEMS_AT_ONCE = 1_000;
+const ITEMS_AT_ONCE = 500;
 /** Characters sent at a time. */
 const CHUNK_LENGTH = 262_144;
 /** Lines between two checks of the time. */
@@ -47,9 +47,13 @@ const SHOWN: {
         events: source.orderEventsBetween?.(id, ...range) ?? new Map<number, readonly ListItem[]>(),
       },
     );
-    return async (item) => {
-      const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
-      return toActivity(ids, item, order);
+    return (item) => {
+      if (!isOrderEvent(item.data as Event)) return toActivity(ids, item, undefined);
+      const order = orders.after(item);
+      // Most are at hand: a promise for each of a million rows would show.
+      return order instanceof Promise
+        ? order.then((found) => toActivity(ids, item, found))
+        : toActivity(ids, item, order);
     };
   },
   listSma: () => toSmaEntry,

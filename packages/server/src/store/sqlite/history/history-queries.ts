@@ -67,6 +67,9 @@ const PAGE_CHUNK = 256;
 
 const FROM = 'n >= ? ORDER BY n';
 const UP_TO = 'n <= ? ORDER BY n DESC';
+/** One bound on each side: of two, SQLite may seek by the looser one and scan from there. */
+const ITEMS_BETWEEN =
+  'SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n >= ? AND n <= ? ORDER BY n';
 
 /**
  * Queries of the history tables, in any thread. Simulations are named by their keys. Events are read from the journal and checked against
@@ -326,29 +329,36 @@ export class HistoryQueries {
       return placedAmong(this.#lineage.keyedItems(links, list));
     const total = this.#lineage.count(links, list);
     const pieces = piecesOf(links, list, total);
-    const rows = ({ k, first, last }: Piece, end: string, n: number, limit: number): readonly PlacedRow[] =>
+    const rows = (
+      { k, first, last }: Piece,
+      [from, upTo]: readonly [from: number, upTo: number],
+      order: 'ASC' | 'DESC',
+      limit: number,
+    ): readonly PlacedRow[] =>
       all<PlacedRow>(
-        this.#statements.of(
-          `SELECT n, seq, places FROM item WHERE owner = ? AND list = ? AND n > ? AND n <= ? AND ${end} LIMIT ?`,
-        ),
+        this.#statements.of(`${ITEMS_BETWEEN} ${order} LIMIT ?`),
         k,
         LIST_CODE[list],
-        first,
-        last,
-        n,
+        Math.max(from, first + 1),
+        Math.min(upTo, last),
         limit,
       );
-    const through = (from: readonly Piece[], end: string, n: number, limit: number): readonly PlacedRow[] => {
+    const through = (
+      from: readonly Piece[],
+      range: readonly [from: number, upTo: number],
+      order: 'ASC' | 'DESC',
+      limit: number,
+    ): readonly PlacedRow[] => {
       const found: PlacedRow[] = [];
       for (const piece of from) {
         if (found.length >= limit) break;
-        found.push(...rows(piece, end, n, limit - found.length));
+        found.push(...rows(piece, range, order, limit - found.length));
       }
       return found;
     };
     return {
-      from: (n, limit) => through(pieces.toReversed(), FROM, n, limit),
-      upTo: (n, limit) => through(pieces, UP_TO, n, limit),
+      from: (n, limit) => through(pieces.toReversed(), [n, total], 'ASC', limit),
+      upTo: (n, limit) => through(pieces, [1, n], 'DESC', limit),
       total,
     };
   }

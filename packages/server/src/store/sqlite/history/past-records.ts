@@ -15,8 +15,8 @@ export interface StoredItem {
 
 /** Text of a record from which on parsing it again and again would show: one quote may have filled thousands of orders. */
 const LARGE_BYTES = 65_536;
-/** Text of the records that are kept for one page. */
-const MOST_RECENT_BYTES = 4_194_304;
+/** Text of the records that are kept for one page. More of them would outlive a young generation, and wait for a full collection. */
+const MOST_RECENT_BYTES = 1_048_576;
 const LARGE_KEPT = 4;
 const LARGE_KEPT_MS = 2000;
 
