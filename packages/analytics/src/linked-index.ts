@@ -13,7 +13,7 @@ export interface EquityPoint {
 }
 
 export interface IndexPoint extends EquityPoint {
-  /** Growth since the first point, without flows: 1 = unchanged. */
+  /** Growth since the first point, without flows: 1 = unchanged, 0 = equity is lost. Never negative. */
   readonly index: number;
   /** Equity changes less flows since the first point, dollars. */
   readonly pnl: number;
@@ -27,7 +27,7 @@ export interface LinkedIndex {
 
 /**
  * Links sub-periods: each grows by the equity before the next flow over the equity after the last one. A flow does not change the index of
- * its point. Points of a portfolio that was never funded are omitted.
+ * its point. Equity that is not positive is a return of −1 and ends the index. Points of a portfolio that was never funded are omitted.
  */
 export function linkReturns(points: readonly EquityPoint[]): LinkedIndex {
   const funded = points.findIndex(({ equity, flow = 0 }) => equity > 0 || equity + flow > 0);
@@ -43,7 +43,7 @@ export function linkReturns(points: readonly EquityPoint[]): LinkedIndex {
     // The first flow into an empty portfolio is its start.
     const start = equityAfterFlow ?? (equity > 0 ? equity : equity + flow);
     const isFunding = equityAfterFlow === undefined && equity <= 0;
-    const index = isFunding ? 1 : indexAtFlow * (equity / start);
+    const index = isFunding ? 1 : indexAtFlow * (Math.max(0, equity) / start);
     if (equityAfterFlow !== undefined) pnl += equity - previous;
     linked.push({ ...point, index, pnl });
     previous = equity + flow;

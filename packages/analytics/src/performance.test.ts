@@ -56,6 +56,7 @@ describe('time-weighted return', () => {
     expect(result).toMatchObject({ endedAt: START + 2 * DAY, reason: 'EQUITY_NOT_POSITIVE' });
     expect(result).not.toHaveProperty('timeWeightedReturn');
     expect(result).not.toHaveProperty('annualizedReturn');
+    expect(result).toMatchObject({ maxDrawdown: { fraction: -1, amount: -110 }, worstDay: { return: -1 } });
   });
 
   it('property: a return is the product of the returns of its parts', () => {

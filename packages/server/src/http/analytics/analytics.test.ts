@@ -23,6 +23,7 @@ import type { Store } from '../../store/store.js';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../../testing/test-app.js';
 import { Analytics } from './analytics.js';
 import { BookCache } from './book-cache.js';
+import { FORMAT } from './stored-book.js';
 import type { PeriodInput, QuestionOf, StudyName, StudyReading } from './study.js';
 
 const CALL = 'AAPL260116C00150000';
@@ -329,6 +330,35 @@ describe('A stored book of a portfolio', () => {
       expect(isStored || upTo < 10, `record ${upTo}`).toBe(true);
       expect(await figures(source, main, last), `record ${upTo}`).toEqual(expected);
     }
+  });
+
+  it('has the bytes that its format number was given for', async () => {
+    rmSync(join(directory, 'books'), { recursive: true, force: true });
+    await figures(source, main, last);
+    const bytes = Buffer.from(source.books?.load(main.id, portfolioId) ?? []).toString('latin1');
+    const ids: string[] = [];
+    const text = bytes.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => {
+      if (!ids.includes(id)) ids.push(id);
+      return `id ${ids.indexOf(id)}`;
+    });
+    const digest = createHash('sha256').update(text, 'latin1').digest('hex').slice(0, 16);
+    const advice =
+      'The book of this history has changed: raise FORMAT in stored-book.ts, and note its digest here';
+    expect({ [FORMAT]: digest }, advice).toEqual({ 1: '6e33d5ed01725103' });
+  });
+
+  it('is replaced after a kill that left a draft, and left out if it cannot be written', async () => {
+    const path = fileOf();
+    const whole = readFileSync(path);
+    writeFileSync(`${path}.new`, whole.subarray(0, whole.length >> 1));
+    rmSync(path);
+    expect(await figures(source, main, last)).toEqual(expected);
+    expect(readFileSync(fileOf()).equals(whole)).toBe(true);
+    rmSync(path);
+    // No file can be made under this name, as on a full disk.
+    mkdirSync(join(`${path}.new`, 'in the way'), { recursive: true });
+    expect(await figures(source, main, last)).toEqual(expected);
+    rmSync(`${path}.new`, { recursive: true });
   });
 
   it('is derived again if it is damaged, cut off, empty or missing', async () => {

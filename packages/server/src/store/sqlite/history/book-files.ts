@@ -80,7 +80,7 @@ export class BookFiles {
       writeWhole(draft, [Buffer.from(head), ...parts]);
       renameSync(draft, path);
     } catch {
-      rmSync(draft, { force: true });
+      discard(draft);
     }
   }
 
@@ -133,6 +133,15 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+/** Removes a draft; one that cannot be removed is overwritten next time, or removed at the next start. */
+function discard(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    // The disk refuses this as well: the study that wanted to store a book goes on without it.
   }
 }
 
