@@ -15,6 +15,25 @@ export const chromiumPath = PLACES.find((path) => existsSync(path));
 /** Factor by which `BROWSER_CPU_SLOWDOWN` slows down the main thread of each page, to find what is lost on a slow machine. */
 const SLOWDOWN = Number(process.env.BROWSER_CPU_SLOWDOWN ?? 1);
 
+/** The address bar's suggestions, which Chromium renders in a process for each context, even without a screen. */
+const INVISIBLE = ['WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxPopup'];
+
+/** Features that Playwright disables. Its list has no effect beside the one of a test, because Chromium reads only the last one. */
+const DISABLED_BY_PLAYWRIGHT = [
+  'AimEnabled',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
+
 const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     ...(chromiumPath !== undefined && { executablePath: chromiumPath }),
@@ -27,6 +46,7 @@ const launchBrowser = (): Promise<Browser> =>
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${[...INVISIBLE, ...DISABLED_BY_PLAYWRIGHT].join(',')}`,
     ],
   });
 
