@@ -21,7 +21,7 @@ def state_of(before, observation):
     """Whether the middle of the quote rose or fell in the last step, and whether shares are held."""
     middle = (observation[0] + observation[1]) / 2
     last = middle if before is None else (before[0] + before[1]) / 2
-    return (middle > last) - (middle < last), observation[2] > 0
+    return int(middle > last) - int(middle < last), bool(observation[2] > 0)
 
 
 def train(env, steps, seed):

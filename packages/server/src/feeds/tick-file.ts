@@ -42,13 +42,26 @@ export interface TickRow {
 const priceText = (price: Price | undefined): string => (price === undefined ? '' : Price.format(price));
 const sizeText = (size: Quantity | undefined): string => (size === undefined ? '' : Quantity.format(size));
 
-/** True when the line of a quote has no flags. */
-export const isPlainQuote = ({ delayed, indicative, openToCome, closeToCome, freshUntil }: Quote): boolean =>
-  delayed !== true &&
-  indicative !== true &&
-  openToCome !== true &&
-  closeToCome !== true &&
-  (freshUntil === undefined || freshUntil >= Instant.last);
+/** The last cell of the line of a quote. */
+export function quoteFlags({
+  delayed,
+  indicative,
+  openToCome,
+  closeToCome,
+  freshUntil = Instant.last,
+}: Quote): string {
+  let flags = '';
+  if (delayed === true) flags = 'delayed';
+  if (indicative === true) flags = withFlag(flags, 'indicative');
+  if (openToCome === true) flags = withFlag(flags, 'opening');
+  if (closeToCome === true) flags = withFlag(flags, 'closing');
+  return freshUntil < Instant.last ? withFlag(flags, freshFlag(freshUntil)) : flags;
+}
+
+const withFlag = (flags: string, flag: string): string => (flags === '' ? flag : `${flags} ${flag}`);
+
+/** End of the time in which a quote does not count as halted, if the source does not report halts. */
+const freshFlag = (until: Instant): string => `fresh=${until}`;
 
 /** The line of a tick, without its end. A quote has its sides, a trade its price; the rest is unchanged. */
 export function tickLine(tick: {
@@ -62,40 +75,23 @@ export function tickLine(tick: {
   readonly official?: 'OPEN' | 'CLOSE';
 }): string {
   const { seq, received, symbol, kind, quote, halt } = tick;
-  const isQuote = kind === 'Q';
+  if (kind === 'Q' && quote !== undefined)
+    return `${seq},${received},${tick.stamp ?? quote.at},${symbol},Q,${priceText(quote.bid)},${sizeText(quote.bidSize)},${priceText(quote.ask)},${sizeText(quote.askSize)},,,${quoteFlags(quote)}`;
   const isTrade = kind === 'T';
-  if (isQuote && quote !== undefined && isPlainQuote(quote))
-    // Nearly all lines.
-    return `${seq},${received},${tick.stamp ?? quote.at},${symbol},Q,${priceText(quote.bid)},${sizeText(quote.bidSize)},${priceText(quote.ask)},${sizeText(quote.askSize)},,,`;
   const stamp = kind === 'G' ? (quote?.freshUntil ?? received) : (tick.stamp ?? quote?.at ?? received);
   const flags = [
     ...(halt !== undefined && 'reason' in halt ? [halt.reason] : []),
     ...(halt !== undefined && 'reason' in halt && halt.lastsMs !== undefined ? [`for=${halt.lastsMs}`] : []),
     ...(tick.official === undefined ? [] : [tick.official.toLowerCase()]),
-    ...(isQuote && quote?.delayed === true ? ['delayed'] : []),
-    ...(isQuote && quote?.indicative === true ? ['indicative'] : []),
-    ...(isQuote && quote?.openToCome === true ? ['opening'] : []),
     ...(quote?.closeToCome === true ? ['closing'] : []),
-    // Until when it does not count as halted, if the source does not report halts.
     ...(kind !== 'G' && quote?.freshUntil !== undefined && quote.freshUntil < Instant.last
-      ? [`fresh=${quote.freshUntil}`]
+      ? [freshFlag(quote.freshUntil)]
       : []),
   ];
+  const price = isTrade ? quote?.last : tick.official === 'CLOSE' ? quote?.close : quote?.open;
   return [
-    seq,
-    received,
-    stamp,
-    symbol,
-    kind,
-    isQuote ? priceText(quote?.bid) : '',
-    isQuote ? sizeText(quote?.bidSize) : '',
-    isQuote ? priceText(quote?.ask) : '',
-    isQuote ? sizeText(quote?.askSize) : '',
-    isTrade
-      ? priceText(quote?.last)
-      : kind === 'B'
-        ? priceText(tick.official === 'CLOSE' ? quote?.close : quote?.open)
-        : '',
+    ...[seq, received, stamp, symbol, kind, '', '', '', ''],
+    isTrade || kind === 'B' ? priceText(price) : '',
     isTrade ? sizeText(quote?.lastSize) : '',
     flags.join(' '),
   ].join(',');

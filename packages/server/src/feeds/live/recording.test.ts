@@ -50,7 +50,14 @@ it('a tick is one line, which parses to the same tick', () => {
 it('ticks encoded as bytes have the text of their lines', () => {
   const prices = [undefined, '0.00000001', '9.99', '10', '123456.5', '9999999.99999999', '0.1'];
   const sizes = [undefined, '0', '100', '0.000001', '999999999', '12.34'];
-  const flagged = [{}, { delayed: true as const }, { freshUntil: at(900) }, { closeToCome: true as const }];
+  const flagged = [
+    {},
+    { delayed: true as const },
+    { freshUntil: at(900) },
+    { closeToCome: true as const },
+    { openToCome: true as const, closeToCome: true as const },
+    { delayed: true as const, indicative: true as const, freshUntil: at(900) },
+  ];
   const ticks: Tick[] = [
     { seq: 1, received: at(0), kind: 'H', symbol: 'F', halt: { symbol: 'F', reason: 'T1', lastsMs: 300 } },
     { seq: 2, received: at(0), kind: 'T', symbol: 'BRK.B', quote: { ...quote, last: Price.of('1.5') } },
@@ -70,7 +77,13 @@ it('ticks encoded as bytes have the text of their lines', () => {
           ...(i % 2 === 0 && { stamp: at(-i) }),
           symbol,
           kind: 'Q',
-          quote: { symbol, ...sides, at: at(-7), freshUntil: Instant.last, ...flagged[ticks.length % 4] },
+          quote: {
+            symbol,
+            ...sides,
+            at: at(-7),
+            freshUntil: Instant.last,
+            ...flagged[ticks.length % flagged.length],
+          },
         });
       }
   const lines = new TickLines();

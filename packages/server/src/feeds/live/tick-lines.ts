@@ -1,10 +1,10 @@
 import type { Price, Quantity } from '@sandpit/core';
-import { isPlainQuote, tickLine } from '../tick-file.js';
+import { quoteFlags, tickLine } from '../tick-file.js';
 import type { Tick } from './tick-tape.js';
 
 const INITIAL_BYTES = 256 * 1024;
-/** Longest line of a plain quote without its symbol: three instants or running numbers, two prices, two sizes, separators. */
-const PLAIN_BYTES = 160;
+/** Longest line of a quote without its symbol: three instants or running numbers, two prices, two sizes, separators, flags. */
+const QUOTE_BYTES = 240;
 const UTF8_BYTES = 3;
 const COMMA = 0x2c;
 const POINT = 0x2e;
@@ -14,7 +14,7 @@ const NEWLINE = 0x0a;
 const LAST_ASCII = 0x7f;
 
 /**
- * Lines of ticks as bytes, in the format of `tickLine`. Plain quotes, which are nearly all ticks, are encoded without a string: at 10,000 a
+ * Lines of ticks as bytes, in the format of `tickLine`. Quotes, which are nearly all ticks, are encoded without a string: at 10,000 a
  * second, strings that live until the next write cost more than all other work of a recording.
  */
 export class TickLines {
@@ -37,7 +37,7 @@ export class TickLines {
 
   add(tick: Tick): void {
     const from = this.#length;
-    if (this.#addPlain(tick)) return;
+    if (this.#addQuote(tick)) return;
     this.#length = from;
     this.addLine(tickLine(tick));
   }
@@ -49,21 +49,17 @@ export class TickLines {
     this.#bytes[this.#length++] = NEWLINE;
   }
 
-  /** False when the tick is not a plain quote; the caller discards the text written so far. */
-  #addPlain({ seq, received, stamp, symbol, kind, quote }: Tick): boolean {
-    if (kind !== 'Q' || quote === undefined || !isPlainQuote(quote)) return false;
-    this.#reserve(PLAIN_BYTES + symbol.length);
+  /** False when the tick is no quote, or its symbol is not ASCII; the caller discards the text written so far. */
+  #addQuote({ seq, received, stamp, symbol, kind, quote }: Tick): boolean {
+    if (kind !== 'Q' || quote === undefined) return false;
+    this.#reserve(QUOTE_BYTES + symbol.length);
     this.#integer(seq);
     this.#put(COMMA);
     this.#integer(received);
     this.#put(COMMA);
     this.#integer(stamp ?? quote.at);
     this.#put(COMMA);
-    for (let i = 0; i < symbol.length; i++) {
-      const code = symbol.charCodeAt(i);
-      if (code > LAST_ASCII) return false;
-      this.#put(code);
-    }
+    if (!this.#ascii(symbol)) return false;
     this.#put(COMMA);
     this.#put(Q);
     this.#put(COMMA);
@@ -77,7 +73,18 @@ export class TickLines {
     this.#put(COMMA);
     this.#put(COMMA);
     this.#put(COMMA);
+    this.#ascii(quoteFlags(quote));
     this.#put(NEWLINE);
+    return true;
+  }
+
+  /** False when the text has other characters. */
+  #ascii(text: string): boolean {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > LAST_ASCII) return false;
+      this.#put(code);
+    }
     return true;
   }
 
