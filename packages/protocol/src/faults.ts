@@ -79,7 +79,7 @@ export const FaultEffect = ruled(
       stream: optional(
         choice(['drop', 'stall', 'duplicate'], {
           description:
-            'Of server-sent events, behind `after` events: `drop` cuts the connection; `stall` sends nothing more, heartbeats included; `duplicate` sends the last event again.',
+            'Of server-sent events and of WebSockets of the Alpaca dialect, behind `after` events: `drop` cuts the connection; `stall` sends nothing more, heartbeats included; `duplicate` sends the last event again.',
         }),
       ),
       after: optional(

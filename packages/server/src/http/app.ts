@@ -262,6 +262,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     keyPairs,
     sockets,
     streams,
+    faults,
     isDraining: () => health.isDraining,
   });
   registerTools(

@@ -14,6 +14,7 @@ import type { Simulation } from '../engine/simulation.js';
 import { Answer, INTERNAL_ERROR, refuse, refuseCoded, SERVICE_UNAVAILABLE } from './answer.js';
 import { inAlpacaWords } from './dialects/alpaca/refusals.js';
 import { hangUp, reply as sendAnswer } from './reply.js';
+import { StreamFault } from './stream/stream-fault.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -130,8 +131,22 @@ export class Faults {
     const { simulation, principal } = request.admitted ?? request;
     if (simulation === undefined || principal === undefined) return undefined;
     const settings = this.#held.get(simulation.id)?.get(principal.tenantId)?.settings;
-    if (settings === undefined || isBeyondFaults(templateOf(request))) return undefined;
-    return settings.find((setting) => strikes(setting, request, simulation));
+    const template = templateOf(request);
+    if (settings === undefined || isBeyondFaults(template)) return undefined;
+    const path = request.url.split('?', 1)[0] ?? '';
+    const target = { method: request.method, template, path, isStream: isStream(request) };
+    return settings.find((setting) => strikes(setting, target, simulation));
+  }
+
+  /** The stream fault that strikes a WebSocket of a dialect after its login. Other faults do not strike WebSockets. */
+  ofSocket(simulation: Simulation, tenantId: string, path: string): StreamFault | undefined {
+    const settings = this.#held.get(simulation.id)?.get(tenantId)?.settings ?? [];
+    const target = { method: 'GET', template: path, path, isStream: true };
+    const setting = settings.find(
+      (one) => one.fault.stream !== undefined && strikes(one, target, simulation),
+    );
+    const { stream, after = 0 } = setting?.fault ?? {};
+    return stream && new StreamFault(stream, after);
   }
 
   #of(simulationId: string, tenantId: string): Held {
@@ -158,9 +173,18 @@ function shown({ faultId, match, skip, times, chance, used, fault }: Setting): F
   return { faultId, match, skip, times, ...(chance !== undefined && { chance }), used, fault };
 }
 
+/** A request, or the connection of a WebSocket, as faults match it. */
+interface Target {
+  readonly method: string;
+  /** Path of the route, with the names of its parameters. */
+  readonly template: string;
+  readonly path: string;
+  readonly isStream: boolean;
+}
+
 /** Counts a matching request, and returns true if the fault applies to it. */
-function strikes(setting: Setting, request: FastifyRequest, { brokerage }: Simulation): boolean {
-  if (isSpent(setting) || !isMatch(setting, request)) return false;
+function strikes(setting: Setting, target: Target, { brokerage }: Simulation): boolean {
+  if (isSpent(setting) || !isMatch(setting, target)) return false;
   if (setting.skipped < setting.skip) {
     setting.skipped += 1;
     return false;
@@ -172,10 +196,10 @@ function strikes(setting: Setting, request: FastifyRequest, { brokerage }: Simul
   return true;
 }
 
-function isMatch({ match: { method, path }, fault }: Setting, request: FastifyRequest): boolean {
-  if (fault.stream !== undefined && !isStream(request)) return false;
-  if (method !== undefined && method !== request.method) return false;
-  return path === undefined || matchesPath(path, templateOf(request), request.url.split('?', 1)[0] ?? '');
+function isMatch({ match: { method, path }, fault }: Setting, target: Target): boolean {
+  if (fault.stream !== undefined && !target.isStream) return false;
+  if (method !== undefined && method !== target.method) return false;
+  return path === undefined || matchesPath(path, target.template, target.path);
 }
 
 function isStream({ operation }: FastifyRequest): boolean {

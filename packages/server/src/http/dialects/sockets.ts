@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { StreamFault } from '../stream/stream-fault.js';
 
 /** A connection that has not logged in yet. */
 export interface PendingLogin {
@@ -36,7 +37,11 @@ const MOST_WAITING_OF_ADDRESS = 100;
 
 /** The WebSockets of a server, by path. */
 export class Sockets {
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    autoPong: false,
+  });
   readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
   /** In a cluster; undefined = this server serves every tenant. */
   passOn: PassOn | undefined;
@@ -87,6 +92,9 @@ export class Sockets {
       this.#ping ??= this.#startPing();
       // An error of a connection ends only that connection.
       connection.on('error', () => connection.terminate());
+      connection.on('ping', (data) => {
+        if (!isStalled(connection)) connection.pong(data);
+      });
       this.#waiting.set(connection, address);
       const loggedIn = (): void => void this.#waiting.delete(connection);
       connection.on('close', loggedIn);
@@ -103,15 +111,43 @@ export class Sockets {
 
   #startPing(): NodeJS.Timeout {
     const timer = setInterval(() => {
-      for (const socket of this.#server.clients) if (socket.readyState === socket.OPEN) socket.ping();
+      for (const socket of this.#server.clients)
+        if (socket.readyState === socket.OPEN && !isStalled(socket)) socket.ping();
     }, PING_MS);
     timer.unref();
     return timer;
   }
 }
 
+/** Faults of the streams of sockets (D177). */
+const faults = new WeakMap<WebSocket, StreamFault>();
+
+const isStalled = (socket: WebSocket): boolean => faults.get(socket)?.isStalled === true;
+
+/** Lets a fault act on the socket from here on. */
+export function strike(socket: WebSocket, fault: StreamFault): void {
+  faults.set(socket, fault);
+  if (fault.isCut) socket.terminate();
+}
+
 /** Sends a message, unless its reader has stopped reading. */
 export function tell(socket: WebSocket, message: string | Uint8Array): void {
+  if (!isStalled(socket)) send(socket, message);
+}
+
+/** Sends the messages of events, as far as a fault of the stream lets these pass. */
+export function tellEvents<Event>(
+  socket: WebSocket,
+  events: readonly Event[],
+  messagesOf: (passed: readonly Event[]) => readonly (string | Uint8Array)[],
+): void {
+  const fault = faults.get(socket);
+  const passed = fault === undefined ? events : fault.repeat(events);
+  if (passed.length > 0) for (const message of messagesOf(passed)) send(socket, message);
+  if (fault?.isCut === true) socket.terminate();
+}
+
+function send(socket: WebSocket, message: string | Uint8Array): void {
   if (socket.readyState !== socket.OPEN) return;
   if (socket.bufferedAmount > MOST_BUFFERED_BYTES) socket.terminate();
   else socket.send(message);

@@ -20,18 +20,26 @@ export class StreamFault {
     return this.#kind === 'stall' && this.#left === 0;
   }
 
-  /** The part of one or several whole events that is sent. */
+  /** The part of one or several whole server-sent events that is sent. */
   pass(events: string | Buffer): string | Buffer {
     if (this.#left === 0) return this.#kind === 'duplicate' ? events : '';
-    let sent = '';
-    for (const event of String(events).split(/(?<=\n\n)/)) {
-      if (this.#left === 0 && this.#kind !== 'duplicate') break;
-      sent += event;
-      if (this.#left === 0 || !COUNTED.test(event)) continue;
-      this.#left -= 1;
-      if (this.#left === 0 && this.#kind === 'duplicate') sent += event;
-    }
-    return sent;
+    const isOver = (): boolean => this.#left === 0 && this.#kind !== 'duplicate';
+    return String(events)
+      .split(/(?<=\n\n)/)
+      .map((event) => event.repeat(COUNTED.test(event) ? this.#times() : isOver() ? 0 : 1))
+      .join('');
+  }
+
+  /** The events that are sent of these; one may be sent twice. */
+  repeat<Event>(events: readonly Event[]): readonly Event[] {
+    return events.flatMap((event) => Array.from({ length: this.#times() }, () => event));
+  }
+
+  /** Counts an event, and returns how often it is sent. */
+  #times(): number {
+    if (this.#left === 0) return this.#kind === 'duplicate' ? 1 : 0;
+    this.#left -= 1;
+    return this.#left === 0 && this.#kind === 'duplicate' ? 2 : 1;
   }
 }
 

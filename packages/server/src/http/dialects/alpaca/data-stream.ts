@@ -2,7 +2,7 @@
 import { decode, encode } from '@msgpack/msgpack';
 import type { WebSocket } from 'ws';
 import type { Simulation } from '../../../engine/simulation.js';
-import { bytesOf, tell, type PendingLogin } from '../sockets.js';
+import { bytesOf, tell, tellEvents, type PendingLogin } from '../sockets.js';
 import { type Channel, EVERYTHING, type LiveData, minuteAt, type MarketMessage } from './live-data.js';
 import { type End, Login, type LoginDeps } from './login.js';
 
@@ -59,7 +59,10 @@ export class DataStream {
     if (action === 'auth') {
       const isIn = await this.#login.attempt(message['key'], message['secret']);
       if (isIn === undefined) this.#error(403, 'already authenticated');
-      else if (isIn) this.#send({ T: 'success', msg: 'authenticated' });
+      else if (isIn) {
+        this.#send({ T: 'success', msg: 'authenticated' });
+        this.#login.strike();
+      }
     } else if (simulation === undefined) this.#error(401, 'not authenticated');
     else if (action === 'subscribe') this.#subscribe(message, simulation);
     else if (action === 'unsubscribe') this.#unsubscribe(message);
@@ -121,7 +124,8 @@ export class DataStream {
   }
 
   #tell(news: readonly MarketMessage[]): void {
-    this.#send(...(this.#isPacked ? news.map((one) => ({ ...one, t: new Date(one.t) })) : news));
+    const messages = this.#isPacked ? news.map((one) => ({ ...one, t: new Date(one.t) })) : news;
+    tellEvents<object>(this.#socket, messages, (passed) => [this.#encoded(passed)]);
   }
 
   #error(code: number, msg: string): void {
@@ -134,8 +138,12 @@ export class DataStream {
     this.#socket.close(why === 'too-many' || why === 'unavailable' ? 1013 : 1008, message);
   }
 
-  #send(...messages: readonly object[]): void {
-    if (messages.length > 0) tell(this.#socket, this.#isPacked ? encode(messages) : JSON.stringify(messages));
+  #send(message: object): void {
+    tell(this.#socket, this.#encoded([message]));
+  }
+
+  #encoded(messages: readonly object[]): string | Uint8Array {
+    return this.#isPacked ? encode(messages) : JSON.stringify(messages);
   }
 }
 

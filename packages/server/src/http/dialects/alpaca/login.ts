@@ -2,8 +2,9 @@
 import type { WebSocket } from 'ws';
 import type { KeyPairs } from '../../../access/key-pairs.js';
 import type { Simulation } from '../../../engine/simulation.js';
+import type { Faults } from '../../faults.js';
 import type { Streams } from '../../stream/streams.js';
-import type { PendingLogin, SocketMessage, Sockets } from '../sockets.js';
+import { type PendingLogin, type SocketMessage, type Sockets, strike } from '../sockets.js';
 import type { Admitted, Entry } from './entry.js';
 import { AlpacaRefusal } from './refusals.js';
 
@@ -16,6 +17,7 @@ export interface LoginDeps {
   readonly entry: Entry;
   readonly keyPairs: KeyPairs;
   readonly streams: Streams;
+  readonly faults: Pick<Faults, 'ofSocket'>;
   readonly sockets: Pick<Sockets, 'passOn' | 'refresh'>;
 }
 
@@ -99,6 +101,15 @@ export class Login {
         error instanceof AlpacaRefusal && error.status < 500 ? 'unauthorized' : 'unavailable',
       );
     }
+  }
+
+  /** Lets a fault of the simulation strike the connection. Call it after the answer to the login. */
+  strike(): void {
+    if (this.#admitted === undefined) return;
+    const { simulation, pair } = this.#admitted;
+    const path = (this.#visit.request.url ?? '').split('?', 1)[0] ?? '';
+    const fault = this.#deps.faults.ofSocket(simulation, pair.tenantId, path);
+    if (fault !== undefined) strike(this.#socket, fault);
   }
 
   #fail(why: End): false {

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../../access/key-pairs.js';
 import { FILE_TYPES, NDJSON } from '../../body.js';
+import type { Faults } from '../../faults.js';
 import { send } from '../../reply.js';
 import type { HttpDeps } from '../../settings.js';
 import { type Operations, Refused } from '../operations.js';
@@ -38,6 +39,7 @@ export interface AlpacaDeps extends HttpDeps {
   readonly keyPairs: KeyPairs;
   readonly sockets: Sockets;
   readonly streams: Streams;
+  readonly faults: Faults;
   readonly isDraining: () => boolean;
 }
 
@@ -45,8 +47,8 @@ export interface AlpacaDeps extends HttpDeps {
 export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Promise<void> {
   const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
   const kept = new AlpacaStore(deps.store.registry);
-  const { keyPairs, sockets, streams } = deps;
-  const login = { entry, keyPairs, streams, sockets };
+  const { keyPairs, sockets, streams, faults } = deps;
+  const login = { entry, keyPairs, streams, sockets, faults };
   const live = new WeakMap<Simulation, LiveData>();
   const liveOf = (simulation: Simulation): LiveData => {
     const data = live.get(simulation) ?? new LiveData(simulation, deps.clockMs);

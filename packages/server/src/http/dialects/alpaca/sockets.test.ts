@@ -101,6 +101,66 @@ it.each(PATHS)('%s ends when its key pair expires', async (path) => {
   expect(lasting.socket.readyState).toBe(lasting.socket.OPEN);
 });
 
+/** Sets a fault of the next stream that `path` names. */
+const setFault = (owner: TestClient, path: string, fault: object): Promise<unknown> =>
+  owner.post('/v1/simulation/faults', { match: { path }, fault });
+
+const NAMES = ['pending_new', 'new', 'fill'];
+
+it.each([
+  [{ stream: 'drop', after: 2 }, NAMES.slice(0, 2)],
+  [{ stream: 'stall', after: 1 }, NAMES.slice(0, 1)],
+  [{ stream: 'duplicate', after: 2 }, ['pending_new', 'new', 'new', 'fill']],
+])('a fault of a stream strikes the next login to /alpaca/stream: %j', async (fault, expected) => {
+  const { owner } = account;
+  await pushQuote(owner);
+  await setFault(owner, '/alpaca/stream', fault);
+  // A fault of requests does not strike sockets.
+  await setFault(owner, '/alpaca/stream', { status: 503 });
+  const struck = await loggedIn('/stream');
+  const other = await loggedIn('/stream');
+  for (const one of [struck, other]) one.send({ action: 'listen', data: { streams: ['trade_updates'] } });
+  await Promise.all([struck, other].map((one) => one.told({ stream: 'listening' })));
+  const keys = { 'apca-api-key-id': account.keyId, 'apca-api-secret-key': account.secretKey };
+  await fetch(`${account.url}/v2/orders`, {
+    method: 'POST',
+    headers: { ...keys, 'content-type': 'application/json' },
+    body: JSON.stringify({ symbol: 'AAPL', qty: 1, side: 'buy', type: 'market', time_in_force: 'day' }),
+  });
+  const updates = ({ messages }: Listener): unknown[] =>
+    messages.filter(({ stream }) => stream === 'trade_updates').map(({ data }) => (data as Message)['event']);
+  while (updates(other).length < NAMES.length) await once(other.socket, 'message');
+  expect(updates(other)).toEqual(NAMES);
+  if (fault.stream === 'drop') expect(await struck.closed).toBe(1006);
+  else {
+    let pongs = 0;
+    struck.socket.on('pong', () => (pongs += 1));
+    struck.socket.ping();
+    if (fault.stream === 'duplicate') await once(struck.socket, 'pong');
+    for (let trips = 0; trips < 3; trips += 1) {
+      other.socket.ping();
+      await once(other.socket, 'pong');
+    }
+    expect(pongs).toBe(fault.stream === 'stall' ? 0 : 1);
+  }
+  expect(updates(struck)).toEqual(expected);
+  const { data } = (await owner.get('/v1/simulation/faults')).body as { data: { used: number }[] };
+  expect(data.map(({ used }) => used)).toEqual([1, 0]);
+});
+
+it('a fault of a stream strikes quotes of /alpaca/v2/iex, each quote as one event', async () => {
+  const { owner } = account;
+  await setFault(owner, '/alpaca/v2/*', { stream: 'duplicate', after: 2 });
+  const listener = await loggedIn('/v2/iex');
+  listener.send({ action: 'subscribe', quotes: ['AAPL'] });
+  await listener.told({ T: 'subscription' });
+  for (const ask of [100, 101, 102]) {
+    await pushQuote(owner, { bid: 99, ask });
+    await listener.told({ T: 'q', ap: ask });
+  }
+  expect(listener.messages.filter(({ T }) => T === 'q').map(({ ap }) => ap)).toEqual([100, 101, 101, 102]);
+});
+
 it('a tenant can open as many sockets as its tier includes streams, and no more', async () => {
   const basic = account.test.as({ tenantId: 'basic', tier: 'BASIC' });
   const { portfolioId } = (await openPortfolio(basic)) as { portfolioId: string };

@@ -14,7 +14,7 @@ import {
 import type { WebSocket } from 'ws';
 import type { DurableRecord } from '../../../engine/records.js';
 import type { Simulation } from '../../../engine/simulation.js';
-import { bytesOf, tell, type PendingLogin } from '../sockets.js';
+import { bytesOf, tell, tellEvents, type PendingLogin } from '../sockets.js';
 import { iso } from './decimals.js';
 import { uuidOf } from './alpaca-store.js';
 import { orderAtHand } from '../../../engine/past-orders.js';
@@ -70,7 +70,10 @@ export class TradeUpdates {
     const { key_id, secret_key } = recordOf(message['data']);
     const isIn = await this.#login.attempt(key_id ?? message['key'], secret_key ?? message['secret']);
     if (isIn === undefined) this.#fail('already authenticated');
-    else if (isIn) this.#send('authorization', { action: 'authenticate', status: 'authorized' });
+    else if (isIn) {
+      this.#send('authorization', { action: 'authenticate', status: 'authorized' });
+      this.#login.strike();
+    }
   }
 
   #end(why: End): void {
@@ -101,7 +104,8 @@ export class TradeUpdates {
         const event_id = `${seq}-${index}-${part}`;
         // Executions have ids of their own; the id of any other update follows from its position.
         const execution_id = uuidOf(`update ${simulation.id} ${event_id}`);
-        this.#send(STREAM, { execution_id, ...update, timestamp: iso(at), event_id });
+        const data = { execution_id, ...update, timestamp: iso(at), event_id };
+        tellEvents(this.#socket, [data], (passed) => passed.map((one) => textOf(STREAM, one)));
       });
     });
   }
@@ -111,9 +115,11 @@ export class TradeUpdates {
   }
 
   #send(stream: string, data: object): void {
-    tell(this.#socket, JSON.stringify({ stream, data }));
+    tell(this.#socket, textOf(stream, data));
   }
 }
+
+const textOf = (stream: string, data: object): string => JSON.stringify({ stream, data });
 
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
