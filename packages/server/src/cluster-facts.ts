@@ -14,7 +14,7 @@ export const DRAWN_SECRET = 'drawn';
 export async function factsOf(settings: Settings): Promise<Readonly<Record<string, string>>> {
   const { feed, clock, clockSpeed, calendar, replayPath, cluster, jwtSecret, jwksUrl } = settings;
   const { marketCollarBps, portfolioMarginEquity, riskFreeRate, quoteMaxAgeMs } = settings;
-  const { earlyAssignment, scriptedOrders, live } = settings;
+  const { earlyAssignment, scriptedOrders, live, recordDir } = settings;
   const brokers = await loadBrokers(settings.brokersFile);
   return {
     version: VERSION,
@@ -26,6 +26,7 @@ export async function factsOf(settings: Settings): Promise<Readonly<Record<strin
     'the market (MARKET_FEED, MARKET_CLOCK, CLOCK_SPEED)': digestOf([feed, clock, clockSpeed]),
     ...(live !== undefined && {
       'the source (LIVE_SOURCE, LIVE_PLAN, LIVE_OPTIONS)': digestOf([live.source, live.plan, live.options]),
+      'whether RECORD_DIR is set': digestOf(recordDir !== undefined),
     }),
     ...(feed === 'replay' &&
       replayPath !== undefined && { 'REPLAY_PATH (the files)': digestOf(filesIn(replayPath)) }),

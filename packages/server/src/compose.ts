@@ -63,6 +63,7 @@ export async function compose(
         ...(await sharedDependenciesOf(settings, store, onFatal, surroundings)),
         ...(cluster !== undefined && {
           onMarketRecorded: () => cluster.tellMarket(),
+          liveLead: cluster.liveLead,
           onMarketLost: () => opening.onStruckOut(),
           mayLead: () => cluster.reasons.length === 0,
         }),
@@ -87,7 +88,7 @@ export async function compose(
 }
 
 function clusterOf(
-  { cluster, live }: Settings,
+  { cluster, recordDir }: Settings,
   store: Store,
   note: (text: string) => void = () => undefined,
 ): Cluster | undefined {
@@ -98,7 +99,7 @@ function clusterOf(
     ownership,
     note,
     ask: askerOf({ nodeId: cluster.nodeId, key: keyOfNodes(cluster.secret, ownership) }),
-    isLive: live !== undefined,
+    isByMarket: recordDir !== undefined,
   });
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from './config.js';
 import { EXIT } from './exit-codes.js';
 import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
-import { StoreUnavailable } from './store/journal.js';
+import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
 import { lineOfLog } from './terminal.js';
 
 /** Time between two attempts of a node to begin again. */
@@ -19,6 +19,15 @@ export function lastWords(error: unknown): string {
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
   return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
 }
+
+/**
+ * True for an error that may pass when a node begins again under another incarnation. Its settings have been good: the database is gone or
+ * fails over, so that only a standby answers, or the port was lent to a connection meanwhile.
+ */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof StoreUnavailable ||
+  error instanceof UnusableDatabase ||
+  (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
 
 /** Clears the main thread's young-generation flags, which it has applied already: they would override the limits of its threads. */
 function boundThreads(): void {
@@ -61,9 +70,7 @@ export async function runServer(settings: Settings): Promise<void> {
       hasListened = true;
       if (port !== undefined) http = { ...http, port };
     } catch (error) {
-      // The node was struck out before it listened, or the database is gone when it begins again under another incarnation.
-      const isDatabaseGone = hasListened && error instanceof StoreUnavailable;
-      if (!opening.isStruckOut && !isDatabaseGone) throw error;
+      if (!opening.isStruckOut && !(hasListened && isPassing(error))) throw error;
       log.warn({ err: error }, 'the node could not begin under another incarnation: it tries again');
       await later(RETRY_MS);
     }

@@ -1,5 +1,7 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { Simulations } from '../engine/simulations.js';
+import type { LiveLead } from '../feeds/live-feed.js';
+import type { RelayAnswers, RelayQuestion } from '../feeds/live/quote-relay.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
@@ -29,6 +31,7 @@ const RETRY_MS = 100;
 const MARKET_PATH = '/cluster/market';
 const TAKE_PATH = '/cluster/take';
 const STATUS_PATH = '/cluster/status';
+const SOURCE_PATH = '/cluster/source';
 
 /** Sends a request to another node. Rejects if it does not respond in time. */
 export type AskNode = (node: ClusterNode, path: string, body: object, timeoutMs: number) => Promise<unknown>;
@@ -37,8 +40,8 @@ export interface ClusterParts {
   readonly store: Store;
   readonly ownership: Ownership;
   readonly ask: AskNode;
-  /** The market is that of a live source, to which one node is connected. */
-  readonly isLive: boolean;
+  /** Tenants are placed on the node of the market, which alone records the live source. */
+  readonly isByMarket: boolean;
   /** Logs one line for the operator. */
   readonly note: (text: string) => void;
 }
@@ -74,7 +77,7 @@ export class Cluster {
 
   constructor(parts: ClusterParts) {
     this.#parts = parts;
-    this.placement = new TenantPlacement(parts.ownership, parts.isLive);
+    this.placement = new TenantPlacement(parts.ownership, parts.isByMarket);
   }
 
   /** Reasons why this node accepts no cells; empty = it accepts them. */
@@ -215,12 +218,37 @@ export class Cluster {
       await this.#simulations?.followMarket();
       return { sequence: this.#simulations?.market.published ?? 0 };
     }
+    if (path === SOURCE_PATH) return this.#answerOfSource(body);
     if (path === TAKE_PATH) {
       const { tenantIds } = JSON.parse(body.toString()) as { readonly tenantIds: readonly string[] };
       if (ownership.mayDecide()) await this.placement.receive(tenantIds);
       return {};
     }
     return path === STATUS_PATH ? await this.#status() : undefined;
+  };
+
+  /** Answers only while this node owns the market: an owner that was stopped is not connected any more. */
+  async #answerOfSource(body: Buffer): Promise<object | undefined> {
+    const { placement } = this;
+    if (!placement.servesNow(MARKET_TENANT)) return undefined;
+    const answer = await this.#simulations?.answerOfSource(JSON.parse(body.toString()) as RelayQuestion);
+    return placement.servesNow(MARKET_TENANT) ? answer : undefined;
+  }
+
+  /** The node that is connected to the live source, as this node reaches it. */
+  readonly liveLead: LiveLead = {
+    ask: async <Q extends RelayQuestion>(question: Q, timeoutMs: number) => {
+      const node = await this.placement.ownerOf(MARKET_TENANT);
+      if (node === undefined || node.incarnation === this.#parts.ownership.incarnation)
+        throw new Error('no other node owns the market');
+      try {
+        const answer = await this.#parts.ask(node, SOURCE_PATH, question, timeoutMs);
+        return answer as RelayAnswers[Q['ask']];
+      } catch (error) {
+        this.placement.forget(MARKET_TENANT);
+        throw error;
+      }
+    },
   };
 
   async #status(): Promise<NodeStatus> {

@@ -29,7 +29,7 @@ export interface Residents {
  */
 export class TenantPlacement {
   readonly #ownership: Ownership;
-  readonly #isLive: boolean;
+  readonly #isByMarket: boolean;
   #residents: Residents | undefined;
   /** Owned tenants on their way in. */
   readonly #entering = new Map<string, Promise<void>>();
@@ -43,10 +43,10 @@ export class TenantPlacement {
   readonly #known = new Map<string, number>();
   #isStopping = false;
 
-  /** `isLive`: tenants are placed on the node of the market, which alone is connected to the live source. */
-  constructor(ownership: Ownership, isLive: boolean) {
+  /** `isByMarket`: tenants are placed on the node of the market, which alone records the live source. */
+  constructor(ownership: Ownership, isByMarket: boolean) {
     this.#ownership = ownership;
-    this.#isLive = isLive;
+    this.#isByMarket = isByMarket;
   }
 
   /** From here on tenants can be served. */
@@ -130,7 +130,7 @@ export class TenantPlacement {
   /** The node that should have a tenant. */
   async #preferred(tenantId: string): Promise<ClusterNode | undefined> {
     const candidates = this.#candidates();
-    if (!this.#isLive || tenantId === MARKET_TENANT) return preferredNode(tenantId, candidates);
+    if (!this.#isByMarket || tenantId === MARKET_TENANT) return preferredNode(tenantId, candidates);
     const { owned, incarnation } = this.#ownership;
     const leader = owned.has(MARKET_TENANT)
       ? incarnation
@@ -225,8 +225,8 @@ export class TenantPlacement {
     const self = this.#self();
     if (this.#isStopping || self === undefined) return;
     if (self.unfit.length === 0) await this.receive(await this.#ownership.givenTenants());
-    // The node of a live market keeps its tenants with the market, whatever its clock says.
-    else if (this.#isLive) return;
+    // The node that records a live market keeps its tenants, whatever its clock says.
+    else if (this.#isByMarket) return;
     const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);
     const most = Math.max(1, Math.ceil(own.length / MOVED_PART));
     const { incarnation } = this.#ownership;

@@ -23,7 +23,8 @@ import type {
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { isLive, isRecording } from '../feeds/live-feed.js';
-import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
+import type { RelayQuestion } from '../feeds/live/quote-relay.js';
+import type { InterestRank, LiveHost, LiveLead } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { EVENT_TAGS, settingsOf } from '../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
@@ -98,6 +99,8 @@ export interface SharedDependencies {
   readonly importFolder: string;
   /** Resolves when the other nodes of the cluster have applied the market's records. */
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
+  /** The node that is connected to the live source; absent = this one is. */
+  readonly liveLead?: LiveLead | undefined;
   /** This node has lost the market to another node: simulations in memory follow the wrong one. Only in a cluster. */
   readonly onMarketLost?: (() => void) | undefined;
   /** True when this node may acquire the market at its start; absent = there is no other node. */
@@ -210,6 +213,8 @@ export class Simulations {
   private readonly restingFeeds = new Map<string, Feed>();
   /** Simulations that stay closed until the next start, with the reason. */
   private readonly broken = new Map<string, string>();
+  /** Record of another node's market up to which simulations on the live source have its listings. */
+  private listingsMetAt = 0;
   private watcher: SimulationWatcher | undefined;
   private readonly sweep: NodeJS.Timeout;
   /** Lists of feeds that are the same for many simulations, indexed once. */
@@ -281,7 +286,7 @@ export class Simulations {
     await ground.time.remember();
     const simulations = new Simulations(ground, market, config, listings, clocks);
     await simulations.imports.resume();
-    if (!isReplica) simulations.connectLive();
+    simulations.connectLive();
     await simulations.openAtStake();
     return simulations;
   }
@@ -291,6 +296,18 @@ export class Simulations {
     if (!this.market.isReplica) return;
     await this.market.followJournal();
     followClock(this.market, this.clocks);
+    if (isLive(this.market.feed)) await this.followLiveListings();
+  }
+
+  /** Repeats listings and corporate actions from a live source on simulations that follow no market. */
+  private async followLiveListings(): Promise<void> {
+    const { published } = this.market;
+    if (published <= this.listingsMetAt) return;
+    for (const simulation of this.onSourceAlone())
+      for (const command of commandsToMeet(this.market.brokerage, simulation.brokerage, false))
+        if (command.type === 'ListInstruments' || command.type === 'AnnounceActions')
+          await simulation.submit(command);
+    this.listingsMetAt = published;
   }
 
   /** This node decides for the market from here on: the store has its cell. */
@@ -379,10 +396,20 @@ export class Simulations {
     await this.close();
   }
 
-  /** Connects to a live source. Of the nodes of a cluster the node of the market alone does so (D202). */
+  /** Connects to a live source. Of the nodes of a cluster the node of the market alone does so, and the others follow it (D202). */
   private connectLive(): void {
-    const { feed } = this.market;
-    if (isLive(feed)) feed.start(this.liveHost());
+    const { feed, isReplica } = this.market;
+    if (!isLive(feed)) return;
+    const { liveLead } = this.ground;
+    if (!isReplica) feed.start(this.liveHost());
+    else if (liveLead !== undefined) feed.follow(this.liveHost(), liveLead);
+  }
+
+  /** Answers another node about the live source. Rejects if this node is not connected to it. */
+  async answerOfSource(question: RelayQuestion): Promise<object> {
+    const { feed, isReplica } = this.market;
+    if (!isLive(feed) || isReplica) throw new NoLiveSource();
+    return feed.answer(question);
   }
 
   /** Callbacks of the live feed. */
@@ -411,9 +438,13 @@ export class Simulations {
    */
   private async onLiveMarkets(command: Command): Promise<void> {
     await this.market.submit(command);
+    for (const simulation of this.onSourceAlone()) await simulation.submit(command);
+  }
+
+  /** Simulations in memory on the source or its recording that follow no market. */
+  private *onSourceAlone(): Generator<Simulation> {
     for (const { opened } of this.open.values())
-      if (opened !== undefined && this.isOfSource(opened.feed) && opened.market === opened)
-        await opened.submit(command);
+      if (opened !== undefined && this.isOfSource(opened.feed) && opened.market === opened) yield opened;
   }
 
   /** True for the feed of the source, and for its recording. */

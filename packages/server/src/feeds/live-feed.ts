@@ -1,5 +1,6 @@
 import type { CorporateAction, Instant, Instrument, Quote, TradingDate } from '@sandpit/core';
 import type { Feed, MarketEvent } from './feed.js';
+import type { RelayAnswers, RelayQuestion } from './live/quote-relay.js';
 
 /** Why a symbol is subscribed, the most important first (D182). */
 export const INTEREST_RANKS = ['ORDER', 'POSITION', 'STREAM', 'QUESTION'] as const;
@@ -74,6 +75,12 @@ export class MarketDataLimit extends Error {
   }
 }
 
+/** The node of a cluster that is connected to the source, as the others reach it. */
+export interface LiveLead {
+  /** Rejects if the node does not answer in time, or is not connected to the source. */
+  ask<Q extends RelayQuestion>(question: Q, timeoutMs: number): Promise<RelayAnswers[Q['ask']]>;
+}
+
 /** A feed of the present: one connection to a source, shared by all simulations on it. */
 export interface LiveFeed extends Feed {
   readonly kind: 'live';
@@ -81,6 +88,10 @@ export interface LiveFeed extends Feed {
   readonly delayMs: number;
   /** Connects until the feed is closed. A second call does nothing. */
   start(host: LiveHost): void;
+  /** Follows the quotes of the node that is connected, until `start`. A second call does nothing. */
+  follow(host: LiveHost, lead: LiveLead): void;
+  /** Answers a node that follows. */
+  answer(question: RelayQuestion): Promise<RelayAnswers[RelayQuestion['ask']]>;
   /** The events in (after, until] in symbols of interest, and all halts. After this call there are no further events in that range. */
   take(after: Instant, until: Instant, isOfInterest: (symbol: string) => boolean): readonly MarketEvent[];
   /**

@@ -7,6 +7,7 @@ import {
   type InterestRank,
   type LiveFeed,
   type LiveHost,
+  type LiveLead,
   MarketDataLimit,
   type UnsupportedAction,
 } from '../live-feed.js';
@@ -15,8 +16,11 @@ import type { AssetList } from './asset-list.js';
 import { BarCache } from './bar-cache.js';
 import { OptionContracts } from './option-contracts.js';
 import { QuoteBook } from './quote-book.js';
+import { QuoteRelay } from './quote-relay.js';
+import type { RelayAnswers, RelayQuestion } from './quote-relay.js';
 import type { TickRecorder } from './recorder.js';
 import { covers } from './recording-reader.js';
+import { RelayedMarket } from './relayed-market.js';
 import { Sessions } from './sessions.js';
 import { STREAM_TIMINGS, type StreamTimings } from './socket-stream.js';
 import { failureText, SourceFailure } from './source.js';
@@ -66,8 +70,13 @@ export class LiveMarketFeed implements LiveFeed {
   readonly #stocks: Subscription;
   readonly #optionsStream: Subscription | undefined;
   readonly #listing: Listing;
+  readonly #relay: QuoteRelay;
   /** Absent until it is started. */
   #hosted: Hosted | undefined;
+  /** Present on a node of a cluster that follows the connected one. */
+  #relayed: RelayedMarket | undefined;
+  /** Present once it follows or is started. */
+  #host: LiveHost | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
   #refusedBy: string | undefined;
   #refusedSinceMs = 0;
@@ -80,6 +89,9 @@ export class LiveMarketFeed implements LiveFeed {
     this.delayMs = source.delayMs;
     this.#listing = { instruments: assets.instruments() };
     this.#tape = new TickTape(() => this.#now(), options.recorder?.seq);
+    this.#relay = new QuoteRelay(this.#tape, this, (underlying) =>
+      this.#hosted?.contracts.openInterestOf(underlying),
+    );
     this.#book = new QuoteBook(
       this.#tape,
       {
@@ -122,6 +134,9 @@ export class LiveMarketFeed implements LiveFeed {
 
   start(host: LiveHost): void {
     if (this.#hosted !== undefined) return;
+    this.#relayed?.stop();
+    this.#relayed = undefined;
+    this.#host = host;
     const { calendar, note, recorder } = this.#options;
     const source = this.#source;
     const onActions = recorder && ((actions: readonly CorporateAction[]) => recorder.noteActions(actions));
@@ -143,6 +158,18 @@ export class LiveMarketFeed implements LiveFeed {
     }
     this.#lookTimer = setInterval(() => this.#look(), LOOK_MS).unref();
     this.#look();
+  }
+
+  follow(host: LiveHost, lead: LiveLead): void {
+    // Forks read the recording of the connected node, where the tenants are.
+    if (this.#host !== undefined || this.#options.recorder !== undefined) return;
+    this.#host = host;
+    const [tape, relay] = [this.#tape, this.#relay];
+    this.#relayed = new RelayedMarket({ tape, relay, host, lead, onTick: (tick) => this.#onTick(tick) });
+  }
+
+  answer(question: RelayQuestion): Promise<RelayAnswers[RelayQuestion['ask']]> {
+    return this.#relay.answer(question);
   }
 
   listing(): Listing {
@@ -176,16 +203,20 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   openInterest(symbol: string): number | undefined {
-    return this.#hosted?.contracts.openInterest(symbol);
+    return this.#relayed?.openInterest(symbol) ?? this.#hosted?.contracts.openInterest(symbol);
   }
 
   bars(query: BarQuery): Promise<readonly Bar[]> {
-    return this.#hosted?.host.instrument(query.symbol) === undefined || query.limit <= 0
+    return this.#host?.instrument(query.symbol) === undefined || query.limit <= 0
       ? Promise.resolve([])
       : this.#bars.bars(query);
   }
 
   async want(symbols: Iterable<string>, rank: InterestRank, isNeeded: boolean): Promise<void> {
+    if (this.#relayed !== undefined) {
+      await this.#relayed.want(symbols, rank, isNeeded);
+      await this.#untilReceived();
+    }
     if (this.#hosted === undefined) return;
     const { host, contracts, actions } = this.#hosted;
     const fresh: Promise<void>[] = [];
@@ -219,6 +250,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined> {
+    if (this.#relayed !== undefined) return this.#relayed.chain(underlying, expiration);
     const hasOptions = this.#optionsStream !== undefined || this.#source.hasOptionsAmongStocks === true;
     return hasOptions && this.#hosted !== undefined
       ? this.#hosted.contracts.chain(underlying, expiration)
@@ -226,6 +258,8 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   status(): FeedStatus {
+    const relayed = this.#relayed?.status;
+    if (relayed !== undefined) return { ...relayed, counts: { ...this.#book.counts } };
     const source = this.#source;
     const parts = [this.#stocks, ...(this.#optionsStream === undefined ? [] : [this.#optionsStream])];
     const worst = parts.find(({ isConnected }) => !isConnected) ?? this.#stocks;
@@ -251,7 +285,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   unsupportedActions(): readonly UnsupportedAction[] {
-    return this.#hosted?.actions.unsupported ?? [];
+    return this.#relayed?.unsupported ?? this.#hosted?.actions.unsupported ?? [];
   }
 
   saveRecording(): void {
@@ -272,19 +306,20 @@ export class LiveMarketFeed implements LiveFeed {
     return covers(recorder.directory, calendar, at);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     clearInterval(this.#lookTimer);
-    this.#stocks.stop();
-    this.#optionsStream?.stop();
+    this.#relayed?.stop();
+    this.#relay.close();
     this.#bars.close();
-    return this.#options.recorder?.close() ?? Promise.resolve();
+    await Promise.all([this.#stocks.stop(), this.#optionsStream?.stop(), this.#options.recorder?.close()]);
   }
 
   #now(): Instant {
-    return this.#hosted?.host.now() ?? Instant.ofMs(Date.now() - this.delayMs);
+    return this.#host?.now() ?? Instant.ofMs(Date.now() - this.delayMs);
   }
 
   #onTick(tick: Tick): void {
+    this.#relay.note(tick);
     this.#options.recorder?.add(tick);
     if (tick.kind === 'T' && tick.quote !== undefined) this.#bars.note(tick.quote, tick.received);
     if (tick.quote !== undefined) this.#subscriptionOf(tick.symbol)?.heard(tick.symbol);
@@ -306,8 +341,8 @@ export class LiveMarketFeed implements LiveFeed {
     this.#refusedBy = reason;
     this.#refusedSinceMs = Date.now();
     this.#options.note(`The market data source refuses: ${reason}`);
-    this.#stocks.stop();
-    this.#optionsStream?.stop();
+    void this.#stocks.stop();
+    void this.#optionsStream?.stop();
   }
 
   /** Subscribes to symbols with orders and positions, and refreshes corporate actions and assets when due. */
@@ -316,7 +351,7 @@ export class LiveMarketFeed implements LiveFeed {
     const { host, actions } = this.#hosted;
     const stocks: [string, InterestRank][] = [];
     const options: [string, InterestRank][] = [];
-    for (const [symbol, rank] of host.interest())
+    for (const [symbol, rank] of [...host.interest(), ...this.#relay.interest()])
       (this.#subscriptionOf(symbol) === this.#stocks ? stocks : options).push([symbol, rank]);
     this.#stocks.stand(stocks);
     this.#optionsStream?.stand(options);

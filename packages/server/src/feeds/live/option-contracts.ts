@@ -38,6 +38,12 @@ export class OptionContracts {
     return this.#openInterest.get(symbol);
   }
 
+  /** Contracts on an underlying with their open interest, as far as known. */
+  openInterestOf(underlying: string): readonly (readonly [symbol: string, contracts: number])[] {
+    const root = underlying.replaceAll('.', '');
+    return [...this.#openInterest].filter(([symbol]) => symbol.startsWith(root));
+  }
+
   /** True when a symbol names a contract on a listed underlying. */
   isNamed(symbol: string): boolean {
     return contractNamed(symbol, this.#parts.host) !== undefined;

@@ -31,9 +31,10 @@ export class PollingStream {
     if (this.#isReady) this.#listener.confirmed(symbols);
   }
 
-  stop(): void {
+  stop(): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    return Promise.resolve();
   }
 
   async #poll(): Promise<void> {

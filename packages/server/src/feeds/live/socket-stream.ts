@@ -73,10 +73,11 @@ export class SocketStream {
     if (this.#isReady) this.#conversation?.subscribe(symbols);
   }
 
-  stop(): void {
+  /** Resolves when the connection is closed, a second later at the latest. */
+  async stop(): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#end();
+    await this.#end();
   }
 
   async #connect(): Promise<void> {
@@ -180,7 +181,7 @@ export class SocketStream {
     // A source that hangs up on every new connection is not stormed.
     if (wasReady && performance.now() - this.#readyAt >= this.#timings.longestBackoffMs) this.#attempts = 0;
     const aliveAt = this.#aliveAt;
-    this.#end();
+    void this.#end();
     if (wasReady) this.#listener.lost(aliveAt);
     this.#listener.failed(failure);
     if (this.#isOver || failure.kind === 'REFUSED') return;
@@ -196,19 +197,21 @@ export class SocketStream {
     return ms * (0.5 + Math.random());
   }
 
-  #end(): void {
+  #end(): Promise<void> {
     clearTimeout(this.#timer);
     clearInterval(this.#heart);
     this.#isReady = false;
     this.#conversation = undefined;
     const socket = this.#socket;
     this.#socket = undefined;
-    if (socket === undefined) return;
+    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return Promise.resolve();
     socket.on('error', () => undefined);
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     if (socket.readyState === WebSocket.CONNECTING) socket.terminate();
     else {
       socket.close();
       setTimeout(() => socket.terminate(), 1000).unref();
     }
+    return closed;
   }
 }

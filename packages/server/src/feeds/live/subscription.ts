@@ -71,13 +71,15 @@ export class Subscription {
     this.#stream.start();
   }
 
-  stop(): void {
+  /** Resolves when the connection is closed, a second later at the latest. */
+  async stop(): Promise<void> {
     this.#isOver = true;
     this.#isReady = false;
     clearTimeout(this.#gathering);
-    this.#stream.stop();
+    const stopped = this.#stream.stop();
     for (const resolves of this.#firsts.values()) for (const resolve of resolves) resolve();
     this.#firsts.clear();
+    await stopped;
   }
 
   get limit(): number {

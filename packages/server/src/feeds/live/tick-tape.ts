@@ -91,6 +91,23 @@ export class TickTape {
     return this.#ofSymbol.get(symbol)?.at(-1)?.quote;
   }
 
+  /** Number of the last tick. */
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  /** The ticks after one of them; undefined if some of these are no longer kept. */
+  after(seq: number): readonly Tick[] | undefined {
+    if (seq >= this.#seq) return [];
+    const first = this.#ticks[0]?.seq ?? Infinity;
+    return seq + 1 < first ? undefined : this.#ticks.slice(seq + 1 - first);
+  }
+
+  /** The latest quote of each symbol. */
+  inForce(): readonly Quote[] {
+    return [...this.#ofSymbol.values()].flatMap((own) => own.at(-1)?.quote ?? []);
+  }
+
   /** Drops a symbol without a holder or reader. */
   forget(symbol: string): void {
     this.#ofSymbol.delete(symbol);

@@ -135,8 +135,8 @@ export class DatabaseAddress {
         found.push(connection);
         setTimeout(decide, OTHERS_MS).unref();
       } catch (error) {
-        // The most useful error for the operator: a refusal rather than an unreachable host.
-        if (!(last instanceof UnusableDatabase)) last = error as Error;
+        // The most useful error for the operator: a refusal rather than an unreachable host, unless that may be the primary.
+        if (last === undefined || urgencyOf(error) > urgencyOf(last)) last = error as Error;
       }
     });
     void Promise.all(attempts).then(decide);
@@ -196,11 +196,19 @@ export class DatabaseAddress {
 const socketOf = (client: pg.Client): { destroy(): void } =>
   (client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection.stream;
 
+/** A host of the database that accepts no writes: a standby. */
+class ReadOnlyHost extends UnusableDatabase {}
+
+function urgencyOf(error: unknown): number {
+  if (error instanceof ReadOnlyHost) return 0;
+  return error instanceof UnusableDatabase ? 2 : 1;
+}
+
 function refuseUnfit({ version, shown, isReadOnly, isSafe }: AboutServer, where: string): void {
   if (version < OLDEST_VERSION)
     throw new UnusableDatabase(`DATABASE_URL: PostgreSQL 14 or later is needed; ${where} is ${shown}`);
   if (isReadOnly)
-    throw new UnusableDatabase(
+    throw new ReadOnlyHost(
       `DATABASE_URL: ${where} is read-only; name the primary, or all hosts separated by commas`,
     );
   if (!isSafe)

@@ -56,6 +56,8 @@ it('a store fails over to a synchronous standby with every acknowledged record, 
     await expect(store.journal.append(recordOf('main', 3))).rejects.toThrow(StoreUnavailable);
     // Both hosts refuse: one is gone, the other one is read-only.
     await expect(store.contents?.answers('', 1)).rejects.toThrow(StoreUnavailable);
+    // A server that starts now says so: the settings are right.
+    await expect(open(both)).rejects.toThrow(/^no connection to PostgreSQL at .*ECONNREFUSED/);
     await standby.promote();
     await isServed(store);
     const seqs = async (): Promise<readonly number[]> =>
