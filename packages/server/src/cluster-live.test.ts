@@ -1,4 +1,4 @@
-/** Nodes of a cluster on a live source: one of them has the connection (D202). */
+/** Nodes of a cluster on a live source: one of them has the connection, the others follow its quotes (D202). */
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { ALPACA } from './feeds/live/testing/vendors.js';
@@ -10,34 +10,68 @@ import { freePort } from './testing/free-port.js';
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 const WAIT = { timeout: 25_000, interval: 50 };
+const TENANTS = Array.from({ length: 12 }, (_, index) => `tenant-${index}`);
 
-function token(): string {
+function tokenOf(tenantId: string): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const iat = Math.floor(Date.now() / 1000);
-  const claims = { sub: 'bot', tier: 'ENTERPRISE', scope: 'trade read simulate admin', iat, exp: iat + 3600 };
+  const claims = {
+    sub: tenantId,
+    tier: 'ENTERPRISE',
+    scope: 'trade read simulate admin',
+    iat,
+    exp: iat + 3600,
+  };
   const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ ...claims, jti: randomUUID() })}`;
   return `${content}.${createHmac('sha256', JWT_SECRET).update(content).digest('base64url')}`;
 }
 
+async function call(tenantId: string, url: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${tokenOf(tenantId)}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const node = response.headers.get('x-sandpit-node');
+  return { status: response.status, node, body: (await response.json()) as Record<string, unknown> };
+}
+
+interface Node {
+  readonly server: ServerProcess;
+  readonly url: string;
+}
+
+/** A resting order of a tenant, as it is seen through one node. */
+class RestingOrder {
+  readonly #tenantId: string;
+  readonly #path: string;
+
+  private constructor(tenantId: string, path: string) {
+    this.#tenantId = tenantId;
+    this.#path = path;
+  }
+
+  static async place(tenantId: string, url: string, limitPrice: number): Promise<RestingOrder> {
+    const opened = await call(tenantId, url, 'POST', '/v1/accounts/portfolios', cashPortfolioBody());
+    const order = restingOrderBody(String(opened.body.portfolioId), { limitPrice, timeInForce: 'DAY' });
+    const placed = await call(tenantId, url, 'POST', '/v1/orders', order);
+    expect(placed.status).toBe(201);
+    return new RestingOrder(tenantId, `/v1/orders/${placed.body.orderId as string}`);
+  }
+
+  async seenAt(url: string): Promise<{ readonly node: string | null; readonly status: unknown }> {
+    const { node, body } = await call(this.#tenantId, url, 'GET', this.#path);
+    return { node, status: body.status };
+  }
+}
+
 it(
-  'MARKET_FEED=live in a cluster: the market’s node is killed, another connects, and a resting order fills there',
+  'MARKET_FEED=live in a cluster: orders fill on every node by the quotes of one connection, also after the node with the connection was stopped and killed',
   () =>
     inDirectory(async (directory) => {
       const fake = await ALPACA.start();
       const databaseUrl = await newDatabase();
-      const headers = { authorization: `Bearer ${token()}`, 'content-type': 'application/json' };
-      const call = async (url: string, method: string, path: string, body?: object) => {
-        const response = await fetch(`${url}${path}`, {
-          method,
-          headers,
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        });
-        const node = response.headers.get('x-sandpit-node');
-        return { status: response.status, node, body: (await response.json()) as Record<string, unknown> };
-      };
-      const launch = async (
-        name: string,
-      ): Promise<{ readonly server: ServerProcess; readonly url: string }> => {
+      const launch = async (name: string): Promise<Node> => {
         const port = await freePort();
         const server = ServerProcess.launch({
           DATABASE_URL: databaseUrl,
@@ -57,43 +91,64 @@ it(
         return { server, url: await server.listening };
       };
       fake.setSnapshot({ symbol: 'AAPL', atMs: MONDAY_TEN, bid: 100, ask: 100.02 });
-      const first = await launch('a');
-      const second = await launch('b');
+      const a = await launch('a');
+      const b = await launch('b');
       try {
-        const feedOf = async (url: string): Promise<Record<string, unknown>> =>
-          (await call(url, 'GET', '/v1/ready')).body.feed as Record<string, unknown>;
-        await expect.poll(async () => (await feedOf(first.url)).status, WAIT).toBe('connected');
-        expect(await call(second.url, 'GET', '/v1/ready')).toMatchObject({
-          status: 200,
-          body: { feed: { status: 'reconnecting', reason: 'the node of the market has the connection' } },
-        });
+        const feedOf = async ({ url }: Node): Promise<unknown> =>
+          ((await call('tenant-0', url, 'GET', '/v1/ready')).body.feed as Record<string, unknown>).status;
+        const quote = async (bid: number): Promise<void> => {
+          const { now } = (await call('tenant-0', b.url, 'GET', '/v1/simulation/clock')).body;
+          fake.quote({ symbol: 'AAPL', atMs: Date.parse(now as string), bid, ask: bid + 0.01 });
+        };
+        for (const node of [a, b]) await expect.poll(() => feedOf(node), WAIT).toBe('connected');
         expect(fake.vendor.connections.size).toBe(1);
-        const opened = await call(second.url, 'POST', '/v1/accounts/portfolios', cashPortfolioBody());
-        expect([opened.status, opened.node]).toEqual([201, 'a']);
-        const placed = await call(
-          second.url,
-          'POST',
-          '/v1/orders',
-          restingOrderBody(String(opened.body.portfolioId), { limitPrice: 90, timeInForce: 'DAY' }),
-        );
-        expect([placed.status, placed.node]).toEqual([201, 'a']);
+        const owners = new Map<string | null, string>();
+        for (const tenant of TENANTS)
+          owners.set((await call(tenant, a.url, 'GET', '/v1/orders')).node, tenant);
+        const [ofA = '', ofB = ''] = [owners.get('a'), owners.get('b')];
+        expect([ofA, ofB]).not.toContain('');
+
+        // An order on the node without the connection subscribes its symbol there, and fills by the quotes of the other node.
+        const first = await RestingOrder.place(ofB, a.url, 90);
         await expect.poll(() => [...fake.subscribed()], WAIT).toEqual(['AAPL']);
-        await first.server.end('SIGKILL');
+        await quote(89.98);
+        await expect.poll(() => first.seenAt(a.url), WAIT).toEqual({ node: 'b', status: 'FILLED' });
+        fake.quote({ symbol: 'AAPL', atMs: MONDAY_TEN + 60_000, bid: 100, ask: 100.02 });
+
+        // The node with the connection is stopped. A quote that only it has received fills nothing, then or later.
+        const orders = [await RestingOrder.place(ofA, a.url, 80), await RestingOrder.place(ofB, b.url, 80)];
+        const seen = (url: string) => Promise.all(orders.map((order) => order.seenAt(url)));
+        fake.connectionLimit = 2;
+        a.server.child.kill('SIGSTOP');
+        await quote(79.5);
+        await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(2);
+        const active = [
+          { node: 'b', status: 'ACTIVE' },
+          { node: 'b', status: 'ACTIVE' },
+        ];
+        await expect.poll(() => seen(b.url), WAIT).toEqual(active);
+        a.server.child.kill('SIGCONT');
+        // It begins again, without a connection of its own.
+        await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(1);
+        await expect.poll(() => feedOf(a).catch(() => 'away'), WAIT).toBe('connected');
+        expect((await seen(b.url)).map(({ status }) => status)).toEqual(['ACTIVE', 'ACTIVE']);
+
+        // The node that has the connection now is killed: the other one connects, and subscribes without a request.
+        await b.server.end('SIGKILL');
         await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(0);
-        // Without a request: the resting order subscribes its symbol at the new node.
         await expect.poll(() => [...fake.subscribed()], WAIT).toEqual(['AAPL']);
-        expect(fake.vendor.connections.size).toBe(1);
-        const path = `/v1/orders/${placed.body.orderId as string}`;
-        const resting = await call(second.url, 'GET', path);
-        expect([resting.node, resting.body.status]).toEqual(['b', 'ACTIVE']);
-        const { now } = (await call(second.url, 'GET', '/v1/simulation/clock')).body;
-        fake.quote({ symbol: 'AAPL', atMs: Date.parse(now as string), bid: 89.98, ask: 89.99 });
-        await expect.poll(async () => (await call(second.url, 'GET', path)).body.status, WAIT).toBe('FILLED');
-        expect((await feedOf(second.url)).status).toBe('connected');
+        const { now } = (await call(ofA, a.url, 'GET', '/v1/simulation/clock')).body;
+        fake.quote({ symbol: 'AAPL', atMs: Date.parse(now as string), bid: 79.98, ask: 79.99 });
+        const filled = [
+          { node: 'a', status: 'FILLED' },
+          { node: 'a', status: 'FILLED' },
+        ];
+        await expect.poll(() => seen(a.url), WAIT).toEqual(filled);
       } finally {
-        await Promise.all([first.server.end('SIGKILL'), second.server.end('SIGKILL')]);
+        a.server.child.kill('SIGCONT');
+        await Promise.all([a.server.end('SIGKILL'), b.server.end('SIGKILL')]);
         await fake.stop();
       }
     }),
-  90_000,
+  120_000,
 );

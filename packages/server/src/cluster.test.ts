@@ -261,6 +261,31 @@ describe('Three nodes on one database', () => {
     }
   });
 
+  it('putInstruments: refuses another class of a symbol that is ordered on any node (D202)', async () => {
+    const byNode = new Map<string | null, string>();
+    for (const tenantId of TENANTS)
+      byNode.set((await ask(named('a'), tokenOf(tenantId), 'GET', '/v1/orders')).node, tenantId);
+    expect(byNode.size).toBeGreaterThan(1);
+    const symbols = [...byNode.values()].map((_, index) => `ON${'ABC'[index] ?? ''}`);
+    const quotes = symbols.map((symbol) => ({ symbol, bid: 99.9, ask: 100, last: 100 }));
+    expect(
+      (await ask(named('b'), tokenOf('tenant-0'), 'PUT', '/v1/simulation/quotes', { quotes })).status,
+    ).toBe(200);
+    for (const [index, tenantId] of [...byNode.values()].entries()) {
+      const token = tokenOf(tenantId);
+      const portfolioId = await openPortfolio(named('a'), token);
+      const order = { ...restingOrderBody(portfolioId), symbol: symbols[index] };
+      expect((await ask(named('a'), token, 'POST', '/v1/orders', order)).status).toBe(201);
+    }
+    const instruments = symbols.map((symbol) => ({ assetClass: 'INDEX', symbol }));
+    const refused = await ask(named('c'), tokenOf('tenant-0'), 'PUT', '/v1/simulation/instruments', {
+      instruments,
+    });
+    expect(refused.status).toBe(400);
+    for (const symbol of symbols)
+      expect(JSON.stringify(refused.body)).toContain(`${symbol} is held or ordered`);
+  });
+
   it('a WebSocket of the Alpaca dialect works at every node', async () => {
     const token = tokenOf('tenant-5');
     const portfolioId = await openPortfolio(named('a'), token);

@@ -63,6 +63,7 @@ export async function compose(
         ...(await sharedDependenciesOf(settings, store, onFatal, surroundings)),
         ...(cluster !== undefined && {
           onMarketRecorded: () => cluster.tellMarket(),
+          classesInUseElsewhere: cluster.classesInUse,
           liveLead: cluster.liveLead,
           onMarketLost: () => opening.onStruckOut(),
           mayLead: () => cluster.reasons.length === 0,

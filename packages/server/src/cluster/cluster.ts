@@ -1,7 +1,9 @@
 import { setTimeout as later } from 'node:timers/promises';
+import type { Instrument } from '@sandpit/core';
 import type { Simulations } from '../engine/simulations.js';
 import type { LiveLead } from '../feeds/live-feed.js';
 import type { RelayAnswers, RelayQuestion } from '../feeds/live/quote-relay.js';
+import { StoreUnavailable } from '../store/journal.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
@@ -32,6 +34,7 @@ const MARKET_PATH = '/cluster/market';
 const TAKE_PATH = '/cluster/take';
 const STATUS_PATH = '/cluster/status';
 const SOURCE_PATH = '/cluster/source';
+const CLASSES_PATH = '/cluster/classes';
 
 /** Sends a request to another node. Rejects if it does not respond in time. */
 export type AskNode = (node: ClusterNode, path: string, body: object, timeoutMs: number) => Promise<unknown>;
@@ -218,6 +221,10 @@ export class Cluster {
       await this.#simulations?.followMarket();
       return { sequence: this.#simulations?.market.published ?? 0 };
     }
+    if (path === CLASSES_PATH) {
+      const { instruments } = JSON.parse(body.toString()) as { readonly instruments: readonly Instrument[] };
+      return { inUse: this.#simulations?.market.classesInUse(instruments) ?? [] };
+    }
     if (path === SOURCE_PATH) return this.#answerOfSource(body);
     if (path === TAKE_PATH) {
       const { tenantIds } = JSON.parse(body.toString()) as { readonly tenantIds: readonly string[] };
@@ -234,6 +241,18 @@ export class Cluster {
     const answer = await this.#simulations?.answerOfSource(JSON.parse(body.toString()) as RelayQuestion);
     return placement.servesNow(MARKET_TENANT) ? answer : undefined;
   }
+
+  /** Reasons of other nodes against another class of instruments. Rejects with `StoreUnavailable` if one of them does not answer. */
+  readonly classesInUse = async (instruments: readonly Instrument[]): Promise<readonly string[]> => {
+    const answers = this.#others().map((node) =>
+      this.#parts.ask(node, CLASSES_PATH, { instruments }, ASK_MS),
+    );
+    try {
+      return (await Promise.all(answers)).flatMap((said) => (said as { readonly inUse: string[] }).inUse);
+    } catch (error) {
+      throw new StoreUnavailable('another node does not answer', { cause: error });
+    }
+  };
 
   /** The node that is connected to the live source, as this node reaches it. */
   readonly liveLead: LiveLead = {

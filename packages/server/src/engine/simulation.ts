@@ -1,5 +1,5 @@
 import { hasInterestIn, Instant, isIdle, isOver } from '@sandpit/core';
-import type { Brokerage, Command, Outcome, Quote, RulesInForce } from '@sandpit/core';
+import type { Brokerage, Command, Instrument, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
@@ -66,6 +66,9 @@ export interface SimulationParts {
   readonly isReplica?: boolean;
   /** Resolves when the other nodes have applied all records of this market. */
   readonly onRecorded?: (() => Promise<void>) | undefined;
+  /** Reasons of other nodes against another class of instruments. */
+  readonly classesInUseElsewhere?:
+    ((instruments: readonly Instrument[]) => Promise<readonly string[]>) | undefined;
 }
 
 /** Continuation of a parent's journal by a fork. */
@@ -119,6 +122,7 @@ export class Simulation implements Follower {
   /** Changes of the market that this simulation has not processed yet, oldest first. */
   readonly #toFollow: MarketChange[] = [];
   readonly #onRecorded: (() => Promise<void>) | undefined;
+  readonly #classesInUseElsewhere: SimulationParts['classesInUseElsewhere'];
   /** Reads of the journal of another node's market, one after the other. */
   #following: Promise<void> = Promise.resolve();
   #lastAlone: Promise<void> = Promise.resolve();
@@ -152,6 +156,7 @@ export class Simulation implements Follower {
     });
     this.#records.isFollowing = parts.isReplica === true;
     this.#onRecorded = parts.onRecorded;
+    this.#classesInUseElsewhere = parts.classesInUseElsewhere;
     this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
     this.#executor = new CommandExecutor(
       brokerage,
@@ -729,6 +734,17 @@ export class Simulation implements Follower {
       `a decision failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     );
     return new StoreUnavailable('the simulation is out of service', { cause: error });
+  }
+
+  /** Reasons against another class of instruments: orders and positions of the cells that follow it and are open on this node. */
+  classesInUse(instruments: readonly Instrument[]): readonly string[] {
+    return [...new Set([...this.followers].flatMap((cell) => cell.brokerage.classesInUse(instruments)))];
+  }
+
+  /** The same on all nodes. Rejects with `StoreUnavailable` if one of them does not answer. */
+  async classesInUseAnywhere(instruments: readonly Instrument[]): Promise<readonly string[]> {
+    const elsewhere = (await this.#classesInUseElsewhere?.(instruments)) ?? [];
+    return [...new Set([...elsewhere, ...this.classesInUse(instruments)])];
   }
 
   /** The cells that follow it and are open. */

@@ -14,6 +14,7 @@ import type {
   BrokerConfiguration,
   Calendar,
   Command,
+  Instrument,
   Instruments,
   Listing,
   Money,
@@ -99,6 +100,9 @@ export interface SharedDependencies {
   readonly importFolder: string;
   /** Resolves when the other nodes of the cluster have applied the market's records. */
   readonly onMarketRecorded?: (() => Promise<void>) | undefined;
+  /** Reasons of other nodes against another class of instruments of the market. */
+  readonly classesInUseElsewhere?:
+    ((instruments: readonly Instrument[]) => Promise<readonly string[]>) | undefined;
   /** The node that is connected to the live source; absent = this one is. */
   readonly liveLead?: LiveLead | undefined;
   /** This node has lost the market to another node: simulations in memory follow the wrong one. Only in a cluster. */
@@ -1365,7 +1369,11 @@ async function openSimulation(
     onError,
     onOutOfService: (reason) => noteOutOfService(ground, id, reason),
     tell: ground.tell,
-    ...(id === MARKET && { isReplica, onRecorded: ground.onMarketRecorded }),
+    ...(id === MARKET && {
+      isReplica,
+      onRecorded: ground.onMarketRecorded,
+      classesInUseElsewhere: ground.classesInUseElsewhere,
+    }),
   });
   try {
     await simulation.start();

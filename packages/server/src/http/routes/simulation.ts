@@ -78,7 +78,7 @@ export const simulationHandlers: SimulationHandlers = {
     });
   },
 
-  putInstruments(asked) {
+  async putInstruments(asked) {
     const call = ofMarket(asked);
     const { brokerage } = call.simulation;
     const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
@@ -88,10 +88,8 @@ export const simulationHandlers: SimulationHandlers = {
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
     // The market itself has no positions; its followers may.
-    const inUse = new Set(
-      [...call.simulation.followers].flatMap((cell) => cell.brokerage.classesInUse(instruments)),
-    );
-    if (inUse.size > 0) return refuse(400, [...inUse]);
+    const inUse = await call.simulation.classesInUseAnywhere(instruments);
+    if (inUse.length > 0) return refuse(400, inUse);
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, ({ result }) =>
       result !== undefined
         ? answerTo(result)

@@ -42,6 +42,8 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
   actions: Record<string, readonly object[]> = {};
   /** Symbols at once; what the vendor enforces. */
   symbolLimit = Infinity;
+  /** Connections to a stream at once. */
+  connectionLimit = 1;
   /** The plan of the key has the feed. */
   hasPlan = true;
   greets = true;
@@ -185,7 +187,7 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
       const others = [...this.#sessions].filter(
         ([other, { isAuthenticated }]) => isAuthenticated && this.connections.get(other) === path,
       );
-      if (others.length > 0) this.#error(connection, 406, 'connection limit exceeded');
+      if (others.length >= this.connectionLimit) this.#error(connection, 406, 'connection limit exceeded');
       else {
         session.isAuthenticated = true;
         this.#control(connection, { T: 'success', msg: 'authenticated' });
