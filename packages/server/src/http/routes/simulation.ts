@@ -89,7 +89,7 @@ export const simulationHandlers: SimulationHandlers = {
     const { instruments } = listing;
     // The market itself has no positions; its followers may.
     const inUse = await call.simulation.classesInUseAnywhere(instruments);
-    if (inUse.length > 0) return refuse(400, inUse);
+    if (inUse.length > 0) return refuse(400, [...inUse]);
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, ({ result }) =>
       result !== undefined
         ? answerTo(result)
