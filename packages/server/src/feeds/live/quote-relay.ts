@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Instant } from '@sandpit/core';
+import type { Instant } from '@sandpit/core';
 import type { Quote, TradingDate } from '@sandpit/core';
 import type { HaltNews } from '../feed.js';
 import { MarketDataLimit } from '../live-feed.js';

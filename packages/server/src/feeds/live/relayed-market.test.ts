@@ -79,10 +79,10 @@ class Way implements LiveLead {
 
   async ask<Q extends RelayQuestion>(question: Q): Promise<RelayAnswers[Q['ask']]> {
     this.asked.push(question);
-    if (!this.isCut) {
-      const answer = await this.lead.answer(JSON.parse(JSON.stringify(question)) as RelayQuestion);
-      if (!this.isCut) return JSON.parse(JSON.stringify(answer)) as RelayAnswers[Q['ask']];
-    }
+    const asked = JSON.parse(JSON.stringify(question)) as RelayQuestion;
+    const answer = this.isCut ? undefined : await this.lead.answer(asked);
+    if (answer !== undefined && !this.isCut)
+      return JSON.parse(JSON.stringify(answer)) as RelayAnswers[Q['ask']];
     throw new Error('cut');
   }
 }

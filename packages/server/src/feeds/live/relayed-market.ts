@@ -42,7 +42,7 @@ export class RelayedMarket {
   /** The tape that was read last, and its last tick that is on this node's tape. */
   #read: { readonly tape: string; readonly last: number } | undefined;
   #isFollowing = false;
-  #isOver = false;
+  readonly #over = new AbortController();
   #state: RelayedState | undefined;
   #openInterest = new Map<string, number>();
   readonly #asked = new Map<string, number>();
@@ -70,14 +70,15 @@ export class RelayedMarket {
   /** Ends; the quotes so far are no longer fresh. */
   stop(): void {
     if (this.#isFollowing) this.#lose(this.#parts.host.now());
-    this.#isOver = true;
+    this.#over.abort();
     clearInterval(this.#timer);
     this.#wake();
   }
 
   async #follow(): Promise<void> {
     const { lead } = this.#parts;
-    while (!this.#isOver) {
+    const isOver = (): boolean => this.#over.signal.aborted;
+    while (!isOver()) {
       const aliveAt = this.#parts.host.now();
       try {
         const { tape, last: from } = this.#read ?? {};
@@ -85,10 +86,10 @@ export class RelayedMarket {
           { ask: 'ticks', ...(tape !== undefined && { tape }), ...(from !== undefined && { after: from }) },
           TICKS_WAIT_MS + LATE_MS,
         );
-        if (this.#isOver) return;
+        if (isOver()) return;
         this.#apply(read);
       } catch {
-        if (this.#isOver) return;
+        if (isOver()) return;
         if (this.#isFollowing) this.#lose(aliveAt);
         await after(RETRY_MS);
       }
@@ -217,7 +218,7 @@ export class RelayedMarket {
   /** Resolves when a tick of the connected node is on this node's tape, or the node is lost. */
   async #untilRead(last: number): Promise<void> {
     const giveUpAt = performance.now() + PATIENCE_MS;
-    while (!this.#isOver && this.#isFollowing && (this.#read?.last ?? -1) < last) {
+    while (this.#isFollowing && (this.#read?.last ?? -1) < last) {
       if (performance.now() > giveUpAt) return;
       await new Promise<void>((resolve) => this.#reached.add(resolve));
     }
