@@ -182,11 +182,12 @@ export class RelayedMarket {
     for (const symbol of symbols) {
       if (host.instrument(symbol) === undefined && !isLongAsOsi(symbol)) continue;
       const key = `${symbol} ${rank}`;
-      if (nowMs - (this.#asked.get(key) ?? -Infinity) < againMs) continue;
+      const isKnown = tape.latest(symbol) !== undefined;
+      if (isKnown && nowMs - (this.#asked.get(key) ?? -Infinity) < againMs) continue;
       if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
       this.#asked.set(key, nowMs);
       wanted.push(symbol);
-      isWaitedFor ||= tape.latest(symbol) === undefined;
+      isWaitedFor ||= !isKnown;
     }
     if (wanted.length === 0) return;
     const asking = lead
@@ -197,7 +198,7 @@ export class RelayedMarket {
         return undefined;
       });
     if (!isWaitedFor) return;
-    const answer = await Promise.race([asking, after(PATIENCE_MS + LATE_MS, undefined, { ref: false })]);
+    const answer = await Promise.race([asking, after(PATIENCE_MS, undefined, { ref: false })]);
     if (answer?.limit !== undefined) {
       for (const symbol of wanted) this.#asked.delete(`${symbol} ${rank}`);
       throw new MarketDataLimit(answer.limit);
