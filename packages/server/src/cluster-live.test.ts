@@ -96,8 +96,9 @@ it(
       try {
         const feedOf = async ({ url }: Node): Promise<unknown> =>
           ((await call('tenant-0', url, 'GET', '/v1/ready')).body.feed as Record<string, unknown>).status;
-        const quote = async (bid: number): Promise<void> => {
-          const { now } = (await call('tenant-0', b.url, 'GET', '/v1/simulation/clock')).body;
+        /** A quote at the instant of a tenant's node. */
+        const quote = async (tenantId: string, url: string, bid: number): Promise<void> => {
+          const { now } = (await call(tenantId, url, 'GET', '/v1/simulation/clock')).body;
           fake.quote({ symbol: 'AAPL', atMs: Date.parse(now as string), bid, ask: bid + 0.01 });
         };
         for (const node of [a, b]) await expect.poll(() => feedOf(node), WAIT).toBe('connected');
@@ -111,7 +112,7 @@ it(
         // An order on the node without the connection subscribes its symbol there, and fills by the quotes of the other node.
         const first = await RestingOrder.place(ofB, a.url, 90);
         await expect.poll(() => [...fake.subscribed()], WAIT).toEqual(['AAPL']);
-        await quote(89.98);
+        await quote(ofB, b.url, 89.98);
         await expect.poll(() => first.seenAt(a.url), WAIT).toEqual({ node: 'b', status: 'FILLED' });
         fake.quote({ symbol: 'AAPL', atMs: MONDAY_TEN + 60_000, bid: 100, ask: 100.02 });
 
@@ -120,7 +121,7 @@ it(
         const seen = (url: string) => Promise.all(orders.map((order) => order.seenAt(url)));
         fake.connectionLimit = 2;
         a.server.child.kill('SIGSTOP');
-        await quote(79.5);
+        await quote(ofB, b.url, 79.5);
         await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(2);
         const active = [
           { node: 'b', status: 'ACTIVE' },
@@ -137,8 +138,7 @@ it(
         await b.server.end('SIGKILL');
         await expect.poll(() => fake.vendor.connections.size, WAIT).toBe(0);
         await expect.poll(() => [...fake.subscribed()], WAIT).toEqual(['AAPL']);
-        const { now } = (await call(ofA, a.url, 'GET', '/v1/simulation/clock')).body;
-        fake.quote({ symbol: 'AAPL', atMs: Date.parse(now as string), bid: 79.98, ask: 79.99 });
+        await quote(ofA, a.url, 79.98);
         const filled = [
           { node: 'a', status: 'FILLED' },
           { node: 'a', status: 'FILLED' },

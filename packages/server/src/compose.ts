@@ -12,6 +12,7 @@ import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
 import { AssetList } from './feeds/live/asset-list.js';
+import type { RelayAnswers, RelayQuestion } from './feeds/live-feed.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { LiveRecordingFeed } from './feeds/live/live-recording-feed.js';
 import { massiveSource } from './feeds/live/massive/massive-source.js';
@@ -64,7 +65,10 @@ export async function compose(
         ...(cluster !== undefined && {
           onMarketRecorded: () => cluster.tellMarket(),
           classesInUseElsewhere: cluster.classesInUse,
-          liveLead: cluster.liveLead,
+          liveLead: {
+            ask: async <Q extends RelayQuestion>(question: Q, timeoutMs: number) =>
+              (await cluster.askAboutSource(question, timeoutMs)) as RelayAnswers[Q['ask']],
+          },
           onMarketLost: () => opening.onStruckOut(),
           mayLead: () => cluster.reasons.length === 0,
         }),

@@ -1,8 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises';
 import type { Instrument } from '@sandpit/core';
 import type { Simulations } from '../engine/simulations.js';
-import type { LiveLead } from '../feeds/live-feed.js';
-import type { RelayAnswers, RelayQuestion } from '../feeds/live/quote-relay.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
@@ -238,7 +236,7 @@ export class Cluster {
   async #answerOfSource(body: Buffer): Promise<object | undefined> {
     const { placement } = this;
     if (!placement.servesNow(MARKET_TENANT)) return undefined;
-    const answer = await this.#simulations?.answerOfSource(JSON.parse(body.toString()) as RelayQuestion);
+    const answer = await this.#simulations?.answerOfSource(JSON.parse(body.toString()) as object);
     return placement.servesNow(MARKET_TENANT) ? answer : undefined;
   }
 
@@ -254,21 +252,19 @@ export class Cluster {
     }
   };
 
-  /** The node that is connected to the live source, as this node reaches it. */
-  readonly liveLead: LiveLead = {
-    ask: async <Q extends RelayQuestion>(question: Q, timeoutMs: number) => {
-      const node = await this.placement.ownerOf(MARKET_TENANT);
-      if (node === undefined || node.incarnation === this.#parts.ownership.incarnation)
-        throw new Error('no other node owns the market');
-      try {
-        const answer = await this.#parts.ask(node, SOURCE_PATH, question, timeoutMs);
-        return answer as RelayAnswers[Q['ask']];
-      } catch (error) {
-        this.placement.forget(MARKET_TENANT);
-        throw error;
-      }
-    },
-  };
+  /** Asks the node that is connected to the live source. Rejects if it does not answer in time, or is this one. */
+  async askAboutSource(question: object, timeoutMs: number): Promise<unknown> {
+    const { ask, ownership } = this.#parts;
+    const node = await this.placement.ownerOf(MARKET_TENANT);
+    if (node === undefined || node.incarnation === ownership.incarnation)
+      throw new StoreUnavailable('no other node owns the market');
+    try {
+      return await ask(node, SOURCE_PATH, question, timeoutMs);
+    } catch (error) {
+      this.placement.forget(MARKET_TENANT);
+      throw error;
+    }
+  }
 
   async #status(): Promise<NodeStatus> {
     const { ownership, store } = this.#parts;

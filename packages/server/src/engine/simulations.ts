@@ -24,8 +24,7 @@ import type {
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { isLive, isRecording } from '../feeds/live-feed.js';
-import type { RelayQuestion } from '../feeds/live/quote-relay.js';
-import type { InterestRank, LiveHost, LiveLead } from '../feeds/live-feed.js';
+import type { InterestRank, LiveHost, LiveLead, RelayQuestion } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { EVENT_TAGS, settingsOf } from '../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
@@ -410,10 +409,10 @@ export class Simulations {
   }
 
   /** Answers another node about the live source. Rejects if this node is not connected to it. */
-  async answerOfSource(question: RelayQuestion): Promise<object> {
+  async answerOfSource(question: object): Promise<object> {
     const { feed, isReplica } = this.market;
     if (!isLive(feed) || isReplica) throw new NoLiveSource();
-    return feed.answer(question);
+    return feed.answer(question as RelayQuestion);
   }
 
   /** Callbacks of the live feed. */

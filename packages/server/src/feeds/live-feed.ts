@@ -1,6 +1,6 @@
 import type { CorporateAction, Instant, Instrument, Quote, TradingDate } from '@sandpit/core';
-import type { Feed, MarketEvent } from './feed.js';
-import type { RelayAnswers, RelayQuestion } from './live/quote-relay.js';
+import type { Feed, HaltNews, MarketEvent } from './feed.js';
+import type { TickKind } from './tick-file.js';
 
 /** Why a symbol is subscribed, the most important first (D182). */
 export const INTEREST_RANKS = ['ORDER', 'POSITION', 'STREAM', 'QUESTION'] as const;
@@ -73,6 +73,77 @@ export class MarketDataLimit extends Error {
     super(`The market data plan allows ${limit} symbols at once, and all of them are in use`);
     this.limit = limit;
   }
+}
+
+/** Requests of a node to the one that is connected to the source (D202). */
+export type RelayQuestion =
+  /** Ticks after the last one that was received, of the same tape; absent = from the quotes in force on. */
+  | { readonly ask: 'ticks'; readonly tape?: string; readonly after?: number }
+  /** Symbols with orders and positions on a node. */
+  | {
+      readonly ask: 'interest';
+      readonly node: string;
+      readonly symbols: readonly (readonly [string, InterestRank])[];
+    }
+  | {
+      readonly ask: 'want';
+      readonly symbols: readonly string[];
+      readonly rank: InterestRank;
+      readonly isNeeded: boolean;
+    }
+  | { readonly ask: 'chain'; readonly underlying: string; readonly expiration?: TradingDate };
+
+/** The quotes and halts in force on a tape. */
+interface InForce {
+  readonly quotes: readonly Quote[];
+  readonly halts: readonly HaltNews[];
+}
+
+/** A tick of the connected node's tape. */
+interface RelayedTick {
+  readonly kind: TickKind;
+  readonly symbol: string;
+  readonly quote?: Quote;
+  readonly halt?: HaltNews;
+  /** By the clock of the source. */
+  readonly stamp?: Instant;
+  readonly official?: 'OPEN' | 'CLOSE';
+}
+
+export interface RelayedTicks {
+  /** Identity of the tape. */
+  readonly tape: string;
+  /** Number of the last tick. */
+  readonly last: number;
+  readonly ticks: readonly RelayedTick[];
+  /** Present if ticks before these are no longer kept, or belong to another tape. */
+  readonly inForce?: InForce;
+}
+
+export interface RelayedState {
+  readonly status: FeedStatus;
+  readonly unsupported: readonly UnsupportedAction[];
+}
+
+interface RelayedWant {
+  /** The quotes of the symbols are among the ticks up to this one. */
+  readonly last: number;
+  /** Symbols that the plan allows; present if it has no room for a needed one. */
+  readonly limit?: number;
+}
+
+interface RelayedChain {
+  readonly last: number;
+  readonly expirations?: readonly TradingDate[];
+  readonly openInterest: readonly (readonly [symbol: string, contracts: number])[];
+}
+
+/** The answers, by request. */
+export interface RelayAnswers {
+  readonly ticks: RelayedTicks;
+  readonly interest: RelayedState;
+  readonly want: RelayedWant;
+  readonly chain: RelayedChain;
 }
 
 /** The node of a cluster that is connected to the source, as the others reach it. */

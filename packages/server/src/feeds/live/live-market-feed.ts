@@ -9,6 +9,8 @@ import {
   type LiveHost,
   type LiveLead,
   MarketDataLimit,
+  type RelayAnswers,
+  type RelayQuestion,
   type UnsupportedAction,
 } from '../live-feed.js';
 import { ActionReader } from './action-reader.js';
@@ -17,7 +19,6 @@ import { BarCache } from './bar-cache.js';
 import { OptionContracts } from './option-contracts.js';
 import { QuoteBook } from './quote-book.js';
 import { QuoteRelay } from './quote-relay.js';
-import type { RelayAnswers, RelayQuestion } from './quote-relay.js';
 import type { TickRecorder } from './recorder.js';
 import { covers } from './recording-reader.js';
 import { RelayedMarket } from './relayed-market.js';

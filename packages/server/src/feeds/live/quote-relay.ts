@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '@sandpit/core';
-import type { Quote, TradingDate } from '@sandpit/core';
 import type { HaltNews } from '../feed.js';
 import { MarketDataLimit } from '../live-feed.js';
-import type { FeedStatus, InterestRank, LiveFeed, UnsupportedAction } from '../live-feed.js';
+import type { InterestRank, LiveFeed, RelayAnswers, RelayQuestion } from '../live-feed.js';
 import type { Tick, TickTape } from './tick-tape.js';
 
 /** Longest wait of a request for ticks: the answer then shows that the node is there. */
@@ -13,73 +12,13 @@ const GATHER_MS = 15;
 /** Interest of a node that has not been repeated for this time has ended. */
 const INTEREST_MS = 10_000;
 
-/** Requests of a node to the one that is connected to the source (D202). */
-export type RelayQuestion =
-  /** Ticks after the last one that was received, of the same tape; absent = from the quotes in force on. */
-  | { readonly ask: 'ticks'; readonly tape?: string; readonly after?: number }
-  /** Symbols with orders and positions on a node. */
-  | {
-      readonly ask: 'interest';
-      readonly node: string;
-      readonly symbols: readonly (readonly [string, InterestRank])[];
-    }
-  | {
-      readonly ask: 'want';
-      readonly symbols: readonly string[];
-      readonly rank: InterestRank;
-      readonly isNeeded: boolean;
-    }
-  | { readonly ask: 'chain'; readonly underlying: string; readonly expiration?: TradingDate };
-
-/** The quotes and halts in force on a tape. */
-interface InForce {
-  readonly quotes: readonly Quote[];
-  readonly halts: readonly HaltNews[];
-}
-
-export interface RelayedTicks {
-  /** Identity of the tape. */
-  readonly tape: string;
-  /** Number of the last tick. */
-  readonly last: number;
-  readonly ticks: readonly Tick[];
-  /** Present if ticks before these are no longer kept, or belong to another tape. */
-  readonly inForce?: InForce;
-}
-
-export interface RelayedState {
-  readonly status: FeedStatus;
-  readonly unsupported: readonly UnsupportedAction[];
-}
-
-export interface RelayedWant {
-  /** The quotes of the symbols are among the ticks up to this one. */
-  readonly last: number;
-  /** Symbols that the plan allows; present if it has no room for a needed one. */
-  readonly limit?: number;
-}
-
-export interface RelayedChain {
-  readonly last: number;
-  readonly expirations?: readonly TradingDate[];
-  readonly openInterest: readonly (readonly [symbol: string, contracts: number])[];
-}
-
-/** The answers, by request. */
-export interface RelayAnswers {
-  readonly ticks: RelayedTicks;
-  readonly interest: RelayedState;
-  readonly want: RelayedWant;
-  readonly chain: RelayedChain;
-}
-
 /** The tape of a live feed as other nodes of a cluster read it, and their interest in symbols. */
 export class QuoteRelay {
   /** Identity of the tape and of this node's interest. */
   readonly id = randomUUID();
   readonly #tape: TickTape;
   readonly #feed: Pick<LiveFeed, 'want' | 'wantChain' | 'status' | 'unsupportedActions'>;
-  readonly #openInterestOf: (underlying: string) => RelayedChain['openInterest'] | undefined;
+  readonly #openInterestOf: (underlying: string) => RelayAnswers['chain']['openInterest'] | undefined;
   /** By symbol: halts in force as the source reported them, and the instant at which they end without a report. */
   readonly #halts = new Map<string, { readonly halt: HaltNews; readonly until: number }>();
   readonly #interest = new Map<
@@ -92,7 +31,7 @@ export class QuoteRelay {
   constructor(
     tape: TickTape,
     feed: Pick<LiveFeed, 'want' | 'wantChain' | 'status' | 'unsupportedActions'>,
-    openInterestOf: (underlying: string) => RelayedChain['openInterest'] | undefined,
+    openInterestOf: (underlying: string) => RelayAnswers['chain']['openInterest'] | undefined,
   ) {
     this.#tape = tape;
     this.#feed = feed;
@@ -124,7 +63,11 @@ export class QuoteRelay {
     }
   }
 
-  async #want({ symbols, rank, isNeeded }: Extract<RelayQuestion, { ask: 'want' }>): Promise<RelayedWant> {
+  async #want({
+    symbols,
+    rank,
+    isNeeded,
+  }: Extract<RelayQuestion, { ask: 'want' }>): Promise<RelayAnswers['want']> {
     try {
       await this.#feed.want(symbols, rank, isNeeded);
       return { last: this.#tape.lastSeq };
@@ -151,7 +94,7 @@ export class QuoteRelay {
   }
 
   /** Resolves when there are ticks after the last one that was received, a second later at the latest. */
-  async #ticks({ tape, after }: Extract<RelayQuestion, { ask: 'ticks' }>): Promise<RelayedTicks> {
+  async #ticks({ tape, after }: Extract<RelayQuestion, { ask: 'ticks' }>): Promise<RelayAnswers['ticks']> {
     const known = tape === this.id ? after : undefined;
     if (known !== undefined && known >= this.#tape.lastSeq && !this.#isOver) await this.#news();
     const ticks = known === undefined ? undefined : this.#tape.after(known);

@@ -1,9 +1,16 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { Instant, isLongAsOsi } from '@sandpit/core';
 import type { TradingDate } from '@sandpit/core';
-import type { InterestRank, LiveHost, LiveLead, UnsupportedAction } from '../live-feed.js';
+import type {
+  InterestRank,
+  LiveHost,
+  LiveLead,
+  RelayedState,
+  RelayedTicks,
+  UnsupportedAction,
+} from '../live-feed.js';
 import { MarketDataLimit } from '../live-feed.js';
-import type { QuoteRelay, RelayedState, RelayedTicks } from './quote-relay.js';
+import type { QuoteRelay } from './quote-relay.js';
 import { TICKS_WAIT_MS } from './quote-relay.js';
 import type { Tick, TickTape } from './tick-tape.js';
 
