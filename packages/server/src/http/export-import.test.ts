@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ACCOUNT, orderBody, signToken } from '../testing/test-app.js';
 import type { Body } from '../testing/test-app.js';
 import { ServerProcess } from '../testing/server-process.js';
@@ -103,11 +103,14 @@ const exported = async (id: string, token = OWNER): Promise<string> => {
 };
 
 /** Result of an import, once it is over. */
-async function outcome(id: string, token = OWNER): Promise<Body> {
-  for (;;) {
-    const { body } = await ask(token, 'GET', `/v1/simulations/${id}`);
-    if (body.status !== 'IMPORTING') return body;
-  }
+function outcome(id: string, token = OWNER): Promise<Body> {
+  return vi.waitUntil(
+    async () => {
+      const { body } = await ask(token, 'GET', `/v1/simulations/${id}`);
+      return body.status !== 'IMPORTING' && body;
+    },
+    { timeout: 20_000, interval: 10 },
+  );
 }
 
 /** All views of a portfolio, page by page. */

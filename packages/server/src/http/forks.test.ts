@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as pollAgain } from 'node:timers/promises';
+import { setTimeout as pollAgain } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mainOf } from '../engine/simulations.js';
 import { verifyJournal } from '../engine/verify.js';
@@ -258,7 +258,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect(now.body.stateHash).toBe(forked.body.stateHash);
     for (;;) {
       const { data } = (await owner.get(`/v1/simulations/${parentId}/snapshots`)).body as { data: Body[] };
-      if (data[0].stateHash === undefined) await nextTurn();
+      if (data[0].stateHash === undefined) await pollAgain(POLL_MS);
       else {
         expect(data[0].stateHash).toBe(now.body.stateHash);
         return;
@@ -323,7 +323,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     const began = performance.now();
     while (test.simulations.list('tenant-1').length > 1) {
       expect(performance.now() - began).toBeLessThan(2200);
-      await nextTurn();
+      await pollAgain(POLL_MS);
     }
     expect((await forked.client.get('/v1/simulation/clock')).status).toBe(401);
   });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pollAgain } from 'node:timers/promises';
 import type { Certificate } from './certificates.js';
 
 export interface ReceivedEvent {
@@ -83,7 +83,9 @@ export class WebhookReceiver {
   }
 }
 
-/** Lets the event loop turn until something holds; the time limit of the test ends it. */
+const POLL_MS = 5;
+
+/** Resolves once a condition holds; the time limit of the test ends it. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await nextTurn();
+  while (!(await holds())) await pollAgain(POLL_MS);
 }

@@ -9,10 +9,13 @@ import { orderBody, signToken } from '../../testing/test-app.js';
 import { FakeAlpaca } from './testing/fake-alpaca.js';
 import { FakeMassive } from './testing/fake-massive.js';
 import type { FakeSource, ToldQuote } from './testing/fake-vendor.js';
-import { liveEnvironment, replayed, WAIT } from './testing/live-day.js';
+import { liveEnvironment, replayed } from './testing/live-day.js';
 import { ALPACA, MASSIVE, TRADIER, type Vendor } from './testing/vendors.js';
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
+
+/** Each attempt is a request to a process. */
+const WAIT = { timeout: 8000, interval: 25 };
 
 let directory: string;
 let server: ServerProcess | undefined;
