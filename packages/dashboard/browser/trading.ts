@@ -166,6 +166,7 @@ export function trading(visit: Visit): void {
       [LOW]: [2.6, 2.7],
       [HIGH]: [0.6, 0.7],
       [LATER]: [3.5, 3.7],
+      AAPL260116C00192500: [1.3, 1.5],
     });
     await visit.go(simulation.place(`trade/AAPL?portfolio=${portfolioId}&show=options`), page);
     const chain = page.getByRole('region', { name: 'Option chain' });
@@ -210,8 +211,22 @@ export function trading(visit: Visit): void {
       'LIMIT order for 1 vertical spread in AAPL created',
     );
 
-    await page.getByRole('button', { name: 'Roll Jan 9, 2026 187.50 call' }).click();
+    // A strategy is rolled by two orders: one order cannot close and open two legs each.
+    await page.getByRole('button', { name: 'Roll Credit spread AAPL' }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll AAPL' });
+    // 2.70 − 0.60 is paid to close, 3.50 − 1.50 received.
+    await dialog.getByText('At the market: 0.10 debit a share, −$10.00 in all.').waitFor(SOON);
+    await dialog.getByText('this requires two orders').waitFor();
+    await dialog.getByRole('button', { name: 'Put the first order on the ticket' }).click();
+    await form
+      .getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.10 debit' })
+      .waitFor(SOON);
+    await form.getByRole('button', { name: 'Continue with order 2' }).click();
+    await expect
+      .poll(() => form.getByRole('group', { name: 'Legs' }).innerText(), SOON)
+      .toMatch(/Sell to open 1 × Jan 16, 2026 187\.50[\s\S]*Buy to open 1 × Jan 16, 2026 192\.50/);
+
+    await page.getByRole('button', { name: 'Roll Jan 9, 2026 187.50 call' }).click();
     // 2.70 is paid to close, 3.50 received.
     await dialog.getByText('At the market: 0.80 credit a share, +$80.00 in all.').waitFor(SOON);
     await dialog.getByRole('button', { name: 'Put on the ticket' }).click();

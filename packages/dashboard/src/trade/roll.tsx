@@ -1,14 +1,19 @@
-/** Rolling a contract: choose the one that replaces it, and trade both by one order. */
+/** Rolling: a contract by one order, a strategy by two, because one order closes and opens at most one leg each (D76). */
+import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, dateText, price, quantity } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { contractText, optionNamed } from '../option-legs.ts';
+import { contractText, legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { go, hrefOf } from '../route.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { type Held, rollingTicket } from './strategy.ts';
+import { closingTicket, type Held, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
+import { netAtMarket } from './tray-legs.ts';
+
+/** The choice of all legs. */
+const ALL = 'all';
 
 export function RollDialog({
   portfolioId,
@@ -16,45 +21,40 @@ export function RollDialog({
   onClose,
 }: {
   readonly portfolioId: string;
-  /** Contracts that can be rolled: of a strategy one leg after the other. */
+  /** The contracts of a position or of a strategy. */
   readonly held: readonly Held[];
   readonly onClose: () => void;
 }) {
   const broker = useBroker();
-  const [from, setFrom] = useState(held[0]?.symbol ?? '');
+  const whole = wholeOf(portfolioId, held);
+  const [from, setFrom] = useState(whole === undefined ? (held[0]?.symbol ?? '') : ALL);
   const [chosen, setChosen] = useState({ expiration: '', symbol: '' });
-  const option = optionNamed(from);
   const position = held.find(({ symbol }) => symbol === from);
+  const option = optionNamed(position?.symbol ?? held[0]?.symbol ?? '');
   const underlying = option?.underlying ?? '';
   const expirations = useLoad(
     async () => (await broker.call('listOptionExpirations', { params: { underlying } })).expirations,
     [underlying],
   );
-  const later = (expirations.value ?? []).filter((date) => date >= (option?.expiration ?? ''));
+  const isAll = position === undefined;
+  const later = (expirations.value ?? []).filter((date) =>
+    isAll ? date > (option?.expiration ?? '') : date >= (option?.expiration ?? ''),
+  );
   const expiration =
     chosen.expiration !== ''
       ? chosen.expiration
       : (later.find((date) => date > (option?.expiration ?? '')) ?? later[0] ?? '');
-  const chain = useLoad(
-    async () =>
-      expiration === ''
-        ? undefined
-        : broker.call('getOptionChain', { params: { underlying }, query: { expiration } }),
-    [underlying, expiration],
+  const chainOf = async (date: string | undefined): Promise<readonly OptionChainContract[]> =>
+    date === undefined || date === ''
+      ? []
+      : (await broker.call('getOptionChain', { params: { underlying }, query: { expiration: date } }))
+          .contracts;
+  const chain = useLoad(() => chainOf(expiration), [underlying, expiration]);
+  const own = useLoad(() => chainOf(option?.expiration), [underlying, option?.expiration]);
+  const market = new Map(
+    [...(own.value ?? []), ...(chain.value ?? [])].map((one) => [one.optionSymbol, one] as const),
   );
-  const own = useLoad(
-    async () =>
-      option === undefined
-        ? undefined
-        : (
-            await broker.call('getOptionChain', {
-              params: { underlying },
-              query: { expiration: option.expiration },
-            })
-          ).contracts.find(({ optionSymbol }) => optionSymbol === from),
-    [from],
-  );
-  const contracts = (chain.value?.contracts ?? []).filter(
+  const contracts = (chain.value ?? []).filter(
     ({ optionType, optionSymbol }) => optionType === option?.optionType && optionSymbol !== from,
   );
   const symbol =
@@ -62,43 +62,54 @@ export function RollDialog({
     contracts.find(({ strike }) => strike === option?.strike)?.optionSymbol ??
     contracts[0]?.optionSymbol ??
     '';
-  const next = contracts.find(({ optionSymbol }) => optionSymbol === symbol);
-  const isLong = (position?.quantity ?? 0) > 0;
-  // A long contract is sold at the bid, and the next one bought at the ask; a short one the other way round.
-  const net = isLong ? sum(next?.ask, own.value?.bid) : sum(own.value?.ask, next?.bid);
+  const reopening = isAll ? reopeningLegs(held, chain.value ?? []) : undefined;
+  const ticket = isAll ? whole?.ticket : rollingTicket(portfolioId, position, symbol);
+  const legs = legsOf(String(ticket?.legs ?? ''));
+  const net = netAtMarket([...legs, ...(reopening ?? [])], market);
+  const units = Number(ticket?.quantity ?? 1);
+  const isPossible = ticket !== undefined && (isAll ? reopening !== undefined : symbol !== '');
   const roll = (event: Event): void => {
     event.preventDefault();
-    const ticket = position === undefined ? undefined : rollingTicket(portfolioId, position, symbol);
-    if (ticket === undefined) return;
+    if (!isPossible) return;
     onClose();
-    go(hrefOf(broker.simulationId, `trade/${underlying}`, { ...ticket, limit: net, show: 'options' }));
+    go(
+      hrefOf(broker.simulationId, `trade/${underlying}`, {
+        ...ticket,
+        limit: netAtMarket(legs, market),
+        show: 'options',
+        ...(reopening !== undefined && { then: textOfLegs(reopening) }),
+      }),
+    );
   };
+  const problem = expirations.error ?? chain.error ?? own.error;
   return (
     <Dialog title={`Roll ${underlying}`} onClose={onClose}>
       <form class="stack" onSubmit={roll}>
         {held.length > 1 && (
           <Select
-            name="Contract to close"
+            name="Roll"
             plain
             value={from}
-            options={held.map(
-              (one) => [one.symbol, `${quantity(one.quantity)} × ${contractText(one.symbol)}`] as const,
-            )}
+            options={[
+              ...(whole === undefined ? [] : [[ALL, `All legs: ${whole.title}`] as const]),
+              ...held.map(
+                (one) => [one.symbol, `${quantity(one.quantity)} × ${contractText(one.symbol)}`] as const,
+              ),
+            ]}
             onChange={(next) => {
               setFrom(next);
               setChosen({ expiration: '', symbol: '' });
             }}
           />
         )}
-        {held.length > 1 && (
+        {isAll ? (
           <p class="dim small">
-            An order rolls one leg: it closes one contract and opens another. Roll the other legs next, or
-            close the strategy by one order and build the new one in the tray.
+            An order closes and opens at most one contract each, so that this requires two orders: the first
+            closes all legs, the second opens them at the other expiration. The market can move between them.
           </p>
-        )}
-        {held.length === 1 && (
+        ) : (
           <p>
-            Close {quantity(position?.quantity)} × {contractText(from)} and open:
+            Close {quantity(position.quantity)} × {contractText(from)} and open, by one order:
           </p>
         )}
         <Select
@@ -108,31 +119,43 @@ export function RollDialog({
           options={later.map((date) => [date, dateText(date)] as const)}
           onChange={(date) => setChosen({ expiration: date, symbol: '' })}
         />
-        <Select
-          name="Strike"
-          plain
-          value={symbol}
-          options={contracts.map(
-            (one) =>
-              [one.optionSymbol, `${price(one.strike)}, ${price(one.bid)} × ${price(one.ask)}`] as const,
-          )}
-          onChange={(to) => setChosen({ expiration, symbol: to })}
-        />
-        {(expirations.error ?? chain.error) !== undefined && (
-          <Problem error={errorFrom(expirations.error ?? chain.error)} />
+        {!isAll && (
+          <Select
+            name="Strike"
+            plain
+            value={symbol}
+            options={contracts.map(
+              (one) =>
+                [one.optionSymbol, `${price(one.strike)}, ${price(one.bid)} × ${price(one.ask)}`] as const,
+            )}
+            onChange={(to) => setChosen({ expiration, symbol: to })}
+          />
         )}
+        {problem !== undefined && <Problem error={errorFrom(problem)} />}
         <p role="status">
-          {net === undefined
-            ? 'No net price yet.'
-            : `At the market: ${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'} a share, ${change(-net * 100 * Math.abs(position?.quantity ?? 0))} in all.`}
+          {isAll && chain.value !== undefined && reopening === undefined
+            ? 'This expiration does not list all of these strikes. Close the strategy, and choose the new legs in the chain.'
+            : net === undefined
+              ? 'No net price yet.'
+              : `At the market: ${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'} a share, ${change(-net * 100 * units)} in all.`}
         </p>
-        <button type="submit" class="primary" disabled={symbol === ''}>
-          Put on the ticket
+        <button type="submit" class="primary" disabled={!isPossible}>
+          {isAll ? 'Put the first order on the ticket' : 'Put on the ticket'}
         </button>
       </form>
     </Dialog>
   );
 }
 
-const sum = (paid: number | undefined, received: number | undefined): number | undefined =>
-  paid === undefined || received === undefined ? undefined : Math.round((paid - received) * 100) / 100;
+/** The order that closes all legs of a strategy, if they form one and expire together. */
+function wholeOf(portfolioId: string, held: readonly Held[]) {
+  const ticket = held.length > 1 ? closingTicket(portfolioId, held) : undefined;
+  const dates = new Set(held.map(({ symbol }) => optionNamed(symbol)?.expiration));
+  if (ticket === undefined || dates.size > 1) return undefined;
+  const legs: readonly Leg[] = held.map(({ symbol, quantity: count }) => ({
+    optionSymbol: symbol,
+    positionIntent: count > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
+    quantity: Math.abs(count),
+  }));
+  return { ticket, title: nameOf(legs)?.title ?? 'strategy' };
+}

@@ -1,5 +1,5 @@
 /** Names of strategies, and the orders that close or roll positions. */
-import type { Leg, PositionIntent, Strategy } from '@sandpit/protocol';
+import type { Leg, OptionChainContract, PositionIntent, Strategy } from '@sandpit/protocol';
 import { type OptionName, optionNamed, textOfLegs } from '../option-legs.ts';
 
 export interface NamedStrategy {
@@ -137,6 +137,31 @@ export function closingTicket(portfolio: string, held: readonly Held[]): Ticket 
     quantity: units,
     type: 'LIMIT',
   };
+}
+
+/** The legs that open a strategy again with other contracts of the same types and strikes; undefined if one of them is missing. */
+export function reopeningLegs(
+  held: readonly Held[],
+  contracts: readonly OptionChainContract[],
+): readonly Leg[] | undefined {
+  const legs = held.flatMap(({ symbol, quantity }): readonly Leg[] => {
+    const option = optionNamed(symbol);
+    const next = contracts.find(
+      ({ strike, optionType }) => strike === option?.strike && optionType === option.optionType,
+    );
+    return next === undefined
+      ? []
+      : [
+          {
+            optionSymbol: next.optionSymbol,
+            positionIntent: quantity > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
+            quantity: Math.abs(quantity),
+          },
+        ];
+  });
+  if (legs.length < held.length) return undefined;
+  const units = unitsOf(legs);
+  return legs.map((leg) => ({ ...leg, quantity: leg.quantity / units }));
 }
 
 /** The ticket that closes a contract and opens another of its type, by one order. */

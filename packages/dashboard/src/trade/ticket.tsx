@@ -10,9 +10,9 @@ import {
 } from '@sandpit/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { money, price, quantity, words } from '../format.ts';
+import { dateText, money, price, quantity, words } from '../format.ts';
 import { errorFrom } from '../load.ts';
-import { contractText, legsOf } from '../option-legs.ts';
+import { contractText, legsOf, optionNamed } from '../option-legs.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
@@ -129,6 +129,7 @@ export function Ticket(props: TicketProps) {
     <div class="ticket">
       <form ref={form} onSubmit={submit} onKeyDown={onKeyDown} aria-label="Order">
         <PortfolioChoice portfolios={portfolios} value={portfolioId} />
+        <NextOrder query={query} />
         {kind === 'SPREAD' ? (
           <Legs query={query} />
         ) : (
@@ -284,6 +285,27 @@ function sentenceOfOrder(order: CreateOrderBody): string {
   return `${verb} ${count} ${what}, ${at.join(', ')}`;
 }
 
+/** The second order of a roll: it opens a strategy that this one closes. */
+function NextOrder({ query }: { readonly query: URLSearchParams }) {
+  const then = query.get('then') ?? '';
+  const [leg] = legsOf(then);
+  const expiration = optionNamed(leg?.optionSymbol ?? '')?.expiration;
+  if (expiration === undefined) return null;
+  return (
+    <div class="notice small" role="group" aria-label="Order 1 of 2">
+      <p>Order 1 of 2 closes the strategy. When it has filled, order 2 opens it at {dateText(expiration)}.</p>
+      <button
+        type="button"
+        onClick={() =>
+          setQuery({ legs: then, then: undefined, strategy: undefined, limit: undefined, expiration })
+        }
+      >
+        Continue with order 2
+      </button>
+    </div>
+  );
+}
+
 function Legs({ query }: { readonly query: URLSearchParams }) {
   const legs = legsOf(query.get('legs') ?? '');
   return (
@@ -293,7 +315,9 @@ function Legs({ query }: { readonly query: URLSearchParams }) {
         <button
           type="button"
           class="quiet"
-          onClick={() => setQuery({ legs: undefined, strategy: undefined, limit: undefined })}
+          onClick={() =>
+            setQuery({ legs: undefined, then: undefined, strategy: undefined, limit: undefined })
+          }
         >
           Clear
         </button>

@@ -22,7 +22,7 @@ import {
 } from './option-value.ts';
 import { labelsOf } from './payoff-chart.tsx';
 import { remedyOf } from './remedy.ts';
-import { closingTicket, nameOf, rollingTicket } from './strategy.ts';
+import { closingTicket, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
 import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
 import { withLeg } from './tray-legs.ts';
 
@@ -168,6 +168,24 @@ describe('Strategies', () => {
       quantity: 2,
     });
     expect(rollingTicket('p', { symbol: C(190), quantity: 1 }, C(190))).toBeUndefined();
+  });
+
+  it('are opened again at another expiration with the same strikes, or not at all', () => {
+    const held = [
+      { symbol: C(190), quantity: 4 },
+      { symbol: C(195), quantity: -2 },
+    ];
+    const listed = (...strikes: readonly number[]) =>
+      strikes.map((strike) => ({
+        optionSymbol: C(strike, '260220'),
+        optionType: 'CALL' as const,
+        strike,
+        expiration: '2026-02-20',
+      })) as unknown as Parameters<typeof reopeningLegs>[1];
+    expect(reopeningLegs(held, listed(190, 195))).toEqual(
+      legsOf(`B2x${C(190, '260220')},S1x${C(195, '260220')}`),
+    );
+    expect(reopeningLegs(held, listed(190))).toBeUndefined();
   });
 
   it('gain a unit from a leg on the same side, and lose one from the other side', () => {

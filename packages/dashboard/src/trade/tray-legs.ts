@@ -15,17 +15,7 @@ export function setLegs(
     setQuery({ legs: undefined, limit: undefined, strategy: undefined });
     return;
   }
-  const quotes = legs.map(({ optionSymbol }) => {
-    const { bid, ask } = contracts.get(optionSymbol) ?? {};
-    return {
-      symbol: optionSymbol,
-      price: 0,
-      timestamp: 0,
-      ...(bid !== undefined && { bid }),
-      ...(ask !== undefined && { ask }),
-    };
-  });
-  const net = netOf(legs, quotes).ask;
+  const net = netAtMarket(legs, contracts);
   setQuery({
     legs: textOfLegs(legs),
     type: 'LIMIT',
@@ -41,6 +31,24 @@ export function setLegs(
     target: undefined,
     guard: undefined,
   });
+}
+
+/** Net price of legs at the market of their chains, negative for a credit; undefined while a side is missing. */
+export function netAtMarket(
+  legs: readonly Leg[],
+  contracts: ReadonlyMap<string, OptionChainContract>,
+): number | undefined {
+  const quotes = legs.map(({ optionSymbol }) => {
+    const { bid, ask } = contracts.get(optionSymbol) ?? {};
+    return {
+      symbol: optionSymbol,
+      price: 0,
+      timestamp: 0,
+      ...(bid !== undefined && { bid }),
+      ...(ask !== undefined && { ask }),
+    };
+  });
+  return netOf(legs, quotes).ask;
 }
 
 /** Legs with a contract bought or sold: the same side again adds one, the other side removes it. */

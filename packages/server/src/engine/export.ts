@@ -1,7 +1,11 @@
+import { calendarById } from '@sandpit/core';
+import type { CorporateAction, Instant, RulesInForce, TradingDate } from '@sandpit/core';
 import { StoreUnavailable } from '../store/journal.js';
+import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { payloadOf } from './record-text.js';
-import { listsOf, listText } from './rules-in-force.js';
+import type { Payload } from './record-text.js';
+import { digestOfList, listedBy, listsOf, listText } from './rules-in-force.js';
 import {
   headerLine,
   LineChain,
@@ -18,6 +22,7 @@ import { Slice } from './slice.js';
 const PIECE = 65_536;
 
 const RULES_CHANGE = '{"command":{"type":"ChangeRules"';
+const ANNOUNCEMENT = '{"command":{"type":"AnnounceActions"';
 
 export interface ExportedSimulation {
   readonly id: string;
@@ -30,6 +35,84 @@ export interface ExportedSimulation {
   readonly settings?: readonly (readonly [name: string, value: string])[];
 }
 
+/** What a file shows of a market as it was known on a date: no instrument that is listed later, no action that is declared later (D209). */
+class KnownMarket {
+  readonly #registry: Registry;
+  readonly #date: TradingDate;
+  readonly #lists = new Map<string, { readonly digest: string; readonly text: string }>();
+
+  constructor(registry: Registry, at: Instant) {
+    this.#registry = registry;
+    this.#date = calendarById('XNYS').dateOf(at);
+  }
+
+  list(digest: string): { readonly digest: string; readonly text: string } {
+    let list = this.#lists.get(digest);
+    if (list === undefined) {
+      const whole = listText(this.#registry, digest);
+      const text = listedBy(whole, this.#date);
+      list = { digest: text === whole ? digest : digestOfList(text), text };
+      this.#lists.set(digest, list);
+    }
+    return list;
+  }
+
+  config<Config extends Omit<KeptConfig, 'madeBy' | 'ttl'>>(config: Config): Config {
+    const { rules, fork } = config;
+    return {
+      ...config,
+      rules: this.rules(rules),
+      ...(fork !== undefined && {
+        fork: { ...fork, origin: { ...fork.origin, rules: this.rules(fork.origin.rules) } },
+      }),
+    };
+  }
+
+  rules(rules: RulesInForce): RulesInForce {
+    return { ...rules, instruments: this.list(rules.instruments).digest };
+  }
+
+  /** A payload without the actions that are declared later; an import announces them in time. */
+  announcement(payload: Payload): string {
+    const isKnown = ({ knownFrom }: CorporateAction): boolean =>
+      knownFrom === undefined || knownFrom <= this.#date;
+    const { command } = payload;
+    const actions = command.type === 'AnnounceActions' ? command.actions.filter(isKnown) : [];
+    const events = payload.events
+      .map((event) =>
+        event.type === 'ActionsAnnounced'
+          ? { ...event, actions: event.actions.filter(({ action }) => isKnown(action)) }
+          : event,
+      )
+      .filter((event) => event.type !== 'ActionsAnnounced' || event.actions.length > 0);
+    return JSON.stringify({ ...payload, command: { ...command, actions }, events });
+  }
+
+  /** A payload that changes the rules, with the lists of this file. */
+  change(payload: Payload): string {
+    const { command } = payload;
+    const events = payload.events.map((event) =>
+      event.type === 'RulesChanged' ? { ...event, rules: this.rules(event.rules) } : event,
+    );
+    return JSON.stringify({
+      ...payload,
+      command: command.type === 'ChangeRules' ? { ...command, rules: this.rules(command.rules) } : command,
+      events,
+    });
+  }
+}
+
+/** Instant of the last record; the start of the simulation if there is none. */
+async function lastInstant(
+  journal: Store['journal'],
+  id: string,
+  upTo: number,
+  { start }: KeptConfig,
+): Promise<Instant> {
+  for await (const { at } of journal.read(id, Math.max(0, upTo - 1))) return at as Instant;
+  return start as Instant;
+}
+
 /**
  * The file of a simulation, piece by piece, in constant memory. The event loop runs between pieces. Throws if the journal ends before the
  * requested record: the simulation was deleted meanwhile.
@@ -40,33 +123,37 @@ export async function* exportSimulation(
   chain = new LineChain(),
 ): AsyncGenerator<string> {
   const slice = new Slice();
+  const known = new KnownMarket(registry, await lastInstant(journal, id, upTo, config));
   const listed = new Set<string>();
   let piece = '';
   const add = (line: string): void => {
     chain.take(line);
     piece += `${line}\n`;
   };
-  const addLists = (digests: readonly string[]): void => {
-    for (const digest of digests) {
+  const addLists = (rules: RulesInForce): void => {
+    for (const of of listsOf(rules)) {
+      const { digest, text } = known.list(of);
       if (listed.has(digest)) continue;
       listed.add(digest);
-      add(listLine(digest, listText(registry, digest)));
+      add(listLine(digest, text));
     }
   };
   // The retention here does not apply there.
   const { madeBy: _, ttl: __, ...kept } = config;
-  add(headerLine({ simulationId: shownId, config: kept }));
-  addLists(listsOf(originOf(config).rules));
-  addLists(listsOf(config.rules));
+  add(headerLine({ simulationId: shownId, config: known.config(kept) }));
+  addLists(originOf(config).rules);
+  addLists(config.rules);
   for (const [name, value] of settings) add(settingLine(name, value));
   let last = 0;
   if (upTo > 0)
     for await (const record of journal.read(id, 0)) {
-      if (record.payload.startsWith(RULES_CHANGE)) {
-        const { command } = payloadOf(record);
-        if (command.type === 'ChangeRules') addLists(listsOf(command.rules));
-      }
-      add(recordLineOf(record));
+      let { payload } = record;
+      if (payload.startsWith(RULES_CHANGE)) {
+        const changed = payloadOf(record);
+        if (changed.command.type === 'ChangeRules') addLists(changed.command.rules);
+        payload = known.change(changed);
+      } else if (payload.startsWith(ANNOUNCEMENT)) payload = known.announcement(payloadOf(record));
+      add(recordLineOf({ ...record, payload }));
       last = record.seq;
       if (piece.length >= PIECE) {
         yield piece;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { calendarById, KnownInstruments } from '@sandpit/core';
-import type { BrokerConfiguration, Listing, Rules, RulesInForce } from '@sandpit/core';
+import type { BrokerConfiguration, Listing, Rules, RulesInForce, TradingDate } from '@sandpit/core';
 import { DamagedJournal } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 
@@ -93,4 +93,18 @@ export function differences(before: RulesInForce, now: RulesInForce): string[] {
 /** The name of the setting that stores a list. */
 export const listName = (digest: string): string => `rules/${digest}`;
 
-const digestOfList = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** The text of a list of instruments without those that are listed after a date (D209); other lists are unchanged. */
+export function listedBy(text: string, date: TradingDate): string {
+  const listing = JSON.parse(text) as Partial<Listing>;
+  if (listing.since === undefined || listing.instruments === undefined) return text;
+  const { since } = listing;
+  const isKnown = (symbol: string): boolean => (since[symbol] ?? date) <= date;
+  if (Object.keys(since).every(isKnown)) return text;
+  return JSON.stringify({
+    ...listing,
+    instruments: listing.instruments.filter(({ symbol }) => isKnown(symbol)),
+    since: Object.fromEntries(Object.entries(since).filter(([symbol]) => isKnown(symbol))),
+  });
+}
+
+export const digestOfList = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -449,6 +449,13 @@ describe('point in time', () => {
     );
     const found: string[] = [];
     const seen = new Set<number>();
+    const exported = `/v1/simulations/${names.simulationId}/export`;
+    const early = await test.app.inject({
+      method: 'GET',
+      url: exported,
+      headers: { authorization: `Bearer ${owner.token ?? ''}` },
+    });
+    expect(early.statusCode).toBe(200);
     for (let [day, round] = [0, 0]; day < dates.length - 2; round++) {
       const date = dates[day] ?? FIRST;
       const at = XNYS.instantOf(date, 9 + random(7), 31 + random(29));
@@ -464,7 +471,11 @@ describe('point in time', () => {
         if (date < '2013-04-03' && text.includes('0.77')) found.push(`${date} ${where}: dividend`);
         if (date < '2013-03-04' && text.includes('0.31')) found.push(`${date} ${where}: declared dividend`);
       };
-      const always = ['/v1/market-data/bars/ZEBRA?timeframe=1Day', '/v1/simulation/corporate-actions'];
+      const always = [
+        '/v1/market-data/bars/ZEBRA?timeframe=1Day',
+        '/v1/simulation/corporate-actions',
+        `${exported}?`,
+      ];
       for (const url of [...always, ...Array.from({ length: 12 }, () => all[random(all.length)] ?? '')]) {
         const query = url.includes('?') ? '' : (QUERIES('ZEBRA')[random(7)] ?? '');
         const { body } = await test.app.inject({
@@ -486,5 +497,27 @@ describe('point in time', () => {
     expect(seen.size).toBeGreaterThan(15);
     const actions = await client.get('/v1/simulation/corporate-actions');
     expect(actions.text).toContain('2013-04-17');
+
+    // An import of the early file goes on with the recording, and lists the instrument on its day.
+    const { body: copy } = await owner.inject({
+      method: 'POST',
+      url: '/v1/simulations/import',
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: early.body,
+    });
+    const imported = `/v1/simulations/${copy.simulationId as string}`;
+    await expect
+      .poll(async () => (await owner.get(imported)).body, { timeout: 20_000 })
+      .toMatchObject({
+        status: 'READY',
+      });
+    const copied = test.withToken(copy.token as string);
+    const newcoOn = async (day: number): Promise<number> => {
+      const to = new Date(XNYS.instantOf(dates[day] ?? FIRST, 16, 30)).toISOString();
+      await copied.post('/v1/simulation/clock/advance', { to });
+      const { body } = await copied.get('/v1/market-data/instruments?symbol=NEWCO');
+      return (body.data as Body[]).length;
+    };
+    expect([await newcoOn(19), await newcoOn(20)]).toEqual([0, 1]);
   }, 60_000);
 });
