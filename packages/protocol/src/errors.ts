@@ -301,7 +301,8 @@ export const errorCodes = {
   },
   COMPETITION_STARTED: {
     status: 409,
-    meaning: 'Market, rules and scoring of a competition are fixed once the first entry exists.',
+    meaning:
+      'Market, rules and scoring of a competition are fixed once the first entry exists, everything else once trading starts.',
     details: {},
   },
   COMPETITION_FULL: {

@@ -13,7 +13,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import { colorOf } from './color-of.ts';
-import { asIfInNewYork, percent, price } from '../format.ts';
+import { asIfInNewYork, percentChange, price } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
 
 type Kind = 'Line' | 'Baseline';
@@ -25,7 +25,7 @@ const LABEL = 0.09;
 /** Height of the lower pane. */
 const PANE_PX = 90;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
-const FRACTIONS = { type: 'custom', formatter: percent, minMove: 0.0001 } as const;
+const FRACTIONS = { type: 'custom', formatter: percentChange, minMove: 0.0001 } as const;
 /** Colors of the lines, in order. Neighbors differ in brightness. */
 const COLORS = ['--accent', '--warm', '--violet', '--teal', '--down', '--dim'] as const;
 

@@ -384,7 +384,8 @@ export class Competitions {
 
   /** Edits a competition; market, rules and scoring until the first entry exists. */
   async update(kept: Kept, settings: CompetitionSettings, wanted: ShownCompetition): Promise<void> {
-    if ((await this.statusOf(kept)) !== 'OPEN') throw notRunning('The competition has started or is over');
+    if ((await this.statusOf(kept)) !== 'OPEN')
+      throw new CompetitionRefused('STARTED', 'A competition can be edited until trading starts');
     const { note } = kept;
     const isNewMarket = JSON.stringify(marketPart(settings)) !== JSON.stringify(marketPart(note.settings));
     const isFixed =

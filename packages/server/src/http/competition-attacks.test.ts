@@ -6,11 +6,19 @@ import { Simulations } from '../engine/simulations.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { contest } from '../testing/competitions.js';
-import { type Body, orderBody, type Reply, TestApp, type TestClient } from '../testing/test-app.js';
+import {
+  type Body,
+  openPortfolio,
+  orderBody,
+  type Reply,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+import { until, WebhookReceiver } from '../testing/webhook-receiver.js';
 
 let test: TestApp;
 let organizer: TestClient;
-const SETTINGS = { settings: { RATE_LIMIT_DEFAULT: '100000' } };
+const SETTINGS = { settings: { RATE_LIMIT_DEFAULT: '100000', WEBHOOK_ALLOW_PRIVATE: 'on' } };
 
 beforeAll(async () => {
   test = await TestApp.open(SETTINGS);
@@ -248,14 +256,38 @@ describe('entries under attack', () => {
       { market: { ...contest().market, end: '2026-01-07T21:00:00Z' } },
       { scoring: 'SHARPE' },
       { name: 'Other' },
-    ])
-      expect((await organizer.put(path, change)).status, JSON.stringify(change)).toBe(409);
+    ]) {
+      const { status, body } = await organizer.put(path, change);
+      expect([status, body.error.code], JSON.stringify(change)).toEqual([409, 'COMPETITION_STARTED']);
+    }
     const order = orderBody(portfolioId, { symbol: 'AAA', quantity: 1 });
     expect((await organizer.post('/v1/orders', order)).status).toBe(404);
     expect((await driver.post('/v1/orders', order)).status).toBe(403);
     // The market's token moves the clock, and nothing but forward.
     expect((await driver.put('/v1/simulation/clock', { now: '2026-01-05T10:00:00Z' })).status).not.toBe(200);
     expect((await client.post('/v1/orders', order)).status).toBe(201);
+  });
+});
+
+describe('webhooks of the organizer', () => {
+  it('createWebhook: an endpoint for all simulations receives no event of an entry', async () => {
+    const receiver = await WebhookReceiver.open();
+    const { client, portfolioId } = await started();
+    const created = await organizer.post('/v1/webhooks', { url: receiver.url, simulationId: '*' });
+    expect(created.status, created.text).toBe(201);
+    const order = orderBody(portfolioId, { symbol: 'AAA', quantity: 1 });
+    expect((await client.post('/v1/orders', order)).status).toBe(201);
+    // Events of a simulation of the organizer come later, and arrive.
+    const own = await organizer.post('/v1/simulations', { feed: 'push', clock: 'manual' });
+    const owner = test.withToken(own.body.token as string);
+    const { portfolioId: other } = await openPortfolio(owner);
+    await owner.post(`/v1/accounts/portfolios/${other as string}/transfers`, { amount: 100 });
+    await until(() => receiver.types.includes('transfer.booked'));
+    expect(new Set(receiver.events.map(({ data }) => data.simulationId))).toEqual(
+      new Set([own.body.simulationId]),
+    );
+    await organizer.delete(`/v1/webhooks/${created.body.webhookId as string}`);
+    await receiver.close();
   });
 });
 
