@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../store/journal.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { CellHead, ClusterNode, Ownership, Placement } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
-import { reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
+import { kindsOf, reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
 import { inParallel } from './in-parallel.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
@@ -74,7 +74,8 @@ export class Cluster {
   #simulations: Simulations | undefined;
   /** Last record of the market that all other nodes have processed. */
   #told = 0;
-  #reasons = '';
+  /** Reasons that are published. */
+  #kinds: string | undefined;
 
   constructor(parts: ClusterParts) {
     this.#parts = parts;
@@ -153,13 +154,15 @@ export class Cluster {
   async #declare(): Promise<void> {
     const { ownership, note } = this.#parts;
     const { reasons } = this;
-    const text = JSON.stringify(reasons);
-    if (text === this.#reasons) return;
+    const kinds = kindsOf(reasons);
+    const before = this.#kinds;
+    if (kinds === before) return;
     if (this.#self() === undefined) return;
     await ownership.declare(reasons);
-    this.#reasons = text;
+    this.#kinds = kinds;
     await ownership.look();
     if (reasons.length > 0) note(`This node takes no cells: ${reasons.join('; ')}`);
+    else if (before !== undefined) note('This node takes cells again');
   }
 
   async #rebalance(): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ClusterNode } from '../store/ownership.js';
-import { reasonsAgainst } from './fitness.js';
+import { kindsOf, reasonsAgainst } from './fitness.js';
 
 const FACTS = { version: '1.0.0', rules: 'r', CLUSTER_SECRET: 's' };
 const nodeOf = (incarnation: number, facts: Readonly<Record<string, string>> = FACTS): ClusterNode => ({
@@ -34,4 +34,16 @@ it('reasonsAgainst: names every difference of the younger node from the oldest o
     'rules differs from that of node node-1',
     'recordings differs from that of node node-1',
   ]);
+});
+
+it('kindsOf: another figure is no other reason, another direction or another node is', () => {
+  const node = nodeOf(1);
+  const kindsAt = (skewMs: number): string => kindsOf(reasonsAgainst(node, [node], skewMs));
+  expect(kindsAt(180_000)).toBe(kindsAt(180_001));
+  expect(kindsAt(180_000)).not.toBe(kindsAt(-180_000));
+  expect(kindsAt(180_000)).not.toBe(kindsAt(0));
+  const younger = nodeOf(3, { ...FACTS, rules: 'other' });
+  expect(kindsOf(reasonsAgainst(younger, [nodeOf(1), younger], 0))).not.toBe(
+    kindsOf(reasonsAgainst(younger, [nodeOf(2), younger], 0)),
+  );
 });

@@ -36,3 +36,6 @@ export function reasonsAgainst(
     );
   return reasons;
 }
+
+/** Reasons without the figures in them, which change from second to second. */
+export const kindsOf = (reasons: readonly string[]): string => JSON.stringify(reasons).replace(/\d+ ms/g, '');

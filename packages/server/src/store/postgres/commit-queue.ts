@@ -9,6 +9,7 @@ import type { Cell, Head } from './cells.js';
 import { COMMIT, COMMIT_WITH_REGISTRY, commitValues } from './commit-statement.js';
 import type { CellMove, NewAnswer, NewBlock } from './commit-statement.js';
 import type { Connection, DatabaseAddress } from './database.js';
+import { OtherDatabase } from './database.js';
 import type { Incarnation } from './incarnation.js';
 import { markLosses } from './lost-records.js';
 import { RegistryDraft } from './registry-state.js';
@@ -447,6 +448,7 @@ export class CommitQueue {
         const connection = await this.#connected();
         return await this.#resolved(sent, connection);
       } catch (error) {
+        if (error instanceof OtherDatabase) throw new DamagedJournal(error.message);
         if (error instanceof DamagedJournal || error instanceof RegistryBehind || error instanceof Stopped)
           throw error;
         this.#failing(error instanceof Error ? error.message : String(error));
@@ -529,6 +531,7 @@ export class CommitQueue {
         this.#connection = connection;
         this.#watch(connection);
       } catch (error) {
+        if (error instanceof OtherDatabase) throw new DamagedJournal(error.message);
         if (error instanceof DamagedJournal || error instanceof RegistryBehind || error instanceof Stopped)
           throw error;
         this.#failing(error instanceof Error ? error.message : String(error));

@@ -67,6 +67,8 @@ export class DatabaseAddress {
   readonly #open = new Set<Connection>();
   /** The database with the newest timeline so far. */
   #newest: ServerIdentity | undefined;
+  /** Identity of the first connection: later ones are to the same database. */
+  #identity: string | undefined;
 
   /** Throws `UnusableDatabase`. */
   constructor(url: string) {
@@ -145,6 +147,7 @@ export class DatabaseAddress {
     const [newest, ...others] = found.toSorted((a, b) => b.server.timeline - a.server.timeline);
     for (const other of others) void other.close().catch(() => undefined);
     if (newest === undefined) throw last ?? new UnusableDatabase('DATABASE_URL: names no host');
+    this.#identity ??= newest.server.identity;
     this.expect(newest.server);
     if (!this.#isOld(newest.server)) return newest;
     newest.drop();
@@ -172,6 +175,10 @@ export class DatabaseAddress {
       const [about] = rows;
       if (about === undefined) throw new Error('no answer');
       refuseUnfit(about, shown);
+      if (this.#identity !== undefined && about.identity !== this.#identity)
+        throw new OtherDatabase(
+          `DATABASE_URL: ${shown} is another database than the one that this node has used before; name that one`,
+        );
       if (this.#isOld(about)) throw this.#oldTimeline(about, shown);
       const { identity, timeline } = about;
       const connection: Connection = {
@@ -199,8 +206,11 @@ const socketOf = (client: pg.Client): { destroy(): void } =>
 /** A host of the database that accepts no writes: a standby. */
 class ReadOnlyHost extends UnusableDatabase {}
 
+/** A host with data of another origin than before. */
+export class OtherDatabase extends UnusableDatabase {}
+
 function urgencyOf(error: unknown): number {
-  if (error instanceof ReadOnlyHost) return 0;
+  if (error instanceof ReadOnlyHost || error instanceof OtherDatabase) return 0;
   return error instanceof UnusableDatabase ? 2 : 1;
 }
 

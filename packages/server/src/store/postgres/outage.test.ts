@@ -7,6 +7,7 @@ import { allOf, recordOf, testProjection, withSimulation } from '../fixtures.con
 import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
 import { DatabaseAddress } from './database.js';
 import { openPostgresStore } from './postgres-store.js';
+import { QuestionConnection } from './question-connection.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -109,6 +110,33 @@ describe('An unusable PostgreSQL database', () => {
         openAt(server.urlOf('postgres').replace(`:${server.port}/`, `:${proxy.port}/`)),
       ).rejects.toThrow(/PostgreSQL 14 or later is needed; 127\.0\.0\.1:\d+\/postgres is \d/);
     } finally {
+      await proxy.close();
+    }
+  });
+
+  it('is refused on every connection if it is not the database of the first one', async () => {
+    const [{ identity } = { identity: '' }] = await server.run(
+      server.urlOf('postgres'),
+      'SELECT system_identifier::text AS identity FROM pg_control_system()',
+    );
+    const proxy = await CuttingProxy.to(server.port);
+    const address = new DatabaseAddress(
+      server.urlOf('postgres').replace(`:${server.port}/`, `:${proxy.port}/`),
+    );
+    const questions = new QuestionConnection(address);
+    try {
+      await (await address.connect()).close();
+      const foreign = String(identity).replaceAll(/./g, '7');
+      proxy.rewriteAnswers((answer) =>
+        Buffer.from(answer.toString('latin1').replaceAll(String(identity), foreign), 'latin1'),
+      );
+      await expect(address.connect()).rejects.toThrow(/is another database than the one/);
+      await expect(questions.ask('SELECT 1')).rejects.toThrow(StoreUnavailable);
+      await expect(questions.ask('SELECT 1')).rejects.toThrow(/is another database than the one/);
+      proxy.rewriteAnswers((answer) => answer);
+      expect(await questions.ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    } finally {
+      await questions.close();
       await proxy.close();
     }
   });
