@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { createMetricsServer, Traffic } from '../packages/server/src/http/metrics.js';
 import { TestApp } from '../packages/server/src/testing/test-app.js';
@@ -112,16 +113,25 @@ interface Deployment {
   };
 }
 
+const KUBERNETES = JSON.parse(read('scripts/kubernetes-objects.json')) as object;
+
+/** Violations of a JSON schema, as text. */
+function violations(schema: object, value: unknown): readonly string[] {
+  const [isValid, errors] = Compile(schema).Errors(value);
+  return isValid ? [] : errors.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+interface KubernetesObject {
+  readonly kind: string;
+  readonly spec: Values;
+}
+
 describe('the Helm chart', () => {
-  const specs = new Map(
-    readdirSync(join(ROOT, 'deploy/helm/templates')).map((file) => {
-      const { kind, spec } = rendered(read(`deploy/helm/templates/${file}`)) as {
-        kind: string;
-        spec: unknown;
-      };
-      return [kind, spec];
-    }),
+  const objects = readdirSync(join(ROOT, 'deploy/helm/templates')).map(
+    (file) => rendered(read(`deploy/helm/templates/${file}`)) as KubernetesObject,
   );
+  const specs = new Map(objects.map(({ kind, spec }) => [kind, spec as unknown]));
+  const schemaOf = (kind: string): object => ({ ...KUBERNETES, allOf: [{ $ref: `#/definitions/${kind}` }] });
   const deployment = specs.get('Deployment') as Deployment;
   const budget = specs.get('PodDisruptionBudget') as {
     readonly maxUnavailable: number;
@@ -135,6 +145,18 @@ describe('the Helm chart', () => {
     expect(deployment.selector.matchLabels).toEqual(labels);
     expect(budget.selector.matchLabels).toEqual(labels);
     expect((specs.get('Service') as { readonly selector: Labels }).selector).toEqual(labels);
+  });
+
+  it('renders objects that are valid by the schemas of their kinds, which find what is not', () => {
+    for (const object of objects) expect(violations(schemaOf(object.kind), object), object.kind).toEqual([]);
+    const [first = { kind: '', spec: {} }] = objects;
+    for (const broken of [
+      { ...first, apiVersion: 'extensions/v1beta1' },
+      { ...first, spec: { ...first.spec, replicas: '3' } },
+      { ...first, spec: { ...first.spec, replica: 3 } },
+      { ...first, spec: { ...first.spec, selector: undefined } },
+    ])
+      expect(violations(schemaOf('Deployment'), broken)).not.toEqual([]);
   });
 
   it('replaces one node after the other, each ready before the next, and gives it time to drain', () => {
@@ -159,6 +181,9 @@ describe('the Helm chart', () => {
     };
     expect(Object.keys(VALUES).filter((name) => !Object.hasOwn(schema.properties, name))).toEqual([]);
     expect(schema.required.filter((name) => !Object.hasOwn(VALUES, name))).toEqual([]);
+    expect(violations(schema, VALUES)).toEqual([]);
+    expect(violations(schema, { ...VALUES, replicas: 0 })).not.toEqual([]);
+    expect(violations(schema, { ...VALUES, replica: 3 })).not.toEqual([]);
   });
 });
 
