@@ -82,6 +82,9 @@ export interface ExecutionQuality {
   readonly rejectRate?: number;
 }
 
+/** Sums of doubles, to the smallest unit of money. */
+const toMoneyUnit = (dollars: number): number => Math.round(dollars * 10_000) / 10_000;
+
 /** Mid of a quote; undefined when a side is missing, when it is crossed, or when it is 0. */
 export function midOf({ bid, ask }: Quoted): number | undefined {
   if (bid === undefined || ask === undefined || bid > ask) return undefined;
@@ -256,18 +259,18 @@ export class ExecutionQualityTally {
     return {
       orders: this.#orders,
       executions: this.#executions,
-      notional: this.#notional,
+      notional: toMoneyUnit(this.#notional),
       ...(this.#legs === 1 && this.#arrivalMid !== undefined && { arrivalMid: this.#arrivalMid }),
       ...mean('slippageBps', this.#slippage),
       ...(this.#shortfalls > 0 && {
-        implementationShortfall: this.#shortfall,
+        implementationShortfall: toMoneyUnit(this.#shortfall),
         implementationShortfallBps: (this.#shortfall / this.#shortfallAtMid) * BPS,
       }),
       ...mean('effectiveSpreadBps', this.#effective),
       ...mean('quotedSpreadBps', this.#quoted),
       ...mean('realizedSpreadBps', this.#realized),
       ...(this.#improvements > 0 && {
-        priceImprovement: this.#improvement,
+        priceImprovement: toMoneyUnit(this.#improvement),
         priceImprovementRate: this.#improved / this.#improvements,
       }),
       ...(this.#orderedAtMid > 0 && { fillRate: this.#executedAtMid / this.#orderedAtMid }),

@@ -218,7 +218,8 @@ class TaxLedger {
         quantity: quantityOf(lot.quantity),
         acquiredAt: lot.openedDate,
         holdingFrom: lot.holdingFrom,
-        costBasis: dollars(lot.cost + lot.disallowed),
+        // What a short sale brought is lowered: covering it gains less by the loss that it carries.
+        costBasis: dollars(lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.cost - lot.disallowed),
         washSaleDisallowed: dollars(lot.disallowed),
         orderIds: lot.orderId === undefined ? [] : [lot.orderId],
       })),

@@ -42,9 +42,12 @@ export function tableOf(rows: readonly Row[], columns: readonly string[]): strin
   return `${[columns.map((column) => column.toUpperCase()), ...cells].map(line).join('\n')}\n`;
 }
 
+/** Ratios are doubles with up to 17 digits; as JSON they stay exact. */
+const MOST_DECIMALS = 6;
+
 function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return String(value);
+  if (typeof value === 'number') return String(Number(value.toFixed(MOST_DECIMALS)));
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
   return JSON.stringify(value);
 }

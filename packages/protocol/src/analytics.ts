@@ -346,7 +346,9 @@ export const TaxLot = closed('TaxLot', {
   quantity: number({ description: 'Shares or contracts that are open.' }),
   acquiredAt: date({ description: 'New York trade date of the opening.' }),
   holdingFrom: date({ description: 'Date that the holding period counts from.' }),
-  costBasis: amount('Adjusted basis, charges included; of a short position what the sale brought.'),
+  costBasis: amount(
+    'Adjusted basis, charges included; of a short position what the sale brought, less the disallowed losses.',
+  ),
   washSaleDisallowed: optional(
     amount('Disallowed losses of earlier sales in the basis. Absent in retirement accounts.'),
   ),

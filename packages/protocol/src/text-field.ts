@@ -10,9 +10,9 @@ export function textField(check: Check, type: string | undefined): Check {
   };
 }
 
-/** Digits only: no sign, no exponent, no blanks. Anything else stays text, which the check then refuses. */
+/** Digits only: no exponent, no blanks, a sign only before a decimal number. Anything else stays text, which the check then refuses. */
 const digits = /^\d{1,15}$/;
-const decimal = /^\d{1,15}(\.\d{1,15})?$/;
+const decimal = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 function parserOf(type: string | undefined): (value: unknown) => unknown {
   switch (type) {

@@ -1,4 +1,6 @@
 /** The thread that answers studies of the past: it reads the store itself, so that long reads stay off the main thread. */
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { calendarById, Ids } from '@sandpit/core';
 import { lowerPriority, unconnectedFeedOpener } from './compose.js';
@@ -18,6 +20,9 @@ import type { PastModule, PastSource } from './store/past.js';
 
 /** Chunks that may be on their way to a client at once. */
 const MOST_CHUNKS = 4;
+
+/** Growth of the heap that is collected once the thread is idle. */
+const MOST_GARBAGE_BYTES = 128 * 1024 * 1024;
 
 /** A study under way, as far as the main thread answers it. */
 class Running {
@@ -109,8 +114,26 @@ async function answer(
   }
 }
 
+/**
+ * Collects the garbage of large studies. V8 alone keeps it: one that needs much memory raises the limit of the heap, and those after it fill
+ * the heap up to there.
+ */
+function garbageCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  setFlagsFromString('--no-expose-gc');
+  const used = (): number => getHeapStatistics().used_heap_size;
+  let kept = used();
+  return () => {
+    if (used() - kept < MOST_GARBAGE_BYTES) return;
+    collect();
+    kept = used();
+  };
+}
+
 if (port !== null) {
   lowerPriority();
+  const collectGarbage = garbageCollector();
   const { module, data } = workerData as StudyThreadData;
   const { openPast, failureOf } = (await import(module)) as PastModule;
   const source = openPast(data);
@@ -129,6 +152,9 @@ if (port !== null) {
         (found) => tell({ id, type: 'done', answer: found as never }),
         (error: unknown) => tell({ id, type: 'failed', failure: failureOf(error) }),
       )
-      .finally(() => studies.delete(id));
+      .finally(() => {
+        studies.delete(id);
+        if (studies.size === 0) collectGarbage();
+      });
   });
 }

@@ -98,7 +98,7 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
           {change(p.pnl)}
         </Figure>
         <Figure
-          name="Yearly return"
+          name="Annualized return"
           note={p.periodShorterThanYear === true ? 'from less than a year' : undefined}
         >
           {fraction(p.annualizedReturn)}
@@ -107,7 +107,7 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
         <Figure name="Sharpe ratio">{ratio(p.sharpe)}</Figure>
         <Figure name="Sortino ratio">{ratio(p.sortino)}</Figure>
         <Figure
-          name="Deepest drawdown"
+          name="Maximum drawdown"
           note={drawdown === undefined ? undefined : `${day(drawdown.peakAt)} to ${day(drawdown.troughAt)}`}
         >
           {fraction(drawdown?.fraction)}
@@ -123,7 +123,7 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
           (benchmark.reason === undefined ? (
             <>
               <Figure name={`Return of ${benchmark.symbol}`}>{fraction(benchmark.return)}</Figure>
-              <Figure name="Alpha, yearly">{fraction(benchmark.alpha)}</Figure>
+              <Figure name="Alpha, annualized">{fraction(benchmark.alpha)}</Figure>
               <Figure name="Beta">{ratio(benchmark.beta)}</Figure>
             </>
           ) : (

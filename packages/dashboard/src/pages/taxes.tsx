@@ -44,7 +44,7 @@ export function TaxesSection({ portfolioId, query }: SectionProps) {
           onChange={(next) => setQuery({ year: next })}
         />
         <Select
-          name="Lots sold first"
+          name="Lot method"
           value={method}
           options={[
             ['FIFO', 'Oldest (FIFO)'],

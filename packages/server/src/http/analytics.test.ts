@@ -433,10 +433,14 @@ it('is refused for portfolios of others, and for parameters out of range', async
     'performance?from=2026-01-06&to=2026-01-05',
     'trades?from=2026-01-06&to=2026-01-05',
     'performance?riskFreeRate=x',
+    'performance?riskFreeRate=-5',
     'performance?periodsPerYear=0',
     'tax-lots?method=AVERAGE',
     'realized-gains?year=1492',
     'realized-gains?form=1040',
   ])
     expect((await client.get(`${path}/${query}`)).status, query).toBe(400);
+  const { message } = (await client.get(`${path}/performance?riskFreeRate=-5`)).body;
+  expect(message).toEqual(['riskFreeRate must not be less than -1']);
+  expect((await client.get(`${path}/performance?riskFreeRate=-0.005`)).status).toBe(200);
 });

@@ -190,8 +190,13 @@ function tripsIn(trips: RoundTripBook, { from, to, epoch }: Omit<TripFilter, 'po
   );
 }
 
+/** Averages of doubles, to the smallest unit of a price. */
+const toPriceUnit = (price: number): number => Math.round(price * 1e8) / 1e8;
+
 const shownTrip = (trip: RoundTrip): ShownTrip => ({
   ...trip,
+  entryPrice: toPriceUnit(trip.entryPrice),
+  ...(trip.exitPrice !== undefined && { exitPrice: toPriceUnit(trip.exitPrice) }),
   openedAt: isoOfMs(trip.openedAt),
   closedAt: isoOfMs(trip.closedAt),
 });
