@@ -159,7 +159,7 @@ export function TimeStrip({
           <input
             value={own}
             placeholder="2026-01-06 or P1D"
-            size={14}
+            size={18}
             onInput={({ currentTarget }) => setOwn(currentTarget.value)}
           />
         </label>
