@@ -96,6 +96,8 @@ export function timeMachine(visit: Visit): void {
     await visit.go(simulation.place('time?section=scripts'), page);
     const form = page.getByRole('form', { name: 'New script' });
     await form.getByLabel('Symbol').fill('aapl');
+    await form.getByLabel('Pieces').fill('half');
+    await form.getByText('Pieces are percentages or quantities').waitFor();
     await form.getByLabel('Pieces').fill('30%, 20%@5s');
     await form.getByRole('button', { name: 'Add script' }).click();
     const scripts = page.getByRole('region', { name: 'Scripts', exact: true });

@@ -250,6 +250,12 @@ function NewOutcome({ onSubmit }: { readonly onSubmit: (body: OutcomeBody) => vo
       <button type="submit" class="primary" disabled={kind === 'fill' && fill === undefined}>
         Add script
       </button>
+      {kind === 'fill' && fill === undefined && (
+        <p class="why" role="status">
+          Pieces are percentages or quantities, separated by commas, with a price or a delay behind @: 30%,
+          70%@5s or 100@187.60.
+        </p>
+      )}
     </form>
   );
 }
