@@ -5,7 +5,7 @@ import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
-import { digestOfList, listedBy, listsOf, listText } from './rules-in-force.js';
+import { digestOfList, listedBy, listText } from './rules-in-force.js';
 import {
   headerLine,
   LineChain,
@@ -35,25 +35,32 @@ export interface ExportedSimulation {
   readonly settings?: readonly (readonly [name: string, value: string])[];
 }
 
+interface List {
+  readonly digest: string;
+  readonly text: string;
+}
+
+/** The last list of instruments that was made: the hash of a competition needs it for each of its entries. */
+let latest: { readonly whole: string; readonly date: TradingDate; readonly list: List } | undefined;
+
 /** What a file shows of a market as it was known on a date: no instrument that is listed later, no action that is declared later (D209). */
 class KnownMarket {
   readonly #registry: Registry;
   readonly #date: TradingDate;
-  readonly #lists = new Map<string, { readonly digest: string; readonly text: string }>();
 
   constructor(registry: Registry, at: Instant) {
     this.#registry = registry;
     this.#date = calendarById('XNYS').dateOf(at);
   }
 
-  list(digest: string): { readonly digest: string; readonly text: string } {
-    let list = this.#lists.get(digest);
-    if (list === undefined) {
-      const whole = listText(this.#registry, digest);
-      const text = listedBy(whole, this.#date);
-      list = { digest: text === whole ? digest : digestOfList(text), text };
-      this.#lists.set(digest, list);
-    }
+  /** The list of instruments, by the digest of the whole one. */
+  instruments(whole: string): List {
+    const date = this.#date;
+    if (latest?.whole === whole && latest.date === date) return latest.list;
+    const text = listText(this.#registry, whole);
+    const known = listedBy(text, date);
+    const list = { digest: known === text ? whole : digestOfList(known), text: known };
+    latest = { whole, date, list };
     return list;
   }
 
@@ -69,7 +76,7 @@ class KnownMarket {
   }
 
   rules(rules: RulesInForce): RulesInForce {
-    return { ...rules, instruments: this.list(rules.instruments).digest };
+    return { ...rules, instruments: this.instruments(rules.instruments).digest };
   }
 
   /** A payload without the actions that are declared later; an import announces them in time. */
@@ -130,13 +137,14 @@ export async function* exportSimulation(
     chain.take(line);
     piece += `${line}\n`;
   };
-  const addLists = (rules: RulesInForce): void => {
-    for (const of of listsOf(rules)) {
-      const { digest, text } = known.list(of);
-      if (listed.has(digest)) continue;
-      listed.add(digest);
-      add(listLine(digest, text));
-    }
+  const addList = ({ digest, text }: List): void => {
+    if (listed.has(digest)) return;
+    listed.add(digest);
+    add(listLine(digest, text));
+  };
+  const addLists = ({ brokers, instruments }: RulesInForce): void => {
+    addList({ digest: brokers, text: listText(registry, brokers) });
+    addList(known.instruments(instruments));
   };
   // The retention here does not apply there.
   const { madeBy: _, ttl: __, ...kept } = config;

@@ -72,9 +72,6 @@ function listNamed(registry: Pick<Registry, 'setting'>, digest: string): unknown
 
 export const sameRules = (a: RulesInForce, b: RulesInForce): boolean => differences(a, b).length === 0;
 
-/** The lists that rules name. */
-export const listsOf = ({ brokers, instruments }: RulesInForce): readonly string[] => [brokers, instruments];
-
 /** The text of a list by its digest. Throws if it is missing. */
 export function listText(registry: Pick<Registry, 'setting'>, digest: string): string {
   const text = registry.setting(listName(digest));
@@ -93,11 +90,10 @@ export function differences(before: RulesInForce, now: RulesInForce): string[] {
 /** The name of the setting that stores a list. */
 export const listName = (digest: string): string => `rules/${digest}`;
 
-/** The text of a list of instruments without those that are listed after a date (D209); other lists are unchanged. */
+/** The text of a list of instruments without those that are listed after a date (D209). */
 export function listedBy(text: string, date: TradingDate): string {
-  const listing = JSON.parse(text) as Partial<Listing>;
-  if (listing.since === undefined || listing.instruments === undefined) return text;
-  const { since } = listing;
+  const listing = JSON.parse(text) as Listing;
+  const { since = {} } = listing;
   const isKnown = (symbol: string): boolean => (since[symbol] ?? date) <= date;
   if (Object.keys(since).every(isKnown)) return text;
   return JSON.stringify({
