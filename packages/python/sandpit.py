@@ -949,7 +949,7 @@ def to_dataframe(rows):
         raise SandpitError("to_dataframe needs pandas: pip install pandas") from None
     frame = pandas.DataFrame(list(rows))
     for name in frame.columns:
-        if name == "at" or name.endswith("At"):
+        if name in ("at", "date", "holdingFrom", "expiration") or name.endswith("At"):
             frame[name] = pandas.to_datetime(frame[name], format="ISO8601", utc=True)
     return frame
 

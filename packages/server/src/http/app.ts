@@ -214,6 +214,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     addresses: {
       allowPrivate: deps.settings.webhookAllowPrivate,
       ownPort: () => portOf(app.server.address()),
+      nodeUrls: () => deps.store.ownership?.nodes.map(({ url }) => url) ?? [],
       ...(deps.resolve !== undefined && { resolve: deps.resolve }),
     },
     timers: deps.webhookTimers ?? realTimers,

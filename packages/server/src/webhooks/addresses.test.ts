@@ -8,6 +8,7 @@ const addresses = (found: readonly string[] = [PUBLIC]): Addresses =>
   new Addresses({
     allowPrivate: false,
     ownPort: () => 3000,
+    nodeUrls: () => ['https://node-2.example.com', 'http://9.9.9.9:3000'],
     resolve: () =>
       Promise.resolve(
         found.map((address): ResolvedAddress => ({ address, family: address.includes(':') ? 6 : 4 })),
@@ -110,6 +111,15 @@ describe('Addresses', () => {
     const url = new URL('https://hooks.example.com/');
     await expect(addresses([PUBLIC, '10.0.0.1']).of(url)).rejects.toThrow(AddressRefused);
     await expect(addresses([PUBLIC, '::1']).of(url)).rejects.toThrow(AddressRefused);
+  });
+
+  it('of: refuses the nodes of the cluster, by name and by address', async () => {
+    const refused = (url: string, found?: readonly string[]) =>
+      expect(addresses(found).of(new URL(url)), url).rejects.toThrow(AddressRefused);
+    await refused('https://node-2.example.com/v1/orders');
+    await refused('http://9.9.9.9:3000/');
+    await refused('http://alias.example.com:3000/', ['9.9.9.9']);
+    expect(await addresses(['9.9.9.9']).of(new URL('https://alias.example.com/'))).toHaveLength(1);
   });
 
   it('of: gives the addresses that were checked', async () => {

@@ -107,6 +107,8 @@ export interface AddressRules {
   readonly allowPrivate: boolean;
   /** Port on which this server listens; undefined = it does not yet. */
   readonly ownPort: () => number | undefined;
+  /** URLs of the nodes of a cluster, this one among them; absent = there is none. */
+  readonly nodeUrls?: () => readonly string[];
   /** For tests: another way to resolve names. */
   readonly resolve?: Resolve;
 }
@@ -126,10 +128,11 @@ export class Addresses {
    * cannot be resolved.
    */
   async of(url: URL): Promise<readonly ResolvedAddress[]> {
-    const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+    const hostname = hostOf(url);
     const family = isIP(hostname);
-    if (family === 0 && !this.#rules.allowPrivate && /(^|\.)localhost$/.test(hostname))
-      throw new AddressRefused();
+    if (family === 0 && !this.#rules.allowPrivate)
+      if (/(^|\.)localhost$/.test(hostname) || this.#isNode(hostname, portOf(url)))
+        throw new AddressRefused();
     const found =
       family === 0
         ? await this.#resolve(hostname)
@@ -149,9 +152,17 @@ export class Addresses {
 
   #isAllowed(address: string, port: number): boolean {
     if (this.#rules.allowPrivate) return true;
-    return isPublicAddress(address) && !(port === this.#rules.ownPort() && isOwnAddress(address));
+    if (!isPublicAddress(address) || this.#isNode(address, port)) return false;
+    return port !== this.#rules.ownPort() || !isOwnAddress(address);
+  }
+
+  #isNode(host: string, port: number): boolean {
+    const urls = this.#rules.nodeUrls?.().map((text) => new URL(text)) ?? [];
+    return urls.some((url) => hostOf(url) === host && portOf(url) === port);
   }
 }
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 const portOf = ({ port, protocol }: URL): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
