@@ -28,7 +28,35 @@ async function learn({ baseUrl, token }: Credentials): Promise<unknown> {
   return JSON.parse(stdout.split('\n')[0] ?? '') as unknown;
 }
 
+/** Numbers that compare as those of NumPy, of which Gymnasium's observations are made: the results are truth values without arithmetic. */
+const COMPARED_AS_NUMPY = `
+import learn
+class Truth:
+    def __init__(self, value): self.value = value
+    def __bool__(self): return self.value
+    def __int__(self): return int(self.value)
+class Number(float):
+    def __add__(self, other): return Number(float(self) + other)
+    def __truediv__(self, other): return Number(float(self) / other)
+    def __gt__(self, other): return Truth(float(self) > other)
+    def __lt__(self, other): return Truth(float(self) < other)
+prices = lambda *values: [Number(value) for value in values]
+print(learn.state_of(prices(1, 2, 0), prices(2, 3, 10)), learn.state_of(None, prices(2, 3, 0)))
+`;
+
 describe('learning loops', () => {
+  it.runIf(hasPython)('the learner reads observations of Gymnasium, whose comparisons are no numbers', () => {
+    const { stdout, stderr } = spawnSync('python3', ['-c', COMPARED_AS_NUMPY], {
+      env: {
+        PATH: process.env.PATH,
+        PYTHONPATH: [fileOf('.'), fileOf('../../packages/python')].join(':'),
+        PYTHONDONTWRITEBYTECODE: '1',
+      },
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: '(1, True) (0, False)\n', stderr: '' });
+  });
+
   it('the moving-average bot and the learner repeat with their seeds, and a step continues past 1,000 events', async () => {
     await withServer({}, async (credentials) => {
       const owner = new Sandpit({ url: credentials.baseUrl, token: credentials.token });
