@@ -39,6 +39,24 @@ describe('the warning before a margin call (D119)', () => {
   });
 });
 
+it('a MAINTENANCE call needs a deficit: an excess of exactly 0 is warned of (D119)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 6000 });
+  m.quote('AAPL', '120', '120');
+  m.place(portfolio, { quantity: 100, limit: '120' });
+  // 2,000 of equity, all of which is required.
+  m.quote('AAPL', '80', '80');
+  m.advanceMs(2000);
+  expect(m.value(portfolio).maintenanceExcess).toBe(0);
+  expect(m.events('MarginWarned').map(({ excess }) => excess)).toEqual([0]);
+  expect(calls(m, portfolio)).toEqual([]);
+  m.quote('AAPL', '79.99', '79.99');
+  m.advanceMs(2000);
+  expect(m.events('CallIssued').map(({ call }) => [call.type, call.status])).toEqual([
+    ['MAINTENANCE', 'OPEN'],
+  ]);
+});
+
 describe('the type of a call (D119)', () => {
   it.each([
     ['39', ['FUTURES']],
@@ -54,6 +72,21 @@ describe('the type of a call (D119)', () => {
     m.quote('AAPL', mark, mark);
     m.advanceMs(2000);
     expect(callTypes(m, portfolio)).toEqual(expected);
+  });
+
+  it('is FUTURES if the excess without them is exactly 0', () => {
+    const m = new TestMarket();
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 120_000 });
+    m.quote('ESH26', '6000', '6000');
+    m.quote('AAPL', '100', '100');
+    m.place(portfolio, { symbol: 'ESH26', quantity: 1 });
+    m.place(portfolio, { quantity: 1920, limit: '100' });
+    // 1,920 shares at 50 with a loan of 72,000 have 24,000 of equity, all of which is required.
+    m.quote('AAPL', '50', '50');
+    m.advanceMs(2000);
+    const { maintenanceExcess, houseRequirement } = m.value(portfolio);
+    expect(dollars(maintenanceExcess)).toBe(24_000 - dollars(houseRequirement));
+    expect(callTypes(m, portfolio)).toEqual(['FUTURES']);
   });
 
   it('is PORTFOLIO under portfolio margin', () => {
