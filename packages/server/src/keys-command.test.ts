@@ -97,7 +97,12 @@ describe('npm run keys', { timeout: 60_000 }, () => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
       let server = ServerProcess.launch(settings);
       let baseUrl = await server.listening;
-      const { token } = credentialsIn(directory);
+      const { token, apiKey, loginLink = '' } = credentialsIn(directory);
+      // They are in that file alone: output that is no terminal ends in logs.
+      for (const secret of [token, apiKey, loginLink]) {
+        expect(secret).not.toBe('');
+        expect(server.out.join('\n')).not.toContain(secret);
+      }
       const id = (await keys(directory, 'list --tenant demo')).out[0]?.slice(0, 16) ?? '';
       await keys(directory, `revoke ${id}`);
       expect((await get(baseUrl, token)).status).toBe(401);

@@ -96,3 +96,10 @@ it.each(BY_ANOTHER_SOLVER.map((dollars, n) => [12 + (n % 9), [0, 300, -300][n % 
     expect(takes(drawn(100 + n, series, shares))).toBe(dollars);
   },
 );
+
+it('leastPartition: is cut short in a book of 120 series and marked approximate, equally at each request', () => {
+  const book = drawn(7, 120, 0);
+  const partition = leastPartition(book, terms);
+  expect(partition.isApproximate).toBe(true);
+  expect(leastPartition(book, terms)).toEqual(partition);
+});
