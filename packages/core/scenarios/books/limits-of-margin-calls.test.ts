@@ -57,6 +57,22 @@ it('a MAINTENANCE call needs a deficit: an excess of exactly 0 is warned of (D11
   ]);
 });
 
+it('a call that is due is liquidated beside one that is not (D120)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 6500 });
+  m.quote('AAPL', '130', '130');
+  m.place(portfolio, { quantity: 100, limit: '130' });
+  m.quote('AAPL', '80', '80');
+  m.advanceTo('2026-01-05', 16, 1);
+  expect(callTypes(m, portfolio)).toEqual(['MAINTENANCE', 'MINIMUM_EQUITY']);
+  m.advanceTo('2026-01-08', 11, 59);
+  m.quote('AAPL', '80', '80');
+  expect(m.events('LiquidationDecided')).toEqual([]);
+  // Due after three business days; the other one after five.
+  m.advanceTo('2026-01-08', 12, 1);
+  expect(m.events('LiquidationDecided')).toHaveLength(1);
+});
+
 describe('the type of a call (D119)', () => {
   it.each([
     ['39', ['FUTURES']],
