@@ -69,6 +69,11 @@ describe('shares cover a short call (D81, D160)', () => {
     expect(collateral([cashSettled], 100)).toMatchObject({ shares: 0, nakedCalls: 1 });
   });
 
+  it('and leave long calls alone', () => {
+    const cover = collateral([call(100)], 100, [call(95)]);
+    expect(cover).toMatchObject({ shares: Quantity.of(100), nakedCalls: 0, spreads: 0 });
+  });
+
   it('that delivers no whole share with its fraction', () => {
     const adjusted = call(100, { deliverable: 0, inLieu: Quantity.of(0.5) });
     expect(collateral([adjusted], 0.4)).toMatchObject({ shares: 0, nakedCalls: 1 });
