@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
+import { EXIT } from '../packages/server/src/exit-codes.js';
 import { createMetricsServer, Traffic } from '../packages/server/src/http/metrics.js';
 import { TestApp } from '../packages/server/src/testing/test-app.js';
 
@@ -37,6 +38,30 @@ describe('compose.cluster.yaml', () => {
         NODE_URL: '',
       });
     }
+  });
+});
+
+describe('sandpit.service', () => {
+  const linesOf = (name: string): readonly string[] =>
+    [...read('deploy/sandpit.service').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(
+      ([, value = '']) => value,
+    );
+
+  it('starts the server with the options of npm start', () => {
+    const { scripts } = JSON.parse(read('package.json')) as {
+      readonly scripts: { readonly start: string };
+    };
+    const options = scripts.start.match(/--\S+/g)?.join(' ') ?? '';
+    expect(linesOf('ExecStart')).toEqual([`/usr/bin/node ${options} packages/server/dist/main.js`]);
+  });
+
+  it('sets known settings, and does not restart after exits that another start would repeat', () => {
+    const names = linesOf('Environment').flatMap((line) => line.split(' ').map((one) => one.split('=')[0]));
+    expect(names.filter((name) => !isSetting(name ?? ''))).toEqual(['NODE_ENV', 'MALLOC_ARENA_MAX']);
+    expect(linesOf('RestartPreventExitStatus')).toEqual([`${EXIT.DAMAGED} ${EXIT.SETTINGS}`]);
+    const drain = Number(/DRAIN_MS=(\d+)/.exec(read('deploy/sandpit.service'))?.[1]);
+    // A stop may last nine seconds after the drain.
+    expect(Number(linesOf('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(drain + 9_000);
   });
 });
 

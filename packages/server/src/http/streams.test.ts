@@ -450,6 +450,17 @@ describe('every stream', () => {
     expect(await reader.ended()).toMatchObject([{ event: 'error', data: { statusCode: 404 } }]);
   });
 
+  it('is limited to 100 at a time for a BASIC tenant, which affects no other tenant', async () => {
+    const basic = test.token({ tenantId: 'basic', tier: 'BASIC' });
+    const first = await follow('/v1/stream/orders', {}, basic);
+    await Promise.all(Array.from({ length: 99 }, () => follow('/v1/stream/orders', {}, basic)));
+    await expect(follow('/v1/stream/orders', {}, basic)).rejects.toThrow(/^429 /);
+    await follow('/v1/stream/orders');
+    first.close();
+    // The server notices the end of a connection a moment later.
+    await expect.poll(() => follow('/v1/stream/orders', {}, basic).then(() => 'open', String)).toBe('open');
+  });
+
   it('ends when the server stops', async () => {
     const reader = await follow('/v1/stream/orders');
     await Promise.all([test.app.close(), reader.ended()]);
