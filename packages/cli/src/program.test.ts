@@ -32,6 +32,7 @@ async function type(line: string, { isTerminal = false, as = access } = {}) {
 /** A command that runs until it is stopped. */
 function follow(line: string) {
   let out = '';
+  const others = new Set(process.listeners('SIGINT'));
   const waiting: { readonly text: string; readonly resolve: () => void }[] = [];
   const over = run([...access, ...line.split(' ')], {
     isTerminal: true,
@@ -43,7 +44,11 @@ function follow(line: string) {
   });
   const seen = (text: string): Promise<void> =>
     out.includes(text) ? Promise.resolve() : new Promise((resolve) => waiting.push({ text, resolve }));
-  return { over, seen, stop: () => process.emit('SIGINT') };
+  // The signal is for this command alone: another test file of this process may have a listener that ends the process.
+  const stop = (): void => {
+    for (const listener of process.listeners('SIGINT')) if (!others.has(listener)) listener('SIGINT');
+  };
+  return { over, seen, stop };
 }
 const json = (out: string): unknown => JSON.parse(out);
 

@@ -17,6 +17,7 @@ import type {
 import type { FeedOpening, PastFeed, StudiedSimulation } from './http/analytics/study.js';
 import type { StudyContext } from './http/analytics/study-context.js';
 import type { PastModule, PastSource } from './store/past.js';
+import { STOP } from './store/stop-flag.js';
 
 /** Chunks that may be on their way to a client at once. */
 const MOST_CHUNKS = 4;
@@ -134,12 +135,13 @@ function garbageCollector(): () => void {
 if (port !== null) {
   lowerPriority();
   const collectGarbage = garbageCollector();
-  const { module, data } = workerData as StudyThreadData;
+  const { module, data, stop } = workerData as StudyThreadData;
   const { openPast, failureOf } = (await import(module)) as PastModule;
-  const source = openPast(data);
+  const source = openPast(data, stop);
   const books = new BookCache();
   const studies = new Map<number, Running>();
-  port.on('message', (message: ToStudyThread) => {
+  port.on('message', (message: ToStudyThread | typeof STOP) => {
+    if (message === STOP) process.exit();
     const { id } = message;
     if (message.type !== 'study') {
       studies.get(id)?.receive(message);

@@ -12,6 +12,7 @@ import type {
   ToComparisonThread,
 } from './engine/comparison.js';
 import type { PastJournal, PastModule } from './store/past.js';
+import { STOP } from './store/stop-flag.js';
 
 const port = parentPort;
 
@@ -73,26 +74,34 @@ async function* recordsOf(
   return undefined;
 }
 
-async function openJournals({ module, data, own, market }: ComparedPast): Promise<Journals> {
+async function openJournals(
+  { module, data, own, market }: ComparedPast,
+  stop: Int32Array,
+): Promise<Journals> {
   const { openPastJournal } = (await import(module)) as PastModule;
-  const journal = openPastJournal(data);
+  const journal = openPastJournal(data, stop);
   return { own: recordsOf(journal, own), market: recordsOf(journal, market) };
 }
 
 /** Journals whose records the main thread sends. */
 function receiveJournals(from: MessagePort): Journals {
   const incoming = { own: new Incoming('own'), market: new Incoming('market') };
-  from.on('message', (message: ToComparisonThread) => incoming[message.journal].receive(message));
+  from.on('message', (message: ToComparisonThread | typeof STOP) => {
+    if (message !== STOP) incoming[message.journal].receive(message);
+  });
   return incoming;
 }
 
 if (port !== null) {
   lowerPriority(NICE_OF_BATCHES);
-  const { task, past } = workerData as ComparisonThreadData;
+  const { task, stop, past } = workerData as ComparisonThreadData;
   const { riskFreeRate, recordings } = task;
   const openFeed = unconnectedFeedOpener({ riskFreeRate, replayPath: recordings });
+  port.on('message', (message: ToComparisonThread | typeof STOP) => {
+    if (message === STOP) process.exit();
+  });
   try {
-    const journals = past === undefined ? receiveJournals(port) : await openJournals(past);
+    const journals = past === undefined ? receiveJournals(port) : await openJournals(past, stop);
     const run = new ComparisonRun(task, {
       ...journals,
       openFeed: () => openFeed(task.feed, calendarById(task.feed.calendar)),

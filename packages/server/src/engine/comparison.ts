@@ -57,6 +57,7 @@ export interface ComparisonTask {
 /** Source of records for the thread of a comparison. */
 export interface ComparisonThreadData {
   readonly task: ComparisonTask;
+  readonly stop: Int32Array;
   /** Absent = the main thread reads the journals and sends their records. */
   readonly past?: ComparedPast;
 }

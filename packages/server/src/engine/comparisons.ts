@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
+import { endThread, stopFlag } from '../store/stop-flag.js';
 import type { Store } from '../store/store.js';
 import { dealt, gathered } from './comparison.js';
 import type {
@@ -71,10 +72,16 @@ export interface WantedComparison {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+/** A thread, and the flag that ends it. */
+interface Thread {
+  readonly worker: Worker;
+  readonly stop: Int32Array;
+}
+
 interface Entry {
   comparison: Mutable<Comparison>;
   readonly wanted: WantedComparison;
-  workers: readonly Worker[];
+  threads: readonly Thread[];
   readonly waiters: Set<() => void>;
 }
 
@@ -105,7 +112,7 @@ export class Comparisons {
       progress: 0,
       keptUntil: this.#clockMs() + KEPT_MS,
     };
-    this.#entries.set(comparison.id, { comparison, wanted, workers: [], waiters: new Set() });
+    this.#entries.set(comparison.id, { comparison, wanted, threads: [], waiters: new Set() });
     this.#forgetOld();
     this.#startNext();
     return { ...comparison };
@@ -154,10 +161,10 @@ export class Comparisons {
   async close(): Promise<void> {
     await Promise.all(
       [...this.#entries.values()].map(async (entry) => {
-        const { workers } = entry;
-        entry.workers = [];
+        const { threads } = entry;
+        entry.threads = [];
         for (const waiter of entry.waiters) waiter();
-        await Promise.all(workers.map((worker) => worker.terminate()));
+        await Promise.all(threads.map(({ worker, stop }) => endThread(worker, stop)));
       }),
     );
     this.#entries.clear();
@@ -171,7 +178,7 @@ export class Comparisons {
 
   #startNext(): void {
     for (const entry of this.#entries.values()) {
-      const running = [...this.#entries.values()].filter(({ workers }) => workers.length > 0).length;
+      const running = [...this.#entries.values()].filter(({ threads }) => threads.length > 0).length;
       if (running >= MOST_RUNNING) return;
       const { comparison } = entry;
       if (comparison.status !== 'QUEUED' || this.#of(comparison.tenantId, 'RUNNING').length > 0) continue;
@@ -188,7 +195,7 @@ export class Comparisons {
       progress: 0,
       result: undefined as ComparisonResult | undefined,
     }));
-    entry.workers = parts.map((part) =>
+    entry.threads = parts.map((part) =>
       this.#start(entry, part.task, (message) => {
         switch (message.kind) {
           case 'progress':
@@ -215,13 +222,15 @@ export class Comparisons {
     entry: Entry,
     task: ComparisonTask,
     onMessage: (message: Exclude<FromComparisonThread, { kind: 'more' }>) => void,
-  ): Worker {
+  ): Thread {
     const { market, storeId: id } = entry.wanted;
     const own = { id, until: task.until.sequence };
     const { past } = this.#store;
+    const stop = stopFlag();
     const worker = new Worker(this.#threadUrl, {
       workerData: {
         task,
+        stop,
         ...(past !== undefined && {
           past: { module: past.module, data: past.data, own, ...(market !== undefined && { market }) },
         }),
@@ -236,11 +245,12 @@ export class Comparisons {
       market: market === undefined ? undefined : this.#chunks(market.id, market.until),
     };
     let isDone = false;
+    const isCurrent = (): boolean => entry.threads.some((thread) => thread.worker === worker);
     const failed = (reason: string): void => {
-      if (entry.workers.includes(worker)) onMessage({ kind: 'failed', reason });
+      if (isCurrent()) onMessage({ kind: 'failed', reason });
     };
     worker.on('message', (message: FromComparisonThread) => {
-      if (!entry.workers.includes(worker)) return;
+      if (!isCurrent()) return;
       if (message.kind === 'done') isDone = true;
       if (message.kind !== 'more') return onMessage(message);
       this.#send(worker, message.journal, journals[message.journal]).catch((error: unknown) =>
@@ -260,7 +270,7 @@ export class Comparisons {
     worker.on('exit', () => {
       if (!isDone) failed('Its thread has ended');
     });
-    return worker;
+    return { worker, stop };
   }
 
   async #send(
@@ -296,12 +306,12 @@ export class Comparisons {
   }
 
   #end(entry: Entry, end: Partial<Pick<Comparison, 'status' | 'result' | 'reason'>>): void {
-    const { comparison, workers, waiters } = entry;
+    const { comparison, threads, waiters } = entry;
     if (isOver(comparison)) return;
-    entry.workers = [];
+    entry.threads = [];
     Object.assign(comparison, end, { keptUntil: this.#clockMs() + KEPT_MS });
     if (comparison.status === 'DONE') comparison.progress = 1;
-    for (const worker of workers) void worker.terminate();
+    for (const { worker, stop } of threads) void endThread(worker, stop);
     for (const waiter of waiters) waiter();
     const { registry } = this.#store;
     registry

@@ -40,9 +40,10 @@ export interface PastFailure {
 
 /** A module that opens the past of a store in another thread. */
 export interface PastModule {
-  readonly openPast: (data: unknown) => PastSource;
+  /** Reads of SQLite end their thread once `stop` is raised. */
+  readonly openPast: (data: unknown, stop: Int32Array) => PastSource;
   /** The journal alone: it stays open while the history is replaced. */
-  readonly openPastJournal: (data: unknown) => PastJournal;
+  readonly openPastJournal: (data: unknown, stop: Int32Array) => PastJournal;
   readonly failureOf: (error: unknown) => PastFailure;
 }
 

@@ -17,6 +17,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import type { PastSource } from '../../store/past.js';
 import { openHistory } from '../../store/sqlite/history/history-schema.js';
+import { stopFlag } from '../../store/stop-flag.js';
 import { openPast } from '../../store/sqlite/history/past-source.js';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.js';
 import type { Store } from '../../store/store.js';
@@ -315,7 +316,7 @@ describe('A stored book of a portfolio', () => {
   let last: number;
   let expected: Awaited<ReturnType<typeof figures>>;
   beforeAll(async () => {
-    source = openPast({ directory });
+    source = openPast({ directory }, stopFlag());
     last = main.published;
     await main.history.reached(main.id, last);
     expected = await figures(fresh(source), main, last);

@@ -5,6 +5,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, MARKET, type Simulations } from '../../engine/simulations.js';
 import { isLive, isRecording } from '../../feeds/live-feed.js';
 import { StoreUnavailable } from '../../store/journal.js';
+import { endThread, stopFlag } from '../../store/stop-flag.js';
 import type { Store } from '../../store/store.js';
 import { quoteIn } from '../listed.js';
 import { runStudy } from './run-study.js';
@@ -31,6 +32,7 @@ export class Analytics {
   readonly #threadUrl: URL;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  #stopFlag = stopFlag();
   #studies = 0;
 
   constructor(store: Store, simulations: Simulations, threadUrl = compiledUrl('analytics-thread.js')) {
@@ -54,7 +56,11 @@ export class Analytics {
     const { past } = this.#store;
     if (past === undefined) return this.#here(name, simulation, studied, question, emit);
     if (this.#waiting.size >= MOST_WAITING) throw new StoreUnavailable('Too many studies are waiting');
-    const worker = (this.#worker ??= this.#start({ module: past.module, data: past.data }));
+    const worker = (this.#worker ??= this.#start({
+      module: past.module,
+      data: past.data,
+      stop: (this.#stopFlag = stopFlag()),
+    }));
     const id = (this.#studies += 1);
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { simulation, emit, resolve, reject });
@@ -173,7 +179,7 @@ export class Analytics {
     const worker = this.#worker;
     if (worker === undefined) return;
     this.#lost(worker, reason);
-    await worker.terminate();
+    await endThread(worker, this.#stopFlag);
   }
 
   /** Ends the thread. */

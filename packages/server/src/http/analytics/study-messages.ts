@@ -6,6 +6,7 @@ import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions
 export interface StudyThreadData {
   readonly module: string;
   readonly data: unknown;
+  readonly stop: Int32Array;
 }
 
 export type StudyTask = {

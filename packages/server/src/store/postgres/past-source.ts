@@ -65,7 +65,7 @@ export const openPast: PastModule['openPast'] = (data) => {
 };
 
 /** Its threads need not close it: they end. */
-export const openPastJournal: PastModule['openPastJournal'] = (data) => openPast(data).journal;
+export const openPastJournal: PastModule['openPastJournal'] = (data, stop) => openPast(data, stop).journal;
 
 export const failureOf: PastModule['failureOf'] = (error) => {
   const message = error instanceof Error ? error.message : String(error);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { ListItem, Page } from '../../history.js';
 import type { PastJournal, PastModule } from '../../past.js';
+import { endIfRaised } from '../../stop-flag.js';
 import { one, openConnection, Statements } from '../database/connection.js';
 import { BookFiles } from './book-files.js';
 import { historyFailureOf } from './history-failure.js';
@@ -16,11 +17,11 @@ const KEPT_MS = 1_000;
 
 const NOTHING: Page<ListItem> = { items: [], total: 0 };
 
-export const openPast: PastModule['openPast'] = (data) => {
+export const openPast: PastModule['openPast'] = (data, stop) => {
   const { directory } = data as { readonly directory: string };
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
   database.exec('PRAGMA cache_size = -8192');
-  const { blocks, keyOf, journal } = openJournal(directory);
+  const { blocks, keyOf, journal } = openJournal(directory, stop);
   const queries = new HistoryQueries(new Statements(database), blocks);
   const books = new BookFiles(directory, blocks);
   /** Several rows are read: they must be of the same moment. */
@@ -74,20 +75,26 @@ export const openPast: PastModule['openPast'] = (data) => {
   };
 };
 
-export const openPastJournal: PastModule['openPastJournal'] = (data) =>
-  openJournal((data as { readonly directory: string }).directory).journal;
+export const openPastJournal: PastModule['openPastJournal'] = (data, stop) =>
+  openJournal((data as { readonly directory: string }).directory, stop).journal;
 
 /** The journal of a data directory on a connection of its own. */
-function openJournal(directory: string): {
+function openJournal(
+  directory: string,
+  stop: Int32Array,
+): {
   readonly blocks: JournalBlocks;
   readonly keyOf: (id: string) => number | undefined;
   readonly journal: PastJournal;
 } {
   const statements = new Statements(openConnection(join(directory, JOURNAL_FILE), { readOnly: true }));
   const blocks = new JournalBlocks(statements);
-  const keyOf = (id: string): number | undefined =>
-    one<{ key: number }>(statements.of('SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL'), id)
-      ?.key;
+  /** Each read begins with it. */
+  const keyOf = (id: string): number | undefined => {
+    endIfRaised(stop);
+    const sql = 'SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL';
+    return one<{ key: number }>(statements.of(sql), id)?.key;
+  };
   return {
     blocks,
     keyOf,
@@ -98,7 +105,11 @@ function openJournal(directory: string): {
       },
       *read(id, afterSeq) {
         const simulation = keyOf(id);
-        if (simulation !== undefined) yield* blocks.read(simulation, id, afterSeq);
+        if (simulation === undefined) return;
+        for (const record of blocks.read(simulation, id, afterSeq)) {
+          yield record;
+          endIfRaised(stop);
+        }
       },
     },
   };
