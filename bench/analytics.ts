@@ -7,7 +7,7 @@
  *
  *   npx tsc -b && npx tsx bench/analytics.ts      BENCH_TRADES; BENCH_DIRECTORY keeps the journal for the next run
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
@@ -22,7 +22,8 @@ import { pushQuotes, SETTINGS, withServerParts } from './simulation.js';
 
 const SYMBOLS = 10;
 const READ_EVERY_MS = 5;
-const OTHERS = '22222222-2222-4222-8222-222222222222';
+/** Another one each time: the journal may be kept. */
+const OTHERS = randomUUID();
 
 /** Trades of the portfolio that a report is made of. */
 const REPORTED = 10_000;
