@@ -218,7 +218,7 @@ class TaxLedger {
         quantity: quantityOf(lot.quantity),
         acquiredAt: lot.openedDate,
         holdingFrom: lot.holdingFrom,
-        // What a short sale brought is lowered: covering it gains less by the loss that it carries.
+        // A disallowed loss reduces the proceeds of a short sale, so that covering it gains less.
         costBasis: dollars(lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.cost - lot.disallowed),
         washSaleDisallowed: dollars(lot.disallowed),
         orderIds: lot.orderId === undefined ? [] : [lot.orderId],

@@ -43,7 +43,7 @@ interface List {
 /** The last list of instruments that was made: the hash of a competition needs it for each of its entries. */
 let latest: { readonly whole: string; readonly date: TradingDate; readonly list: List } | undefined;
 
-/** What a file shows of a market as it was known on a date: no instrument that is listed later, no action that is declared later (D209). */
+/** The part of a market that was known on a date: without later listings and later declared actions (D209). */
 class KnownMarket {
   readonly #registry: Registry;
   readonly #date: TradingDate;

@@ -99,14 +99,16 @@ interface InForce {
   readonly halts: readonly HaltNews[];
 }
 
-/** A tick of the connected node's tape. */
-interface RelayedTick {
+/** A message of a source, as a tape has it and as the connected node relays it. */
+export interface RelayedTick {
   readonly kind: TickKind;
   readonly symbol: string;
+  /** The quote that is in force from here on; of H and R none. */
   readonly quote?: Quote;
   readonly halt?: HaltNews;
   /** By the clock of the source. */
   readonly stamp?: Instant;
+  /** For kind B: the official price that it reports. */
   readonly official?: 'OPEN' | 'CLOSE';
 }
 

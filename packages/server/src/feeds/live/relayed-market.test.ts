@@ -105,16 +105,7 @@ it('a node that follows has the quotes, halts and state of the connected node, a
   await vi.waitFor(() => expect(latest(follower)).toMatchObject({ bid: 100e8, ask: 100.02e8 }), WAIT);
   await vi.waitFor(() => expect(follower.status()).toMatchObject({ status: 'connected', symbols: 1 }), WAIT);
   fake.quote({ symbol: 'AAPL', atMs: now, bid: 101, ask: 101.02 });
-  fake.tell({
-    T: 's',
-    S: 'AAPL',
-    sc: 'H',
-    sm: 'Trading Halt',
-    rc: 'T1',
-    rm: '',
-    t: new Date(now).toISOString(),
-    z: 'C',
-  });
+  fake.tell({ T: 's', S: 'AAPL', sc: 'H', rc: 'T1', z: 'C', t: new Date(now).toISOString() });
   const since = Instant.ofMs(now);
   await vi.waitFor(() => expect(latest(follower)?.bid).toBe(101e8), WAIT);
   await vi.waitFor(() => {

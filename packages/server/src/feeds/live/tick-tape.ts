@@ -1,22 +1,13 @@
 import { Instant } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import type { HaltNews, MarketEvent } from '../feed.js';
-import type { TickKind } from '../tick-file.js';
+import type { RelayedTick } from '../live-feed.js';
 
 /** A message of a source, with the time at which the simulations processed it. */
-export interface Tick {
+export interface Tick extends RelayedTick {
   readonly seq: number;
   /** By the clock of the simulations. */
   readonly received: Instant;
-  readonly kind: TickKind;
-  readonly symbol: string;
-  /** The quote that is in force from here on; of H and R none. */
-  readonly quote?: Quote;
-  readonly halt?: HaltNews;
-  /** By the clock of the source. */
-  readonly stamp?: Instant;
-  /** For kind B: the official price that it reports. */
-  readonly official?: 'OPEN' | 'CLOSE';
 }
 
 /** Age at which ticks are dropped. A simulation that asks later receives the current quotes without the changes before them. */
