@@ -390,7 +390,8 @@ describe('Three nodes on one database', () => {
   });
 
   it('hand over a tenant: a stream continues without a gap on the same connection', async () => {
-    const token = tokenOf('tenant-2');
+    // The test of putInstruments places orders for some of TENANTS, depending on their owners.
+    const token = tokenOf('tenant-handed-over');
     const portfolioId = await openPortfolio(named('a'), token);
     const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
     const via = anyOther(owner);
@@ -410,7 +411,7 @@ describe('Three nodes on one database', () => {
       });
     const created = await ask(via, token, 'POST', '/v1/simulations', { feed: 'push', clock: 'scaled' });
     const { simulationId } = created.body as { readonly simulationId: string };
-    const inCell = tokenOf('tenant-2', simulationId);
+    const inCell = tokenOf('tenant-handed-over', simulationId);
     const resting = await ask(
       via,
       inCell,
@@ -471,7 +472,7 @@ describe('Three nodes on one database', () => {
   }, 60_000);
 
   it('replace an owner paused for longer than its lease, which answers no request from its old state and restarts', async () => {
-    const token = tokenOf('tenant-3');
+    const token = tokenOf('tenant-of-paused');
     const portfolioId = await openPortfolio(named('a'), token);
     const { node: owner } = await ask(named('a'), token, 'GET', '/v1/orders');
     const paused = named(owner);
