@@ -128,6 +128,15 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/accounts', 'k1', START)).toBeUndefined();
     });
 
+    it('finds an answer that was kept with a record of another simulation: steps of several ones', async () => {
+      const { journal, registry } = await open();
+      await registry.createSimulation({ id: 'other', tenantId: 'tenant-1', config: '{}', createdAt: START });
+      await journal.append(recordOf('other', 1), answerOf('k1'));
+      expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'k1', START)).toEqual(
+        answerOf('k1'),
+      );
+    });
+
     it('accepts a key again after its answer has expired', async () => {
       const { journal } = await open();
       await journal.saveAnswer(answerOf('k1', { expiresAt: START }));

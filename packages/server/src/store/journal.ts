@@ -48,6 +48,7 @@ export interface Journal {
   append(record: JournalRecord, answer?: StoredAnswer): Promise<void>;
   /** Stores an answer without a record (a POST that changed nothing). */
   saveAnswer(answer: StoredAnswer): Promise<void>;
+  /** Throws `StoreUnavailable` while it is not certain whether there will be one: the append of its record was rejected, and it may become durable. */
   findAnswer(
     tenantId: string,
     simulationId: string,

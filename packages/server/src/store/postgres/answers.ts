@@ -51,15 +51,15 @@ export interface AnswerRow {
   readonly checksum: Buffer;
 }
 
-/** The stored response of this lookup. Throws `DamagedJournal`. */
+/** The latest stored response of this lookup. It is of the cell whose record it was committed with. Throws `DamagedJournal`. */
 export async function findAnswer(
   database: QuestionConnection,
-  cell: number,
   lookup: string,
 ): Promise<AnswerFields | undefined> {
   const [row] = await database.ask<AnswerRow>(
-    'SELECT lookup, expires_at, fingerprint, status_code, body, checksum FROM answer WHERE cell = $1 AND lookup = $2',
-    [cell, lookup],
+    `SELECT lookup, expires_at, fingerprint, status_code, body, checksum FROM answer WHERE lookup = $1
+       ORDER BY expires_at DESC LIMIT 1`,
+    [lookup],
   );
   return row && intactAnswer(row);
 }

@@ -192,6 +192,16 @@ export class CommitQueue {
     return batch.rest.promise;
   }
 
+  /** True from `saveAnswer` until it is decided whether the answer is durable. Its caller may have been rejected before. */
+  isWritingAnswer(lookup: string): boolean {
+    for (const batch of [this.#underWay, this.#collecting]) {
+      if (batch === undefined) continue;
+      if (batch.answers.has(lookup)) return true;
+      for (const { answers } of batch.parts.values()) if (answers.has(lookup)) return true;
+    }
+    return false;
+  }
+
   /** Writes the next wake-up of a cell without a record. */
   writeWakeUp(cell: Cell): void {
     if (this.refusal() === undefined) this.#part(cell);
@@ -432,11 +442,13 @@ export class CommitQueue {
     part.cell.wakeAt = wakeAt ?? undefined;
     if (key !== undefined) this.#parts.memory.remember(id, { key, seq: newSeq, hash: newHash, losses });
     if (blocks.length > 0) this.#parts.events.onCommitted(part.cell, blocks);
+    part.answers.clear();
     part.resolve();
   }
 
   #lost(part: CellPart): void {
     part.cell.isLost = true;
+    part.answers.clear();
     part.reject(new StoreUnavailable(`${part.cell.id} is served elsewhere`));
     this.#parts.events.onLost(part.cell);
   }

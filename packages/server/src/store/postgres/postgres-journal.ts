@@ -14,17 +14,20 @@ export class PostgresJournal implements Journal {
   readonly #blocks: BlockReader;
   readonly #database: QuestionConnection;
   readonly #registered: Pick<RegistryState, 'cells'>;
+  readonly #takeCell: (simulationId: string) => Promise<void>;
   readonly #onDiverged: (simulationId: string) => void;
 
-  /** `onDiverged`: the state of a simulation in memory does not continue its journal. */
+  /** `takeCell`: acquires a lost cell again. `onDiverged`: the state of a simulation in memory does not continue its journal. */
   constructor(
     queue: CommitQueue,
     cells: ReadonlyMap<string, Cell>,
     blocks: BlockReader,
     database: QuestionConnection,
     registered: Pick<RegistryState, 'cells'>,
+    takeCell: (simulationId: string) => Promise<void>,
     onDiverged: (simulationId: string) => void,
   ) {
+    this.#takeCell = takeCell;
     this.#registered = registered;
     this.#onDiverged = onDiverged;
     this.#queue = queue;
@@ -77,14 +80,31 @@ export class PostgresJournal implements Journal {
     nowMs: number,
   ): Promise<StoredAnswer | undefined> {
     const lookup = answerLookup(tenantId, simulationId, route, key);
-    const cell = this.#cellOf({ tenantId, simulationId })?.key ?? 0;
-    const found =
-      (await findAnswer(this.#database, cell, lookup)) ??
-      // Given before the cell existed.
-      (cell === 0 ? undefined : await findAnswer(this.#database, 0, lookup));
+    const cell = await this.#ownCell({ tenantId, simulationId });
+    // A caller may have been told 503 for it.
+    if (this.#queue.isWritingAnswer(lookup))
+      throw new StoreUnavailable('The first answer to this key is not written yet');
+    const found = await findAnswer(this.#database, lookup);
+    if (cell !== undefined && this.#cellOf({ tenantId, simulationId }) !== cell)
+      throw new StoreUnavailable(`${simulationId} is served elsewhere`);
     if (found === undefined || found.expiresAt <= nowMs) return undefined;
     const { expiresAt, fingerprint, statusCode, body } = found;
     return { tenantId, simulationId, route, key, expiresAt, fingerprint, statusCode, body };
+  }
+
+  /**
+   * The cell of a stored response; undefined if it does not exist yet. A lost cell is acquired again first: the new epoch excludes commits of
+   * its last owner, so that a response that is missing from here on is not written later.
+   */
+  async #ownCell(of: Pick<StoredAnswer, 'tenantId' | 'simulationId'>): Promise<Cell | undefined> {
+    const cell = this.#cellOf(of);
+    if (cell !== undefined) return cell;
+    const { cells } = this.#registered;
+    const main = `${of.simulationId}/${of.tenantId}`;
+    const registered = cells.get(of.simulationId) ?? cells.get(main);
+    if (registered === undefined || registered.deletedAt !== undefined) return undefined;
+    await this.#takeCell(registered.id);
+    return this.#cellOf(of);
   }
 
   deleteAnswers(tenantId: string): Promise<void> {

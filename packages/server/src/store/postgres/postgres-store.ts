@@ -159,11 +159,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       },
       cells,
     );
-    const journal = new PostgresJournal(queue, cells, blocks, database, state, onLost);
+    const takeLost = async (id: string): Promise<void> => {
+      await (ownership ?? sole)?.takeCell(id);
+    };
+    const journal = new PostgresJournal(queue, cells, blocks, database, state, takeLost, onLost);
     const takeCell = async (id: string): Promise<void> => {
       // Records of an earlier opening are under way: the journal is read behind them.
       if (isAhead(cells.get(id))) await queue.probe();
-      await (ownership ?? sole)?.takeCell(id);
+      await takeLost(id);
     };
     const purge = (key: number): void => {
       projector.forget(key);

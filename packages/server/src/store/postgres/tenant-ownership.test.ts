@@ -39,15 +39,16 @@ describe('Nodes that share a database', () => {
     return opened;
   }
 
-  /** The row of a node after a silence of five seconds, of which the node knows nothing. */
-  async function strikeOut({ ownership }: Node): Promise<void> {
+  async function execute(sql: string): Promise<void> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query('UPDATE sandpit.incarnation SET struck_out = true WHERE id = $1', [
-      ownership.incarnation,
-    ]);
+    await client.query(sql);
     await client.end();
   }
+
+  /** The row of a node after a silence of five seconds, of which the node knows nothing. */
+  const strikeOut = ({ ownership }: Node): Promise<void> =>
+    execute(`UPDATE sandpit.incarnation SET struck_out = true WHERE id = ${ownership.incarnation}`);
 
   const create = (store: Store, id = CELL): Promise<void> =>
     store.registry.createSimulation({ id, tenantId: TENANT, config: '{}', createdAt: START });
@@ -175,6 +176,43 @@ describe('Nodes that share a database', () => {
     expect(a.journal.lastSeq(CELL)).toBe(1);
     await a.takeCell?.(CELL);
     expect(a.journal.lastSeq(CELL)).toBe(2);
+  });
+
+  it('find the answer to a key after the cell was lost and before its simulation is opened again', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    await a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
+    await execute('UPDATE sandpit.head SET epoch = epoch + 1');
+    await expect(a.journal.append(recordOf(CELL, 2), answerOf('k2', { simulationId: CELL }))).rejects.toThrow(
+      StoreUnavailable,
+    );
+    expect(a.lost).toEqual([CELL]);
+    const find = (key: string) => a.journal.findAnswer(TENANT, CELL, 'POST /v1/orders', key, START);
+    expect(await find('k1')).toEqual(answerOf('k1', { simulationId: CELL }));
+    expect(await find('k2')).toBeUndefined();
+    expect(a.journal.lastSeq(CELL)).toBe(1);
+  });
+
+  it('do not know the answer to a key while its commit waits, even if its caller was told 503', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    const find = (key: string) => a.journal.findAnswer(TENANT, CELL, 'POST /v1/orders', key, START);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    try {
+      await other.query('BEGIN; SELECT 1 FROM sandpit.head FOR UPDATE');
+      const first = a.journal.append(recordOf(CELL, 1), answerOf('k1', { simulationId: CELL }));
+      await expect(first).rejects.toThrow(StoreUnavailable);
+      await expect(find('k1')).rejects.toThrow('The first answer to this key is not written yet');
+      expect(await find('k2')).toBeUndefined();
+      await other.query('COMMIT');
+      await expect.poll(() => a.health().status).toBe('ok');
+      expect(await find('k1')).toEqual(answerOf('k1', { simulationId: CELL }));
+    } finally {
+      await other.end();
+    }
   });
 
   it('acquire a cell that the earlier owner created while it lost the tenant', async () => {

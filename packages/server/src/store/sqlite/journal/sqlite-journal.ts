@@ -61,7 +61,12 @@ export class SqliteJournal implements Journal {
     nowMs: number,
   ): StoredAnswer | undefined {
     const answer = findAnswer(this.#statements, answerLookup(tenantId, simulationId, route, key));
-    if (answer === undefined || answer.expiresAt <= nowMs) return undefined;
+    if (answer === undefined || answer.expiresAt <= nowMs) {
+      // The first request may have been told 503, and its answer may still be written.
+      const refusal = this.#queue.refusal();
+      if (refusal !== undefined) throw refusal;
+      return undefined;
+    }
     const { expiresAt, fingerprint, statusCode, body } = answer;
     return { tenantId, simulationId, route, key, expiresAt, fingerprint, statusCode, body };
   }
