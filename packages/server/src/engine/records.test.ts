@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from '@sandpit/core';
 import { Quantity, stateHash } from '@sandpit/core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answerOf, START } from '../store/fixtures.contract.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
 import { projectRecord } from '../store/projection.js';
@@ -180,14 +181,20 @@ describe('A batch', () => {
       Atomics.store(pageLimit, 0, 1);
       const refused = store.registry.saveSetting('filler', 'x'.repeat(300_000));
       refused.catch(() => undefined);
+      const kept = store.journal.saveAnswer(answerOf('k1'));
+      kept.catch(() => undefined);
+      const answer = () => store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'k1', START);
       await expect(batch).rejects.toThrow(StoreUnavailable);
       expect(store.journal.lastSeq(main.id)).toBe(before);
       await expect(main.read([BY], () => undefined)).rejects.toThrow(StoreUnavailable);
+      // It will be written: a repetition of its request must not be done again.
+      expect(answer).toThrow(StoreUnavailable);
       await main.read([], () => undefined);
       Atomics.store(pageLimit, 0, 0);
       await expect
         .poll(() => main.read([BY], () => 'shown').catch(() => 'not yet'), { timeout: 10_000 })
         .toBe('shown');
+      expect(answer()).toEqual(answerOf('k1'));
       expect(store.journal.lastSeq(main.id)).toBe(before + 800);
       expect(main.published).toBe(before + 800);
       const report = await verifyJournal(store, main.id);
