@@ -8,6 +8,8 @@ import { Answer, refuse } from './answer.js';
 
 const TTL_MS = 86_400_000;
 const REPLAYED = { 'idempotent-replayed': 'true' } as const;
+/** Message of a 409: the same request is being done. */
+export const UNDER_WAY = 'A request with this Idempotency-Key is under way';
 const VALID_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Refusals unrelated to the request itself: the same request may succeed a moment later. */
@@ -69,7 +71,7 @@ export class Idempotency {
     if (this.#underWay.has(name)) {
       // The answer of the store is not used: its failure is no failure of this request.
       if (kept instanceof Promise) kept.catch(() => undefined);
-      return refuse(409, 'A request with this Idempotency-Key is under way');
+      return refuse(409, UNDER_WAY);
     }
     // Before the asynchronous lookup: no other request with the key begins in the meantime.
     this.#underWay.add(name);

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TenantPlacement } from '../../cluster/tenant-placement.js';
 import type { Ownership } from '../../store/ownership.js';
 import { openPostgresStore } from '../../store/postgres/postgres-store.js';
 import { projectRecord } from '../../store/projection.js';
-import type { Store } from '../../store/store.js';
 import { newDatabase } from '../../testing/test-database.js';
+import { refuse } from '../answer.js';
+import { UNDER_WAY } from '../idempotency.js';
 import { NOT_OWNER, REFUSED } from './forwarding.js';
 import { Gateway } from './gateway.js';
 import { keyOfNodes, signedHeaders } from './node-auth.js';
@@ -16,38 +17,46 @@ import { keyOfNodes, signedHeaders } from './node-auth.js';
 const TENANT = 'tenant-1';
 const KEY = { secret: 'the secret of the nodes', nowMs: () => Date.now() };
 
-describe('A gateway whose node loses a tenant while it answers a request', () => {
-  let store: Store;
+describe('A gateway', () => {
+  let database: string;
+  /** A node that owns the tenant. */
   let ownership: Ownership;
-  let server: Server;
   let url: string;
   const notes: string[] = [];
-  /** Answers a request on this node. */
+  const ends: (() => unknown)[] = [];
+  /** Answers a request on that node. */
   let local: (request: IncomingMessage, response: ServerResponse) => void;
 
   const losing = async (): Promise<void> => ownership.give([TENANT], undefined);
 
-  beforeEach(async () => {
-    store = await openPostgresStore({
-      url: await newDatabase(),
+  async function open(node: string) {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const opened = await openPostgresStore({
+      url: database,
       projection: projectRecord,
-      node: 'a',
-      cluster: { url: 'http://a', version: '1', facts: {} },
+      node,
+      cluster: { url: at, version: '1', facts: {} },
     });
-    if (store.ownership === undefined) throw new Error('no cluster');
-    ({ ownership } = store);
-    await ownership.declare([]);
-    await ownership.look();
-    const placement = new TenantPlacement(ownership, false);
+    ends.push(
+      () => server.close(),
+      () => opened.close(),
+    );
+    const owning = opened.ownership;
+    if (owning === undefined) throw new Error('no cluster');
+    await owning.declare([]);
+    await owning.look();
+    const placement = new TenantPlacement(owning, false);
     placement.open({
       enter: () => Promise.resolve(),
       dismiss: () => undefined,
       leave: () => Promise.resolve(),
     });
-    expect(await placement.serves(TENANT)).toBe(true);
     const asker = { tenantId: TENANT, simulationId: 'main' };
     const gateway = new Gateway({
-      nodeId: 'a',
+      nodeId: node,
       key: KEY,
       placement,
       askers: {
@@ -60,20 +69,24 @@ describe('A gateway whose node loses a tenant while it answers a request', () =>
       answerNode: () => Promise.resolve(undefined),
       note: (text) => notes.push(text),
     });
-    server = createServer((request, response) => gateway.handle(request, response, local));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => gateway.handle(request, response, local));
+    return { url: at, ownership: owning, placement };
+  }
+
+  beforeEach(async () => {
+    database = await newDatabase();
+    const owner = await open('a');
+    ({ ownership, url } = owner);
+    expect(await owner.placement.serves(TENANT)).toBe(true);
   });
   afterEach(async () => {
-    server.close();
-    await store.close();
+    for (const end of ends.splice(0)) await end();
   });
 
   const ask = (headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
     fetch(`${url}/v1/orders`, { headers: { authorization: 'Bearer token', ...headers } });
 
-  it('sends 503 in place of what it knows, and a whole answer while it is the owner', async () => {
+  it('whose node loses a tenant while it answers sends 503 in place of what it knows, and a whole answer while it is the owner', async () => {
     local = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"isOf":');
@@ -91,7 +104,7 @@ describe('A gateway whose node loses a tenant while it answers a request', () =>
     expect(await refused.json()).toMatchObject({ statusCode: 503, message: 'Service unavailable' });
   });
 
-  it('ends the connection of a forwarded request, whose answer counts as lost then', async () => {
+  it('whose node loses a tenant while it answers ends the connection of a forwarded request, whose answer counts as lost then', async () => {
     const forwarded = (): Promise<Response> =>
       ask(signedHeaders(KEY, 'GET', '/v1/orders', { from: 'b', tenantId: TENANT, client: '127.0.0.1' }));
     local = (_, response) => response.writeHead(204).end();
@@ -119,5 +132,28 @@ describe('A gateway whose node loses a tenant while it answers a request', () =>
     const signed = signedWith(own);
     wrong.mockRestore();
     expect((await signed).status).toBe(204);
+  });
+
+  it('asks again while the owner still does the keyed request whose connection was lost', async () => {
+    const { url: other } = await open('b');
+    const place = (): Promise<Response> =>
+      fetch(`${other}/v1/orders`, {
+        method: 'POST',
+        body: '{}',
+        headers: { authorization: 'Bearer token', 'idempotency-key': 'k1' },
+      });
+    const underWay = refuse(409, UNDER_WAY);
+    const answers: ((response: ServerResponse) => void)[] = [
+      (response) => response.destroy(),
+      (response) => response.writeHead(409, { 'content-length': underWay.text.length }).end(underWay.text),
+      (response) => response.writeHead(201, { 'content-length': 2 }).end('{}'),
+    ];
+    local = (_, response) => answers.shift()?.(response);
+    expect((await place()).status).toBe(201);
+    expect(answers).toEqual([]);
+    // A client's own repetition is answered at once.
+    local = (_, response) =>
+      response.writeHead(409, { 'content-length': underWay.text.length }).end(underWay.text);
+    expect((await place()).status).toBe(409);
   });
 });

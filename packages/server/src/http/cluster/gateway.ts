@@ -5,11 +5,12 @@ import { setTimeout as later } from 'node:timers/promises';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import type { PassOn } from '../dialects/sockets.js';
 import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
+import { UNDER_WAY } from '../idempotency.js';
 import { SECURITY_HEADERS } from '../reply.js';
 import { noteClient } from './client-address.js';
 import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
-import type { Outcome, Outgoing } from './forwarding.js';
+import type { HeldAnswer, Outcome, Outgoing } from './forwarding.js';
 import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
@@ -208,16 +209,19 @@ export class Gateway {
     const relay = new EventRelay(response, typeof given === 'string' ? given : undefined);
     let lastAt = performance.now() + LONGEST_MS;
     let giveUpAt = performance.now() + PATIENCE_MS;
+    let wasLost = false;
     while (!response.destroyed) {
       // A stream that was between two owners when this node closed.
       if (this.#isClosed && response.headersSent) break;
       const outcome = await this.#attempt(tenantId, outgoing(relay.lastId), response);
       const isBegun = response.headersSent;
       if (outcome.became === 'answered' && !isBegun) {
-        answerWith(response, outcome.answer);
-        return;
-      }
-      if (outcome.became === 'answered') {
+        if (!(wasLost && isUnderWay(outcome.answer))) {
+          answerWith(response, outcome.answer);
+          return;
+        }
+        // The owner still does what was sent before: its answer is asked for again.
+      } else if (outcome.became === 'answered') {
         // After a stream has begun, a refusal by the next node ends it. A node that is not ready yet is retried.
         if (outcome.answer.status !== SERVICE_UNAVAILABLE.status) break;
       } else if (outcome.became === 'streaming') {
@@ -252,6 +256,7 @@ export class Gateway {
         break;
       } else if (outcome.became === 'lost') {
         if (!isRepeatable) break;
+        wasLost = true;
         // The loss of the node is known only now; others acquire its tenants from now on.
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
@@ -312,6 +317,9 @@ const STALE = misdirected('The request was signed more than two minutes from now
 
 const isEvents = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
+
+const isUnderWay = ({ status, body }: HeldAnswer): boolean =>
+  status === 409 && body.toString().includes(UNDER_WAY);
 
 /** The body of a request, whole if it is short enough, else the request itself. */
 async function heldBody(request: IncomingMessage): Promise<Buffer | IncomingMessage | undefined> {
