@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { directImports } from './direct-imports.js';
 
 /** Folder of the libraries' files in the package: npm reserves the name `node_modules`. */
 const LIBRARIES = 'libraries';
@@ -50,9 +51,10 @@ type Change = (path: string, code: string) => string;
 const keepPlaces = (root: string, change: Change): Plugin => ({
   name: 'keep-places',
   setup: (build) => {
+    const direct = directImports(root);
     build.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
       const read = readFileSync(path, 'utf8');
-      const code = change(posix(relative(root, path)), read);
+      const code = direct(change(posix(relative(root, path)), read));
       if (!/\bimport\.meta\.(?:url|dirname)\b|\b__(?:dir|file)name\b/.test(code))
         return code === read ? undefined : { contents: code, loader: 'js' };
       const place = JSON.stringify(placeOf(relative(root, path)));
