@@ -2,7 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../fixtures.contract.js';
 import { DamagedJournal } from '../../journal.js';
 import { newDirectory, removeDirectories } from '../data-directory.contract.js';
-import { recordsOf } from './journal-blocks.js';
+import { all, Statements } from '../database/connection.js';
+import type { Select } from '../database/connection.js';
+import { JournalBlocks, recordsOf } from './journal-blocks.js';
 import type { Block } from './journal-blocks.js';
 import { TestJournal } from './journal-file.contract.js';
 
@@ -31,6 +33,24 @@ describe('Blocks of the journal', () => {
     expect(blocks.after(0, 1).map(({ k }) => k)).toEqual([1]);
     expect(blocks.after(3, 1e6).map(({ k }) => k)).toEqual([4, 5]);
     expect(blocks.after(5, 1e6)).toEqual([]);
+  });
+
+  it('after a position are read without a search through the earlier ones', () => {
+    const { database } = twoSimulations();
+    const texts: string[] = [];
+    class Noted extends Statements {
+      override of<Row>(sql: string): Select<Row> {
+        texts.push(sql);
+        return super.of<Row>(sql);
+      }
+    }
+    expect(new JournalBlocks(new Noted(database)).after(3, 1e6)).toHaveLength(2);
+    const plans = texts.map((sql) => {
+      const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`);
+      return all<{ detail: string }>(steps).map(({ detail }) => detail);
+    });
+    expect(plans.flat()).toContain('SEARCH block USING INTEGER PRIMARY KEY (rowid>?)');
+    expect(plans.flat().join()).not.toContain('TEMP B-TREE');
   });
 
   it('are all returned if the limit allows it', () => {

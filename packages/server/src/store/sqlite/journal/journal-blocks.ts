@@ -77,8 +77,9 @@ export class JournalBlocks {
     const held = this.#heldOfDeleted();
     const orHeld =
       'OR EXISTS (SELECT 1 FROM json_each(?) WHERE value ->> 0 = simulation AND first <= value ->> 1)';
+    // SQLite answers `simulation IN (…)` from the index by simulation: each call would read and sort the whole journal.
     const sql = `SELECT ${COLUMNS} FROM block
-                 WHERE k > ? AND (simulation IN (SELECT key FROM simulation WHERE deleted_at IS NULL) ${held.size > 0 ? orHeld : ''})
+                 WHERE k > ? AND (EXISTS (SELECT 1 FROM simulation WHERE key = block.simulation AND deleted_at IS NULL) ${held.size > 0 ? orHeld : ''})
                  ORDER BY k LIMIT ${FETCHED_AT_A_TIME}`;
     const more = held.size > 0 ? [JSON.stringify([...held])] : [];
     let k = after;
