@@ -55,8 +55,8 @@ export class Tenant {
       portfolioType: 'CASH',
       accountType: 'INDIVIDUAL',
       brokerId: 'default',
-      // Enough for 100,000 orders: the quantity grows by one with each.
-      initialCash: 10_000_000_000,
+      // Enough for 50,000 orders: the quantity grows by one with each.
+      initialCash: 1_000_000_000,
     });
     if (status !== 201) throw new Error(`a portfolio was refused with ${status}: ${text}`);
     this.portfolioId = (JSON.parse(text) as { readonly portfolioId: string }).portfolioId;
