@@ -54,6 +54,7 @@ import type { BrokerConfiguration } from './brokers/broker.js';
 import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
+import { instrumentNamed } from './instruments/symbols.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import { haltOf } from './market/halts.js';
 import type { Halt } from './market/halts.js';
@@ -331,13 +332,15 @@ export class Brokerage {
   /** Cash and positions of a portfolio at an earlier instant, by its snapshot and the quotes of then. */
   worthThen(snapshot: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
     const { held } = snapshot;
-    // A command may have listed the symbol as another class since. The position then is that of the feed.
+    // A command may have listed the symbol as another class since. The position then is that of the feed, or what its name says.
     const instrument = (symbol: string): Instrument | undefined => {
       const known = this.instrument(symbol, at);
       const heldAs = held[symbol]?.assetClass;
       if (heldAs === undefined || known?.assetClass === heldAs) return known;
       const named = this.rules.instruments.get(symbol, at);
-      return named?.assetClass === heldAs ? named : undefined;
+      if (named?.assetClass === heldAs) return named;
+      const usual = instrumentNamed(symbol, (name) => this.instrument(name, at)?.assetClass === 'INDEX');
+      return usual.assetClass === heldAs ? usual : undefined;
     };
     const market = optionMarketOf(this.state, this.rules, { at, quote, instrument });
     const known = Object.entries(held).filter(([symbol]) => instrument(symbol) !== undefined);

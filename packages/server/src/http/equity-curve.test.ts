@@ -33,18 +33,24 @@ const advance = (client: TestClient, by: string): Promise<unknown> =>
 describe('the equity curve within the day (D149, D166)', () => {
   it('continues when a formerly held symbol is listed as an index', async () => {
     const { client, portfolioId } = await begin();
-    await pushQuote(client, { bid: 99.9, ask: 100, last: 100 });
-    await placeOrder(client, portfolioId, { quantity: 10, limitPrice: 100 });
+    // AAPL is in the catalog; AAA is listed by its quote alone.
+    const symbols = ['AAPL', 'AAA'];
+    for (const symbol of symbols) {
+      await pushQuote(client, { symbol, bid: 99.9, ask: 100, last: 100 });
+      await placeOrder(client, portfolioId, { symbol, quantity: 10, limitPrice: 100 });
+    }
     await advance(client, 'PT10M');
-    await placeOrder(client, portfolioId, {
-      positionIntent: 'SELL_TO_CLOSE',
-      quantity: 10,
-      limitPrice: 99.9,
-    });
+    for (const symbol of symbols)
+      await placeOrder(client, portfolioId, {
+        symbol,
+        positionIntent: 'SELL_TO_CLOSE',
+        quantity: 10,
+        limitPrice: 99.9,
+      });
     await advance(client, 'P7D');
     const before = await curve(client, portfolioId, 'interval=5m');
     const listed = await client.put('/v1/simulation/instruments', {
-      instruments: [{ assetClass: 'INDEX', symbol: 'AAPL' }],
+      instruments: symbols.map((symbol) => ({ assetClass: 'INDEX', symbol })),
     });
     expect([listed.status, listed.body.message]).toEqual([200, undefined]);
     expect(await curve(client, portfolioId, 'interval=5m')).toEqual(before);

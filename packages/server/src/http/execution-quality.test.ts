@@ -68,6 +68,19 @@ describe('execution quality of an order', () => {
     });
   });
 
+  it('is the same after its symbol was listed as an index', async () => {
+    await quote('AAA', 99, 101);
+    const id = await order({ symbol: 'AAA' });
+    await order({ symbol: 'AAA', positionIntent: 'SELL_TO_CLOSE' });
+    await advance('2026-01-06T15:00:00Z');
+    const before = [await qualityOf(id), await quality()];
+    const listed = await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'INDEX', symbol: 'AAA' }],
+    });
+    expect(listed.status).toBe(200);
+    expect([await qualityOf(id), await quality()]).toEqual(before);
+  });
+
   it('shows the realized spread once five minutes have passed', async () => {
     await quote('AAPL', 99, 101);
     const id = await order({});

@@ -1,6 +1,14 @@
 /** Reads the journal of a simulation for the orders that execution quality is measured of (D188). */
 import type { MeasuredOrder } from '@sandpit/analytics';
-import { calendarById, hoursOf, Instant, marketHours, type OrderAccepted, tradableOf } from '@sandpit/core';
+import {
+  type AssetClass,
+  calendarById,
+  type HoursId,
+  hoursOf,
+  Instant,
+  marketHours,
+  type OrderAccepted,
+} from '@sandpit/core';
 import { type Payload, payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
 import { KnownContracts } from './known-contracts.js';
@@ -10,6 +18,13 @@ import type { StudyContext } from './study-context.js';
 import { computesQuotes } from '../../feeds/feed.js';
 
 const NEW_YORK = calendarById('XNYS');
+
+/** Hours of orders whose symbol is listed as another class today. */
+const USUAL_HOURS = {
+  EQUITY: 'EQUITIES',
+  OPTION: 'OPTIONS',
+  FUTURE: 'FUTURES',
+} as const satisfies Record<AssetClass, HoursId>;
 
 /** Which orders are measured, and which part of the journal has to be read for it. */
 export interface MeasuredPart {
@@ -39,10 +54,12 @@ export async function measureOrders(
     orderId: (order) => ids.idOf('ORDER', order),
     instrument: (symbol) => contracts.get(symbol),
     hourOf: (at) => Number(NEW_YORK.format(Instant.ofMs(at)).slice(11, 13)),
-    sessionEnd: ({ symbol, legs }, at) => {
+    sessionEnd: ({ assetClass, symbol, legs }, at) => {
       if (calendar.id === 'always-open') return Infinity;
-      const traded = legs?.[0]?.optionSymbol ?? symbol;
-      const hours = marketHours(calendar, hoursOf(tradableOf(traded, contracts.get(traded))));
+      const instrument = contracts.get(legs?.[0]?.optionSymbol ?? symbol);
+      // A command may have listed the symbol as another class since.
+      const isStill = instrument?.assetClass === assetClass;
+      const hours = marketHours(calendar, isStill ? hoursOf(instrument) : USUAL_HOURS[assetClass]);
       return hours.nextClose(hours.sessionAt(at) === 'REGULAR' ? 'REGULAR' : 'EXTENDED', at);
     },
     quoteAt: (symbol, at) => (isComputed ? feed.quoteAt(symbol, Instant.ofMs(at)) : undefined),
