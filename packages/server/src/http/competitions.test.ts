@@ -435,6 +435,11 @@ describe('competitions', () => {
     });
     expect(out.body).toMatchObject({ status: 'DISQUALIFIED', reason: 'two names' });
     expect(codeOf(await ann.order())).toBe('COMPETITION_NOT_RUNNING');
+    // An entry that is disqualified stays so.
+    const withdrawn = await test
+      .as({ tenantId: 'tenant of Ann' })
+      .delete(`${cup.path}/entries/${ann.entryId}`);
+    expect(withdrawn.body).toMatchObject({ status: 'DISQUALIFIED', reason: 'two names' });
     const orders = (await ann.client.get('/v1/orders')).body.data as Body[];
     expect(orders[0]).toMatchObject({ status: 'CANCELED', cancelReason: 'COMPETITION' });
     expect(

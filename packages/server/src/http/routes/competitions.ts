@@ -211,7 +211,7 @@ export function competitionHandlers(
         const entry = competitions.entryOf(kept, params.entryId, principal.tenantId);
         if (entry.tenantId !== principal.tenantId) return NOT_FOUND;
         await competitions.removeEntry(kept, entry, { status: 'WITHDRAWN' });
-        return entryOf(entry, { status: 'WITHDRAWN' });
+        return entryOf(entry, (await competitions.removalOf(kept, entry)) ?? { status: 'WITHDRAWN' });
       }),
 
     getLeaderboard: ({ principal, params }) =>
