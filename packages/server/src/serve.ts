@@ -120,7 +120,7 @@ export async function serve(
     marketNow: () => simulations.market.now(),
     erase: async (tenantId) => {
       access.forgetTenant(tenantId);
-      await simulations.eraseTenant(tenantId);
+      await app.eraseTenant(tenantId);
     },
     entered: (tenantId) => app.enterWebhooks(tenantId),
     ...(cluster !== undefined && {

@@ -13,6 +13,7 @@ import {
 import { BadSetting, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { MARKET } from './engine/cell-names.js';
+import { eraseNotes } from './competitions/notes.js';
 import { eraseTenant } from './engine/erasure.js';
 import { Imports } from './engine/imports.js';
 import { recover } from './engine/recovery.js';
@@ -115,7 +116,10 @@ function tenantsAlone(
     store,
     imports,
     marketNow: () => marketNow(store),
-    erase: (tenantId) => eraseTenant(store, tenantId),
+    erase: async (tenantId) => {
+      await eraseNotes(store.registry, tenantId);
+      await eraseTenant(store, tenantId);
+    },
   });
   return { tenants, imports };
 }

@@ -17,6 +17,8 @@ import {
   competitionOfEntry,
   entriesPrefix,
   entryName,
+  eraseNotes,
+  withoutTenant,
 } from './notes.js';
 import type {
   CompetitionNote,
@@ -840,10 +842,17 @@ export class Competitions {
     kept.ticker = undefined;
   }
 
-  /** Removes everything that a tenant organizes, before the tenant is erased. */
+  /** Removes everything that a tenant organizes, and the tenant from its entries, before the tenant is erased. */
   async eraseTenant(tenantId: string): Promise<void> {
     for (const kept of [...this.#kept.values()])
-      if (kept.note.organizer === tenantId) await this.#remove(kept);
+      if (kept.note.organizer === tenantId) {
+        // Those who follow it receive its end.
+        const isRemoved = await this.cancel(kept).catch(() => false);
+        if (!isRemoved) await this.#remove(kept);
+      } else
+        for (const entry of kept.entries.values())
+          if (entry.tenantId === tenantId) kept.entries.set(entry.id, withoutTenant(entry));
+    await eraseNotes(this.#registry, tenantId);
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   Tier,
 } from '@sandpit/core';
 import type { MaskParts, WantedSimulation } from '../engine/simulation-config.js';
+import type { Registry } from '../store/registry.js';
 import type { LeaderboardRow, Scoring } from './leaderboard.js';
 
 /** Settings of a competition, from its organizer. */
@@ -126,6 +127,25 @@ const CELLS = 'competition-cell/';
 /** A simulation that no competition contains unless a note says so: being added or removed. The value is its tenant. */
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
+
+/** An entry whose tenant was erased: it stays in its competition, and is nobody's. */
+export const withoutTenant = (entry: EntryNote): EntryNote => ({ ...entry, tenantId: '' });
+
+/** Deletes the notes of what a tenant organizes, and the tenant from those of its entries. Its simulations stay. */
+export async function eraseNotes(registry: Registry, tenantId: string): Promise<void> {
+  for (const [name, text] of registry.settings(COMPETITIONS)) {
+    const { id, organizer } = JSON.parse(text) as CompetitionNote;
+    for (const [entryOf, noted] of registry.settings(entriesPrefix(id))) {
+      const entry = JSON.parse(noted) as EntryNote;
+      if (organizer === tenantId) await registry.deleteSetting(entryOf);
+      else if (entry.tenantId === tenantId)
+        await registry.saveSetting(entryOf, JSON.stringify(withoutTenant(entry)));
+    }
+    if (organizer === tenantId) await registry.deleteSetting(name);
+  }
+  for (const [name, owner] of registry.settings(CELLS))
+    if (owner === tenantId) await registry.deleteSetting(name);
+}
 
 /** The competition that a setting of an entry is of; undefined = it is another setting. */
 export const competitionOfEntry = (name: string): string | undefined =>

@@ -119,6 +119,8 @@ declare module 'fastify' {
     residents: Residents | undefined;
     /** Webhooks have come into the store with a tenant. */
     enterWebhooks: (tenantId: string) => Promise<void>;
+    /** Deletes all data of a tenant, the competitions that it organizes included. */
+    eraseTenant: (tenantId: string) => Promise<void>;
   }
   interface FastifyRequest {
     /** On the monotonic clock. */
@@ -224,6 +226,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => webhooks.close());
   app.decorate('webhookFigures', () => webhooks.figures());
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
+  app.decorate('eraseTenant', async (tenantId: string) => {
+    await competitions.eraseTenant(tenantId);
+    await deps.simulations.eraseTenant(tenantId);
+  });
   const handlers: Handlers = {
     ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs, competitions),
     ...comparisonHandlers(deps.simulations, comparisons, competitions),

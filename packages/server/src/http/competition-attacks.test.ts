@@ -291,6 +291,30 @@ describe('webhooks of the organizer', () => {
   });
 });
 
+describe('erasure of a tenant', () => {
+  it('removes the competitions that it organizes, and it from the entries of others', async () => {
+    const leaver = test.as({ tenantId: 'leaver', tier: 'ENTERPRISE', scope: 'trade read simulate admin' });
+    const { body: own } = await leaver.post('/v1/competitions', publicContest());
+    const path = `/v1/competitions/${own.competitionId as string}`;
+    const entry = (await enter(test, path, 'Ann')).body as Record<string, string>;
+    expect((await leaver.post(`${path}/start`)).status).toBe(200);
+    const other = await started();
+    const left = (await enter(test, other.path, 'Leo', 'leaver')).body as Record<string, string>;
+
+    await test.app.eraseTenant('leaver');
+    const ann = test.as({ tenantId: 'tenant of Ann' });
+    expect((await ann.get(path)).status).toBe(404);
+    expect((await ann.post(`${path}/entries/${entry.entryId ?? ''}/token`)).status).toBe(404);
+    expect(JSON.stringify(test.store.registry.settings('competition'))).not.toMatch(/leaver/);
+    expect(test.store.registry.simulations('leaver')).toEqual([]);
+    // A later tenant of this name does not get the entry.
+    const token = await leaver.post(`${other.path}/entries/${left.entryId ?? ''}/token`);
+    expect(token.status).toBe(404);
+    const { rows } = (await organizer.get(`${other.path}/leaderboard`)).body as { rows: Body[] };
+    expect(rows.map(({ displayName }) => displayName as string).sort()).toEqual(['Ann', 'Leo']);
+  });
+});
+
 describe('crashes', () => {
   const cells = (app: TestApp): string[] =>
     app.store.registry
