@@ -2,6 +2,7 @@
 import { type Calendar, Instant, TradingDate } from '@sandpit/core';
 import type { Bar } from '@sandpit/protocol';
 import type { Simulation } from '../../../engine/simulation.js';
+import { computesQuotes } from '../../../feeds/feed.js';
 import { barOf } from '../../translate/market-data.js';
 import { priceNumber } from '../../translate/numbers.js';
 import { Refused } from '../operations.js';
@@ -219,11 +220,33 @@ export async function optionClose(call: AlpacaCall, symbol: string): Promise<num
   return price === undefined ? previousClose(call, symbol) : priceNumber(price);
 }
 
-/** The price at which the last day before today closed. */
+/** The price at which the last day before today closed, restated for splits since. */
 export async function previousClose(call: AlpacaCall, symbol: string): Promise<number | undefined> {
-  const { calendar } = call.simulation.brokerage.rules;
-  const today = calendar.instantOf(calendar.dateOf(call.simulation.now()), 0, 0);
-  return (await latestDays(call, symbol, 3)).find(({ timestamp }) => timestamp < today)?.close;
+  const { state, rules } = call.simulation.brokerage;
+  const { calendar } = rules;
+  const date = calendar.dateOf(call.simulation.now());
+  const today = calendar.instantOf(date, 0, 0);
+  const day = (await latestDays(call, symbol, 3)).find(({ timestamp }) => timestamp < today);
+  if (day !== undefined)
+    return day.close / splitsSince(call, symbol, calendar.dateOf(Instant.ofMs(day.timestamp)));
+  // A fork with pushed quotes lacks the bars of its parent. Official closes are restated.
+  const close = state.closesOf !== undefined && state.closesOf < date ? state.closes.get(symbol) : undefined;
+  return close && priceNumber(close);
+}
+
+/** New shares of one old share by the splits after a day; 1 on a market whose prices ignore them. */
+function splitsSince({ simulation }: AlpacaCall, symbol: string, date: TradingDate): number {
+  let factor = 1;
+  if (!computesQuotes(simulation.feed))
+    for (const { action, status } of simulation.brokerage.state.actions.values())
+      if (
+        status === 'EFFECTIVE' &&
+        action.type === 'SPLIT' &&
+        action.symbol === symbol &&
+        action.exDate > date
+      )
+        factor *= action.ratio.new / action.ratio.old;
+  return factor;
 }
 
 /** The latest bars that are over, newest first; none for a symbol that is not listed. */

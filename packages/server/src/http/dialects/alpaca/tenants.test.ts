@@ -1,7 +1,7 @@
 /** Portfolios of different simulations share nothing in this dialect, though simulations of one seed give the same ids. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type AlpacaSend, alpacaSender, keyPairOf } from '../../../testing/alpaca.js';
-import { openPortfolio, TestApp, type TestClient } from '../../../testing/test-app.js';
+import { openPortfolio, placeOrder, pushQuote, TestApp, type TestClient } from '../../../testing/test-app.js';
 
 let test: TestApp;
 
@@ -39,6 +39,27 @@ it('simulations of one seed: each tenant has its own watchlists and configuratio
     suspend_trade: false,
   });
   expect((await first.send('GET', '/v2/account')).body).toMatchObject({ trade_suspended_by_user: false });
+});
+
+it('positions of a fork: the previous close is that of its parent, restated for a split', async () => {
+  const config = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-05T15:00:00Z' };
+  const created = (await test.as().post('/v1/simulations', config)).body;
+  const parent = test.withToken(created.token as string);
+  const { portfolioId } = (await openPortfolio(parent)) as { portfolioId: string };
+  await pushQuote(parent);
+  await placeOrder(parent, portfolioId, { limitPrice: 110 });
+  await pushQuote(parent, { bid: 109.9, ask: 110, last: 110 });
+  await parent.post('/v1/simulation/corporate-actions', {
+    actions: [{ type: 'SPLIT', symbol: 'AAPL', exDate: '2026-01-06', ratio: { new: 2, old: 1 } }],
+  });
+  const forked = await test.as().post(`/v1/simulations/${created.simulationId as string}/forks`, {});
+  for (const owner of [parent, test.withToken(forked.body.token as string)]) {
+    const send = alpacaSender(test, await keyPairOf(owner, portfolioId));
+    await owner.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    expect((await send('GET', '/v2/positions')).body).toMatchObject([
+      { qty: '20', current_price: '55', lastday_price: '55', unrealized_intraday_pl: '0' },
+    ]);
+  }
 });
 
 it('rate limits: a tenant has one for each route, shared by its portfolios', async () => {
