@@ -4,8 +4,8 @@ import type { Widen } from '../../serve.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names that clients know parts of an order by. */
-function order(fields: Fields): Fields {
+/** Names that clients know parts of an order by. Dialects have no notes (D207). */
+function order({ notes: _, ...fields }: Fields): Fields {
   const { orderId, orderType, positionIntent, averagePrice, executedAt } = fields;
   return {
     ...fields,
@@ -45,6 +45,7 @@ export const answers: Readonly<Partial<Record<OperationId, Widen>>> = {
   getOrder: order,
   updateOrder: order,
   cancelOrder: order,
+  listOrders: orders,
   listAccountOrders: orders,
   listPortfolioOrders: orders,
   listFilledToday: orders,

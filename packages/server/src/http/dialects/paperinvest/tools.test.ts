@@ -75,8 +75,10 @@ describe("Paper Invest's tools", () => {
       type: 'MARKET',
       timeInForce: 'DAY',
       session: 'REGULAR',
+      notes: 'not shown here',
     };
     const placed = await send('POST', '/orders', order);
+    expect(placed).not.toHaveProperty('notes');
     expect(placed).toMatchObject({
       type: 'MARKET',
       side: 'BUY_TO_OPEN',
