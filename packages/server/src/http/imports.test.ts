@@ -147,6 +147,18 @@ describe('importPositions (D206)', () => {
     expect(status).toBe(415);
   });
 
+  it('names rows of every kind in the order of the file', async () => {
+    const reply = await client.post(url('/import'), {
+      file: 'symbol,quantity\nNOPE,1\nVFIAX,2\nNADA,3\n912828XY1,4\n',
+    });
+    expect(reply.body.message).toEqual([
+      'row 2: NOPE: unknown symbol',
+      'row 3: VFIAX: mutual funds cannot be held',
+      'row 4: NADA: unknown symbol',
+      'row 5: 912828XY1: bonds and other CUSIPs cannot be held',
+    ]);
+  });
+
   it('reads the JSON of Alpaca', async () => {
     const list = [
       { symbol: 'AAPL', qty: '10', side: 'long', avg_entry_price: '100.5', asset_class: 'us_equity' },

@@ -123,6 +123,7 @@ function ofFile(simulation: Simulation, text: string, query: ImportQuery): Broug
         ...(row.acquiredAt !== undefined && { acquiredAt: acquiredIn(simulation, row.acquiredAt, row.row) }),
       };
     });
+    skipped.sort((a, b) => placeOf(a.row) - placeOf(b.row));
     const cash = account.cash.reduce((sum, amount) => Money.add(sum, cashIn(amount)), Money.zero);
     return { format, cash, lots, skipped };
   } catch (error) {
@@ -130,6 +131,9 @@ function ofFile(simulation: Simulation, text: string, query: ImportQuery): Broug
     throw error;
   }
 }
+
+/** Number of a row in its file. */
+const placeOf = (row: string): number => Number(/\d+$/.exec(row)?.[0] ?? 0);
 
 function chosen(accounts: readonly FileAccount[], name: string | undefined): FileAccount {
   const [first, ...others] = accounts;
