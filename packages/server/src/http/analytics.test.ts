@@ -1,6 +1,14 @@
 /** Round trips, performance and taxes over the API (D186, D187, D189). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNT, type Body, NOWHERE, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+import {
+  ACCOUNT,
+  type Body,
+  NOWHERE,
+  openPortfolio,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
 
 const CALL = 'AAPL260116C00150000';
 
@@ -317,6 +325,22 @@ describe('performance', () => {
     expect(benchmark.return).toBeCloseTo(510 / 500 - 1, 12);
     const unknown = await client.get(`${path}/performance?benchmark=NOPE1`);
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'UNKNOWN_SYMBOL']);
+  });
+
+  it('compares a fork with the benchmark of the days before it, too', async () => {
+    const config = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-05T15:00:00Z' };
+    const created = (await client.post('/v1/simulations', config)).body;
+    const parent = test.withToken(created.token as string);
+    const { portfolioId } = (await openPortfolio(parent)) as { portfolioId: string };
+    const query = `/v1/accounts/portfolios/${portfolioId}/performance?benchmark=SPY`;
+    for (const price of [500, 505, 499]) {
+      await pushQuote(parent, { symbol: 'SPY', bid: price, ask: price, last: price });
+      await parent.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    }
+    const forked = await client.post(`/v1/simulations/${created.simulationId as string}/forks`, {});
+    const found = (await test.withToken(forked.body.token as string).get(query)).body;
+    expect(found.benchmark.return).toBeCloseTo(499 / 500 - 1, 12);
+    expect(found).toEqual((await parent.get(query)).body);
   });
 });
 

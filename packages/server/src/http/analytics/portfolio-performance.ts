@@ -1,11 +1,11 @@
 /** Periods of a portfolio, valued at their beginning, end and flows (D186): the input of a performance study. */
 import type { BenchmarkClose } from '@sandpit/analytics';
-import { type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
+import { type Bar, type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import type { History } from '../../store/history.js';
 import { Answer, refuse } from '../answer.js';
-import { equityAfterMinute } from '../routes/equity-curve.js';
+import { equityAfterMinute, pushedMarks } from '../routes/equity-curve.js';
 import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber, priceNumber } from '../translate/numbers.js';
@@ -13,7 +13,8 @@ import type { Analytics } from './analytics.js';
 import { minuteOf } from './equity-points.js';
 import type { Epoch } from './portfolio-record.js';
 import type { Outline, PeriodInput, Valued } from './study.js';
-import { computesQuotes } from '../../feeds/feed.js';
+import { BarCollector } from '../../feeds/bar-window.js';
+import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
@@ -141,6 +142,7 @@ async function valueNow({ simulation, principal, params }: PerformanceRequest): 
   );
 }
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Maximum time between the previous day's close and the start of a period. */
 const LOOK_BACK_MS = 7 * DAY_MS;
@@ -155,13 +157,7 @@ async function benchmarkCloses(
 ): Promise<readonly BenchmarkClose[]> {
   const { brokerage, feed }: Simulation = call.simulation;
   const { calendar } = brokerage.rules;
-  const bars = await feed.bars({
-    symbol,
-    size: '1Day',
-    from: Instant.ofMs(from - LOOK_BACK_MS),
-    until: Instant.ofMs(to),
-    limit: Number.MAX_SAFE_INTEGER,
-  });
+  const bars = await dailyBars(call.simulation, symbol, from - LOOK_BACK_MS, to);
   // The state forgets them, the journal of the market does not.
   const actions = computesQuotes(feed)
     ? []
@@ -177,6 +173,31 @@ async function benchmarkCloses(
     }
     return { date, close: priceNumber(close), splitFactor, cashDividend };
   });
+}
+
+/** Daily bars, those of a pushed market from its history: the feed has neither those before a restart nor those of a fork's parent. */
+async function dailyBars(
+  simulation: Simulation,
+  symbol: string,
+  from: number,
+  to: number,
+): Promise<readonly Bar[]> {
+  const { feed, history, brokerage } = simulation;
+  const query = {
+    symbol,
+    size: '1Day',
+    from: Instant.ofMs(from),
+    until: Instant.ofMs(to),
+    limit: Number.MAX_SAFE_INTEGER,
+  } as const;
+  if (!acceptsQuotes(feed)) return feed.bars(query);
+  const collector = new BarCollector(query, brokerage.rules.calendar);
+  const minutes = { from: minuteOf(from), to: minuteOf(to) + 1 };
+  for (const { minute, price } of await pushedMarks(simulation, history, symbol, minutes)) {
+    const at = Instant.ofMs(minute * MINUTE_MS);
+    collector.add({ symbol, at, open: price, high: price, low: price, close: price, volume: 0 });
+  }
+  return collector.bars();
 }
 
 /** Months of which a period lacks sessions at its beginning or end. */

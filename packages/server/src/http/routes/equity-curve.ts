@@ -3,7 +3,7 @@ import { Instant, Money, newSnapshot, Quantity, type Quote, type PortfolioSnapsh
 import type { EquityPoint } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { History, SnapshotMinute } from '../../store/history.js';
+import type { History, MinuteMark, SnapshotMinute } from '../../store/history.js';
 import type { Call } from '../call.js';
 import { equityPointOf } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
@@ -187,20 +187,18 @@ export async function contractValueAt(
 
 /** A feed that computes its quotes is queried again; for others, pushed quotes and trades are known. */
 async function quotesThen(
-  { market, feed }: Simulation,
+  simulation: Simulation,
   history: History,
   symbols: ReadonlySet<string>,
   { from, to }: { readonly from: number; readonly to: number },
   size: (typeof BARS)[keyof typeof BARS],
 ): Promise<QuoteThen> {
+  const { feed } = simulation;
   if (computesQuotes(feed)) return (symbol, at) => feed.quoteAt(symbol, at);
   const marks = new Map<string, readonly Quote[]>();
-  // A `main` has records of the quotes alone that it had an interest in when they were pushed.
-  // The owner of the market writes its history; a replica has no position to wait for.
-  if (acceptsQuotes(feed) && !market.isReplica) await history.reached(market.id, market.published);
   for (const symbol of symbols) {
     if (acceptsQuotes(feed)) {
-      const pushed = await history.marks(market.id, symbol, from, to);
+      const pushed = await pushedMarks(simulation, history, symbol, { from, to });
       marks.set(
         symbol,
         pushed.map(({ minute, price }) => ({ symbol, last: price, at: Instant.ofMs(minute * MINUTE_MS) })),
@@ -219,6 +217,19 @@ async function quotesThen(
     marks.set(symbol, bars.length > 0 ? bars.map(({ at, close }) => ({ symbol, last: close, at })) : told);
   }
   return (symbol, at) => lastBefore(marks.get(symbol) ?? [], at);
+}
+
+/** The last mark of each minute in which a quote of the symbol was pushed; of a fork also those of its ancestors. */
+export async function pushedMarks(
+  { market }: Simulation,
+  history: History,
+  symbol: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<readonly MinuteMark[]> {
+  // A `main` has records of the quotes alone that it had an interest in when they were pushed.
+  // The owner of the market writes its history; a replica has no position to wait for.
+  if (!market.isReplica) await history.reached(market.id, market.published);
+  return history.marks(market.id, symbol, from, to);
 }
 
 async function quotesOf(
