@@ -1,7 +1,6 @@
 /** Nodes of a cluster and their PostgreSQL as processes on this machine, for measurements. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../packages/server/src/testing/free-port.js';
 import { ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { cpuMsOf } from './measure.js';
 
@@ -26,14 +25,6 @@ export async function startNode(name: string, directory: string, env: NodeJS.Pro
   });
   await process.listening;
   return { name, url, process };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** CPU time of a PostgreSQL with the processes of its connections that are open, ms. */

@@ -94,6 +94,9 @@ export class Webhooks {
   readonly #cells = new Map<string, { readonly simulation: Simulation; readonly unobserve: () => void }>();
   /** By tenant. */
   readonly #creating = new Map<string, number>();
+  /** The latest read of all webhooks. */
+  #load: Promise<unknown> = Promise.resolve();
+  #nextLoad: Promise<WebhookState> | undefined;
   #delivered = 0;
   #failed = 0;
   #isClosed = false;
@@ -226,7 +229,7 @@ export class Webhooks {
 
   /** Continues the webhooks of a tenant that this node has acquired. */
   async takeTenant(tenantId: string): Promise<void> {
-    const { webhooks, cursors, pending } = await this.#deps.store.webhooks.load();
+    const { webhooks, cursors, pending } = await this.#loadNow();
     const own = webhooks.filter((webhook) => webhook.tenantId === tenantId);
     const ids = new Set(own.map(({ webhookId }) => webhookId));
     for (const { webhookId, simulationId, position } of cursors)
@@ -234,6 +237,17 @@ export class Webhooks {
     for (const webhook of own)
       if (!this.#endpoints.has(webhook.webhookId))
         this.#followAll(this.#enter(webhook, pending.get(webhook.webhookId) ?? 0));
+  }
+
+  /** All webhooks from the store. Tenants that are acquired during a read share the next one. */
+  #loadNow(): Promise<WebhookState> {
+    this.#nextLoad ??= this.#load
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextLoad = undefined;
+        return (this.#load = this.#deps.store.webhooks.load());
+      });
+    return this.#nextLoad;
   }
 
   /** Stops the webhooks of a tenant that another node acquires, after saving their deliveries. */

@@ -63,8 +63,7 @@ export class BlockReader {
     }
     seq = Math.max(afterSeq, origin?.seq ?? 0);
     if (seq >= end.seq) return;
-    const begin = await this.holding(key, seq + 1, id);
-    let before: End = await this.#before(key, begin.first);
+    let before = await this.#endBefore(key, seq, origin, id);
     for (;;) {
       const fetched = await this.#page(
         `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`,
@@ -82,6 +81,13 @@ export class BlockReader {
       throw new DamagedJournal(`The journal of ${id} does not end with what was written last`);
   }
 
+  /** The end of the block before the one of record `seq + 1`, which is not an ancestor's. */
+  async #endBefore(key: number, seq: number, origin: Origin | undefined, of: string): Promise<End> {
+    // A journal that is read from its beginning needs no question.
+    if (seq === (origin?.seq ?? 0)) return this.#beginning(key);
+    return (await this.#held(key, seq + 1, of)).before;
+  }
+
   /** The block that contains a record, possibly an ancestor's. */
   async holding(key: number, seq: number, of = `cell ${key}`): Promise<HeldBlock> {
     const origin = this.#originOf(key);
@@ -89,13 +95,34 @@ export class BlockReader {
       const inherited = await this.holding(origin.parent, seq, of);
       return { ...inherited, last: Math.min(inherited.last, origin.seq) };
     }
-    const [block] = await this.#page(
-      `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first <= $2 ORDER BY first DESC LIMIT 1`,
+    return (await this.#held(key, seq, of)).block;
+  }
+
+  /** The block that contains a record of the cell itself, and the end of the block before it. */
+  async #held(
+    key: number,
+    seq: number,
+    of: string,
+  ): Promise<{ readonly block: HeldBlock; readonly before: End }> {
+    const [row] = await this.#database.ask<
+      BlockRow & { readonly seq: string | null; readonly end: Buffer | null }
+    >(
+      `SELECT held.*, before.seq, before."end" FROM (
+         SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first <= $2 ORDER BY first DESC LIMIT 1
+       ) held LEFT JOIN LATERAL (
+         SELECT last AS seq, hash AS "end" FROM block WHERE cell = $1 AND first < held.first ORDER BY first DESC LIMIT 1
+       ) before ON true`,
       [key, seq],
+      PAGE_MS,
     );
+    const block = row && blockOf(row);
     if (block === undefined || block.last < seq) throw missing(of, seq);
-    refuseUnsound(block, await this.#before(key, block.first), of);
-    return block;
+    const before =
+      row?.seq != null && row.end !== null
+        ? { seq: Number(row.seq), hash: row.end }
+        : await this.#beginning(key);
+    refuseUnsound(block, before, of);
+    return { block, before };
   }
 
   /** The records with these numbers, by number. */
@@ -125,14 +152,8 @@ export class BlockReader {
     return low;
   }
 
-  /** Journal head of a cell before the block that begins with this record. */
-  async #before(key: number, first: number): Promise<End> {
-    const rows = await this.#database.ask<{ seq: string; hash: Buffer }>(
-      'SELECT last AS seq, hash FROM block WHERE cell = $1 AND first < $2 ORDER BY first DESC LIMIT 1',
-      [key, first],
-    );
-    const [row] = rows;
-    if (row !== undefined) return { seq: Number(row.seq), hash: row.hash };
+  /** Journal head of a cell before its first block. */
+  async #beginning(key: number): Promise<End> {
     const origin = this.#originOf(key);
     if (origin === undefined) return { seq: 0, hash: chainStart(key) };
     const parent = origin.seq === 0 ? undefined : await this.holding(origin.parent, origin.seq);
@@ -142,15 +163,17 @@ export class BlockReader {
 
   async #page(text: string, values: readonly unknown[]): Promise<readonly HeldBlock[]> {
     const rows = await this.#database.ask<BlockRow>(text, values, PAGE_MS);
-    return rows.map(({ first, last, epoch, hash, data }) => ({
-      first: Number(first),
-      last: Number(last),
-      epoch: Number(epoch),
-      hash,
-      data,
-    }));
+    return rows.map(blockOf);
   }
 }
+
+const blockOf = ({ first, last, epoch, hash, data }: BlockRow): HeldBlock => ({
+  first: Number(first),
+  last: Number(last),
+  epoch: Number(epoch),
+  hash,
+  data,
+});
 
 function refuseUnsound(block: HeldBlock, before: End, of: string): void {
   const { first, last } = block;
