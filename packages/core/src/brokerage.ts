@@ -70,7 +70,8 @@ import type { OrderRequest } from './orders/order-request.js';
 import type { Rejection } from './rejection.js';
 import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
-import { restoreState } from './saved-state.js';
+import { finish } from './pieces.js';
+import { restoringState } from './saved-state.js';
 import type { PassingState } from './saved-state.js';
 import { booksOf } from './portfolio-snapshot.js';
 import type { PortfolioSnapshot } from './portfolio-snapshot.js';
@@ -161,7 +162,12 @@ export class Brokerage {
 
   /** Restores a saved simulation. Apply the records after it, then call `resume`. */
   static restore(rules: Rules, saved: PassingState): Brokerage {
-    return new Brokerage(restoreState(saved, rules.calendar), rules);
+    return finish(Brokerage.restoring(rules, saved));
+  }
+
+  /** The same in pieces. */
+  static *restoring(rules: Rules, saved: PassingState): Generator<undefined, Brokerage> {
+    return new Brokerage(yield* restoringState(saved, rules.calendar), rules);
   }
 
   /**

@@ -29,6 +29,7 @@ import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
 import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
 import type { SavedOrder } from './saved-order.js';
+import { finish } from './pieces.js';
 import { bookOf, emptyState, scheduleHaltEnd, scheduleLimitState, scheduleOrder } from './state.js';
 import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
@@ -141,12 +142,28 @@ interface TakenSizes {
 }
 
 /** The current state, independent of later changes. */
-export function saveState(state: State): SavedState {
-  const { orders, ...rest } = stateToSave(state);
-  return { ...rest, orders: [...orders] };
+export const saveState = (state: State): SavedState => finish(savingState(state));
+
+/** The same in pieces: each step of the generator saves a portfolio or an order. The state must not change meanwhile. */
+export function* savingState(state: State): Generator<undefined, SavedState> {
+  const portfolios: SavedPortfolio[] = [];
+  for (const portfolio of state.portfolios.values()) {
+    portfolios.push(savePortfolio(portfolio));
+    yield;
+  }
+  const passing = stateToSave(state, portfolios);
+  const orders: SavedOrder[] = [];
+  for (const order of passing.orders) {
+    orders.push(order);
+    yield;
+  }
+  return { ...passing, orders };
 }
 
-export function stateToSave(state: State): PassingState {
+export function stateToSave(
+  state: State,
+  portfolios: readonly SavedPortfolio[] = [...state.portfolios.values()].map(savePortfolio),
+): PassingState {
   const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
   return {
     seed: state.seed,
@@ -165,7 +182,7 @@ export function stateToSave(state: State): PassingState {
       ...account,
       portfolioIds: [...account.portfolioIds],
     })),
-    portfolios: [...state.portfolios.values()].map(savePortfolio),
+    portfolios,
     listed: [...state.listed.values()],
     ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
@@ -285,7 +302,8 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
   };
 }
 
-export function restoreState(saved: PassingState, calendar: Calendar): State {
+/** A state from its saved form, in pieces: each step of the generator restores a portfolio or an order. */
+export function* restoringState(saved: PassingState, calendar: Calendar): Generator<undefined, State> {
   const state = emptyState(saved.seed, saved.idSecret, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
@@ -302,7 +320,10 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
       portfolioIds: [...account.portfolioIds],
     });
   }
-  for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
+  for (const portfolio of saved.portfolios) {
+    restorePortfolio(state, portfolio, calendar);
+    yield;
+  }
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const [from, to] of saved.adjusted ?? []) state.adjusted.set(from, to);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
@@ -343,6 +364,7 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
     if (progress.arrival !== undefined && terms.legs === undefined)
       bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);
+    yield;
   }
   return state;
 }

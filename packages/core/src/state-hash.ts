@@ -1,3 +1,4 @@
+import { finish } from './pieces.js';
 import { saveState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import type { State } from './state.js';
@@ -6,17 +7,21 @@ import type { State } from './state.js';
  * A 64-bit hash of a simulation's whole state except its market (quotes are input; their effects are in the state). Two states with
  * the same hash have the same history; recovery and re-execution are checked with it.
  */
-export const stateHash = (state: State): string => stateHashOf(saveState(state));
+export const stateHash = (state: State): string => finish(hashingState(saveState(state)));
 
-/** The same for a saved state. */
-export function stateHashOf(saved: SavedState): string {
+/** The same for a saved state, in pieces: each step of the generator takes an account, a portfolio, an order and so on. */
+export function* hashingState(saved: SavedState): Generator<undefined, string> {
   const { quotes: _, taken: __, pushed: ___, now: ____, marketSeq: _____, ...known } = saved;
   const hash = new TextHash();
   for (const [name, value] of Object.entries(known).sort(([a], [b]) => (a < b ? -1 : 1))) {
     hash.take(name);
     if (!Array.isArray(value)) hash.take(canonical(value));
     // One at a time: a text of all orders is long.
-    else for (const item of value) hash.take(canonical(item));
+    else
+      for (const item of value) {
+        hash.take(canonical(item));
+        yield;
+      }
   }
   return hash.digest();
 }

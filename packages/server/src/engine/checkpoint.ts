@@ -1,7 +1,7 @@
-import { calendarById, KnownInstruments, stateHash, stateToSave } from '@sandpit/core';
+import { calendarById, finish, KnownInstruments, stateHash, stateToSave } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import type { CheckpointMaking } from '../store/checkpoints.js';
-import { applyRecord, startFrom } from './recovery.js';
+import { applyRecord, startingFrom } from './recovery.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 import { linesOf } from './state-lines.js';
@@ -19,7 +19,7 @@ export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => 
     brokers: new Map(),
     instruments: NOTHING_LISTED,
   };
-  const start = startFrom(before, rules, origin);
+  const start = finish(startingFrom(before, rules, origin));
   const { brokerage } = start;
   let { seq } = start;
   return {

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { Instant, saveState, stateHashOf } from '@sandpit/core';
+import { hashingState, Instant, saveState, savingState } from '@sandpit/core';
 import type { SavedState } from '@sandpit/core';
 import type { Store } from '../store/store.js';
 import { brokerageAt } from './recovery.js';
 import type { Origin } from './recovery.js';
 import type { Simulation } from './simulation.js';
+import { inSlices } from './slice.js';
 import type { Snapshot } from './snapshots.js';
 
 /** Requested start of a fork: a snapshot, a simulated instant, or the end of a record; absent = now. */
@@ -58,15 +59,16 @@ export async function pointNow(simulation: Simulation, recent: RecentPoints): Pr
   const { state } = simulation.brokerage;
   // A simulation that follows a market knows quotes that its records lack.
   const isOwnMarket = simulation.market === simulation;
-  return simulation.standing(({ sequence, at }) => {
+  const found = await simulation.standing(({ sequence, at }) => {
     const known = isOwnMarket ? recent.find(simulation.id, sequence) : undefined;
-    if (known !== undefined)
-      return { sequence, at, stateHash: known.stateHash, saved: { ...known.saved, now: state.now } };
-    const saved = saveState(state);
-    const point = { sequence, at, saved, stateHash: stateHashOf(saved) };
-    if (isOwnMarket) recent.keep(simulation.id, point);
-    return point;
+    return known === undefined
+      ? { sequence, at, saved: saveState(state) }
+      : { sequence, at, stateHash: known.stateHash, saved: { ...known.saved, now: state.now } };
   });
+  if (found.stateHash !== undefined) return found;
+  const point = { ...found, stateHash: await inSlices(hashingState(found.saved)) };
+  if (isOwnMarket) recent.keep(simulation.id, point);
+  return point;
 }
 
 /** A point in the past of a simulation. Throws `NoSuchPoint`. */
@@ -100,8 +102,14 @@ export async function pointInPast(
   const kept = simulation.market === simulation ? recent.find(id, sequence) : undefined;
   if (kept !== undefined) return { sequence, at: at ?? kept.saved.now, ...kept };
   const { state } = await brokerageAt(store, id, present.rules, origin, sequence);
-  const saved = saveState(state);
-  const point = { sequence, at: at ?? state.now, saved, stateHash: known ?? stateHashOf(saved) };
+  // Nothing else has this state.
+  const saved = await inSlices(savingState(state));
+  const point = {
+    sequence,
+    at: at ?? state.now,
+    saved,
+    stateHash: known ?? (await inSlices(hashingState(saved))),
+  };
   if (simulation.market === simulation) recent.keep(id, point);
   return point;
 }

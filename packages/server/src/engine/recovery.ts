@@ -4,8 +4,8 @@ import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
-import { Slice } from './slice.js';
-import { savedFrom } from './state-lines.js';
+import { inSlices, Slice } from './slice.js';
+import { parsingLines } from './state-lines.js';
 import type { Store } from '../store/store.js';
 
 /** Initial configuration of a simulation. */
@@ -48,8 +48,8 @@ export async function recover(
   const checkpoint = await checkpoints.load(simulationId);
   const start =
     known !== undefined && known.seq >= (checkpoint?.seq ?? 0)
-      ? { brokerage: Brokerage.restore(rules, known.saved), seq: known.seq }
-      : startFrom(checkpoint, rules, origin);
+      ? { brokerage: await inSlices(Brokerage.restoring(rules, known.saved)), seq: known.seq }
+      : await inSlices(startingFrom(checkpoint, rules, origin));
   const { brokerage } = start;
   let { seq } = start;
   for await (const record of journal.read(simulationId, seq)) {
@@ -61,17 +61,18 @@ export async function recover(
 }
 
 /**
- * The brokerage of the latest checkpoint, or a new one if there is no checkpoint or another version's cannot be read. Its sessions are not
- * started yet.
+ * The brokerage of the latest checkpoint, or a new one if there is no checkpoint or another version's cannot be read, in pieces. Its
+ * sessions are not started yet.
  */
-export function startFrom(
+export function* startingFrom(
   checkpoint: Checkpoint | undefined,
   rules: Rules,
   origin: Origin,
-): { readonly brokerage: Brokerage; readonly seq: number } {
+): Generator<undefined, { readonly brokerage: Brokerage; readonly seq: number }> {
   if (checkpoint !== undefined) {
     try {
-      return { brokerage: Brokerage.restore(rules, savedFrom(checkpoint.lines)), seq: checkpoint.seq };
+      const saved = yield* parsingLines(checkpoint.lines);
+      return { brokerage: yield* Brokerage.restoring(rules, saved), seq: checkpoint.seq };
     } catch {
       // Applying all records gives the same state, later.
     }
@@ -104,7 +105,8 @@ export async function brokerageAt(
   origin: Origin,
   sequence: number,
 ): Promise<Brokerage> {
-  const { brokerage, seq } = startFrom(await checkpoints.load(simulationId, sequence), rules, origin);
+  const checkpoint = await checkpoints.load(simulationId, sequence);
+  const { brokerage, seq } = await inSlices(startingFrom(checkpoint, rules, origin));
   if (seq === sequence) return brokerage;
   const slice = new Slice();
   for await (const record of journal.read(simulationId, seq)) {

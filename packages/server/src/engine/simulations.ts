@@ -56,6 +56,7 @@ import { originOf } from './simulation-config.js';
 import type { KeptConfig, SimulationConfig, StreamTag, WantedSimulation } from './simulation-config.js';
 import { Simulation } from './simulation.js';
 import type { ForkStart } from './simulation.js';
+import { inSlices } from './slice.js';
 import { Snapshots } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
 import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
@@ -736,7 +737,7 @@ export class Simulations {
       const furnished = await openFeedAndRules(this.ground, this.listings, config);
       if (isRecording(furnished.feed) && wanted.from === undefined)
         furnished.feed.startWith(quotesInForce(parent.feed, point.at), point.at);
-      const brokerage = Brokerage.restore(furnished.rules, point.saved);
+      const brokerage = await inSlices(Brokerage.restoring(furnished.rules, point.saved));
       brokerage.resume();
       const commands = await this.commandsToPart(
         parent,

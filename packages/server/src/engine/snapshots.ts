@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { stateHash } from '@sandpit/core';
+import { hashingState, savingState } from '@sandpit/core';
+import type { Rules } from '@sandpit/core';
 import { settingsOf } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { brokerageAt } from './recovery.js';
 import type { Origin } from './recovery.js';
 import type { Simulation } from './simulation.js';
+import { inSlices } from './slice.js';
 
 /** A named point in the journal of a simulation, to return to later (D171). */
 export interface Snapshot {
@@ -100,10 +102,14 @@ export class Snapshots {
   async #keep({ id, brokerage }: Simulation, origin: Origin, snapshot: Snapshot): Promise<void> {
     const { sequence, snapshotId } = snapshot;
     const kept = await this.#store.checkpoints.keep(id, sequence);
-    const hash =
-      kept ?? stateHash((await brokerageAt(this.#store, id, brokerage.rules, origin, sequence)).state);
+    const hash = kept ?? (await this.#hashAt(id, brokerage.rules, origin, sequence));
     if (this.#removed.has(snapshotId)) this.#letGo(id, sequence);
     else if (this.find(id, snapshotId) !== undefined) await this.#save(id, { ...snapshot, stateHash: hash });
+  }
+
+  async #hashAt(id: string, rules: Rules, origin: Origin, sequence: number): Promise<string> {
+    const { state } = await brokerageAt(this.#store, id, rules, origin, sequence);
+    return inSlices(hashingState(await inSlices(savingState(state))));
   }
 
   /** False if there is none. */

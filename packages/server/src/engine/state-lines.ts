@@ -17,8 +17,8 @@ export function* linesOf(saved: PassingState): Iterable<string> {
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-/** Orders are parsed when first used. Throws for an unknown kind of line. */
-export function savedFrom(lines: Iterable<string>): PassingState {
+/** A state from its lines, one in each step of the generator; orders are parsed when first used. Throws for an unknown kind of line. */
+export function* parsingLines(lines: Iterable<string>): Generator<undefined, PassingState> {
   const saved: Record<string, unknown> = {};
   const all = lines[Symbol.iterator]();
   for (let next = all.next(); next.done !== true; next = all.next()) {
@@ -31,6 +31,7 @@ export function savedFrom(lines: Iterable<string>): PassingState {
     const value: unknown = JSON.parse(line.slice(end + 1));
     if (line[end - 1] === '+') (saved[line.slice(0, end - 1)] as unknown[]).push(value);
     else saved[line.slice(0, end)] = value;
+    yield;
   }
   return saved as unknown as PassingState;
 }

@@ -1,6 +1,6 @@
 /** Forks among everything else that a simulation can be in the middle of (D172 with D171, D174 to D180 and D191), and killed servers. */
 import type { AddressInfo } from 'node:net';
-import { saveState, stateHashOf } from '@sandpit/core';
+import { stateHash as hashOf } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyJournal } from '../engine/verify.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../testing/server-process.js';
@@ -54,7 +54,7 @@ const advance = (client: TestClient, advanced: object): Promise<Body> =>
 const stateHash = async ({ id }: Simulated): Promise<string> => {
   const simulation = await test.simulations.find(id, 'tenant-1');
   if (simulation === undefined) throw new Error('no simulation');
-  return stateHashOf(saveState(simulation.brokerage.state));
+  return hashOf(simulation.brokerage.state);
 };
 
 describe('forks', () => {

@@ -12,8 +12,8 @@ import type { VolumeProfile } from './volume-profile.js';
 const EARLIEST = Instant.ofMs(TradingDate.dayOf(TradingDate.of('1998-01-01')) * 86_400_000);
 /** Seconds covered between two turns of the event loop: a few milliseconds of work. */
 const SECONDS_PER_TURN = 50_000;
-/** Seconds that a bar counts at least: a short one costs as much work. */
-const LEAST_SECONDS = 300;
+/** Seconds that a bar counts at least: one of a minute costs as much work as one of 25. */
+const LEAST_SECONDS = 1500;
 /** Guards comparisons of path values against the rounding of logarithms. */
 const ROUNDING = 1e-9;
 

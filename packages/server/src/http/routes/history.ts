@@ -1,6 +1,7 @@
 import { type Event, isOrderEvent } from '@sandpit/core';
 import type { PageQuery } from '@sandpit/protocol';
 import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
+import { mapInSlices } from '../../engine/slice.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
@@ -122,10 +123,8 @@ async function listOf<Item>(
     ...(to !== undefined && { to: endOf(to, calendar) }),
     ...windowOf(query),
   });
-  const shown: Item[] = [];
-  // Sequential: a page must not query history for all its orders at once.
-  for (const item of page.items) shown.push(await show(item));
-  return pageReply(shown, page, query);
+  // One after the other: a page must not query history for all its orders at once.
+  return pageReply(await mapInSlices(page.items, show), page, query);
 }
 
 /** If CSV is requested, lets another thread write the lines of the whole list. */

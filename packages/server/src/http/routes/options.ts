@@ -14,7 +14,7 @@ import {
   underlyingPriceOf,
 } from '@sandpit/core';
 import type { OptionChain, OptionChainContract } from '@sandpit/protocol';
-import { Slice } from '../../engine/slice.js';
+import { mapInSlices } from '../../engine/slice.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { isLive } from '../../feeds/live-feed.js';
 import { type Answer, refuse } from '../answer.js';
@@ -54,13 +54,7 @@ export const optionHandlers: OptionHandlers = {
     );
     if (!('contracts' in chain)) return chain;
     const { expiration, price, contracts } = chain;
-    const shown: OptionChainContract[] = [];
-    // Building a chain is slow.
-    const slice = new Slice();
-    for (const listed of contracts) {
-      shown.push(chainContract(simulation, listed, chain.at));
-      await slice.breathe();
-    }
+    const shown = await mapInSlices(contracts, (listed) => chainContract(simulation, listed, chain.at));
     return {
       underlying,
       ...(price !== undefined && { underlyingPrice: priceNumber(price) }),

@@ -1,6 +1,7 @@
 import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
 import { storedOrder, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
+import { mapInSlices } from '../../engine/slice.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
@@ -50,7 +51,7 @@ export const orderListHandlers: OrderListHandlers = {
     const history = await simulation.past();
     const page = await history.orders(queryOf(simulation, { accountId }, query));
     return pageReply(
-      page.items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
+      await mapInSlices(page.items, (row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
       page,
       query,
     );
@@ -143,19 +144,28 @@ async function ordersNamed(
   return { ...page, data: await ordersOf(call, page.data) };
 }
 
+/** Orders that one turn of the event loop shows: less than a millisecond. */
+const SHOWN_AT_ONCE = 20;
+
 /** Orders of history in full; open ones with the condition that they wait for. */
-function ordersOf(
+async function ordersOf(
   { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
   rows: readonly OrderRow[],
 ) {
-  return withRows(() =>
-    simulation.read([principal], (brokerage) =>
-      rows.map((row) => {
-        const open = brokerage.state.orders.get(row.number);
-        return open === undefined
-          ? shownClosed(simulation, storedOrder(row))
-          : shownOpen(brokerage, simulation, open);
-      }),
+  const parts = Array.from({ length: Math.ceil(rows.length / SHOWN_AT_ONCE) }, (_, i) =>
+    rows.slice(i * SHOWN_AT_ONCE, (i + 1) * SHOWN_AT_ONCE),
+  );
+  const shown = await mapInSlices(parts, (part) =>
+    withRows(() =>
+      simulation.read([principal], (brokerage) =>
+        part.map((row) => {
+          const open = brokerage.state.orders.get(row.number);
+          return open === undefined
+            ? shownClosed(simulation, storedOrder(row))
+            : shownOpen(brokerage, simulation, open);
+        }),
+      ),
     ),
   );
+  return shown.flat();
 }
