@@ -49,8 +49,8 @@ export class CrashRound {
   private readonly disk: FaultyDisk | undefined;
   private readonly environment: Readonly<Record<string, string>>;
   private server: ServerProcess | undefined;
-  /** Loaded while the one before it still serves, so that the time between two kills is not spent on that. */
-  private next: ServerProcess;
+  /** Loaded while the one before it still serves, so that the time between two kills is not spent on that. Absent after the last kill. */
+  private next: ServerProcess | undefined;
   private client = new Client('', '');
   private tenantId = '';
   private readonly portfolioIds: string[] = [];
@@ -98,7 +98,7 @@ export class CrashRound {
       for (let kill = 1; kill <= kills && report.problems.length === 0; kill++) {
         await follower.connect(this.client.baseUrl);
         await this.killUnderLoad([...participants, maker]);
-        this.client.baseUrl = await this.startNext();
+        this.client.baseUrl = await this.startNext(kill === kills);
         await Promise.all(participants.map((participant) => participant.reconcile()));
         // Reports their findings first, even when reading the journal fails.
         gather();
@@ -196,12 +196,12 @@ export class CrashRound {
   }
 
   /** Starts the server; now and then it is killed before it has come up, and has to recover from that, too. */
-  private async startNext(): Promise<string> {
+  private async startNext(isLast = false): Promise<string> {
     this.options.planted?.beforeStart?.(this.directory, this.report.acks);
     for (;;) {
-      const server = this.next;
+      const server = this.next ?? this.prepare();
       this.server = server;
-      this.next = this.prepare();
+      this.next = isLast ? undefined : this.prepare();
       this.disk?.disarm();
       server.go();
       if (!this.chance.hits(0.1)) return server.listening;
