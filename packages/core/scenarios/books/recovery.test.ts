@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { saveState } from '../../src/saved-state.js';
 import { stateHash } from '../../src/state-hash.js';
 import { adventureRules, recovered } from '../../src/testing/adventure.js';
-import { TestMarket } from '../../src/testing/market.js';
+import { testBroker, TestMarket } from '../../src/testing/market.js';
 import { Price } from '../../src/values/price.js';
 import { Quantity } from '../../src/values/quantity.js';
 import { calendarById } from '../../src/calendar/calendars.js';
@@ -11,8 +11,9 @@ import { calendarById } from '../../src/calendar/calendars.js';
 function recoveredAfter(
   first: (market: TestMarket) => void,
   then: (market: TestMarket) => void = () => undefined,
+  rules = adventureRules(calendarById('XNYS')),
 ) {
-  const market = new TestMarket({ rules: adventureRules(calendarById('XNYS')) });
+  const market = new TestMarket({ rules });
   first(market);
   const saved = JSON.stringify(saveState(market.brokerage.state));
   const records = market.journal.length;
@@ -82,6 +83,30 @@ it('a close that is past is not marked again for a portfolio opened since', () =
   market.advanceTo('2026-01-07', 16);
   again.advanceTo('2026-01-07', 16);
   expect(again.events('SessionMarked')).toEqual(market.events('SessionMarked').slice(-1));
+});
+
+it('a call that was due before a recovery is not reported again beside one that was not', () => {
+  const patient = testBroker('default', { liquidation: 'NEVER' });
+  let portfolio = '';
+  const { market, again } = recoveredAfter(
+    (m) => {
+      portfolio = m.openPortfolio({ type: 'MARGIN', cash: 6500 });
+      m.quote('AAPL', '130', '130');
+      m.place(portfolio, { quantity: 100, limit: '130' });
+      m.quote('AAPL', '80', '80');
+      m.advanceTo('2026-01-08', 12, 1);
+    },
+    undefined,
+    { ...adventureRules(calendarById('XNYS')), brokers: new Map([['default', patient]]) },
+  );
+  const calls = again.portfolio(portfolio).margin.calls.map(({ type, isDue }) => [type, isDue === true]);
+  expect(calls).toEqual([
+    ['MAINTENANCE', true],
+    ['MINIMUM_EQUITY', false],
+  ]);
+  expect(market.events('CallDue')).toHaveLength(1);
+  again.advanceTo('2026-01-08', 13);
+  expect(again.events('CallDue')).toEqual([]);
 });
 
 it('the same commands give the same ids, prices and times, and another seed other ids', () => {
