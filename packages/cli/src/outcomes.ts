@@ -1,8 +1,9 @@
 import type { OutcomeEffect, OutcomeMatch } from '@sandpit/protocol';
 import type { Command } from 'commander';
-import { type Output, printFields, printRows } from './output.js';
+import { type Output, printFields } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
+import { addRuleCommands, countsOf, jsonArgument } from './rule-commands.js';
 
 interface ScriptOptions {
   readonly match: readonly string[];
@@ -26,43 +27,28 @@ export function addOutcomes(program: Command, client: Client, out: Output): void
       'after',
       `\nExample: sandpit script '{"fill":[{"percent":30}],"rest":"hold"}' --match symbol=AAPL`,
     )
-    .action(async (outcome: string, { match, skip, times }: ScriptOptions) => {
+    .action(async (outcome: string, { match, ...counts }: ScriptOptions) => {
       const body = {
         match: matchOf(match),
-        outcome: outcomeOf(outcome),
-        ...(skip !== undefined && { skip: Number(skip) }),
-        ...(times !== undefined && { times: Number(times) }),
+        outcome: jsonArgument(outcome, 'outcome', { hold: { for: 'PT10S' } }) as OutcomeEffect,
+        ...countsOf(counts),
       };
       printFields(out, await (await client()).call('createOutcome', { body }));
     });
-  program
-    .command('scripts')
-    .description('List the scripted outcomes of the simulation.')
-    .action(async () => {
-      const rows = [];
-      for await (const one of (await client()).list('listOutcomes')) rows.push(one);
-      printRows(out, rows, ['outcomeId', 'match', 'skip', 'times', 'used', 'outcome']);
-    });
-  program
-    .command('unscript [outcomeId]')
-    .description('Delete a scripted outcome, or all. Orders that it holds go to the market.')
-    .action(async (outcomeId: string | undefined) => {
-      const asked = await client();
-      printFields(
-        out,
-        outcomeId === undefined
-          ? await asked.call('deleteOutcomes')
-          : await asked.call('deleteOutcome', { params: { outcomeId } }),
-      );
-    });
-}
-
-function outcomeOf(text: string): OutcomeEffect {
-  try {
-    return JSON.parse(text) as OutcomeEffect;
-  } catch {
-    throw new Refused(`The outcome must be JSON, such as '{"hold":{"for":"PT10S"}}': ${text}`);
-  }
+  addRuleCommands(program, client, out, {
+    list: {
+      name: 'scripts',
+      description: 'List the scripted outcomes of the simulation.',
+      columns: ['outcomeId', 'match', 'skip', 'times', 'used', 'outcome'],
+    },
+    remove: {
+      name: 'unscript [outcomeId]',
+      description: 'Delete a scripted outcome, or all. Orders that it holds go to the market.',
+    },
+    all: (asked) => asked.list('listOutcomes'),
+    deleteOne: (asked, outcomeId) => asked.call('deleteOutcome', { params: { outcomeId } }),
+    deleteAll: (asked) => asked.call('deleteOutcomes'),
+  });
 }
 
 /** The server checks names and values. */

@@ -66,6 +66,17 @@ describe('the command line', () => {
     expect(await type('script {} --match symbol')).toMatchObject({ code: EXIT.refused });
   });
 
+  it('sets faults, lists them and deletes them', async () => {
+    const set = json((await type('fault {"status":503} --method POST --path /v1/orders --skip 1')).out);
+    const match = { method: 'POST', path: '/v1/orders' };
+    expect(set).toMatchObject({ match, skip: 1, times: 1, fault: { status: 503 } });
+    expect((await type('faults', { isTerminal: true })).out).toContain('{"status":503}');
+    const { faultId } = set as { faultId: string };
+    expect(json((await type(`unfault ${faultId}`)).out)).toMatchObject({ message: 'Fault deleted' });
+    expect(json((await type('unfault')).out)).toMatchObject({ deleted: 0 });
+    expect(await type('fault nonsense')).toMatchObject({ code: EXIT.refused });
+  });
+
   it('buys, shows, explains, cancels', async () => {
     const bought = json((await type('buy aapl 10')).out) as { orderId: string };
     expect(bought).toMatchObject({ status: 'FILLED', averagePrice: 100 });
@@ -275,6 +286,13 @@ describe('the command line', () => {
     ]);
     const fork = json((await type(`sim fork ${simulationId} --snapshot ${snapshotId} --name a`)).out);
     expect(fork).toMatchObject({ name: 'a', parent: { simulationId } });
+    const scaled = json(
+      (await type(`sim fork ${simulationId} --sequence 0 --speed 2 --seed 9 --ttl 1h`)).out,
+    );
+    expect(scaled).toMatchObject({ clock: 'scaled', seed: 9, parent: { sequence: 0 } });
+    expect(await type(`sim fork ${simulationId} --sequence 0 --at now`)).toMatchObject({
+      code: EXIT.refused,
+    });
     const { out } = await type(`sim compare ${simulationId} default broker_01`, { isTerminal: true });
     expect(out).toMatch(/base\s+DONE[\s\S]*default\s+DONE[\s\S]*broker_01\s+DONE/);
   });

@@ -9,6 +9,7 @@ import { addHalts } from './halts.js';
 import { addImport } from './import/command.js';
 import { addMarket } from './market.js';
 import { addOrders } from './orders.js';
+import { addFaults } from './faults.js';
 import { addOutcomes } from './outcomes.js';
 import type { Output } from './output.js';
 import { addPortfolios, type Client, portfolioOf } from './portfolios.js';
@@ -101,6 +102,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addCompetitions(program, client, out);
   addHalts(program, client, out);
   addOutcomes(program, client, out);
+  addFaults(program, client, out);
   addAnalytics(program, client, out);
   addWebhooks(program, client, out);
   addImport(program, { ...surroundings, ...out });

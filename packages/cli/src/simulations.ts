@@ -1,11 +1,12 @@
 import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as later } from 'node:timers/promises';
-import type { AdvanceClockBody, FixtureBody, StepBody } from '@sandpit/protocol';
+import type { AdvanceClockBody, FixtureBody, ForkBody, StepBody } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
+import { jsonArgument } from './rule-commands.js';
 
 const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 'regulatoryFees', 'interest'];
 
@@ -40,7 +41,7 @@ export function addSimulations(program: Command, client: Client, out: Output): v
           feed,
           clock: 'manual' as const,
           start,
-          ...(seed !== undefined && { seed }),
+          ...(seed !== undefined && { seed: seedOf(seed) }),
           ...(mask === true && { mask }),
         };
         printFields(out, await (await client()).call('createSimulation', { body }));
@@ -114,11 +115,16 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     .description('Fork a simulation: a new one with everything that it had at a point (default: now).')
     .option('--snapshot <snapshotId>', 'at a snapshot')
     .option('--at <time>', 'at a simulated time')
+    .option('--sequence <number>', 'at a record of the journal')
     .option('--name <name>', 'name of the fork')
-    .action(async (simulationId: string, options: { snapshot?: string; at?: string; name?: string }) => {
-      const { snapshot, at, name } = options;
-      const from = snapshot !== undefined ? { snapshotId: snapshot } : at !== undefined ? { at } : undefined;
-      const body = { ...(name !== undefined && { name }), ...(from !== undefined && { from }) };
+    .option(
+      '--speed <speed>',
+      'simulated seconds per real second of a scaled clock (default: a manual clock)',
+    )
+    .option('--seed <seed>', 'seed of latencies and synthetic prices from there on')
+    .option('--ttl <duration>', 'delete the fork when it was not used for so long, such as PT1H')
+    .action(async (simulationId: string, options: ForkOptions) => {
+      const body = forkOf(options);
       printFields(out, await (await client()).call('forkSimulation', { params: { simulationId }, body }));
     });
   simulations
@@ -162,7 +168,12 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     )
     .option('--until <when>', `advance to ${UNTIL.join(', ')} or an ISO 8601 time`)
     .action(async (text: string | undefined, { until }: { until?: string }) => {
-      const body = { ...(text === undefined ? {} : stepOf(text)), ...(until && { advance: goalOf(until) }) };
+      const body = {
+        ...(text === undefined
+          ? {}
+          : (jsonArgument(text, 'step', { advance: { until: 'next-bar' } }) as StepBody)),
+        ...(until && { advance: goalOf(until) }),
+      };
       printFields(out, await (await client()).step(body));
     });
   simulations
@@ -196,19 +207,41 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     });
 }
 
+/** A seed as the API reads it: digits are a number, anything else is text. */
+const seedOf = (text: string): number | string => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+
+interface ForkOptions {
+  readonly snapshot?: string;
+  readonly at?: string;
+  readonly sequence?: string;
+  readonly name?: string;
+  readonly speed?: string;
+  readonly seed?: string;
+  readonly ttl?: string;
+}
+
+/** The body of a fork. The server checks names and values. */
+function forkOf({ snapshot, at, sequence, name, speed, seed, ttl }: ForkOptions): ForkBody {
+  const points = [
+    ...(snapshot !== undefined ? [{ snapshotId: snapshot }] : []),
+    ...(at !== undefined ? [{ at }] : []),
+    ...(sequence !== undefined ? [{ sequence: Number(sequence) }] : []),
+  ];
+  const [from, ...others] = points;
+  if (others.length > 0) throw new Refused('Give one of --snapshot, --at and --sequence');
+  return {
+    ...(name !== undefined && { name }),
+    ...(from !== undefined && { from }),
+    ...(speed !== undefined && { clock: 'scaled' as const, speed: Number(speed) }),
+    ...(seed !== undefined && { seed: seedOf(seed) }),
+    ...(ttl !== undefined && { ttl: durationOf(ttl) }),
+  };
+}
+
 /** One of the goals of an advance by name, or a time. */
 function goalOf(when: string): AdvanceClockBody {
   const until = UNTIL.find((word) => word === when);
   return until === undefined ? { to: when } : { until };
-}
-
-/** The server checks names and values. */
-function stepOf(text: string): StepBody {
-  try {
-    return JSON.parse(text) as StepBody;
-  } catch {
-    throw new Refused(`The step must be JSON, such as '{"advance":{"until":"next-bar"}}': ${text}`);
-  }
 }
 
 /** `5m` → `PT5M`; ISO 8601 durations stay unchanged. */
