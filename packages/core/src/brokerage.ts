@@ -56,6 +56,7 @@ import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { instrumentNamed } from './instruments/symbols.js';
 import { hoursOf } from './instruments/trading-hours.js';
+import type { ClassesElsewhere } from './margin/book.js';
 import { haltOf } from './market/halts.js';
 import type { Halt } from './market/halts.js';
 import { isUsable } from './market/quote.js';
@@ -141,6 +142,8 @@ export class Brokerage {
   readonly state: State;
   /** Called with every symbol whose market a decision reads: tests compare them with `symbolsRead`. */
   onRead: ((symbol: string) => void) | undefined;
+  /** For reads only: decisions compute all requirements themselves. */
+  classes: ClassesElsewhere | undefined;
   /** Numbers that orders of the house had when they were first placed: for comparisons. */
   houseNumbers: HouseNumbers | undefined;
   readonly rules: Rules;
@@ -268,9 +271,12 @@ export class Brokerage {
   /** Previews an order (D122): plans it without placing it, and records no quotes as read. */
   preview(by: Requester, request: OrderRequest): OrderEstimate | Rejection {
     const d = new Decision(this.state, this.rules, this.state.now);
-    const estimate = previewOrder(d, by, request);
-    d.forgetReads();
-    return estimate;
+    d.classes = this.classes;
+    try {
+      return previewOrder(d, by, request);
+    } finally {
+      d.forgetReads();
+    }
   }
 
   /** The configuration of a portfolio's broker, with the option level that a competition allows. */

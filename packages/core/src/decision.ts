@@ -9,6 +9,7 @@ import { isLongAsOsi } from './instruments/osi.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
+import type { ClassesElsewhere } from './margin/book.js';
 import type { Partitions } from './margin/reg-t/partition.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
@@ -46,6 +47,8 @@ export class Decision {
   /** Quotes read by this decision that the journal does not have yet: they belong to its record. */
   readonly quotesRead: Quote[] = [];
 
+  /** For previews only. */
+  classes: ClassesElsewhere | undefined;
   private readonly onRead: ((symbol: string) => void) | undefined;
   private readonly houseNumbers: HouseNumbers | undefined;
 

@@ -44,8 +44,22 @@ export interface Underlying {
   readonly dividends: readonly CashDividend[];
 }
 
+/** Requirement of a class group under portfolio margin, and its scenarios. */
+export interface ClassRequirement {
+  readonly group: MarginGroup;
+  readonly scenarios: NonNullable<Requirement['scenarios']>;
+}
+
+/** Requirements of class groups that are computed elsewhere; undefined = compute it here. */
+export type ClassesElsewhere = (
+  holdings: readonly Holding[],
+  terms: MarginTerms,
+  market: BookMarket,
+) => ClassRequirement | undefined;
+
 /** Market data of a book, besides the marks of its holdings. */
 export interface BookMarket {
+  readonly classes?: ClassesElsewhere;
   /** The underlying of options, by its symbol. */
   underlying(symbol: string): Underlying;
   /** Per year, 0.2 is 20 %; absent = implied by the mark of the option. */

@@ -1,7 +1,7 @@
 import { calendarById } from '../calendar/calendars.js';
 import type { Calendar } from '../calendar/calendar.js';
 import type { Instant } from '../values/instant.js';
-import type { Holding, Requirement, Underlying } from './book.js';
+import type { BookMarket, Holding, MarginTerms, Requirement, Underlying } from './book.js';
 import type { HouseRates } from './house-rates.js';
 import type { MarginEngine, MarginType } from './margin-type.js';
 import { requirementOf } from './requirement.js';
@@ -42,4 +42,27 @@ export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
         (instrument.assetClass === 'OPTION' ? volatilities.get(instrument.underlying) : undefined),
     },
   });
+}
+
+/** A class group with its terms and market as plain data. Its requirement has one group, with the same figures. */
+export function bookOfClass(
+  holdings: readonly Holding[],
+  { marginType, engine, house, asOf, calendar }: MarginTerms,
+  market: BookMarket,
+): HypotheticalBook {
+  const underlyings = new Map<string, Underlying>();
+  for (const { instrument } of holdings)
+    if (instrument.assetClass === 'OPTION' && !underlyings.has(instrument.underlying))
+      underlyings.set(instrument.underlying, market.underlying(instrument.underlying));
+  return {
+    marginType,
+    engine,
+    house,
+    asOf,
+    calendar: calendar.id,
+    holdings,
+    underlyings,
+    volatilities: new Map(),
+    rate: market.rate,
+  };
 }

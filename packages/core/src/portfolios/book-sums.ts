@@ -1,7 +1,7 @@
 import type { BrokerConfiguration } from '../brokers/broker.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
-import type { Amounts, BookMarket, Holding, MarginTerms } from '../margin/book.js';
+import type { Amounts, BookMarket, ClassesElsewhere, Holding, MarginTerms } from '../margin/book.js';
 import type { Partitions } from '../margin/reg-t/partition.js';
 import { amountsOf } from '../margin/requirement.js';
 import type { OptionMarket } from '../options/option-market.js';
@@ -21,6 +21,7 @@ export interface ValuationSource {
   instrument(symbol: string): Instrument | undefined;
   /** Cache of partitions of large option books; absent = none are kept. */
   readonly partitions?: Partitions;
+  readonly classes?: ClassesElsewhere | undefined;
 }
 
 /** Sums of market values: not bounded, so not always exact with absurd quotes. */
@@ -115,6 +116,7 @@ function sizeOf(sets: Portfolio['optionsOn']): number {
 /** Market data that margin calculations use, from a valuation source. */
 export const bookMarketOf = (source: ValuationSource): BookMarket => ({
   rate: source.options.riskFreeRate,
+  ...(source.classes !== undefined && { classes: source.classes }),
   underlying: (symbol) => {
     const instrument = source.instrument(symbol);
     return {

@@ -1,6 +1,7 @@
 /** Margin over several days of trading through the API (D103–D120). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+import { portfolioMargin } from './translate/requirements.js';
 
 let test: TestApp;
 let client: TestClient;
@@ -156,6 +157,48 @@ it('an upgrade to portfolio margin lowers the requirement of a hedged book', asy
   expect(after.scenarios).toHaveLength(10);
   expect(after.houseRequirement).toBeLessThan(10_000);
   expect(after.houseRequirement).toBeGreaterThanOrEqual(375);
+});
+
+it('portfolio margin of a large option book, and a preview with it, have the figures of the brokerage', async () => {
+  await begin(500_000);
+  await client.put(`/v1/accounts/portfolios/${portfolioId}/margin-upgrade`, { marginType: 'PORTFOLIO' });
+  await quotes({ AAPL: 150 });
+  const symbols = [120, 130, 140, 150, 160, 170].flatMap((strike) =>
+    ['C', 'P'].map((type) => `AAPL260320${type}00${strike}000`),
+  );
+  const positions = symbols.map((symbol, i) => ({ symbol, quantity: i % 3 === 0 ? -2 : 3, price: 5 + i }));
+  const imported = await client.post(`/v1/accounts/portfolios/${portfolioId}/import`, { cash: 0, positions });
+  expect(imported.status, imported.text).toBeLessThan(300);
+  const { brokerage } = test.main;
+  const itself = (): Body => {
+    const portfolio = brokerage.state.portfolios.get(portfolioId);
+    if (portfolio === undefined) throw new Error('no portfolio');
+    return JSON.parse(JSON.stringify(portfolioMargin(brokerage, portfolio)));
+  };
+  const before = await of('/margin');
+  expect(before).toEqual(itself());
+  expect(before.groups).toHaveLength(1);
+  expect(before.maintenanceRequirement).toBeGreaterThan(1000);
+  const bought = {
+    portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    orderType: 'MARKET',
+    timeInForce: 'DAY',
+  };
+  const { body: preview } = await client.post('/v1/orders/preview', {
+    ...bought,
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 100,
+  });
+  expect(preview).toMatchObject({ accepted: true, rejections: [] });
+  await trade('AAPL', 'BUY_TO_OPEN', 100, 150);
+  const after = await of('/margin');
+  expect(after).toEqual(itself());
+  expect(preview.maintenanceMargin).toEqual({
+    before: before.maintenanceRequirement,
+    after: after.maintenanceRequirement,
+  });
 });
 
 it('day trades are restricted until 2026-06-04, and watched from then on', async () => {

@@ -4,7 +4,7 @@ import type { UnderlyingClass } from '../../instruments/option.js';
 import { formatScaled } from '../../values/scaled.js';
 import { Money } from '../../values/money.js';
 import { Quantity } from '../../values/quantity.js';
-import type { Amounts, BookMarket, Holding, MarginGroup, MarginTerms, Requirement } from '../book.js';
+import type { Amounts, BookMarket, ClassRequirement, Holding, MarginTerms } from '../book.js';
 import { futureMarginOf, marginShareBps } from '../futures.js';
 import { ModelValues } from './model-values.js';
 import type { RiskLeg, RiskPoint } from './risk-legs.js';
@@ -12,14 +12,6 @@ import { riskParametersOn } from './risk-parameters.js';
 import { simpleRequirementOf } from './simple.js';
 import { commodityOf, securitiesOf } from './span.js';
 import { timsRequirementOf } from './tims.js';
-
-type Scenarios = NonNullable<Requirement['scenarios']>;
-
-/** A class group and its scenarios. */
-export interface ClassRequirement {
-  readonly group: MarginGroup;
-  readonly scenarios: Scenarios;
-}
 
 const FACTOR_ONE = 10_000;
 
@@ -29,6 +21,8 @@ export function classRequirement(
   terms: MarginTerms,
   market: BookMarket,
 ): ClassRequirement {
+  const known = market.classes?.(holdings, terms, market);
+  if (known !== undefined) return known;
   const values = new ModelValues(terms, market);
   const legs: RiskLeg[] = [];
   /** Requirement of options without a model value: their value, for shorts plus the value of the strike. */

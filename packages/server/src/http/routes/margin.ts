@@ -1,3 +1,4 @@
+import { withClassRequirements } from '../../engine/class-requirements.js';
 import type { RequirementWorkers } from '../../engine/requirement-workers.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
@@ -32,23 +33,33 @@ export function marginHandlers(desk: RequirementWorkers): MarginHandlers {
       const order = orderRequestOf(body, body.portfolioId, calendar, simulation.now());
       const command = { type: 'SubmitOrder', by, order } as const;
       if (!underWay.isReadyFor(command)) await underWay.readyFor(command);
-      return simulation.read(
-        [principal],
-        (current) => {
-          const estimate = current.preview(by, order);
-          // Rejections from the past count too: a closed portfolio, an earlier order with the same client id.
-          const past = underWay.refusal(command);
-          const { ids } = current.state;
-          if (!isRejection(estimate)) {
-            const rejections = past === undefined ? estimate.rejections : [past, ...estimate.rejections];
-            return orderPreview(ids, order.symbol, { ...estimate, rejections });
-          }
-          return answerTo(past ?? estimate, { symbol: order.symbol, ids });
-        },
-        brokerage.symbolsRead(command, simulation.now()),
+      return withClassRequirements(desk, (within) =>
+        simulation.read(
+          [principal],
+          (current) =>
+            within(current, () => {
+              const estimate = current.preview(by, order);
+              // Rejections from the past count too: a closed portfolio, an earlier order with the same client id.
+              const past = underWay.refusal(command);
+              const { ids } = current.state;
+              if (!isRejection(estimate)) {
+                const rejections = past === undefined ? estimate.rejections : [past, ...estimate.rejections];
+                return orderPreview(ids, order.symbol, { ...estimate, rejections });
+              }
+              return answerTo(past ?? estimate, { symbol: order.symbol, ids });
+            }),
+          brokerage.symbolsRead(command, simulation.now()),
+        ),
       );
     },
 
-    getPortfolioMargin: (call) => readPortfolio(call, portfolioMargin, closedMargin),
+    getPortfolioMargin: (call) =>
+      withClassRequirements(desk, (within) =>
+        readPortfolio(
+          call,
+          (brokerage, portfolio) => within(brokerage, () => portfolioMargin(brokerage, portfolio)),
+          closedMargin,
+        ),
+      ),
   };
 }
