@@ -132,7 +132,16 @@ export { newSnapshot, snapshotAfter, snapshotAfterOrder } from './portfolio-snap
 export type { PortfolioSnapshot, SnapshotPosition } from './portfolio-snapshot.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
-export type { Amounts, ClassesElsewhere, ClassRequirement, Holding, MarginBook, MarginGroup, Requirement, Underlying } from './margin/book.js';
+export type {
+  Amounts,
+  ClassesElsewhere,
+  ClassRequirement,
+  Holding,
+  MarginBook,
+  MarginGroup,
+  Requirement,
+  Underlying,
+} from './margin/book.js';
 export type { HouseRates } from './margin/house-rates.js';
 export { bookOfClass, requirementOfHypothetical } from './margin/hypothetical-book.js';
 export type { HypotheticalBook } from './margin/hypothetical-book.js';
