@@ -127,27 +127,44 @@ it('a short position without a loan gets a MINIMUM_EQUITY call, too (D109)', () 
   expect(calls(m, portfolio)).toEqual([['MINIMUM_EQUITY', 50]]);
 });
 
-it("a deposit that meets a call cancels liquidation orders and leaves the customer's open (D119, D120)", () => {
-  const patient = testBroker('default', { liquidation: 'AT_ONCE' });
-  const m = new TestMarket({ rules: { ...testRules(), brokers: new Map([['default', patient]]) } });
-  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
-  m.quote('AAPL', '100', '100');
-  m.quote('KO', '60', '60');
-  m.place(portfolio, { quantity: 180, limit: '100' });
-  m.place(portfolio, { symbol: 'KO', quantity: 10, limit: '60' });
-  const own = m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 10, limit: '90' });
-  m.quote('AAPL', '50', '50', { bidSize: 10, askSize: 10 });
-  m.advanceMs(1000);
-  const [liquidation] = m.events('OrderAccepted').filter(({ request }) => request.origin === 'LIQUIDATION');
-  const house = m.idOf(liquidation?.number ?? 0);
-  expect(m.openOrder(house)).toBeDefined();
-  m.execute<'TransferCash'>({
-    type: 'TransferCash',
-    by: m.by,
-    portfolioId: portfolio,
-    amount: Money.ofDollars(10_000),
+describe('a deposit while positions are liquidated for a call (D119, D120)', () => {
+  /** A call of a liquidation that has sold 10 of 180 shares; its order and one of the customer are open. */
+  function liquidating() {
+    const patient = testBroker('default', { liquidation: 'AT_ONCE' });
+    const m = new TestMarket({ rules: { ...testRules(), brokers: new Map([['default', patient]]) } });
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    m.quote('AAPL', '100', '100');
+    m.quote('KO', '60', '60');
+    m.place(portfolio, { quantity: 180, limit: '100' });
+    m.place(portfolio, { symbol: 'KO', quantity: 10, limit: '60' });
+    const own = m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 10, limit: '90' });
+    m.quote('AAPL', '50', '50', { bidSize: 10, askSize: 10 });
+    m.advanceMs(1000);
+    const [liquidation] = m.events('OrderAccepted').filter(({ request }) => request.origin === 'LIQUIDATION');
+    const house = m.idOf(liquidation?.number ?? 0);
+    expect(m.openOrder(house)).toBeDefined();
+    const deposit = (amount: Money): unknown =>
+      m.execute<'TransferCash'>({ type: 'TransferCash', by: m.by, portfolioId: portfolio, amount });
+    return { m, portfolio, own, house, deposit, deficit: Money.negate(m.value(portfolio).maintenanceExcess) };
+  }
+
+  it.each([['exactly the deficit', Money.zero] as const, ['more', Money.ofDollars(5000)] as const])(
+    "meets the call, cancels the liquidation order and leaves the customer's open: %s",
+    (_, more) => {
+      const { m, portfolio, own, house, deposit, deficit } = liquidating();
+      deposit(Money.add(deficit, more));
+      expect(m.order(house)).toMatchObject({ status: 'CANCELED', cancelReason: 'BROKER' });
+      expect(m.openOrder(own)).toBeDefined();
+      expect(calls(m, portfolio)).toEqual([]);
+      expect(m.events('CallClosed').map(({ call }) => call.status)).toEqual(['MET']);
+    },
+  );
+
+  it('leaves call and liquidation order open if a cent is missing', () => {
+    const { m, portfolio, house, deposit, deficit } = liquidating();
+    deposit(Money.subtract(deficit, Money.ofDollars(0.01)));
+    expect(m.openOrder(house)).toBeDefined();
+    expect(callTypes(m, portfolio)).toEqual(['MAINTENANCE']);
+    expect(m.events('CallClosed')).toEqual([]);
   });
-  expect(m.order(house)).toMatchObject({ status: 'CANCELED', cancelReason: 'BROKER' });
-  expect(m.openOrder(own)).toBeDefined();
-  expect(calls(m, portfolio)).toEqual([]);
 });
