@@ -11,6 +11,7 @@ import {
 import type { ImportBody, ImportQuery, ImportResult } from '@sandpit/protocol';
 import { parseDateTime } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
+import { mapInSlices } from '../../engine/slice.js';
 import { type FileAccount, rounded, truncated, UnreadableFile } from '../../imports/broker-file.js';
 import { otherSpellings } from '../../imports/file-symbols.js';
 import { readBrokerFile } from '../../imports/read-broker-file.js';
@@ -37,9 +38,10 @@ interface Brought {
 }
 
 export const importHandlers: Pick<Handlers, 'importPositions'> = {
-  importPositions(call) {
+  async importPositions(call) {
     const { simulation, principal, params, body, query } = call;
-    const brought = body.file === undefined ? ofBody(simulation, body) : ofFile(simulation, body.file, query);
+    const brought =
+      body.file === undefined ? await ofBody(simulation, body) : ofFile(simulation, body.file, query);
     if (brought instanceof Answer) return brought;
     const { format, cash, lots, skipped } = brought;
     if (skipped.length > 0 && query.skip !== 'unsupported')
@@ -79,9 +81,10 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
 const inRows = (message: string, lots: Brought['lots']): string =>
   message.replace(/^positions\[(\d+)\]/, (all, index: string) => lots[Number(index)]?.row ?? all);
 
-function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBody): Brought {
+async function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBody): Promise<Brought> {
   const skipped: ImportResult['skipped'] = [];
-  const lots = positions.flatMap(({ symbol: text, quantity, price, acquiredAt, lots: given }, index) => {
+  const lots = await mapInSlices([...positions.entries()], ([index, position]) => {
+    const { symbol: text, quantity, price, acquiredAt, lots: given } = position;
     const row = `positions.${index}`;
     const symbol = symbolIn(simulation, text);
     if (instrumentNamed(simulation, symbol) === undefined) {
@@ -96,7 +99,7 @@ function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBody): B
       ...(lot.acquiredAt !== undefined && { acquiredAt: acquired(simulation, lot.acquiredAt) }),
     }));
   });
-  return { cash: cash === undefined ? Money.zero : moneyOf(cash), lots, skipped };
+  return { cash: cash === undefined ? Money.zero : moneyOf(cash), lots: lots.flat(), skipped };
 }
 
 function ofFile(simulation: Simulation, text: string, query: ImportQuery): Brought | Answer {
