@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { recordOf, withSimulation } from '../fixtures.contract.js';
 import { UnusableDirectory } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+import { openConnection, pragmaNumber } from './database/connection.js';
 import { unusable } from './database/private-files.js';
 
 afterAll(removeDirectories);
@@ -39,6 +40,26 @@ describe('A data directory', () => {
     chmodSync(join(directory, 'journal.db'), 0o644);
     await (await openTestStore(directory)).close();
     expect([modeOf(directory), modeOf(join(directory, 'journal.db'))]).toEqual(['700', '600']);
+  });
+
+  it('is created at the next start if the first one was killed while it wrote the first page', async () => {
+    const directory = newDirectory();
+    const path = join(directory, 'journal.db');
+    const page = openConnection(path, { readOnly: false });
+    page.exec('PRAGMA page_size = 1024; PRAGMA user_version = 1');
+    page.close();
+    expect(statSync(path).size).toBe(1024);
+    // Its rollback journal: magic, no pages, a nonce, a file without pages before, sectors of 512 bytes, pages of 1,024.
+    const header = Buffer.alloc(512);
+    header.write('d9d505f920a163d7', 'hex');
+    for (const [index, value] of [0, 1, 0, 512, 1024].entries()) header.writeUInt32BE(value, 8 + 4 * index);
+    writeFileSync(`${path}-journal`, header);
+    expect(() => pragmaNumber(openConnection(path, { readOnly: true }), 'user_version')).toThrow(
+      'readonly database',
+    );
+    const store = await withSimulation(await openTestStore(directory));
+    await store.journal.append(recordOf('main', 1));
+    await store.close();
   });
 
   it('is reported as unusable, not as in use, if its lock file is damaged', async () => {

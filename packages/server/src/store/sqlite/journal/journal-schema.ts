@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DamagedJournal } from '../../journal.js';
 import {
@@ -106,6 +106,7 @@ export const JOURNAL_TABLES = `
 export function openJournalForWriting(path: string): Database {
   let database: Database | undefined;
   try {
+    if (isHalfCreated(path)) rollBack(path);
     // Read-only, so that a refused file is unchanged.
     if (existsSync(path)) refuseForeign(path);
     makePrivate(path);
@@ -121,6 +122,20 @@ export function openJournalForWriting(path: string): Database {
   } catch (error) {
     database?.close();
     throw asDamage(error);
+  }
+}
+
+/** True after a kill during the creation of the file: it has no table yet, and a rollback journal, which no later moment has. */
+const isHalfCreated = (path: string): boolean =>
+  existsSync(`${path}-journal`) && existsSync(path) && statSync(path).size <= PAGE_SIZE;
+
+/** A read-only connection refuses a file that has to be rolled back. */
+function rollBack(path: string): void {
+  const database = openConnection(path, { readOnly: false });
+  try {
+    isEmpty(database);
+  } finally {
+    database.close();
   }
 }
 
