@@ -48,8 +48,12 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
         }),
       );
       const tokens = Array.from({ length: tenants }, (_, index) => tokenOf(`tenant-${index}`, secret));
-      await owned(nodes, tokens[0] ?? '', tenants);
+      const asking = tokens[0] ?? '';
+      await until(nodes, asking, (counts) => sumOf(counts) >= tenants);
       const startMs = performance.now() - began;
+      // The first node to start has acquired most tenants: the others get them a tenth at a time.
+      const fair = tenants / names.length;
+      await until(nodes, asking, (counts) => sumOf(counts) >= tenants && Math.max(...counts) < 1.2 * fair);
       const owners = new Map<string, string>();
       await keepFull(tenants, ASKED_AT_ONCE, async (index) => {
         const token = tokens[index] ?? '';
@@ -57,7 +61,6 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
       });
       const tenantsOf = ({ name }: BenchNode): readonly string[] =>
         tokens.filter((token) => owners.get(token) === name);
-      // The first node to start has acquired most tenants: the others get them a tenth at a time.
       const [lost, ...others] = nodes.toSorted((a, b) => tenantsOf(b).length - tenantsOf(a).length);
       const concerned = lost === undefined ? [] : tenantsOf(lost);
       const lostAt = performance.now();
@@ -94,18 +97,23 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
   }
 }
 
-/** Resolves when the nodes own so many tenants. */
-async function owned(nodes: readonly BenchNode[], token: string, tenants: number): Promise<void> {
-  for (const until = performance.now() + LONGEST_MS; performance.now() < until;) {
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
+/** Resolves when the counts of the tenants that the nodes own are as wanted. */
+async function until(
+  nodes: readonly BenchNode[],
+  token: string,
+  isWanted: (counts: readonly number[]) => boolean,
+): Promise<void> {
+  for (const end = performance.now() + LONGEST_MS; performance.now() < end;) {
     const response = await fetch(`${nodes[0]?.url ?? ''}/v1/cluster`, {
       headers: { authorization: `Bearer ${token}` },
     });
     const said = (await response.json()) as { readonly nodes?: readonly { readonly tenants?: number }[] };
-    const sum = (said.nodes ?? []).reduce((total, node) => total + (node.tenants ?? 0), 0);
-    if (sum >= tenants) return;
-    await after(50);
+    if (isWanted((said.nodes ?? []).map(({ tenants = 0 }) => tenants))) return;
+    await after(250);
   }
-  throw new Error('The nodes do not own all tenants');
+  throw new Error('The tenants are not on the nodes as they should be');
 }
 
 /** Asks for the portfolios of a tenant until a node answers. Returns the node that did. */
