@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Chance } from '../chance.js';
 import type { ClusterNode } from './cluster-node.js';
+import { NOT_DONE } from './tenant.js';
 import type { Tenant } from './tenant.js';
 
 /** A read waits for a node that is stopped: its answer must not be an old one. */
@@ -50,7 +51,7 @@ export class PositionReader {
     const { name, portfolioId } = this.#tenant;
     const path = `/v1/accounts/portfolios/${portfolioId}/equities`;
     const { status, text, node } = await this.#tenant.ask(url, 'GET', path, undefined, { ms: READ_MS });
-    if (status === 503 || status === 0) return;
+    if (NOT_DONE.has(status)) return;
     if (status !== 200) {
       this.problems.push(`${name}: its positions were answered with ${status}: ${text}`);
       return;

@@ -10,6 +10,12 @@ const PATIENCE_MS = 60_000;
 const READ_MS = 20_000;
 const RESTING = 0.5;
 
+/**
+ * Answers after which a client tries again: none (0), a node without its tenant (503), and a node that was stopped while it read the
+ * request (408).
+ */
+export const NOT_DONE: ReadonlySet<number> = new Set([0, 408, 503]);
+
 /** An order as it was sent. Its quantity is unique among those of its tenant, so that an order that is placed twice is seen. */
 export interface SentOrder {
   readonly quantity: number;
@@ -102,8 +108,7 @@ export class Tenant {
     for (let attempt = 1; ; attempt++) {
       const node = chance.pick(nodes);
       const { status, text } = await this.ask(node.url, 'POST', '/v1/orders', body, { key, ms: tryMs });
-      const isUnknown =
-        status === 0 || status === 503 || (isKeyed && status === 409 && text.includes('under way'));
+      const isUnknown = NOT_DONE.has(status) || (isKeyed && status === 409 && text.includes('under way'));
       if (status === 201) {
         order.orderId = (JSON.parse(text) as { readonly orderId: string }).orderId;
         if (attempt > 1) this.repeated++;
@@ -136,7 +141,7 @@ export class Tenant {
         ms: READ_MS,
       });
       this.reads++;
-      if (status !== 200 && status !== 503 && status !== 0)
+      if (status !== 200 && !NOT_DONE.has(status))
         this.problems.push(
           `${this.name}: the acknowledged order ${orderId} was shown with ${status}: ${text}`,
         );
@@ -152,7 +157,7 @@ export class Tenant {
       `/v1/orders/${orderId}/cancel`,
     );
     // An order that is over cannot be canceled.
-    if (![0, 200, 202, 204, 400, 409, 422, 503].includes(status))
+    if (![200, 202, 204, 400, 409, 422].includes(status) && !NOT_DONE.has(status))
       this.problems.push(`${this.name}: a cancel was answered with ${status}: ${text}`);
   }
 
