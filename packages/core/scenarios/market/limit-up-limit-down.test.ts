@@ -31,7 +31,12 @@ describe('price bands (D179)', () => {
 });
 
 /** Tuesday 2026-01-06, 09:30, after a close of `close` the day before; TIER1 or AAPL, which is tier 2. */
-function open(symbol = 'AAPL', close = '100.00', more: ConstructorParameters<typeof TestMarket>[0] = {}) {
+function open(
+  symbol = 'AAPL',
+  close = '100.00',
+  more: ConstructorParameters<typeof TestMarket>[0] = {},
+  others: readonly string[] = [],
+) {
   const rules = testRules();
   const instruments = new KnownInstruments({
     instruments: [...rules.instruments.listing.instruments, testEquity('TIER1', { luldTier: 1 })],
@@ -44,7 +49,7 @@ function open(symbol = 'AAPL', close = '100.00', more: ConstructorParameters<typ
   });
   const portfolio = m.openPortfolio({ cash: 1_000_000, type: 'MARGIN' });
   const cents = (offset: number): string => (Number(close) + offset).toFixed(2);
-  m.quote(symbol, cents(-0.01), cents(0.01), { last: close });
+  for (const one of [symbol, ...others]) m.quote(one, cents(-0.01), cents(0.01), { last: close });
   const next = more.date === '2026-11-25' ? '2026-11-27' : '2026-01-06';
   m.advanceTo(next, 9, 30);
   const at = (bid: string | undefined, ask: string | undefined, last?: string) =>
@@ -88,6 +93,15 @@ describe('limit up, limit down (D179)', () => {
     at('130.00', '130.01', '130.00');
     const order = m.place(portfolio, { limit: '131.00', session: 'EXTENDED' });
     expect(m.fills(order)).toEqual(['10 @ 130.01']);
+  });
+
+  it('pauses symbols whose limit states end at one instant in the order of their names, as after a restart', () => {
+    const { m, date } = open('TIER1', '100.00', {}, ['AAPL']);
+    for (const symbol of ['TIER1', 'AAPL']) m.quote(symbol, '99.99', '100.01', { last: '100.00' });
+    m.advanceTo(date, 9, 31);
+    for (const symbol of ['TIER1', 'AAPL']) m.quote(symbol, '120.00', '120.10');
+    m.advanceMs(15_000);
+    expect(m.events('TradingHalted').map(({ halt }) => halt.symbol)).toEqual(['AAPL', 'TIER1']);
   });
 
   it('moves the reference to the mean if it differs by 1 %, after 30 seconds at the earliest', () => {
@@ -221,19 +235,18 @@ describe('limit up, limit down (D179)', () => {
     expect(m.brokerage.state.limitTimers.size).toBe(0);
   });
 
-  it('goes by the previous close restated for a split', () => {
-    const { m, at, date } = open();
+  /** Announces a split of AAPL for the next day. */
+  function announceSplit(m: TestMarket, ratio: { readonly new: number; readonly old: number }): void {
+    const exDate = m.brokerage.rules.calendar.dateOf((m.now + 86_400_000) as typeof m.now);
     m.execute<'AnnounceActions'>({
       type: 'AnnounceActions',
-      actions: [
-        {
-          type: 'SPLIT',
-          symbol: 'AAPL',
-          exDate: m.brokerage.rules.calendar.dateOf((m.now + 86_400_000) as typeof m.now),
-          ratio: { new: 50, old: 1 },
-        },
-      ],
+      actions: [{ type: 'SPLIT', symbol: 'AAPL', exDate, ratio }],
     });
+  }
+
+  it('goes by the previous close restated for a split', () => {
+    const { m, at, date } = open();
+    announceSplit(m, { new: 50, old: 1 });
     at('99.99', '100.01', '100.00');
     expect(date).toBe('2026-01-06');
     m.advanceTo('2026-01-07', 9, 31);
@@ -243,6 +256,13 @@ describe('limit up, limit down (D179)', () => {
     at('2.40', '2.41', '2.00');
     m.advanceMs(15_000);
     expect(haltOf(m)?.reason).toBe('LUDP');
+  });
+
+  it('limits a restated close to the greatest price', () => {
+    const { m } = open('AAPL', '10000000.00');
+    announceSplit(m, { new: 1, old: 20 });
+    m.advanceTo('2026-01-07', 9, 31);
+    expect(m.brokerage.state.closes.get('AAPL')).toBe(Number.MAX_SAFE_INTEGER);
   });
 
   it('continues unchanged after a restart', () => {

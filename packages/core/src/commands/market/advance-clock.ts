@@ -19,7 +19,7 @@ import { endDue, hourDue, judgeClose, startDue } from '../portfolios/competition
 import { cancelArrives } from '../orders/cancel-order.js';
 import { endExpired } from '../orders/end-order.js';
 import { endSeries, scheduleEndOf } from '../options/end-series.js';
-import { endHalts, endLimitState } from './halts.js';
+import { endHalts, endLimitStates } from './halts.js';
 import { matchBook } from '../fills/match-orders.js';
 import { matchAllMultiLegOrders } from '../fills/match-multi-leg-orders.js';
 import { secureShortfall } from '../options/secure-options.js';
@@ -71,7 +71,7 @@ function serve(d: Decision, timer: Timer): void {
       return endHalts(d);
     case 'LIMIT_STATE':
       d.state.limitTimers.delete(what.symbol);
-      return endLimitState(d, what.symbol);
+      return endLimitStates(d, what.symbol);
     case 'SESSION_OPEN':
       return openSession(d);
     case 'SERIES_END':

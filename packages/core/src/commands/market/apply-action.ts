@@ -20,7 +20,7 @@ import type { AdjustedSeries } from '../options/adjust-options.js';
 import { adjustOrder } from '../orders/adjust-order.js';
 import { cancelNow } from '../orders/cancel-order.js';
 import { splitOrder } from '../orders/split-order.js';
-import { marketAfter } from './split-market.js';
+import { marketAfter, priceAfter } from './split-market.js';
 
 /**
  * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. The remainder
@@ -119,7 +119,7 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
     actionId,
     symbol,
     ...(mark !== undefined && { mark }),
-    ...(close !== undefined && { close: Price.scale(close, ratio.old, ratio.new) }),
+    ...(close !== undefined && { close: priceAfter(close, ratio) }),
     ...(market !== undefined && { market }),
   });
   adjustSeries(d, actionId, action, mark);

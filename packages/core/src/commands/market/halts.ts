@@ -116,8 +116,19 @@ export function endHalts(d: Decision): void {
   resumeUnfinished(d);
 }
 
-/** Pauses trading after a limit state of 15 seconds; near the close, until the close. */
-export function endLimitState(d: Decision, symbol: string): void {
+/**
+ * Pauses trading after a limit state of 15 seconds in every symbol whose limit state began with that of this one, in the order of symbols:
+ * the order of their timers is another one after a restart.
+ */
+export function endLimitStates(d: Decision, symbol: string): void {
+  const since = d.state.bands.get(symbol)?.limitSince;
+  if (since === undefined) return;
+  const symbols = [...d.state.bands].flatMap(([one, { limitSince }]) => (limitSince === since ? [one] : []));
+  for (const one of symbols.sort()) endLimitState(d, one);
+}
+
+/** Pauses trading in a symbol; near the close, until the close. */
+function endLimitState(d: Decision, symbol: string): void {
   const band = d.state.bands.get(symbol);
   if (band?.limitSince === undefined || haltIn(d, symbol) !== undefined) return;
   const hours = d.hours(d.tradable(symbol));

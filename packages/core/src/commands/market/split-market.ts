@@ -6,14 +6,19 @@ import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import type { Rounding } from '../../values/scaled.js';
 
+/** A multiple of a price or size. Beyond the range of integers it is the largest one. */
+const scaled = (value: number, by: number, over: number, rounding: Rounding): number =>
+  Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
+
+/** A price of a share after a split, rounded half up to 10^-8. */
+export const priceAfter = (price: Price, ratio: SplitRatio): Price =>
+  Price.ofUnits(scaled(price, ratio.old, ratio.new, 'half-up'));
+
 /** The latest quote in new shares, or of a new series; used parts of its sizes stay used. */
 export function marketAfter(book: Book, ratio: SplitRatio, symbol = book.symbol): SplitMarket | undefined {
   const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
   if (quote === undefined) return undefined;
-  // Prices and sizes beyond the range of integers are limited to the largest one.
-  const scaled = (value: number, by: number, over: number, rounding: Rounding): number =>
-    Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
-  const price = (value: Price): Price => Price.ofUnits(scaled(value, ratio.old, ratio.new, 'half-up'));
+  const price = (value: Price): Price => priceAfter(value, ratio);
   const size = (value: number): Quantity => Quantity.ofUnits(scaled(value, ratio.new, ratio.old, 'down'));
   return {
     quote: {
