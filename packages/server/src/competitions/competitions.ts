@@ -846,7 +846,7 @@ export class Competitions {
   async eraseTenant(tenantId: string): Promise<void> {
     for (const kept of [...this.#kept.values()])
       if (kept.note.organizer === tenantId) {
-        // Those who follow it receive its end.
+        // Its open streams receive the cancellation.
         const isRemoved = await this.cancel(kept).catch(() => false);
         if (!isRemoved) await this.#remove(kept);
       } else

@@ -128,7 +128,7 @@ const CELLS = 'competition-cell/';
 export const cellName = (simulationId: string): string => `${CELLS}${simulationId}`;
 export const CELL_SETTINGS = CELLS;
 
-/** An entry whose tenant was erased: it stays in its competition, and is nobody's. */
+/** An entry after the erasure of its tenant. It remains in its competition without an owner. */
 export const withoutTenant = (entry: EntryNote): EntryNote => ({ ...entry, tenantId: '' });
 
 /** Deletes the notes of what a tenant organizes, and the tenant from those of its entries. Its simulations stay. */
