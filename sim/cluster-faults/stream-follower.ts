@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
 import type { Chance } from '../chance.js';
+import { NOT_DONE } from './tenant.js';
 import type { Nodes, Tenant } from './tenant.js';
 
 /** A stream that is silent for longer is left for another node; heartbeats come more often. */
@@ -49,7 +50,7 @@ export class StreamFollower {
           }
         } else {
           const text = await response.text();
-          if (response.status !== 503) this.#find(`was answered with ${response.status}: ${text}`);
+          if (!NOT_DONE.has(response.status)) this.#find(`was answered with ${response.status}: ${text}`);
         }
       } catch {
         // Its node is gone or silent: what was half received is not an event yet.

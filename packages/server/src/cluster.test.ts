@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { EXIT } from './exit-codes.js';
 import { signedHeaders } from './http/cluster/node-auth.js';
+import { CuttingProxy } from './testing/cutting-proxy.js';
 import { execute } from './testing/database-copies.js';
 import { freePort } from './testing/free-port.js';
 import { cashPortfolioBody, restingOrderBody } from './testing/request-bodies.js';
@@ -533,6 +534,37 @@ describe('Three nodes on one database', () => {
     for (const tenantId of TENANTS) {
       const seen = await ask(named('c'), tokenOf(tenantId), 'GET', '/v1/market-data/quote/AAPL');
       expect(JSON.stringify(seen.body)).toContain('"ask":102');
+    }
+  }, 60_000);
+
+  it('hand their tenants over when the database answers again, if it does not answer while they stop', async () => {
+    const direct = new URL(databaseUrl);
+    const proxy = await CuttingProxy.to(Number(direct.port));
+    const viaProxy = databaseUrl.replace(`:${direct.port}/`, `:${proxy.port}/`);
+    try {
+      const leaving = await start('d', { DATABASE_URL: viaProxy, LOG_LEVEL: 'info' });
+      await expect.poll(() => liveNodes(named('a')), { timeout: 15_000 }).toEqual(['a', 'b', 'c', 'd']);
+      let token = '';
+      let owner: string | null = null;
+      for (let index = 0; owner !== 'd'; index++) {
+        token = tokenOf(`tenant-of-d-${index}`);
+        ({ node: owner } = await ask(leaving, token, 'GET', '/v1/orders'));
+      }
+      const portfolioId = await openPortfolio(leaving, token);
+      proxy.interrupt();
+      const ended = leaving.process.end('SIGTERM');
+      const log = (): string => leaving.process.out.join('\n');
+      await expect.poll(log, { timeout: 10_000 }).toContain('"draining"');
+      await vi.waitFor(() => expect(proxy.refused).toBeGreaterThan(3), 10_000);
+      proxy.restore();
+      expect(await ended).toEqual({ code: EXIT.STOPPED, signal: null });
+      expect(log()).not.toContain('tenants were not handed over');
+      const path = `/v1/accounts/portfolios/${portfolioId}`;
+      const { status: found, node } = await ask(named('a'), token, 'GET', path);
+      expect(found).toBe(200);
+      expect(node).not.toBe('d');
+    } finally {
+      await proxy.close();
     }
   }, 60_000);
 });

@@ -9,6 +9,7 @@ import { kindsOf, reasonsAgainst, STOPPED, STOPPING } from './fitness.js';
 import { inParallel } from './in-parallel.js';
 import { TenantPlacement } from './tenant-placement.js';
 import type { Residents } from './tenant-placement.js';
+import { retryUntil } from './retry-until.js';
 
 /** Interval at which a node reads the other nodes and acquires tenants without an owner. */
 const LOOK_MS = 500;
@@ -26,6 +27,8 @@ const ASK_MS = 1_000;
 /** Longest wait for a node's status: a busy node answers late. */
 const STATUS_MS = 2_500;
 const RETRY_MS = 100;
+/** Time for which a node that stops waits for the database, so that it can hand its tenants over. */
+const HAND_OVER_MS = 3_000;
 
 /** Paths of requests between nodes. */
 const MARKET_PATH = '/cluster/market';
@@ -307,12 +310,16 @@ export class Cluster {
     return this.#parts.ownership.headsOf(tenantId);
   }
 
-  /** Hands over all tenants of this node. Resolves when other nodes serve them, or can acquire them. */
+  /**
+   * Hands over all tenants of this node. Resolves when other nodes serve them, or can acquire them. Rejects with `StoreUnavailable` if the
+   * database does not answer in time: others acquire them after the silence of this node.
+   */
   async handOver(): Promise<void> {
     this.#stopTimers();
     const { ownership } = this.#parts;
-    await ownership.declare([STOPPING]).catch(() => undefined);
-    await this.placement.handOverAll((node, tenantIds) => this.#tellTaken(node, tenantIds));
+    const giveUpAt = performance.now() + HAND_OVER_MS;
+    await retryUntil(giveUpAt, () => ownership.declare([STOPPING]));
+    await this.placement.handOverAll((node, tenantIds) => this.#tellTaken(node, tenantIds), giveUpAt);
     // This node no longer serves the market, so other nodes need not wait for it after its listener closes.
     await ownership.declare([STOPPED]).catch(() => undefined);
   }

@@ -3,6 +3,7 @@ import { MARKET_TENANT } from '../store/ownership.js';
 import type { ClusterNode, Ownership } from '../store/ownership.js';
 import { inParallel } from './in-parallel.js';
 import { preferredNode } from './rendezvous.js';
+import { retryUntil } from './retry-until.js';
 
 /** Time limit for running requests of a tenant that is handed over. */
 const LEAVE_MS = 3_000;
@@ -42,6 +43,8 @@ export class TenantPlacement {
   /** Incarnations that owned tenants of other nodes at the last query. */
   readonly #known = new Map<string, number>();
   #isStopping = false;
+  /** Handing over is repeated until this moment while the store is unavailable, on the monotonic clock, ms. */
+  #retriedUntil = 0;
 
   /** `isByMarket`: tenants are placed on the node of the market, which alone records the live source. */
   constructor(ownership: Ownership, isByMarket: boolean) {
@@ -238,9 +241,16 @@ export class TenantPlacement {
     await this.#handOver(misplaced.slice(0, most), tell);
   }
 
-  /** Hands over everything that this node owns, the market last, because the node stops. */
-  async handOverAll(tell: (node: ClusterNode, tenantIds: readonly string[]) => void): Promise<void> {
+  /**
+   * Hands over everything that this node owns, the market last, because the node stops. Rejects if the store is still unavailable at
+   * `giveUpAt` on the monotonic clock, ms.
+   */
+  async handOverAll(
+    tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
+    giveUpAt = 0,
+  ): Promise<void> {
     this.#isStopping = true;
+    this.#retriedUntil = giveUpAt;
     await Promise.allSettled(this.#entering.values());
     await this.#handOver(
       [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT),
@@ -273,11 +283,14 @@ export class TenantPlacement {
         await Promise.race([idle, later(LEAVE_MS)]);
         this.#idle.delete(tenantId);
       }
-      await residents.leave(tenantId);
+      await retryUntil(this.#retriedUntil, () => residents.leave(tenantId));
       this.#served.delete(tenantId);
-      const next = await this.#preferred(tenantId);
-      const to = next?.incarnation === this.#ownership.incarnation ? undefined : next;
-      await this.#ownership.give([tenantId], to?.incarnation);
+      const to = await retryUntil(this.#retriedUntil, async () => {
+        const next = await this.#preferred(tenantId);
+        const other = next?.incarnation === this.#ownership.incarnation ? undefined : next;
+        await this.#ownership.give([tenantId], other?.incarnation);
+        return other;
+      });
       if (to !== undefined) tell(to, [tenantId]);
     } finally {
       this.#leaving.delete(tenantId);

@@ -1,11 +1,14 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A TCP proxy between a client and a server on this machine that loses answers on demand. */
+/** A TCP proxy between a client and a server on this machine that loses answers and connections on demand. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCutting = false;
+  #isInterrupted = false;
+  /** Connections that were refused since `interrupt`. */
+  refused = 0;
   #rewrite: (answer: Buffer) => Buffer = (answer) => answer;
   #cut: (() => void) | undefined;
 
@@ -16,7 +19,11 @@ export class CuttingProxy {
   static async to(port: number): Promise<CuttingProxy> {
     const server = createServer();
     const proxy = new CuttingProxy(server);
-    server.on('connection', (client) => proxy.#join(client, connect(port, '127.0.0.1')));
+    server.on('connection', (client) => {
+      if (!proxy.#isInterrupted) return void proxy.#join(client, connect(port, '127.0.0.1'));
+      proxy.refused++;
+      client.destroy();
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -56,8 +63,19 @@ export class CuttingProxy {
     this.#rewrite = rewrite;
   }
 
-  async close(): Promise<void> {
+  /** Breaks all connections and accepts no others until `restore`. */
+  interrupt(): void {
+    this.#isInterrupted = true;
+    this.refused = 0;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  restore(): void {
+    this.#isInterrupted = false;
+  }
+
+  async close(): Promise<void> {
+    this.interrupt();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 }

@@ -24,6 +24,8 @@ const RETRY_MS = 40;
 const STREAM_PATIENCE_MS = 15_000;
 /** Time after which a request whose responses are lost repeatedly is abandoned. */
 const LONGEST_MS = 20_000;
+/** Time for which forwarded requests may delay the stop of this node. */
+const CLOSING_MS = 3_000;
 /** Interval at which to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
 /** Bodies up to this size are buffered before they are forwarded, so that they can be sent again. */
@@ -65,6 +67,8 @@ export class Gateway {
   /** Streams that this node passes on. */
   readonly #relays = new Map<ServerResponse, EventRelay>();
   #isClosed = false;
+  /** Requests are forwarded until this moment, on the monotonic clock, ms. */
+  #endsAt = Infinity;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
@@ -261,7 +265,7 @@ export class Gateway {
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
       } else if (!isHeld && request.readableFlowing !== null) break;
       placement.forget(tenantId);
-      if (performance.now() > giveUpAt) {
+      if (performance.now() > Math.min(giveUpAt, this.#endsAt)) {
         if (outcome.became === 'not-done')
           this.#note(
             'given up',
@@ -283,7 +287,7 @@ export class Gateway {
     const gone = new AbortController();
     const abort = (): void => gone.abort();
     const watch = setInterval(() => {
-      if (!placement.isThere(node)) abort();
+      if (!placement.isThere(node) || performance.now() > this.#endsAt) abort();
     }, WATCH_MS);
     response.once('close', abort);
     try {
@@ -297,6 +301,7 @@ export class Gateway {
   /** Ends the streams that this node passes on: their clients resume at another one. It passes on no others from now on. */
   close(): void {
     this.#isClosed = true;
+    this.#endsAt = performance.now() + CLOSING_MS;
     for (const [response, relay] of this.#relays) farewell(response, relay);
   }
 
