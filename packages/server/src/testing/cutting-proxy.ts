@@ -20,9 +20,10 @@ export class CuttingProxy {
     const server = createServer();
     const proxy = new CuttingProxy(server);
     server.on('connection', (client) => {
-      if (!proxy.#isInterrupted) return void proxy.#join(client, connect(port, '127.0.0.1'));
-      proxy.refused++;
-      client.destroy();
+      if (proxy.#isInterrupted) {
+        proxy.refused++;
+        client.destroy();
+      } else proxy.#join(client, connect(port, '127.0.0.1'));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
