@@ -274,6 +274,15 @@ describe('Bodies of simulation control', () => {
       'replay should not exist for push feeds',
     ]);
   });
+
+  it('CreateSimulationBody: a mask of the wrong type gets one message on a wall clock too', () => {
+    const masked = (mask: unknown) => judge(CreateSimulationBody, { feed: 'replay', clock: 'wall', mask });
+    for (const mask of [null, [], 'dates', 1])
+      expect(masked(mask)).toEqual(['mask must be a boolean or an object']);
+    for (const mask of [true, {}, { dates: true }])
+      expect(masked(mask)).toEqual(['mask must not move dates on wall clocks']);
+    for (const mask of [false, { dates: false }]) expect(masked(mask)).toEqual([]);
+  });
 });
 
 describe('RequirementsBody', () => {

@@ -1,5 +1,6 @@
 /** Masks of recordings (D209). */
 import { type Static, Type } from 'typebox';
+import { isObject } from './check.js';
 import { anyText, closed, flag, integer, number, optional } from './fields.js';
 import type { Report } from './rules.js';
 
@@ -23,7 +24,7 @@ export function reportMaskOnWall(
   { clock, mask }: { readonly clock?: unknown; readonly mask?: unknown },
   report: Report<'mask'>,
 ): void {
-  const movesDates = mask === true || (typeof mask === 'object' && (mask as MaskParts).dates !== false);
+  const movesDates = mask === true || (isObject(mask) && mask['dates'] !== false);
   if (clock === 'wall' && movesDates) report.field('mask', 'must not move dates on wall clocks');
 }
 

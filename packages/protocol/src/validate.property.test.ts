@@ -56,6 +56,20 @@ function placesIn(value: unknown): readonly (() => fc.Arbitrary<unknown>)[] {
   return [() => junk];
 }
 
+/** Copies of a value, each with one place replaced by null. */
+function withNull(value: unknown): unknown[] {
+  if (Array.isArray(value)) {
+    const items = value as unknown[];
+    return [null, ...items.flatMap((item, i) => withNull(item).map((other) => items.with(i, other)))];
+  }
+  if (typeof value !== 'object' || value === null) return [null];
+  const fields = Object.entries(value).filter(([, item]) => item !== undefined);
+  return [
+    null,
+    ...fields.flatMap(([name, item]) => withNull(item).map((other) => ({ ...value, [name]: other }))),
+  ];
+}
+
 function expectAnswer(schema: TSchema, value: unknown): void {
   const result = validateBody(schema, value);
   if (result.ok) return;
@@ -76,6 +90,19 @@ describe('Arbitrary input', () => {
     fc.assert(
       fc.property(arbitraryOf(schema).chain(damaged), (value) => expectAnswer(schema, value)),
       { numRuns: 200 },
+    );
+  });
+
+  it.each(bodies)('%s: gets a message for null in any place', (_, schema) => {
+    fc.assert(
+      fc.property(arbitraryOf(schema), (value) => {
+        if (!validateBody(schema, value).ok) return;
+        for (const other of withNull(value)) {
+          expectAnswer(schema, other);
+          expect(validateBody(schema, other).ok).toBe(false);
+        }
+      }),
+      { numRuns: 30 },
     );
   });
 
