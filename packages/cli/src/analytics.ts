@@ -1,4 +1,4 @@
-/** `sandpit performance`, `trades`, `tca`, `taxes` and `report`: return and cost of a portfolio's trading. */
+/** `sandpit performance`, `trades`, `tca`, `lots`, `taxes` and `report`: return and cost of a portfolio's trading. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,6 +9,7 @@ import type {
   RealizedGainsQuery,
   ReportQuery,
   RoundTrip,
+  TaxLotsQuery,
 } from '@sandpit/protocol';
 import { type Command, Option } from 'commander';
 import { numberOf } from './numbers.js';
@@ -64,6 +65,19 @@ const GAIN_COLUMNS = [
   'term',
 ];
 
+const LOT_COLUMNS = [
+  'symbol',
+  'side',
+  'quantity',
+  'acquiredAt',
+  'holdingFrom',
+  'costBasis',
+  'washSaleDisallowed',
+];
+
+const lotMethod = (): Option =>
+  new Option('--method <method>', 'lots that are sold first').choices(['FIFO', 'LIFO', 'HIFO']);
+
 /** Default of `--limit`, in trades. */
 const TRADES = 50;
 
@@ -117,11 +131,23 @@ export function addAnalytics(program: Command, client: Client, out: Output): voi
       printRows(out, groups, QUALITY_COLUMNS);
     });
   program
+    .command('lots')
+    .description('List the open tax lots with their adjusted basis. Not tax advice.')
+    .option('--portfolio <id>', 'portfolio (default: the newest)')
+    .addOption(lotMethod())
+    .action(async ({ portfolio, method }: { portfolio?: string } & TaxLotsQuery) => {
+      const { client: asked, portfolioId } = await named(portfolio);
+      const query = method === undefined ? {} : { method };
+      const found = await asked.call('listTaxLots', { params: { portfolioId }, query });
+      if (!out.isTerminal) return printFields(out, found);
+      printRows(out, found.lots, LOT_COLUMNS);
+    });
+  program
     .command('taxes')
     .description('List the realized gains of a tax year. Not tax advice.')
     .option('--portfolio <id>', 'portfolio (default: the newest)')
     .option('--year <year>', 'tax year (default: that of the simulation)', numberOf)
-    .addOption(new Option('--method <method>', 'lots that are sold first').choices(['FIFO', 'LIFO', 'HIFO']))
+    .addOption(lotMethod())
     .action(async (options: { portfolio?: string } & Pick<RealizedGainsQuery, 'year' | 'method'>) => {
       const { portfolio, year, method } = options;
       const { client: asked, portfolioId } = await named(portfolio);

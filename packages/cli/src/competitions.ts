@@ -1,11 +1,12 @@
 import { createWriteStream, readFileSync, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { CompetitionBody } from '@sandpit/protocol';
+import type { CompetitionBody, UpdateCompetitionBody } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 
 const COLUMNS = ['competitionId', 'name', 'status', 'scoring', 'entries', 'now'];
+const ENTRIES = ['entryId', 'displayName', 'status', 'portfolioId', 'simulationId', 'reason'];
 const BOARD = ['rank', 'displayName', 'totalEquity', 'return', 'score', 'maxDrawdown', 'trades', 'status'];
 
 export function addCompetitions(program: Command, client: Client, out: Output): void {
@@ -25,6 +26,13 @@ export function addCompetitions(program: Command, client: Client, out: Output): 
     .action(async (file: string) => {
       const body = JSON.parse(readFileSync(file, 'utf8')) as CompetitionBody;
       printFields(out, await (await client()).call('createCompetition', { body }));
+    });
+  competitions
+    .command('edit <competitionId> <file>')
+    .description('Edit a competition: a JSON file with the body of `PUT /v1/competitions/{competitionId}`.')
+    .action(async (competitionId: string, file: string) => {
+      const body = JSON.parse(readFileSync(file, 'utf8')) as UpdateCompetitionBody;
+      printFields(out, await (await client()).call('updateCompetition', { params: { competitionId }, body }));
     });
   for (const [name, operation, description] of [
     ['show', 'getCompetition', 'Show a competition.'],
@@ -46,6 +54,34 @@ export function addCompetitions(program: Command, client: Client, out: Output): 
     .action(async (competitionId: string, displayName: string, { code }: { code?: string }) => {
       const body = { displayName, ...(code !== undefined && { joinCode: code }) };
       printFields(out, await (await client()).call('enterCompetition', { params: { competitionId }, body }));
+    });
+  competitions
+    .command('entries <competitionId>')
+    .description('List your entries, oldest first; all entries of a competition that you organize.')
+    .action(async (competitionId: string) => {
+      const rows = [];
+      for await (const one of (await client()).list('listEntries', { params: { competitionId } }))
+        rows.push(one);
+      printRows(out, rows, ENTRIES);
+    });
+  for (const [name, operation, description] of [
+    ['token', 'createEntryToken', 'Issue another token for an entry of yours.'],
+    ['withdraw', 'withdrawEntry', 'Withdraw an entry of yours: its orders are canceled.'],
+  ] as const)
+    competitions
+      .command(`${name} <competitionId> <entryId>`)
+      .description(description)
+      .action(async (competitionId: string, entryId: string) => {
+        printFields(out, await (await client()).call(operation, { params: { competitionId, entryId } }));
+      });
+  competitions
+    .command('disqualify <competitionId> <entryId>')
+    .description('Disqualify an entry of a competition that you organize.')
+    .option('--reason <reason>', 'shown with the entry')
+    .action(async (competitionId: string, entryId: string, { reason }: { reason?: string }) => {
+      const params = { competitionId, entryId };
+      const body = { status: 'DISQUALIFIED' as const, ...(reason !== undefined && { reason }) };
+      printFields(out, await (await client()).call('disqualifyEntry', { params, body }));
     });
   competitions
     .command('leaderboard <competitionId>')

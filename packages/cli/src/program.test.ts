@@ -198,6 +198,10 @@ describe('the command line', () => {
         data: [{ symbol: 'AAPL', term: 'SHORT' }],
       });
       expect((await type('taxes', { as, isTerminal: true })).out).toContain('SECTION_1256');
+      await type('buy AAPL 1', { as });
+      const lots = [{ symbol: 'AAPL', quantity: 1, costBasis: 111 }];
+      expect(json((await type('lots --method LIFO', { as })).out)).toMatchObject({ method: 'LIFO', lots });
+      expect((await type('lots', { as, isTerminal: true })).out).toMatch(/AAPL +LONG +1 /);
       await other.quote('SPY', 500, 500.1);
       const page = readFileSync(new URL('../../../docs/how-to/analytics.md', import.meta.url), 'utf8');
       const commands = [...page.matchAll(/^npx sandpit (.+)$/gm)].map(([, line = '']) => line);
@@ -295,6 +299,52 @@ describe('the command line', () => {
     });
     const { out } = await type(`sim compare ${simulationId} default broker_01`, { isTerminal: true });
     expect(out).toMatch(/base\s+DONE[\s\S]*default\s+DONE[\s\S]*broker_01\s+DONE/);
+    expect(json((await type(`sim token ${simulationId}`)).out)).toMatchObject({ simulationId });
+    expect((await type(`sim delete-snapshot ${simulationId} ${snapshotId}`)).code).toBe(0);
+    expect(json((await type(`sim snapshots ${simulationId}`)).out)).toEqual([]);
+  });
+
+  it('edits a competition, lists its entries, and withdraws and disqualifies them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandpit-competition-'));
+    try {
+      const file = join(folder, 'cup.json');
+      const write = (body: unknown): void => writeFileSync(file, JSON.stringify(body));
+      const market = {
+        feed: 'push',
+        clock: 'manual',
+        start: '2026-01-05T14:30:00Z',
+        end: '2026-01-06T21:00:00Z',
+      };
+      const rules = {
+        initialCash: 1000,
+        portfolioType: 'CASH',
+        brokerId: 'default',
+        assetClasses: ['EQUITY'],
+        entriesPerTenant: 2,
+      };
+      write({ name: 'Cup', market, rules, scoring: 'TOTAL_RETURN', entry: 'OPEN', visibility: 'PRIVATE' });
+      const { competitionId: id } = json((await type(`competition new ${file}`)).out) as {
+        competitionId: string;
+      };
+      write({ capacity: 2 });
+      expect(json((await type(`competition edit ${id} ${file}`)).out)).toMatchObject({ capacity: 2 });
+      const entered: string[] = [];
+      for (const name of ['Mia', 'Max']) {
+        const entry = json((await type(`competition enter ${id} ${name}`)).out) as { entryId: string };
+        entered.push(entry.entryId);
+      }
+      const [mia = '', max = ''] = entered;
+      await type(`competition start ${id}`);
+      expect(json((await type(`competition token ${id} ${mia}`)).out)).toMatchObject({ entryId: mia });
+      await type(`competition withdraw ${id} ${mia}`);
+      await type(`competition disqualify ${id} ${max} --reason bot`);
+      expect(json((await type(`competition entries ${id}`)).out)).toMatchObject([
+        { displayName: 'Mia', status: 'WITHDRAWN' },
+        { displayName: 'Max', status: 'DISQUALIFIED', reason: 'bot' },
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('lists a multi-leg order with its strategy and legs', async () => {

@@ -111,6 +111,13 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       printRows(out, rows, ['snapshotId', 'name', 'at', 'sequence']);
     });
   simulations
+    .command('delete-snapshot <simulationId> <snapshotId>')
+    .description('Delete a snapshot; forks of it stay.')
+    .action(async (simulationId: string, snapshotId: string) => {
+      const params = { simulationId, snapshotId };
+      printFields(out, await (await client()).call('deleteSnapshot', { params }));
+    });
+  simulations
     .command('fork <simulationId>')
     .description('Fork a simulation: a new one with everything that it had at a point (default: now).')
     .option('--snapshot <snapshotId>', 'at a snapshot')
@@ -175,6 +182,12 @@ export function addSimulations(program: Command, client: Client, out: Output): v
         ...(until && { advance: goalOf(until) }),
       };
       printFields(out, await (await client()).step(body));
+    });
+  simulations
+    .command('token <simulationId>')
+    .description('Print another token of a simulation; `main` is yours on the market of the server.')
+    .action(async (simulationId: string) => {
+      printFields(out, await (await client()).call('createSimulationToken', { params: { simulationId } }));
     });
   simulations
     .command('delete <simulationId>')

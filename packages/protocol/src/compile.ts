@@ -165,16 +165,21 @@ function unionCheck(members: readonly TSchema[], keywords: Keywords): Check {
   };
 }
 
-/** The first form without messages. */
+/** The first form without messages; without one, the messages about parts of the value, if only one form has such. */
 function alternatives(checks: readonly Check[], keywords: Keywords): Check {
   const expected = keywords['x-expected'] ?? 'must have one of the allowed forms';
   return (value, prefix, name, out) => {
+    const partial: Messages[] = [];
+    const within = inside(prefix, name);
     for (const check of checks) {
       const complaints: Messages = [];
       const settled = check(value, prefix, name, complaints);
       if (complaints.length === 0) return settled;
+      if (complaints.every((complaint) => complaint.includes(within))) partial.push(complaints);
     }
-    out.push(`${named(prefix, name)} ${expected}`);
+    const [only] = partial;
+    if (only !== undefined && partial.length === 1) out.push(...only);
+    else out.push(`${named(prefix, name)} ${expected}`);
     return value;
   };
 }

@@ -227,6 +227,26 @@ describe('Types of fields', () => {
   });
 });
 
+describe('Alternatives', () => {
+  const forms = closed('Forms', {
+    a: Type.Union([list(closed('Part', { name: text() }), { min: 1, max: 2 }), Type.Literal('all')], {
+      'x-expected': 'must be a list or all',
+    }),
+  });
+
+  it('name the field that is invalid inside the only form that has such a part', () => {
+    expect(judge(forms, { a: [{ name: 'x' }, { name: 7, other: 1 }] })).toEqual([
+      'a.1.name must be a string',
+      'property a.1.other should not exist',
+    ]);
+    expect(judge(forms, { a: ['all'] })).toEqual(['a.0 must be an object']);
+  });
+
+  it.each([[[]], [{}], ['none'], [null], [[{}, {}, {}]]])('refuse %j, which has none of the forms', (a) => {
+    expect(judge(forms, { a })).toEqual(['a must be a list or all']);
+  });
+});
+
 describe('Errors of rules across fields', () => {
   const schema = ruled(
     closed('Ruled', { a: optional(text()), b: optional(text()), c: text() }),

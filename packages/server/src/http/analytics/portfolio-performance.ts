@@ -12,8 +12,8 @@ import { moneyNumber, priceNumber } from '../translate/numbers.js';
 import type { Analytics } from './analytics.js';
 import { minuteOf } from './equity-points.js';
 import type { Epoch } from './portfolio-record.js';
+import { pushedCloses } from './pushed-closes.js';
 import type { Outline, PeriodInput, Valued } from './study.js';
-import { BarCollector } from '../../feeds/bar-window.js';
 import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
@@ -142,7 +142,6 @@ async function valueNow({ simulation, principal, params }: PerformanceRequest): 
   );
 }
 
-const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Maximum time between the previous day's close and the start of a period. */
 const LOOK_BACK_MS = 7 * DAY_MS;
@@ -157,12 +156,12 @@ async function benchmarkCloses(
 ): Promise<readonly BenchmarkClose[]> {
   const { brokerage, feed }: Simulation = call.simulation;
   const { calendar } = brokerage.rules;
-  const bars = await dailyBars(call.simulation, symbol, from - LOOK_BACK_MS, to);
+  const days = await dailyCloses(call.simulation, symbol, { from: from - LOOK_BACK_MS, to });
   // The state forgets them, the journal of the market does not.
   const actions = computesQuotes(feed)
     ? []
     : await analytics.study('actions', call, { symbol, from: from - LOOK_BACK_MS, to });
-  return bars.map(({ at, close }) => {
+  return days.map(({ at, close }) => {
     const date = calendar.dateOf(at);
     let splitFactor = 1;
     let cashDividend = 0;
@@ -175,29 +174,26 @@ async function benchmarkCloses(
   });
 }
 
-/** Daily bars, those of a pushed market from its history: the feed has neither those before a restart nor those of a fork's parent. */
-async function dailyBars(
+/** Daily closes, those of a pushed market from its history: the feed has neither those before a restart nor those of a fork's parent. */
+async function dailyCloses(
   simulation: Simulation,
   symbol: string,
-  from: number,
-  to: number,
-): Promise<readonly Bar[]> {
+  period: { readonly from: number; readonly to: number },
+): Promise<readonly Pick<Bar, 'at' | 'close'>[]> {
   const { feed, history, brokerage } = simulation;
-  const query = {
+  if (acceptsQuotes(feed))
+    return pushedCloses(
+      (minutes) => pushedMarks(simulation, history, symbol, minutes),
+      brokerage.rules.calendar,
+      period,
+    );
+  return feed.bars({
     symbol,
     size: '1Day',
-    from: Instant.ofMs(from),
-    until: Instant.ofMs(to),
+    from: Instant.ofMs(period.from),
+    until: Instant.ofMs(period.to),
     limit: Number.MAX_SAFE_INTEGER,
-  } as const;
-  if (!acceptsQuotes(feed)) return feed.bars(query);
-  const collector = new BarCollector(query, brokerage.rules.calendar);
-  const minutes = { from: minuteOf(from), to: minuteOf(to) + 1 };
-  for (const { minute, price } of await pushedMarks(simulation, history, symbol, minutes)) {
-    const at = Instant.ofMs(minute * MINUTE_MS);
-    collector.add({ symbol, at, open: price, high: price, low: price, close: price, volume: 0 });
-  }
-  return collector.bars();
+  });
 }
 
 /** Months of which a period lacks sessions at its beginning or end. */
