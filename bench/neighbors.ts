@@ -7,15 +7,19 @@
  *
  *   npx tsc -b && npx tsx bench/neighbors.ts      BENCH_MS per route; names of requests to measure them alone
  */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
-import { quantile, runAlone, sizeOf } from './measure.js';
+import { quantile, runAlone, sizeOf, startFlags } from './measure.js';
 import type { Row } from './measure.js';
 import { SETTINGS } from './simulation.js';
-import { callerWith, idOf, openPortfolio, order, quote, worstRequests } from './worst-requests.js';
+import { callerWith, idOf, openPortfolio, order, quote } from './worst-requests.js';
 
 const P99_MS = 25;
 const EVERY_MS = 4;
@@ -29,7 +33,8 @@ export async function measureNeighbors(): Promise<readonly Row[]> {
       JWT_SECRET: randomBytes(32).toString('hex'),
       RATE_LIMIT_DEFAULT: '1000000000',
     };
-    const server = ServerProcess.launch(env, undefined, ['--import', BLOCK_METER]);
+    const server = ServerProcess.launch(env, undefined, [...startFlags(), '--import', BLOCK_METER]);
+    let busy: ChildProcess | undefined;
     // Sends and hears of the meter.
     server.child.channel?.ref();
     const longestBlock = (): Promise<number> =>
@@ -39,41 +44,48 @@ export async function measureNeighbors(): Promise<readonly Row[]> {
       });
     try {
       const url = await server.listening;
-      const tokens = { busy: await tokenFor(env, 'busy'), quiet: await tokenFor(env, 'quiet') };
-      const busy = callerWith(url, tokens.busy);
-      const quiet = callerWith(url, tokens.quiet);
+      const quiet = callerWith(url, await tokenFor(env, 'quiet'));
       await quiet('PUT', '/v1/simulation/quotes', { quotes: [quote('AAPL', 100)] });
       const own = String((await openPortfolio(quiet, idOf(0))).portfolioId);
       const ask = async (): Promise<void> => {
         await quiet('POST', '/v1/orders', order(own, { limitPrice: 50, timeInForce: 'IOC' }));
         await quiet('GET', `/v1/accounts/${idOf(0)}`);
       };
-      const worst = await worstRequests(url, busy);
-      await timesOf(ask, later(1500));
+      const { pid } = server.child;
+      const timesOf = (until: Promise<unknown>): Promise<Times> => timesUntil(until, ask, () => cpuMsOf(pid));
+      const program = fileURLToPath(new URL('busy-tenant.ts', import.meta.url));
+      busy = fork(program, [url, await tokenFor(env, 'busy')]);
+      const names = await messageOf<readonly string[]>(busy);
+      await timesOf(later(1500));
       await longestBlock();
-      const alone = await timesOf(ask, later(forMs));
-      const rows: Row[] = [rowOf('nothing else', alone, [], await longestBlock())];
+      const alone = await timesOf(later(forMs));
+      const rows: Row[] = [rowOf('nothing else', alone, undefined, await longestBlock())];
       const asked = process.argv.slice(2);
-      for (const [name, request] of Object.entries(worst)) {
+      for (const name of names) {
         if (asked.length > 0 && !asked.some((part) => name.includes(part))) continue;
-        const took: number[] = [];
-        const end = performance.now() + forMs;
-        const repeat = async (): Promise<void> => {
-          do {
-            const began = performance.now();
-            await request();
-            took.push(performance.now() - began);
-          } while (performance.now() < end);
-        };
-        const times = await timesOf(ask, repeat());
-        rows.push(rowOf(name, times, took, await longestBlock()));
+        busy.send({ name, forMs });
+        const answered = messageOf<number>(busy);
+        const times = await timesOf(answered);
+        rows.push(rowOf(name, times, await answered, await longestBlock()));
       }
       return rows;
     } finally {
+      busy?.kill();
       await server.end('SIGTERM');
     }
   });
 }
+
+/** The next message of a process. Rejects if the process ends first. */
+const messageOf = <Message>(child: ChildProcess): Promise<Message> =>
+  new Promise((resolve, reject) => {
+    const ended = (): void => reject(new Error('the client of the busy tenant has ended'));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      resolve(message as Message);
+    });
+  });
 
 /**
  * Runs in the server: the longest time of its main thread's CPU between two turns of a timer of 1 ms. Unlike a latency it does not grow with
@@ -96,33 +108,52 @@ const BLOCK_METER = `data:text/javascript,${encodeURIComponent(`
   process.channel?.unref();
 `)}`;
 
-function rowOf(name: string, times: readonly number[], took: readonly number[], blockMs: number): Row {
-  const longest =
-    took.length === 0 ? '' : `; the request itself took up to ${Math.max(...took).toFixed(0)} ms`;
+function rowOf(name: string, { times, cpu }: Times, requestMs: number | undefined, blockMs: number): Row {
+  const longest = requestMs === undefined ? '' : `; the request itself took up to ${requestMs.toFixed(0)} ms`;
   return {
     measure: `p99 of another tenant's order and read, beside ${name}`,
     value: quantile(times, 0.99),
     unit: 'ms',
     aim: { atMost: P99_MS },
-    details: `p50 ${quantile(times, 0.5).toFixed(1)} ms, longest ${(times.at(-1) ?? Number.NaN).toFixed(1)} ms, ${times.length} pairs; longest block of the main thread ${blockMs.toFixed(1)} ms of its CPU${longest}`,
+    details: `p50 ${quantile(times, 0.5).toFixed(1)} ms, longest ${(times.at(-1) ?? Number.NaN).toFixed(1)} ms, ${times.length} pairs; p99 of the main thread's CPU within a pair ${quantile(cpu, 0.99).toFixed(1)} ms, longest block ${blockMs.toFixed(1)} ms${longest}`,
     leavesOut: 'other load, TLS, network',
   };
 }
 
-/** Times of the pairs of requests, one after the other until `until` settles; sorted. */
-async function timesOf(ask: () => Promise<unknown>, until: Promise<unknown>): Promise<readonly number[]> {
+/** Sorted. */
+interface Times {
+  readonly times: readonly number[];
+  /** Of the server's main thread while the pair was under way: unlike the time it does not grow with other load of the machine. */
+  readonly cpu: readonly number[];
+}
+
+/** Times of the pairs of requests, one after the other until `until` settles. */
+async function timesUntil(
+  until: Promise<unknown>,
+  ask: () => Promise<unknown>,
+  cpuMs: () => number,
+): Promise<Times> {
   const times: number[] = [];
+  const cpu: number[] = [];
   const state = { isOver: false };
   const over = until.finally(() => (state.isOver = true));
+  // It is awaited at the end.
+  over.catch(() => undefined);
   while (!state.isOver) {
+    const beforeMs = cpuMs();
     const began = performance.now();
     await ask();
     times.push(performance.now() - began);
+    cpu.push(cpuMs() - beforeMs);
     await later(EVERY_MS);
   }
   await over;
-  return times.sort((a, b) => a - b);
+  return { times: times.sort((a, b) => a - b), cpu: cpu.sort((a, b) => a - b) };
 }
+
+/** CPU time of the main thread of a process, ms. Linux only. */
+const cpuMsOf = (pid = 0): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
 async function tokenFor(env: NodeJS.ProcessEnv, tenantId: string): Promise<string> {
   const scope = 'trade read simulate admin';

@@ -81,7 +81,7 @@ export async function worstRequests(
       simulation('POST', '/v1/simulation/clock/advance', { by: 'P1M' }),
     'a push of 1,000 quotes': () => busy('PUT', '/v1/simulation/quotes', { quotes }),
     'requirements of 80 options': () =>
-      simulation('POST', '/v1/margin/requirements', {
+      leveraged.caller('POST', '/v1/margin/requirements', {
         marginType: 'REG_T',
         brokerId: 'default',
         positions: holdings,
@@ -107,8 +107,16 @@ export async function worstRequests(
     'a report': () => simulation('GET', `${portfolioPath}/report.html`),
     'execution quality': () => simulation('GET', `${portfolioPath}/execution-quality`),
     activities: () => simulation('GET', `${portfolioPath}/activities?limit=${LIST}`),
-    'portfolio margin of 80 options': () => leveraged('GET', ''),
-    'a preview beside 80 options': () => leveraged('POST', 'preview'),
+    'portfolio margin of 80 options': () =>
+      leveraged.caller('GET', `/v1/accounts/portfolios/${leveraged.portfolioId}/margin`),
+    'a preview beside 80 options': () =>
+      leveraged.caller('POST', '/v1/orders/preview', order(leveraged.portfolioId, { limitPrice: 100 })),
+    'an order beside 80 options': () =>
+      leveraged.caller(
+        'POST',
+        '/v1/orders',
+        order(leveraged.portfolioId, { limitPrice: 100, timeInForce: 'IOC' }),
+      ),
     'an import of 1,000 lots': async () => {
       const { portfolioId: empty } = await openPortfolio(simulation, idOf(0));
       const path = `/v1/accounts/portfolios/${String(empty)}/import`;
@@ -152,13 +160,16 @@ const MANUAL = { feed: 'synthetic', clock: 'manual', start: '2026-01-05T10:00:00
 const createdSimulation = async (busy: Caller, more: object): Promise<string> =>
   String((await busy('POST', '/v1/simulations', { ...MANUAL, ...more })).simulationId);
 
-/** Requests about a portfolio with portfolio margin and 80 different options. */
+/**
+ * A portfolio with portfolio margin and 80 different options, in a simulation whose clock runs: each request values them at another instant,
+ * and they do not expire.
+ */
 async function portfolioOfOptions(
   url: string,
   busy: Caller,
   strikes: readonly number[],
-): Promise<(method: string, which: string) => Promise<unknown>> {
-  const { token } = await busy('POST', '/v1/simulations', MANUAL);
+): Promise<{ readonly caller: Caller; readonly portfolioId: string }> {
+  const { token } = await busy('POST', '/v1/simulations', { ...MANUAL, clock: 'scaled', speed: 1 });
   const own = callerWith(url, String(token));
   const { portfolioId } = await openPortfolio(own, idOf(0), {
     portfolioType: 'MARGIN',
@@ -176,10 +187,7 @@ async function portfolioOfOptions(
     })),
   );
   await own('POST', `${path}/import`, { cash: 0, positions });
-  return (method, which) =>
-    which === 'preview'
-      ? own(method, '/v1/orders/preview', order(String(portfolioId), { limitPrice: 100 }))
-      : own(method, `${path}/margin`);
+  return { caller: own, portfolioId: String(portfolioId) };
 }
 
 async function competitionOf(busy: Caller): Promise<string> {
@@ -195,9 +203,8 @@ async function competitionOf(busy: Caller): Promise<string> {
 const letters = (index: number): string =>
   [index / 676, index / 26, index].map((part) => String.fromCharCode(65 + (Math.floor(part) % 26))).join('');
 
-/** Refusals are answers, too, but each is reported once: the worst request must have an effect. */
+/** Sends requests with a token. A refused request throws: it would measure a refusal. */
 export function callerWith(url: string, token: string): Caller {
-  const told = new Set<string>();
   return async (method, path, body, accept = 'application/json') => {
     const isFile = typeof body === 'string';
     const response = await fetch(`${url}${path}`, {
@@ -210,11 +217,7 @@ export function callerWith(url: string, token: string): Caller {
       ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const route = `${method} ${path.split('?')[0] ?? ''} ${response.status}`;
-    if (!response.ok && !told.has(route)) {
-      told.add(route);
-      console.error(`${route}: ${text.slice(0, 300)}`);
-    }
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
     if (response.headers.get('content-type')?.startsWith('application/json') !== true) return { text };
     return JSON.parse(text) as { [name: string]: unknown };
   };

@@ -10,6 +10,7 @@ import { hoursOf } from './instruments/trading-hours.js';
 import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
 import type { ClassesElsewhere } from './margin/book.js';
+import type { KnownModels } from './margin/portfolio/known-models.js';
 import type { Partitions } from './margin/reg-t/partition.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
@@ -122,6 +123,10 @@ export class Decision {
 
   get partitions(): Partitions {
     return this.state.partitions;
+  }
+
+  get models(): KnownModels {
+    return this.state.models;
   }
 
   /** Market data and model inputs of option valuations. Quotes read through it count as read by the decision. */

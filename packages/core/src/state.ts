@@ -9,6 +9,7 @@ import { symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { Account } from './portfolios/account.js';
+import { KnownModels } from './margin/portfolio/known-models.js';
 import { Partitions } from './margin/reg-t/partition.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';
 import type { Portfolio } from './portfolios/portfolio.js';
@@ -263,6 +264,8 @@ interface DerivedState {
   readonly watch: MarginWatch;
   /** The latest partitions of large option books. */
   readonly partitions: Partitions;
+  /** The latest model values of options in books under portfolio margin. */
+  readonly models: KnownModels;
 }
 
 export interface State extends KnownState, DerivedState {}
@@ -356,6 +359,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       unfinished: new Set(),
     },
     partitions: new Partitions(),
+    models: new KnownModels(),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { HouseRates } from './house-rates.js';
 import type { MarginEngine, MarginType } from './margin-type.js';
+import type { KnownModels } from './portfolio/known-models.js';
 import type { RiskPoint } from './portfolio/risk-legs.js';
 import type { Partitions } from './reg-t/partition.js';
 import type { GroupName } from './group-names.js';
@@ -32,6 +33,8 @@ export interface MarginTerms {
   readonly series?: number;
   /** Cache of partitions; absent = none. */
   readonly partitions?: Partitions;
+  /** Cache of model values; absent = none. */
+  readonly models?: KnownModels;
 }
 
 /** Market data of the stock or index under options. */

@@ -2,6 +2,7 @@ import type { BrokerConfiguration } from '../brokers/broker.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
 import type { Amounts, BookMarket, ClassesElsewhere, Holding, MarginTerms } from '../margin/book.js';
+import type { KnownModels } from '../margin/portfolio/known-models.js';
 import type { Partitions } from '../margin/reg-t/partition.js';
 import { amountsOf } from '../margin/requirement.js';
 import type { OptionMarket } from '../options/option-market.js';
@@ -21,6 +22,8 @@ export interface ValuationSource {
   instrument(symbol: string): Instrument | undefined;
   /** Cache of partitions of large option books; absent = none are kept. */
   readonly partitions?: Partitions;
+  /** Cache of model values of options; absent = none are kept. */
+  readonly models?: KnownModels;
   readonly classes?: ClassesElsewhere | undefined;
 }
 
@@ -96,7 +99,7 @@ export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holdi
 export const marginTermsOf = (
   { settings, optionsOn }: Portfolio,
   house: BrokerConfiguration,
-  { at, options, partitions }: Pick<ValuationSource, 'at' | 'options' | 'partitions'>,
+  { at, options, partitions, models }: Pick<ValuationSource, 'at' | 'options' | 'partitions' | 'models'>,
 ): MarginTerms => ({
   marginType: settings.marginType ?? 'REG_T',
   engine: settings.portfolioMarginEngineType,
@@ -105,6 +108,7 @@ export const marginTermsOf = (
   calendar: options.calendar,
   series: sizeOf(optionsOn),
   ...(partitions !== undefined && { partitions }),
+  ...(models !== undefined && { models }),
 });
 
 function sizeOf(sets: Portfolio['optionsOn']): number {

@@ -40,4 +40,18 @@ describe('Cells that follow a market', () => {
     await followers.dealt();
     expect(cell.deals).toBe(deals);
   });
+
+  it('process a change of a hundred quotes after the turn of its decision, and a smaller one within it', async () => {
+    const followers = new Followers<Cell>();
+    const cell = new Cell();
+    cell.isCommitting = true;
+    followers.add(cell);
+    const quote = { symbol: 'AAPL', at: CHANGE.at };
+    followers.hand({ ...CHANGE, quotes: Array.from({ length: 99 }, () => quote) });
+    expect(cell.deals).toBe(1);
+    followers.hand({ ...CHANGE, quotes: Array.from({ length: 100 }, () => quote) });
+    expect(cell.deals).toBe(1);
+    await followers.dealt();
+    expect(cell.deals).toBe(2);
+  });
 });

@@ -1,6 +1,9 @@
 import type { MarketChange } from './market-change.js';
 import { Slice } from './slice.js';
 
+/** Quotes of a change from which on its processing does not begin in the turn of its decision. */
+const LONG_CHANGE = 100;
+
 /** A cell, as the market that it follows knows it. */
 export interface Follower {
   readonly isOutOfService: boolean;
@@ -25,12 +28,12 @@ export class Followers<F extends Follower> {
     this.#followers.delete(follower);
   }
 
-  /** Passes a change to all followers in the turn in which the market recorded it, and starts its processing. */
+  /** Passes a change to all followers in the turn in which the market recorded it. Its processing starts then, or a slice later. */
   hand(change: MarketChange): void {
     if (this.#followers.size === 0) return;
     const followers = [...this.#followers];
     for (const follower of followers) follower.offer(change);
-    this.#dealt = dealing(followers);
+    this.#dealt = dealing(followers, change.quotes.length >= LONG_CHANGE);
     this.#dealt.catch(() => undefined);
   }
 
@@ -52,8 +55,9 @@ export class Followers<F extends Follower> {
   }
 }
 
-async function dealing(followers: readonly Follower[]): Promise<void> {
+async function dealing(followers: readonly Follower[], isLong = false): Promise<void> {
   const slice = new Slice();
+  if (isLong) await slice.yield();
   const durable: Promise<void>[] = [];
   for (const follower of followers) {
     if (follower.isOutOfService) continue;

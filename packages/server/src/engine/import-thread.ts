@@ -6,6 +6,7 @@ import { listName } from './rules-in-force.js';
 import { ImportRefused } from './import-refused.js';
 import { linesOfFile, SimulationFileReader } from './simulation-file.js';
 import type { KeptConfig } from './simulation-config.js';
+import { lowerPriority } from '../store/lower-priority.js';
 import { verifyRecords } from './verify.js';
 
 /** Reports at most so often, ms. */
@@ -88,4 +89,5 @@ async function verdict(path: string): Promise<FromImportThread> {
   }
 }
 
+lowerPriority();
 parentPort?.postMessage(await verdict((workerData as ImportThreadData).path));

@@ -71,6 +71,9 @@ export interface SimulationParts {
     ((instruments: readonly Instrument[]) => Promise<readonly string[]>) | undefined;
 }
 
+/** Pushed quotes that enter the bars before other work has a turn. */
+const QUOTES_AT_ONCE = 100;
+
 /** Continuation of a parent's journal by a fork. */
 export interface ForkStart {
   readonly now: Instant;
@@ -603,7 +606,11 @@ export class Simulation implements Follower {
   async pushQuotes(quotes: readonly Quote[]): Promise<void> {
     if (this.#market !== undefined) return this.#market.pushQuotes(quotes);
     await this.submit({ type: 'UpdateMarket', quotes, pushed: true });
-    this.feed.record(quotes);
+    const slice = new Slice();
+    for (let first = 0; first < quotes.length; first += QUOTES_AT_ONCE) {
+      this.feed.record(quotes.slice(first, first + QUOTES_AT_ONCE));
+      await slice.breathe();
+    }
   }
 
   /** Moves a manual or scaled clock and all simulations that share it. Resolves when everything due on the way has happened, in order. */

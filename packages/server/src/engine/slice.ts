@@ -1,34 +1,24 @@
+import { LONG_WORK } from './long-work.js';
+
 /**
  * Maximum time that long work occupies the event loop before it yields, ms. An order passes the loop about four times from its arrival to
  * the response, and each time it may meet a slice.
  */
 const SLICE_MS = 2;
 
-/** Pieces of work that wait for their next slice, in the order in which they ended the one before. */
-const waiting: (() => void)[] = [];
-
-/** Resolves when it is the turn of this piece of work: connections and commands have theirs between any two slices. */
-function nextSlice(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    // An immediate of the phase in which connections are read runs before they are read again; one that it sets runs after that.
-    if (waiting.length === 1) setImmediate(() => setImmediate(giveOne));
-  });
-}
-
-function giveOne(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(giveOne);
-}
-
 /** A long piece of work, cut into slices. */
 export class Slice {
-  #began = performance.now();
+  readonly #startedMs = performance.now();
+  #began = this.#startedMs;
 
   /** Yields the event loop when its slice is over. */
   async breathe(): Promise<void> {
-    if (performance.now() - this.#began < SLICE_MS) return;
-    await nextSlice();
+    if (performance.now() - this.#began >= SLICE_MS) await this.yield();
+  }
+
+  /** Yields the event loop now, for a step that needs a slice of its own. */
+  async yield(): Promise<void> {
+    await LONG_WORK.next(this.#startedMs);
     this.#began = performance.now();
   }
 }

@@ -9,6 +9,7 @@ import fastify, {
 } from 'fastify';
 import { Competitions } from '../competitions/competitions.js';
 import { Comparisons } from '../engine/comparisons.js';
+import { LONG_WORK } from '../engine/long-work.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
@@ -169,6 +170,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('isAccessLogged', deps.isAccessLogged === true && deps.log !== undefined);
   app.addHook('onRequest', (request, reply, done) => {
     request.beganMs = performance.now();
+    LONG_WORK.began(request.beganMs);
     if (allowOrigin(deps.settings.corsOrigins, request, reply)) return;
     const refused = brokenHead(request.raw);
     if (refused === undefined) done();

@@ -1,11 +1,15 @@
 /** Parsers of request bodies: JSON by default, and files on routes that accept them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Slice } from '../engine/slice.js';
 
 /** Lines of JSON. */
 export const NDJSON = 'application/x-ndjson';
 
 /** Types of files that a route may accept instead of JSON. */
 export const FILE_TYPES = ['text/csv', 'text/plain'];
+
+/** Characters of a JSON body from which on reading and handling it have a slice of the event loop each. */
+const LONG_BODY = 32_768;
 
 /** A body that cannot be read; `reply.ts` maps it to a response. */
 class BadBody extends Error {
@@ -69,7 +73,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
     try {
       const body: unknown = JSON.parse(text as string);
       const isFile = Array.isArray(body) && takesFile(request);
-      done(null, isFile ? { file: text } : body);
+      const given = isFile ? { file: text } : body;
+      if (text.length < LONG_BODY) done(null, given);
+      else void new Slice().yield().then(() => done(null, given));
     } catch {
       done(new BadBody('SANDPIT_INVALID_JSON'));
     }

@@ -1,6 +1,7 @@
 /** The response path of every request, with any outcome. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
@@ -112,6 +113,7 @@ function ownHeaders({ id, limits, cors, fault }: FastifyRequest): readonly strin
 function counted(request: FastifyRequest, status: number): void {
   const { server, operation, beganMs } = request;
   const ms = beganMs === undefined ? 0 : performance.now() - beganMs;
+  if (beganMs !== undefined) LONG_WORK.ended(beganMs);
   server.traffic.count(operation ?? 'unknown', status, ms);
   if (server.isAccessLogged) logAccess(request, status, ms);
 }

@@ -33,7 +33,7 @@ export function classRequirement(
   for (const holding of holdings) {
     if (holding.instrument.assetClass === 'OPTION' && !values.add(holding))
       unknown = Money.add(unknown, unpricedOption(holding));
-    else legs.push(riskLegOf(holding, market, classes));
+    else legs.push(riskLegOf(holding, values, classes));
   }
   const { name, requirement, points, rule } = measured(legs, terms, values);
   const { portfolioMarginFactorBps = FACTOR_ONE } = terms.house;
@@ -140,7 +140,7 @@ function measured(legs: readonly RiskLeg[], terms: MarginTerms, values: ModelVal
 
 function riskLegOf(
   { instrument, quantity, mark }: Holding,
-  market: BookMarket,
+  values: ModelValues,
   classes: ReadonlyMap<string, UnderlyingClass>,
 ): RiskLeg {
   const common = {
@@ -161,7 +161,7 @@ function riskLegOf(
     ...common,
     kind: 'OPTION',
     underlying,
-    leverageFactor: market.underlying(underlying).leverageFactor,
+    leverageFactor: values.underlying(underlying).leverageFactor,
   };
 }
 

@@ -1,3 +1,4 @@
+import { effectiveAt } from '../../corporate-actions/corporate-action.js';
 import type { OptionContract } from '../../instruments/option.js';
 import {
   conditionsOf,
@@ -16,17 +17,8 @@ import { TradingDate } from '../../values/trading-date.js';
 import type { BookMarket, Holding, MarginTerms, Underlying } from '../book.js';
 import { WHOLE_MOVE } from './risk-legs.js';
 import type { Move, RiskLeg } from './risk-legs.js';
+import type { ModeledOption } from './known-models.js';
 import type { Shift } from './span.js';
-
-/** An option of a book with the model inputs of its values. */
-interface Modeled {
-  readonly contract: OptionContract;
-  readonly underlying: Underlying;
-  /** Value of a contract's shares per point of its multiplier (D89). */
-  readonly spot: Price;
-  readonly settlement: Instant;
-  readonly volatility: number;
-}
 
 const DAY_MS = 86_400_000;
 /** A price of 0 has no logarithm. */
@@ -36,8 +28,10 @@ const LEAST_PRICE = 1;
 export class ModelValues {
   private readonly terms: MarginTerms;
   private readonly market: BookMarket;
-  private readonly options = new Map<string, Modeled>();
-  private readonly values = new Map<string, Price>();
+  private readonly options = new Map<string, ModeledOption>();
+  private readonly underlyings = new Map<string, Underlying>();
+  /** By underlying: its inputs of the model but its price, as text. */
+  private readonly inputs = new Map<string, string>();
   private readonly conditions = new Map<string, Conditions>();
   private readonly nextDay: Instant;
 
@@ -50,11 +44,20 @@ export class ModelValues {
     this.nextDay = Instant.plusMs(asOf, days * DAY_MS);
   }
 
+  /** An underlying of the market, looked up once. */
+  underlying(symbol: string): Underlying {
+    const known = this.underlyings.get(symbol);
+    if (known !== undefined) return known;
+    const underlying = this.market.underlying(symbol);
+    this.underlyings.set(symbol, underlying);
+    return underlying;
+  }
+
   /** Adds an option; `false` if its underlying has no price, so that it has no model value. */
   add(holding: Holding): boolean {
     const { instrument, mark } = holding;
     if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no option`);
-    const underlying = this.market.underlying(instrument.underlying);
+    const underlying = this.underlying(instrument.underlying);
     if (underlying.price === undefined || underlying.price <= 0) return false;
     const { deliverable, inLieu = Quantity.zero, multiplier } = instrument;
     const units = Math.round(deliverable * 1e6) + inLieu;
@@ -62,13 +65,36 @@ export class ModelValues {
       Price.ofUnits(multiplyDivide(amount, units, Math.round(multiplier * 1e6), 'half-up'));
     const spot = Price.ofUnits(Math.max(LEAST_PRICE, delivered(underlying.price)));
     const settlement = settlesAt(instrument, this.terms.calendar);
-    const option = { contract: instrument, underlying, spot, settlement };
-    const conditions = this.conditionsAt(option, 0, this.terms.asOf);
-    const volatility =
-      this.market.volatility?.(holding) ??
-      impliedVolatility(optionTermsOf(instrument), conditions, dollarsOf(mark));
-    this.options.set(instrument.symbol, { ...option, volatility });
+    const given = this.market.volatility?.(holding);
+    const modeled = (): ModeledOption => {
+      const option = { contract: instrument, dividends: underlying.dividends, spot, settlement };
+      const conditions = this.conditionsAt(option, 0, this.terms.asOf);
+      const volatility = given ?? impliedVolatility(optionTermsOf(instrument), conditions, dollarsOf(mark));
+      return { ...option, volatility, values: new Map() };
+    };
+    const { models } = this.terms;
+    const option =
+      models === undefined
+        ? modeled()
+        : models.of(
+            `${this.inputsOf(instrument)} ${spot} ${settlement} ${mark} ${given ?? 'implied'}`,
+            modeled,
+          );
+    this.options.set(instrument.symbol, option);
     return true;
+  }
+
+  /** Inputs of the model that the contract, its underlying, the market and the terms contribute. */
+  private inputsOf({ symbol, optionType, style, strike, underlying }: OptionContract): string {
+    let inputs = this.inputs.get(underlying);
+    if (inputs === undefined) {
+      const { asOf, calendar } = this.terms;
+      inputs = `${asOf} ${calendar.id} ${this.market.rate} `;
+      for (const dividend of this.underlying(underlying).dividends)
+        inputs += `${effectiveAt(calendar, dividend)} ${dividend.amountPerShare} `;
+      this.inputs.set(underlying, inputs);
+    }
+    return `${inputs}${symbol} ${optionType} ${style} ${strike}`;
   }
 
   /** Value per share after a move of the underlying alone. */
@@ -79,11 +105,11 @@ export class ModelValues {
     this.valueOf(symbol, move, volatilityBps, tradingDays);
 
   private valueOf(symbol: string, move: Move, volatilityBps: number, tradingDays: number): Price {
-    const key = `${symbol} ${move} ${volatilityBps} ${tradingDays}`;
-    const known = this.values.get(key);
-    if (known !== undefined) return known;
     const option = this.options.get(symbol);
     if (option === undefined) throw new RangeError(`no values of ${symbol}`);
+    const key = volatilityBps === 0 && tradingDays === 0 ? move : `${move} ${volatilityBps} ${tradingDays}`;
+    const known = option.values.get(key);
+    if (known !== undefined) return known;
     const now = tradingDays === 0 ? this.terms.asOf : this.nextDay;
     const volatility =
       volatilityBps === 0 ? option.volatility : (option.volatility * (10_000 + volatilityBps)) / 10_000;
@@ -92,12 +118,12 @@ export class ModelValues {
       this.conditionsAt(option, move, now),
       volatility,
     );
-    this.values.set(key, value);
+    option.values.set(key, value);
     return value;
   }
 
   private conditionsAt(
-    { contract, underlying, spot, settlement }: Omit<Modeled, 'volatility'>,
+    { contract, dividends, spot, settlement }: Omit<ModeledOption, 'volatility' | 'values'>,
     move: Move,
     now: Instant,
   ): Conditions {
@@ -106,7 +132,6 @@ export class ModelValues {
     if (known !== undefined) return known;
     const moved = spot + multiplyDivide(spot, move, WHOLE_MOVE, 'half-up');
     const { rate } = this.market;
-    const { dividends } = underlying;
     const price = Price.ofUnits(Math.max(LEAST_PRICE, moved));
     const conditions = conditionsOf({ price, now, rate, dividends }, settlement, this.terms.calendar);
     this.conditions.set(key, conditions);

@@ -11,7 +11,7 @@ import {
 import type { ImportBody, ImportQuery, ImportResult } from '@sandpit/protocol';
 import { parseDateTime } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import { mapInSlices } from '../../engine/slice.js';
+import { mapInSlices, Slice } from '../../engine/slice.js';
 import { type FileAccount, rounded, truncated, UnreadableFile } from '../../imports/broker-file.js';
 import { otherSpellings } from '../../imports/file-symbols.js';
 import { readBrokerFile } from '../../imports/read-broker-file.js';
@@ -28,6 +28,9 @@ import {
   quantityOf,
 } from '../translate/numbers.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
+
+/** Lots of an import that is not decided in the slice in which its request was read. */
+const LONG_IMPORT = 100;
 
 /** An import in the terms of the brokerage, with the rows that it cannot import. */
 interface Brought {
@@ -49,6 +52,8 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
         400,
         skipped.map(({ row, symbol, reason }) => `${row}: ${symbol}: ${reason}`),
       );
+    // The decision has a slice of its own.
+    if (lots.length >= LONG_IMPORT) await new Slice().yield();
     return execute<'ImportPositions'>(
       call,
       { type: 'ImportPositions', by: principal.by, portfolioId: params.portfolioId, cash, lots },

@@ -2,7 +2,7 @@ import { type Brokerage, isOrderEvent, rejectionText, WHOLE_MARKET } from '@sand
 import { ClockRefused } from '../../engine/clock.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
-import { Slice } from '../../engine/slice.js';
+import { mapInSlices, Slice } from '../../engine/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
 import { isLive } from '../../feeds/live-feed.js';
 import { execute, type Handlers } from '../call.js';
@@ -34,17 +34,22 @@ type SimulationHandlers = Pick<
 const NO_EVENTS_OF_MAIN = refuse(409, 'Only a created simulation can be advanced to its next event');
 const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
 
+/** Quotes of a push that is not decided in the slice in which its request was read. */
+const LONG_PUSH = 100;
+
 /** Control of the market and the clock of the token's own simulation (D35). */
 export const simulationHandlers: SimulationHandlers = {
   async pushQuotes({ simulation: { market }, body }) {
     if (!acceptsQuotes(market.feed)) return NOT_A_PUSH_FEED;
     const now = market.now();
     const { calendar } = market.brokerage.rules;
-    const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar));
+    const quotes = await mapInSlices(body.quotes, (quote) => pushedQuoteOf(quote, now, calendar));
     const early = quotes.flatMap(({ at }, i) =>
       at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
     );
     if (early.length > 0) return refuse(400, early);
+    // The decision has a slice of its own.
+    if (quotes.length >= LONG_PUSH) await new Slice().yield();
     await market.pushQuotes(quotes);
     return { accepted: body.quotes.length, now: isoOf(market.now()) };
   },
