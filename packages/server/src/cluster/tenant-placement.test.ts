@@ -100,6 +100,43 @@ describe('The placement of tenants', () => {
     expect(await other.givenTenants()).toEqual([TENANT]);
   });
 
+  it('hands many tenants over together', async () => {
+    await other.declare([]);
+    await owner.look();
+    const placement = new TenantPlacement(owner, false);
+    placement.open({
+      enter: () => Promise.resolve(),
+      dismiss: () => undefined,
+      leave: () => Promise.resolve(),
+    });
+    const tenantIds = Array.from({ length: 100 }, (_, index) => `tenant-${100 + index}`);
+    await owner.take(tenantIds);
+    await placement.enterOwned();
+    const told: (readonly string[])[] = [];
+    await placement.handOverAll((_, given) => told.push(given));
+    expect(told.flat().toSorted()).toEqual(tenantIds);
+    expect(told.length).toBeLessThan(10);
+    expect((await other.givenTenants()).toSorted()).toEqual(tenantIds);
+  });
+
+  it('enters the tenant of a request before those that no request waits for', async () => {
+    const mayEnter = gate();
+    const placement = new TenantPlacement(owner, false);
+    placement.open({
+      enter: (tenantId) => (tenantId === TENANT ? Promise.resolve() : mayEnter.passed),
+      dismiss: () => undefined,
+      leave: () => Promise.resolve(),
+    });
+    await owner.take([...Array.from({ length: 200 }, (_, index) => `other-${index}`), TENANT]);
+    const entered = placement.enterOwned();
+    expect(placement.servesNow(TENANT)).toBe(false);
+    await placement.enterSoon(TENANT);
+    expect([...placement.served]).toEqual([TENANT]);
+    mayEnter.open();
+    await entered;
+    expect(placement.served.size).toBe(201);
+  });
+
   it('enters other tenants although one cannot be entered', async () => {
     const placement = new TenantPlacement(owner, false);
     placement.open({

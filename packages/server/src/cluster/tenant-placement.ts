@@ -1,14 +1,15 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { ClusterNode, Ownership } from '../store/ownership.js';
+import { Together } from '../store/together.js';
 import { inParallel } from './in-parallel.js';
 import { preferredNode } from './rendezvous.js';
 import { retryUntil } from './retry-until.js';
 
 /** Time limit for running requests of a tenant that is handed over. */
 const LEAVE_MS = 3_000;
-/** Tenants that are entered at a time after a node was lost. */
-const ENTERED_AT_ONCE = 16;
+/** Tenants that are entered, or handed over, at a time. */
+const MOVED_AT_ONCE = 64;
 /** At most this part of the tenants of a node is moved at a time. */
 const MOVED_PART = 10;
 
@@ -70,6 +71,11 @@ export class TenantPlacement {
   /** True while this node's responses for the tenant are current, also during a handover. */
   owns(tenantId: string): boolean {
     return this.#ownership.owned.has(tenantId) && this.#ownership.mayDecide();
+  }
+
+  /** Enters a tenant that this node owns and does not serve yet before those that no request waits for. Rejects if that fails. */
+  async enterSoon(tenantId: string): Promise<void> {
+    if (this.owns(tenantId) && !this.#isStopping) await this.#entered(tenantId);
   }
 
   /** True when this node serves the tenant; acquires a tenant without an owner first. */
@@ -164,8 +170,12 @@ export class TenantPlacement {
     const free = await this.#ownership.freeTenants();
     const { incarnation } = this.#ownership;
     const own: string[] = [];
-    for (const tenantId of free)
-      if ((await this.#preferred(tenantId))?.incarnation === incarnation) own.push(tenantId);
+    for (const tenantId of free) {
+      const preferred = await this.#preferred(tenantId);
+      if (preferred?.incarnation === incarnation) own.push(tenantId);
+      // It acquires the tenant at this moment, and refuses requests if it does not.
+      else if (preferred !== undefined) this.#known.set(tenantId, preferred.incarnation);
+    }
     if (own.length === 0) return;
     const taken = await this.#ownership.take(own);
     await this.#enterAll([...taken]);
@@ -182,9 +192,7 @@ export class TenantPlacement {
     // Every `main` follows the market.
     if (tenantIds.includes(MARKET_TENANT)) await this.#entered(MARKET_TENANT);
     // Others do not wait for a tenant that cannot be entered now; `enterOwned` tries again.
-    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) =>
-      this.#entered(tenantId).catch(() => undefined),
-    );
+    await inParallel(tenantIds, MOVED_AT_ONCE, (tenantId) => this.#entered(tenantId).catch(() => undefined));
   }
 
   #claim(tenantId: string): Promise<void> {
@@ -266,13 +274,15 @@ export class TenantPlacement {
     tenantIds: readonly string[],
     tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
   ): Promise<void> {
-    await inParallel(tenantIds, ENTERED_AT_ONCE, (tenantId) => this.#leave(tenantId, tell));
+    const gifts = new Together<string, void>(async (left) => {
+      await retryUntil(this.#retriedUntil, () => this.#give(left, tell));
+      return [];
+    });
+    await inParallel(tenantIds, MOVED_AT_ONCE, (tenantId) => this.#leave(tenantId, gifts));
   }
 
-  async #leave(
-    tenantId: string,
-    tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
-  ): Promise<void> {
+  /** `gifts`: gives the tenant away. */
+  async #leave(tenantId: string, gifts: Together<string, void>): Promise<void> {
     const residents = this.#residents;
     if (residents === undefined || !this.#served.has(tenantId)) return;
     this.#leaving.add(tenantId);
@@ -285,15 +295,26 @@ export class TenantPlacement {
       }
       await retryUntil(this.#retriedUntil, () => residents.leave(tenantId));
       this.#served.delete(tenantId);
-      const to = await retryUntil(this.#retriedUntil, async () => {
-        const next = await this.#preferred(tenantId);
-        const other = next?.incarnation === this.#ownership.incarnation ? undefined : next;
-        await this.#ownership.give([tenantId], other?.incarnation);
-        return other;
-      });
-      if (to !== undefined) tell(to, [tenantId]);
+      await gifts.add(tenantId);
     } finally {
       this.#leaving.delete(tenantId);
+    }
+  }
+
+  /** Gives tenants that have left memory to the nodes that should have them, and tells those. */
+  async #give(
+    tenantIds: readonly string[],
+    tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
+  ): Promise<void> {
+    const parts = new Map<ClusterNode | undefined, string[]>();
+    for (const tenantId of tenantIds) {
+      const next = await this.#preferred(tenantId);
+      const to = next?.incarnation === this.#ownership.incarnation ? undefined : next;
+      parts.set(to, [...(parts.get(to) ?? []), tenantId]);
+    }
+    for (const [to, part] of parts) {
+      await this.#ownership.give(part, to?.incarnation);
+      if (to !== undefined) tell(to, part);
     }
   }
 }

@@ -109,6 +109,18 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       ]);
     });
 
+    it('lists settings by the beginning of their names, also after one was deleted', async () => {
+      const { registry } = await open();
+      for (const name of ['a/c/2', 'a/c/1', 'a/d', 'a', 'ab/c', 'a/cd'])
+        await registry.saveSetting(name, name);
+      const named = (prefix: string): readonly string[] => registry.settings(prefix).map(([name]) => name);
+      expect(named('a/c')).toEqual(['a/c/1', 'a/c/2', 'a/cd']);
+      expect(named('a/')).toEqual(['a/c/1', 'a/c/2', 'a/cd', 'a/d']);
+      await registry.deleteSetting('a/c/1');
+      expect(named('a/c/')).toEqual(['a/c/2']);
+      expect(named('a')).toEqual(['a', 'a/c/2', 'a/cd', 'a/d', 'ab/c']);
+    });
+
     it('deletes the settings of a simulation with it, and no others', async () => {
       const { registry } = await open();
       for (const id of ['s-1', 's-10'])

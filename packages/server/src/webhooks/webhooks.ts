@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { endOfRecord } from '../store/stream-position.js';
 import type { StreamPosition } from '../store/stream-position.js';
+import { Together } from '../store/together.js';
 import type {
   DeliveryAttempt,
   DeliveryQuery,
@@ -94,9 +95,8 @@ export class Webhooks {
   readonly #cells = new Map<string, { readonly simulation: Simulation; readonly unobserve: () => void }>();
   /** By tenant. */
   readonly #creating = new Map<string, number>();
-  /** The latest read of all webhooks. */
-  #load: Promise<unknown> = Promise.resolve();
-  #nextLoad: Promise<WebhookState> | undefined;
+  /** Reads of all webhooks. Tenants that are acquired during one share the next. */
+  readonly #loads: Together<string, WebhookState>;
   #delivered = 0;
   #failed = 0;
   #isClosed = false;
@@ -104,6 +104,10 @@ export class Webhooks {
 
   private constructor(deps: WebhookDeps, { webhooks, cursors, pending }: WebhookState) {
     this.#deps = deps;
+    this.#loads = new Together(async (tenantIds) => {
+      const all = await deps.store.webhooks.load();
+      return tenantIds.map(() => all);
+    });
     this.#addresses = new Addresses(deps.addresses);
     this.#writer = new WebhookWriter(deps.store.webhooks, deps.timers, () => {
       for (const { outbox } of this.#endpoints.values()) outbox?.pump();
@@ -229,7 +233,7 @@ export class Webhooks {
 
   /** Continues the webhooks of a tenant that this node has acquired. */
   async takeTenant(tenantId: string): Promise<void> {
-    const { webhooks, cursors, pending } = await this.#loadNow();
+    const { webhooks, cursors, pending } = await this.#loads.add(tenantId);
     const own = webhooks.filter((webhook) => webhook.tenantId === tenantId);
     const ids = new Set(own.map(({ webhookId }) => webhookId));
     for (const { webhookId, simulationId, position } of cursors)
@@ -237,17 +241,6 @@ export class Webhooks {
     for (const webhook of own)
       if (!this.#endpoints.has(webhook.webhookId))
         this.#followAll(this.#enter(webhook, pending.get(webhook.webhookId) ?? 0));
-  }
-
-  /** All webhooks from the store. Tenants that are acquired during a read share the next one. */
-  #loadNow(): Promise<WebhookState> {
-    this.#nextLoad ??= this.#load
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextLoad = undefined;
-        return (this.#load = this.#deps.store.webhooks.load());
-      });
-    return this.#nextLoad;
   }
 
   /** Stops the webhooks of a tenant that another node acquires, after saving their deliveries. */

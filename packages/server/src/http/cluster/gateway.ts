@@ -168,12 +168,17 @@ export class Gateway {
     }
     // A stream continues from another node if its tenant moves: the node forwards its own streams, too.
     const isStream = request.method === 'GET' && STREAM.test((request.url ?? '').split('?')[0] ?? '');
+    // If it cannot be entered now, the request is repeated until it can.
+    if (!isStream && !placement.servesNow(tenantId))
+      await placement.enterSoon(tenantId).catch(() => undefined);
     if (!isStream && placement.servesNow(tenantId)) this.#serve(tenantId, request, response, local);
     else await this.#forward(tenantId, request, response);
   }
 
   #serve(tenantId: string, request: IncomingMessage, response: ServerResponse, local: Local): void {
     const { placement } = this.#parts;
+    // Its client left while the tenant was entered.
+    if (response.destroyed) return;
     const done = placement.enter(tenantId);
     response.once('close', done);
     const writeHead = response.writeHead.bind(response) as (...head: unknown[]) => ServerResponse;

@@ -3,9 +3,13 @@ import { DamagedJournal } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import type { HeldBlock, Origin } from './cells.js';
 import type { QuestionConnection } from './question-connection.js';
+import { SharedQuestion } from './shared-question.js';
 
 /** Blocks fetched at a time. */
 const FETCHED_AT_A_TIME = 32;
+/** Blocks of a journal that are fetched first, with those of other journals: most journals have few. */
+const FETCHED_FIRST = 4;
+const JOURNALS_AT_A_TIME = 16;
 /** A page of blocks may be slower than a lookup. */
 const PAGE_MS = 10_000;
 
@@ -31,15 +35,28 @@ export interface ReadCell {
 
 const COLUMNS = 'first, last, epoch, hash, data';
 
+const FIRST_BLOCKS = `
+  SELECT asked.asked, held.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (cell, after, up_to, asked)
+    CROSS JOIN LATERAL (
+      SELECT ${COLUMNS} FROM block WHERE cell = asked.cell AND first > asked.after AND first <= asked.up_to ORDER BY first LIMIT ${FETCHED_FIRST}
+    ) held ORDER BY asked.asked, held.first`;
+
 /** Reads blocks. Each is checked against its hash before it is given out. Throws `DamagedJournal` and `StoreUnavailable`. */
 export class BlockReader {
   readonly #database: QuestionConnection;
   /** Origin of the cell with this key, if it is a fork. */
   readonly #originOf: (key: number) => Origin | undefined;
+  readonly #firstBlocks: SharedQuestion<[cell: number, after: number, upTo: number], BlockRow>;
 
   constructor(database: QuestionConnection, originOf: (key: number) => Origin | undefined) {
     this.#database = database;
     this.#originOf = originOf;
+    this.#firstBlocks = new SharedQuestion(database, {
+      text: FIRST_BLOCKS,
+      name: 'first-blocks',
+      most: JOURNALS_AT_A_TIME,
+      patienceMs: PAGE_MS,
+    });
   }
 
   /** Records after `afterSeq` up to the given end, in constant memory, including those of a fork's ancestors. */
@@ -64,18 +81,18 @@ export class BlockReader {
     seq = Math.max(afterSeq, origin?.seq ?? 0);
     if (seq >= end.seq) return;
     let before = await this.#endBefore(key, seq, origin, id);
-    for (;;) {
-      const fetched = await this.#page(
-        `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`,
-        [key, before.seq, end.seq],
-      );
+    for (let isFirst = true; ; isFirst = false) {
+      const most = isFirst ? FETCHED_FIRST : FETCHED_AT_A_TIME;
+      const fetched = isFirst
+        ? (await this.#firstBlocks.ask(key, before.seq, end.seq)).map(blockOf)
+        : await this.#page(key, before.seq, end.seq);
       for (const block of fetched) {
         refuseUnsound(block, before, id);
         before = { seq: block.last, hash: block.hash };
         yield { block, after: afterSeq, upTo: Math.min(block.last, end.seq) };
       }
       if (before.seq >= end.seq) break;
-      if (fetched.length < FETCHED_AT_A_TIME) throw missing(id, before.seq + 1);
+      if (fetched.length < most) throw missing(id, before.seq + 1);
     }
     if (before.seq === end.seq && Buffer.compare(before.hash, end.hash) !== 0)
       throw new DamagedJournal(`The journal of ${id} does not end with what was written last`);
@@ -161,8 +178,12 @@ export class BlockReader {
     return { seq: origin.seq, hash: forkStart(key, parentHash, origin.seq) };
   }
 
-  async #page(text: string, values: readonly unknown[]): Promise<readonly HeldBlock[]> {
-    const rows = await this.#database.ask<BlockRow>(text, values, PAGE_MS);
+  async #page(key: number, after: number, upTo: number): Promise<readonly HeldBlock[]> {
+    const rows = await this.#database.ask<BlockRow>(
+      `SELECT ${COLUMNS} FROM block WHERE cell = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`,
+      [key, after, upTo],
+      PAGE_MS,
+    );
     return rows.map(blockOf);
   }
 }

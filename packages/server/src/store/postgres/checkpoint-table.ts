@@ -7,6 +7,7 @@ import { DamagedJournal } from '../journal.js';
 import type { BlockReader } from './block-reader.js';
 import type { Origin } from './cells.js';
 import type { QuestionConnection } from './question-connection.js';
+import { SharedQuestion } from './shared-question.js';
 
 /** Characters of a part: a row of the table, whole lines. */
 const PART_CHARACTERS = 1 << 20;
@@ -15,6 +16,13 @@ const FETCHED_AT_A_TIME = 4;
 /** Reading a part may be slower than a lookup. */
 const PAGE_MS = 10_000;
 const NEWLINE = 10;
+const CELLS_AT_A_TIME = 64;
+
+const CHECKPOINTS = `
+  SELECT asked.asked, made.* FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY AS asked (cell, up_to, asked)
+    CROSS JOIN LATERAL (
+      SELECT seq, block_hash, parts, digest FROM checkpoint WHERE cell = asked.cell AND seq <= asked.up_to ORDER BY seq DESC
+    ) made ORDER BY asked.asked, made.seq DESC`;
 
 interface CheckpointRow {
   readonly seq: string;
@@ -32,6 +40,7 @@ export class CheckpointTable {
   readonly #database: QuestionConnection;
   readonly #blocks: BlockReader;
   readonly #originOf: (key: number) => Origin | undefined;
+  readonly #made: SharedQuestion<[cell: number, upTo: number], CheckpointRow>;
 
   constructor(
     database: QuestionConnection,
@@ -41,15 +50,16 @@ export class CheckpointTable {
     this.#database = database;
     this.#blocks = blocks;
     this.#originOf = originOf;
+    this.#made = new SharedQuestion(database, {
+      text: CHECKPOINTS,
+      name: 'checkpoints',
+      most: CELLS_AT_A_TIME,
+    });
   }
 
   /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors if it has none. */
   async load(key: number, upTo = Number.MAX_SAFE_INTEGER): Promise<Checkpoint | undefined> {
-    const rows = await this.#database.ask<CheckpointRow>(
-      'SELECT seq, block_hash, parts, digest FROM checkpoint WHERE cell = $1 AND seq <= $2 ORDER BY seq DESC',
-      [key, upTo],
-    );
-    for (const row of rows) {
+    for (const row of await this.#made.ask(key, upTo)) {
       const checkpoint = await this.#read(key, row);
       if (checkpoint !== undefined) return checkpoint;
     }

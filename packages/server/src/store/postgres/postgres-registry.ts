@@ -156,9 +156,7 @@ export class PostgresRegistry implements Registry {
   }
 
   settings(prefix: string): readonly (readonly [name: string, value: string])[] {
-    return [...this.#state.settings]
-      .filter(([name]) => name.startsWith(prefix))
-      .sort(([a], [b]) => (a < b ? -1 : 1));
+    return this.#state.settingsFrom(prefix).toSorted(([a], [b]) => (a < b ? -1 : 1));
   }
 
   saveSetting(name: string, value: string): Promise<void> {

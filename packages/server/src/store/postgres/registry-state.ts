@@ -44,6 +44,9 @@ export type RegistryChange =
 
 const EMPTY_DIGEST = '0'.repeat(64);
 
+/** The beginning of a setting's name up to the first slash; empty = there is none. */
+const groupOf = (name: string): string => name.slice(0, name.indexOf('/') + 1);
+
 const nameOf = (kind: EntryKind, name: string): string => `${kind} ${name}`;
 
 /** The registry in memory, from its rows. */
@@ -58,6 +61,8 @@ export class RegistryState {
   readonly apiKeys = new Map<string, ApiKey>();
   readonly cells = new Map<string, RegisteredCell>();
   readonly settings = new Map<string, string>();
+  /** By the beginning of their names up to the first slash. */
+  readonly #settingGroups = new Map<string, Map<string, string>>();
   readonly #rows = new Map<string, string>();
   readonly #cellsOf = new Map<string | null, Map<string, RegisteredCell>>();
   readonly #origins = new Map<number, Origin>();
@@ -68,6 +73,22 @@ export class RegistryState {
 
   cellsOf(tenantId: string | null): Iterable<RegisteredCell> {
     return this.#cellsOf.get(tenantId)?.values() ?? [];
+  }
+
+  /** Settings whose names begin with this prefix, in no order. */
+  settingsFrom(prefix: string): readonly (readonly [name: string, value: string])[] {
+    const group = groupOf(prefix);
+    const all = group === '' ? this.settings : (this.#settingGroups.get(group) ?? []);
+    return [...all].filter(([name]) => name.startsWith(prefix));
+  }
+
+  #setSetting(name: string, value: string | null): void {
+    const group = groupOf(name);
+    const grouped = this.#settingGroups.get(group) ?? new Map<string, string>();
+    this.#settingGroups.set(group, grouped);
+    for (const settings of [this.settings, grouped])
+      if (value === null) settings.delete(name);
+      else settings.set(name, value);
   }
 
   /** Start of the cell with this key when it is a fork: known for deleted ones, too, because forks rest on them. */
@@ -92,8 +113,7 @@ export class RegistryState {
     }
     switch (kind) {
       case 'setting':
-        if (value === null) this.settings.delete(name);
-        else this.settings.set(name, value);
+        this.#setSetting(name, value);
         return;
       case 'tenant':
         if (value === null) this.tenants.delete(name);

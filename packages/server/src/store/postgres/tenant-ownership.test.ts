@@ -96,6 +96,16 @@ describe('Nodes that share a database', () => {
     expect(await b.ownership.headsOf(TENANT)).toEqual([{ simulationId: CELL, epoch: 2, sequence: 1 }]);
   });
 
+  it('find the owners of tenants that are asked for at the same time, also beside an id that PostgreSQL refuses', async () => {
+    const { ownership } = await open('a');
+    await ownership.take([TENANT, 'tenant-2']);
+    const asked = ['\u0000', TENANT, 'tenant-3', 'tenant-2'].map((id) => ownership.placementOf(id));
+    const found = await Promise.allSettled(asked);
+    expect(found.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+    const placements = await Promise.all(asked.slice(1));
+    expect(placements.map((placement) => placement?.tenantId)).toEqual([TENANT, undefined, 'tenant-2']);
+  });
+
   it('fence a node that was struck out, which restarts under a new incarnation', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.ownership.take([TENANT]);

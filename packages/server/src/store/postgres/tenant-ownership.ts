@@ -8,6 +8,7 @@ import type { HistoryProjector } from './history-projector.js';
 import type { Incarnation, LiveIncarnation } from './incarnation.js';
 import { QuestionConnection } from './question-connection.js';
 import type { RegisteredCell, RegistryState } from './registry-state.js';
+import { SharedQuestion } from './shared-question.js';
 
 /** Difference of a wake-up from the one in the head row that is not worth a commit. */
 const SAME_WAKE_UP_MS = 1_000;
@@ -60,9 +61,13 @@ interface PlacementRow {
   readonly lost: boolean;
 }
 
-const PLACEMENT = `
-  SELECT p.tenant, p.incarnation, p.epoch, coalesce(i.struck_out, p.incarnation IS NOT NULL) AS lost
+const PLACEMENT = `p.tenant, p.incarnation, p.epoch, coalesce(i.struck_out, p.incarnation IS NOT NULL) AS lost
     FROM placement p LEFT JOIN incarnation i ON i.id = p.incarnation`;
+
+const PLACEMENT_OF = `
+  SELECT asked.asked, placed.* FROM unnest($1::text[]) WITH ORDINALITY AS asked (tenant, asked)
+    CROSS JOIN LATERAL (SELECT ${PLACEMENT} WHERE p.tenant = asked.tenant LIMIT 1) placed`;
+const TENANTS_AT_A_TIME = 64;
 
 const tenantOf = ({ tenantId }: Pick<RegisteredCell, 'tenantId'>): string => tenantId ?? MARKET_TENANT;
 
@@ -84,6 +89,7 @@ export class TenantOwnership implements Ownership {
   readonly #listeners: ((news: readonly RegistryNews[]) => void)[] = [];
   #nodes: readonly ClusterNode[] = [];
   #lastTake: Promise<unknown> = Promise.resolve();
+  readonly #placementOf: SharedQuestion<[tenantId: string], PlacementRow>;
 
   constructor(
     address: DatabaseAddress,
@@ -99,6 +105,11 @@ export class TenantOwnership implements Ownership {
     },
   ) {
     this.#database = new QuestionConnection(address);
+    this.#placementOf = new SharedQuestion(this.#database, {
+      text: PLACEMENT_OF,
+      name: 'placement-of',
+      most: TENANTS_AT_A_TIME,
+    });
     this.#incarnation = parts.incarnation;
     this.#state = parts.state;
     this.#cells = parts.cells;
@@ -142,12 +153,12 @@ export class TenantOwnership implements Ownership {
   }
 
   async placementOf(tenantId: string): Promise<Placement | undefined> {
-    const [row] = await this.#database.ask<PlacementRow>(`${PLACEMENT} WHERE p.tenant = $1`, [tenantId]);
+    const [row] = await this.#placementOf.ask(tenantId);
     return row && placementOf(row);
   }
 
   async placements(): Promise<readonly Placement[]> {
-    const rows = await this.#database.ask<PlacementRow>(PLACEMENT, [], TAKE_MS);
+    const rows = await this.#database.ask<PlacementRow>(`SELECT ${PLACEMENT}`, [], TAKE_MS);
     return rows.map(placementOf);
   }
 
@@ -279,11 +290,13 @@ export class TenantOwnership implements Ownership {
   }
 
   async give(tenantIds: readonly string[], to: number | undefined): Promise<void> {
-    for (const cell of [...this.#cells.values()]) {
-      const registered = this.#state.cells.get(cell.id);
-      if (registered !== undefined && tenantIds.includes(tenantOf(registered))) this.forget(cell);
+    for (const tenant of tenantIds) {
+      for (const { id } of this.#state.cellsOf(tenant === MARKET_TENANT ? null : tenant)) {
+        const cell = this.#cells.get(id);
+        if (cell !== undefined) this.forget(cell);
+      }
+      this.#owned.delete(tenant);
     }
-    for (const tenant of tenantIds) this.#owned.delete(tenant);
     await this.#database.ask(
       'UPDATE placement SET incarnation = $3 WHERE tenant = ANY($1) AND incarnation = $2',
       [tenantIds, this.incarnation, to ?? null],
