@@ -221,7 +221,14 @@ describe('Three nodes on one database', () => {
     ]);
     const exported = async (name: string | null): Promise<ServerProcess> => {
       const program = ServerProcess.tenant(
-        { DATABASE_URL: databaseUrl, DATA_DIR: `${directory}/${name}` },
+        // The environment of the node, as in its container.
+        {
+          DATABASE_URL: databaseUrl,
+          DATA_DIR: `${directory}/${name}`,
+          CLUSTER_SECRET: 'the secret of the nodes',
+          NODE_ID: name ?? '',
+          NODE_URL: named(name).url,
+        },
         'export',
         'tenant-0',
       );
@@ -259,6 +266,43 @@ describe('Three nodes on one database', () => {
     for (const tenantId of TENANTS.slice(0, 6)) {
       const clock = await ask(named('b'), tokenOf(tenantId), 'GET', '/v1/simulation/clock');
       expect((clock.body as { readonly now: string }).now).toBe(now);
+    }
+  });
+
+  it('enterCompetition, listCompetitions: a competition is entered through any node once it exists, and every node lists it', async () => {
+    const body = {
+      name: 'Cup',
+      market: {
+        feed: 'push',
+        clock: 'manual',
+        start: '2026-01-05T09:30:00-05:00',
+        end: '2026-01-06T16:00:00-05:00',
+      },
+      rules: { initialCash: 1_000, portfolioType: 'CASH', brokerId: 'default', assetClasses: ['EQUITY'] },
+      ...{ scoring: 'TOTAL_RETURN', entry: 'OPEN', visibility: 'PUBLIC' },
+    };
+    const organizer = tokenOf('tenant-0');
+    const made = await ask(named('a'), organizer, 'POST', '/v1/competitions', body);
+    expect(made.status).toBe(201);
+    const path = `/v1/competitions/${(made.body as { readonly competitionId: string }).competitionId}`;
+    const entered = await Promise.all(
+      nodes.map((node, index) =>
+        ask(node, tokenOf(`tenant-${index + 1}`), 'POST', `${path}/entries`, { displayName: node.name }),
+      ),
+    );
+    expect(entered.map(({ status }) => status)).toEqual([201, 201, 201]);
+    for (const [action, shown] of [
+      ['start', { status: 'RUNNING', paused: false }],
+      ['pause', { status: 'RUNNING', paused: true }],
+      ['finish', { status: 'FINISHED' }],
+    ] as const) {
+      expect((await ask(named('b'), organizer, 'POST', `${path}/${action}`)).status).toBe(200);
+      for (const { url } of nodes)
+        await expect
+          .poll(
+            async () => ((await (await fetch(`${url}/v1/competitions`)).json()) as { data: unknown }).data,
+          )
+          .toMatchObject([{ name: 'Cup', entries: 3, ...shown }]);
     }
   });
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Access, type KeyInfo } from './access/access.js';
 import { executeKeyRequest, type KeyResult, type KeyRequest } from './access/key-request.js';
 import { callOperatorEndpoint } from './access/operator-endpoint.js';
-import { openStore } from './open-store.js';
+import { openStoreAlone } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 import { printUsage } from './usage.js';
@@ -62,9 +62,9 @@ function tokenFrom(given: string): { readonly id: string; readonly expiresAtMs: 
 
 async function done(order: KeyRequest): Promise<KeyResult> {
   const settings = readSettings();
-  let store: Awaited<ReturnType<typeof openStore>>;
+  let store: Awaited<ReturnType<typeof openStoreAlone>>;
   try {
-    store = await openStore(settings);
+    store = await openStoreAlone(settings);
   } catch (error) {
     if ((error as Error).name !== 'StoreInUse') throw error;
     return (await callOperatorEndpoint(settings.dataDir, order)) as KeyResult;

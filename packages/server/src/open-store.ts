@@ -45,6 +45,10 @@ export async function openStore(
   );
 }
 
+/** The store for a command, which never joins a cluster. Rejects with `StoreInUse` while a server or a node of a cluster uses the store. */
+export const openStoreAlone = (settings: Settings): Promise<Store> =>
+  openStore({ ...settings, cluster: undefined });
+
 /** The same for migrations, which continue an unfinished one. */
 export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { calendarById } from '@sandpit/core';
-import { openStore } from './open-store.js';
+import { openStoreAlone } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { compareQuotes } from './engine/recorded-quotes.js';
@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   const { dataDir } = settings;
   if (settings.databaseUrl === undefined && !existsSync(join(dataDir, JOURNAL_FILE)))
     throw new BadSetting(`${dataDir} is no data directory: it has no ${JOURNAL_FILE}`);
-  const store = await openStore(settings);
+  const store = await openStoreAlone(settings);
   try {
     let sound = true;
     for await (const { message } of store.check()) {

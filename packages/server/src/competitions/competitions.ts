@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Tier } from '@sandpit/core';
+import type { Instant, Tier } from '@sandpit/core';
 import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
@@ -152,7 +152,7 @@ export class Competitions {
     const text = this.#registry.setting(competitionName(id));
     const note = text === undefined ? undefined : (JSON.parse(text) as CompetitionNote);
     if (note === undefined) this.#kept.delete(id);
-    else if (this.#deps.store.ownership?.owned.has(note.organizer) === false) this.#enter(note);
+    else if (this.#isElsewhere(note)) this.#enter(note);
     return true;
   }
 
@@ -291,9 +291,7 @@ export class Competitions {
     await kept.finishing?.catch(() => undefined);
     if (kept.note.result !== undefined) return 'FINISHED';
     if (kept.note.isCanceled === true) return 'CANCELED';
-    // Another node has its market: only the registry's data is known here.
-    if (this.#deps.store.ownership?.owned.has(kept.note.organizer) === false)
-      return kept.note.isEntered === true ? 'RUNNING' : 'OPEN';
+    if (this.#isElsewhere(kept.note)) return kept.note.phase === undefined ? 'OPEN' : 'RUNNING';
     const { phase } = await this.#run(kept);
     if (phase === 'FINISHED') {
       // The clock has just reached its end.
@@ -303,9 +301,16 @@ export class Competitions {
     return phase === 'OPEN' || phase === 'CANCELED' ? phase : 'RUNNING';
   }
 
-  /** The market of a competition that is not settled. */
-  async marketOf(kept: Kept): Promise<RunningCompetition> {
-    return this.#run(kept);
+  /** True if another node has the market: the registry alone is known here. */
+  #isElsewhere({ organizer }: CompetitionNote): boolean {
+    return this.#deps.store.ownership?.owned.has(organizer) === false;
+  }
+
+  /** Clock of a competition that is not settled (absent if another node has its market) and whether trading is paused. */
+  async stateOf(kept: Kept): Promise<{ readonly now?: Instant; readonly isPaused: boolean }> {
+    if (this.#isElsewhere(kept.note)) return { isPaused: kept.note.phase === 'PAUSED' };
+    const { market, phase } = await this.#run(kept);
+    return { now: market.now(), isPaused: phase === 'PAUSED' };
   }
 
   /** Creates a competition with its market. */
@@ -775,13 +780,24 @@ export class Competitions {
     const { market } = running;
     market.observe(({ events }) => {
       if (kept.opened !== running) return;
-      if (events.some((event) => event.type === 'CompetitionPhaseChanged' && event.phase === 'FINISHED'))
-        this.#finishing(kept).catch(() => undefined);
+      if (!events.some(({ type }) => type === 'CompetitionPhaseChanged')) return;
+      if (running.phase === 'FINISHED') this.#finishing(kept).catch(() => undefined);
+      else this.#announcePhase(kept, running);
     });
+    this.#announcePhase(kept, running);
     const { settings } = kept.note;
     if (settings.market.clock === 'scaled' && !isSettled(kept.note)) this.#followClock(kept, running);
     if (running.phase === 'FINISHED' && kept.note.result === undefined)
       this.#finishing(kept).catch(() => undefined);
+  }
+
+  /** Writes the phase for the other nodes of a cluster. */
+  #announcePhase(kept: Kept, { phase }: RunningCompetition): void {
+    if (this.#deps.store.ownership === undefined || kept.note.phase === phase) return;
+    if (phase !== 'RUNNING' && phase !== 'PAUSED') return;
+    // The next writer of the note starts from this one.
+    kept.note = { ...kept.note, phase };
+    this.#save(kept.note).catch(() => undefined);
   }
 
   /** A scaled clock runs while trading is open; one that begins in the future starts automatically. */

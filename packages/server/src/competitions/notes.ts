@@ -75,7 +75,7 @@ export interface ShownCompetition {
   readonly scoring: unknown;
 }
 
-/** A competition in the registry. Its phase follows from the journal of its market. */
+/** A competition in the registry. Its phase follows from the journal of its market, which one node of a cluster has. */
 export interface CompetitionNote {
   readonly id: string;
   /** The tenant that organizes it. */
@@ -95,6 +95,8 @@ export interface CompetitionNote {
   /** True when the competition has ever had an entry. */
   readonly isEntered?: true;
   readonly isCanceled?: true;
+  /** Phase for the other nodes of a cluster; absent = OPEN, or what `isCanceled` and `result` say. */
+  readonly phase?: 'RUNNING' | 'PAUSED';
   readonly result?: CompetitionResult;
 }
 

@@ -17,3 +17,6 @@ export const mainOf = (tenantId: string): string =>
 export const AT_STAKE = 'at-stake/';
 
 export const atStakeOf = (tenantId: string): string => `${AT_STAKE}${tenantId}`;
+
+/** Prefix of the settings with results of comparisons, each of which names its tenant. */
+export const COMPARISONS = 'comparison/';

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 import { endThread, stopFlag } from '../store/stop-flag.js';
 import type { Store } from '../store/store.js';
+import { COMPARISONS } from './cell-names.js';
 import { dealt, gathered } from './comparison.js';
 import type {
   ComparisonResult,
@@ -33,9 +34,6 @@ const MOST_MEGABYTES = 1024;
 const YOUNG_MEGABYTES = 96;
 const RECORDS_AT_ONCE = 1000;
 const CHARACTERS_AT_ONCE = 1_048_576;
-
-/** Setting of the registry that stores a result. */
-const NAME = 'comparison/';
 
 /** The tenant has as many comparisons waiting as it may. */
 export class TooManyComparisons extends Error {
@@ -157,17 +155,27 @@ export class Comparisons {
         this.#end(entry, { status: 'FAILED', reason: 'The simulation was deleted' });
   }
 
+  /** Forgets those of a tenant that is erased. */
+  async eraseTenant(tenantId: string): Promise<void> {
+    await this.#forget([...this.#entries.values()].filter((entry) => entry.comparison.tenantId === tenantId));
+    this.#startNext();
+  }
+
   /** Ends the threads. */
   async close(): Promise<void> {
+    await this.#forget([...this.#entries.values()]);
+  }
+
+  async #forget(entries: readonly Entry[]): Promise<void> {
+    for (const { comparison } of entries) this.#entries.delete(comparison.id);
     await Promise.all(
-      [...this.#entries.values()].map(async (entry) => {
+      entries.map(async (entry) => {
         const { threads } = entry;
         entry.threads = [];
         for (const waiter of entry.waiters) waiter();
         await Promise.all(threads.map(({ worker, stop }) => endThread(worker, stop)));
       }),
     );
-    this.#entries.clear();
   }
 
   #of(tenantId: string, status: ComparisonStatus): Entry[] {
@@ -315,7 +323,7 @@ export class Comparisons {
     for (const waiter of waiters) waiter();
     const { registry } = this.#store;
     registry
-      .saveSetting(`${NAME}${comparison.id}`, JSON.stringify(comparison))
+      .saveSetting(`${COMPARISONS}${comparison.id}`, JSON.stringify(comparison))
       // From here on the registry has it.
       .then(() => this.#entries.delete(comparison.id))
       .catch((error: unknown) => {
@@ -329,9 +337,9 @@ export class Comparisons {
     const now = this.#clockMs();
     for (const [id, { comparison }] of this.#entries)
       if (isOver(comparison) && comparison.keptUntil <= now) this.#entries.delete(id);
-    for (const [name, text] of registry.settings(NAME))
-      if (text !== '' && (JSON.parse(text) as Comparison).keptUntil <= now)
-        registry.saveSetting(name, '').catch(() => undefined);
+    for (const [name, text] of registry.settings(COMPARISONS))
+      if ((JSON.parse(text) as Comparison).keptUntil <= now)
+        registry.deleteSetting(name).catch(() => undefined);
   }
 }
 
@@ -342,6 +350,6 @@ const isOver = ({ status }: Pick<Comparison, 'status'>): boolean =>
   status !== 'QUEUED' && status !== 'RUNNING';
 
 function keptIn(registry: Registry, id: string): Comparison | undefined {
-  const text = registry.setting(`${NAME}${id}`);
-  return text === undefined || text === '' ? undefined : (JSON.parse(text) as Comparison);
+  const text = registry.setting(`${COMPARISONS}${id}`);
+  return text === undefined ? undefined : (JSON.parse(text) as Comparison);
 }

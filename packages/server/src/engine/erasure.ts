@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.js';
-import { atStakeOf } from './cell-names.js';
+import { atStakeOf, COMPARISONS } from './cell-names.js';
 import { clockName } from './clock-keeper.js';
 
 /** Settings of key pairs, each of which names its tenant. */
@@ -7,7 +7,7 @@ const KEY_PAIRS = 'key-pair:';
 
 /**
  * Removes every row of a tenant (D170): its simulations with their journals, history, checkpoints and settings, its webhooks, its answers,
- * its key pairs, its API keys and itself. No simulation of it may be open. Readers find no data when this resolves; rows of journals and
+ * its key pairs, its comparisons, its API keys and itself. No simulation of it may be open. Readers find no data when this resolves; rows of journals and
  * history are removed in the background. The tenant's own row is removed last, so that an interrupted erasure can be repeated.
  */
 export async function eraseTenant({ registry, journal, webhooks }: Store, tenantId: string): Promise<void> {
@@ -20,9 +20,9 @@ export async function eraseTenant({ registry, journal, webhooks }: Store, tenant
     await registry.deleteSetting(clockName(id));
   }
   await journal.deleteAnswers(tenantId);
-  for (const [name, text] of registry.settings(KEY_PAIRS)) {
-    const pair = JSON.parse(text) as { readonly tenantId?: string } | null;
-    if (pair?.tenantId === tenantId) await registry.deleteSetting(name);
+  for (const [name, text] of [...registry.settings(KEY_PAIRS), ...registry.settings(COMPARISONS)]) {
+    const named = JSON.parse(text) as { readonly tenantId?: string } | null;
+    if (named?.tenantId === tenantId) await registry.deleteSetting(name);
   }
   await registry.deleteSetting(atStakeOf(tenantId));
   await registry.deleteTenant(tenantId);

@@ -210,6 +210,17 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(one.status).toBe('DONE');
   });
 
+  it('getComparison: a tenant of the name of an erased one gets nothing of its comparisons', async () => {
+    const { id } = await simulation();
+    const body = { variants: [{ name: 'same' }] };
+    const { comparisonId } = await compared(id, body);
+    const running = (await compare(id, body)).body;
+    await test.app.eraseTenant('tenant-1');
+    for (const one of [comparisonId, running.comparisonId])
+      expect((await owner.get(`/v1/comparisons/${String(one)}`)).status).toBe(404);
+    expect(test.store.registry.settings('comparison/')).toEqual([]);
+  });
+
   it('begins and ends at snapshots of the simulation', async () => {
     const { id, client, portfolioId } = await simulation();
     await pushQuote(client);

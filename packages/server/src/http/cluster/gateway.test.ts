@@ -63,7 +63,7 @@ describe('A gateway', () => {
         bearer: () => Promise.resolve(asker),
         keyPair: () => Promise.resolve(asker),
         ticket: () => asker,
-        organizer: () => undefined,
+        organizer: () => Promise.resolve(undefined),
         refresh: () => Promise.resolve(),
       },
       answerNode: () => Promise.resolve(undefined),

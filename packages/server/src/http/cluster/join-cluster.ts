@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as later } from 'node:timers/promises';
 import type { Access } from '../../access/access.js';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
@@ -103,13 +104,22 @@ function followRegistry({ ownership, simulations, access, keyPairs, competitions
 }
 
 function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
-  let refreshed = -Infinity;
+  let begunAt = -Infinity;
+  let next: Promise<void> | undefined;
+  /** Reads changes of other nodes that were made before the call. Calls share the next read. */
+  const refresh = (): Promise<void> =>
+    (next ??= later(Math.max(0, begunAt + REFRESH_MS - performance.now()), undefined, { ref: false }).then(
+      () => {
+        next = undefined;
+        begunAt = performance.now();
+        return ownership.refreshRegistry().catch(() => undefined);
+      },
+    ));
   /** Retries with the latest changes of other nodes. */
   async function known<T>(find: () => T | undefined | Promise<T | undefined>): Promise<T | undefined> {
     const found = await find();
-    if (found !== undefined || performance.now() - refreshed < REFRESH_MS) return found;
-    refreshed = performance.now();
-    await ownership.refreshRegistry().catch(() => undefined);
+    if (found !== undefined) return found;
+    await refresh();
     return find();
   }
   const asker = (of: Pick<Principal, 'tenantId' | 'simulationId'> | undefined): Asker | undefined =>
@@ -121,8 +131,8 @@ function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
       const tenantId = tenantOfTicket(ticket);
       return tenantId === undefined ? undefined : { tenantId, simulationId: '' };
     },
-    organizer: (competitionId: string) => competitions.organizerOf(competitionId),
-    refresh: () => known(() => undefined),
+    organizer: (competitionId: string) => known(() => competitions.organizerOf(competitionId)),
+    refresh,
   };
 }
 

@@ -16,7 +16,7 @@ export interface Askers {
   /** Resolves a stream ticket. */
   ticket(ticket: string): Asker | undefined;
   /** The tenant that organizes a competition. */
-  organizer(competitionId: string): string | undefined;
+  organizer(competitionId: string): Promise<string | undefined>;
   /** Reads what other nodes have changed a moment ago. */
   refresh(): Promise<unknown>;
 }
@@ -48,7 +48,7 @@ export async function tenantOf(
   if (path === TOKEN) await askers.refresh();
   if (OF_ANY_NODE.test(path)) return undefined;
   const competition = COMPETITION.exec(path)?.[1];
-  const organizer = competition === undefined ? undefined : askers.organizer(competition);
+  const organizer = competition === undefined ? undefined : await askers.organizer(competition);
   if (organizer !== undefined) return organizer;
   const asker = await askerOf(path, query, headers, askers);
   if (asker === undefined) return undefined;

@@ -67,9 +67,7 @@ export function competitionHandlers(
       const { at } = kept.note.result ?? {};
       return competitionOf(kept, status, { isOrganizer, now: at as undefined, isPaused: false });
     }
-    const running = await competitions.marketOf(kept);
-    const isPaused = running.phase === 'PAUSED';
-    return competitionOf(kept, status, { isOrganizer, now: running.market.now(), isPaused });
+    return competitionOf(kept, status, { isOrganizer, ...(await competitions.stateOf(kept)) });
   };
 
   const mayPublish = (body: { readonly visibility?: string }, principal: Principal): boolean =>

@@ -118,7 +118,7 @@ export const edited = (before: CompetitionBody, changes: UpdateCompetitionBody):
 export function competitionOf(
   kept: KeptCompetition,
   status: Status,
-  { isOrganizer, now, isPaused }: { isOrganizer: boolean; now: Instant | undefined; isPaused: boolean },
+  { isOrganizer, now, isPaused }: { isOrganizer: boolean; now?: Instant | undefined; isPaused: boolean },
 ): Competition {
   const { note, entries } = kept;
   const { name, market, rules, scoring, entry, capacity, visibility } = note.shown as CompetitionBody;
