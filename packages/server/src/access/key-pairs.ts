@@ -123,6 +123,13 @@ export class KeyPairs {
     await Promise.all(pairs.map(({ keyId }) => this.revoke(keyId)));
   }
 
+  /** Ends the pairs of a tenant whose rows are being erased. */
+  forgetTenant(tenantId: string): void {
+    for (const { keyId, tenantId: owner } of [...this.#pairs.values()])
+      if (owner === tenantId) this.#pairs.delete(keyId);
+    for (const listener of this.#listeners) listener();
+  }
+
   /** Calls after a pair, or a key or token that one derives from, was revoked. Returns a function that unsubscribes. */
   onRevocation(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -229,6 +229,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('webhookFigures', () => webhooks.figures());
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   app.decorate('eraseTenant', async (tenantId: string) => {
+    keyPairs.forgetTenant(tenantId);
     await comparisons.eraseTenant(tenantId);
     await competitions.eraseTenant(tenantId);
     await deps.simulations.eraseTenant(tenantId);

@@ -313,6 +313,20 @@ describe('erasure of a tenant', () => {
     const { rows } = (await organizer.get(`${other.path}/leaderboard`)).body as { rows: Body[] };
     expect(rows.map(({ displayName }) => displayName as string).sort()).toEqual(['Ann', 'Leo']);
   });
+
+  it('ends its key pairs: a later tenant of its name has the same portfolio ids', async () => {
+    const open = async (): Promise<string> => {
+      const leaver = test.as({ tenantId: 'leaver of keys' });
+      const account = { accountId: '11111111-1111-4111-8111-111111111111' };
+      return ((await openPortfolio(leaver, account)) as { portfolioId: string }).portfolioId;
+    };
+    const portfolioId = await open();
+    const send = alpacaSender(test, await keyPairOf(test.as({ tenantId: 'leaver of keys' }), portfolioId));
+    expect((await send('GET', '/v2/account')).status).toBe(200);
+    await test.app.eraseTenant('leaver of keys');
+    expect(await open()).toBe(portfolioId);
+    expect((await send('GET', '/v2/account')).status).toBe(401);
+  });
 });
 
 describe('crashes', () => {

@@ -7,7 +7,7 @@ const calendar = calendarById('XNYS');
 const minute = (time: string): number => Date.parse(time) / 60_000;
 const mark = (time: string, dollars: number): MinuteMark => ({
   minute: minute(time),
-  price: Price.of(dollars),
+  price: Price.of(String(dollars)),
 });
 
 /** A reader of these marks, and the number of marks that it returned. */
@@ -27,7 +27,7 @@ it('pushedCloses: reads one or two marks a day, however many there are', async (
   const to = Date.parse('2025-02-01T05:00:00Z');
   const marks = Array.from({ length: (to - from) / 60_000 }, (_, index) => ({
     minute: from / 60_000 + index,
-    price: Price.of(index + 1),
+    price: Price.of(String(index + 1)),
   }));
   const { marksIn, rows } = read(marks);
   const closes = await pushedCloses(marksIn, calendar, { from, to });
@@ -52,9 +52,9 @@ it('pushedCloses: leaves out days without a mark in the session and sessions tha
   ]);
   const until = (to: string, from = '2024-12-25T00:00:00Z') =>
     pushedCloses(marksIn, calendar, { from: Date.parse(from), to: Date.parse(to) });
-  const first = { at: Date.parse('2025-01-02T14:30:00Z'), close: Price.of(2) };
-  const second = { at: Date.parse('2025-03-11T13:30:00Z'), close: Price.of(6) };
-  const third = { at: Date.parse('2025-03-12T13:30:00Z'), close: Price.of(7) };
+  const first = { at: Date.parse('2025-01-02T14:30:00Z'), close: Price.of('2') };
+  const second = { at: Date.parse('2025-03-11T13:30:00Z'), close: Price.of('6') };
+  const third = { at: Date.parse('2025-03-12T13:30:00Z'), close: Price.of('7') };
   expect(await until('2025-03-12T20:00:00Z')).toEqual([first, second, third]);
   expect(await until('2025-03-12T19:59:59.999Z')).toEqual([first, second]);
   expect(await until('2025-03-12T20:00:00Z', '2025-01-02T14:30:00.001Z')).toEqual([second, third]);
