@@ -3,16 +3,11 @@ import type { Ownership } from '../store/ownership.js';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
 import { projectRecord } from '../store/projection.js';
 import type { Store } from '../store/store.js';
+import { gate } from '../testing/gate.js';
 import { newDatabase } from '../testing/test-database.js';
 import { TenantPlacement } from './tenant-placement.js';
 
 const TENANT = 'tenant-1';
-
-/** A promise that a test resolves. */
-function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  return { passed: new Promise((resolve) => (open = resolve)), open: () => open() };
-}
 
 describe('The placement of tenants', () => {
   const stores: Store[] = [];

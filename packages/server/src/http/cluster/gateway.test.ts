@@ -7,6 +7,7 @@ import { TenantPlacement } from '../../cluster/tenant-placement.js';
 import type { Ownership } from '../../store/ownership.js';
 import { openPostgresStore } from '../../store/postgres/postgres-store.js';
 import { projectRecord } from '../../store/projection.js';
+import { gate } from '../../testing/gate.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { refuse } from '../answer.js';
 import { UNDER_WAY } from '../idempotency.js';
@@ -24,6 +25,8 @@ describe('A gateway', () => {
   let url: string;
   const notes: string[] = [];
   const ends: (() => unknown)[] = [];
+  /** The node can load a tenant. */
+  let mayEnter: Promise<void>;
   /** Answers a request on that node. */
   let local: (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -50,7 +53,7 @@ describe('A gateway', () => {
     await owning.look();
     const placement = new TenantPlacement(owning, false);
     placement.open({
-      enter: () => Promise.resolve(),
+      enter: () => mayEnter,
       dismiss: () => undefined,
       leave: () => Promise.resolve(),
     });
@@ -70,10 +73,11 @@ describe('A gateway', () => {
       note: (text) => notes.push(text),
     });
     server.on('request', (request, response) => gateway.handle(request, response, local));
-    return { url: at, ownership: owning, placement };
+    return { url: at, ownership: owning, placement, server };
   }
 
   beforeEach(async () => {
+    mayEnter = Promise.resolve();
     database = await newDatabase();
     const owner = await open('a');
     ({ ownership, url } = owner);
@@ -155,5 +159,36 @@ describe('A gateway', () => {
     local = (_, response) =>
       response.writeHead(409, { 'content-length': underWay.text.length }).end(underWay.text);
     expect((await place()).status).toBe(409);
+  });
+
+  it('drops a forwarded request whose sender has left before the tenant was loaded, so that it does not delay a handover', async () => {
+    const { url: at, placement, server } = await open('b');
+    await ownership.give([TENANT], undefined);
+    const [isAsked, isLeft] = [gate(), gate()];
+    server.prependOnceListener('request', (_, response: ServerResponse) => {
+      response.once('close', isLeft.open);
+      isAsked.open();
+    });
+    const isLoaded = gate();
+    mayEnter = isLoaded.passed;
+    let served = 0;
+    local = () => served++;
+    const leaving = new AbortController();
+    const headers = signedHeaders(KEY, 'GET', '/v1/orders', {
+      from: 'c',
+      tenantId: TENANT,
+      client: '127.0.0.1',
+    });
+    const asked = fetch(`${at}/v1/orders`, { headers, signal: leaving.signal });
+    await isAsked.passed;
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await isLeft.passed;
+    isLoaded.open();
+    expect(await placement.serves(TENANT)).toBe(true);
+    const began = performance.now();
+    await placement.handOverAll(() => undefined);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(served).toBe(0);
   });
 });
