@@ -3,6 +3,10 @@ export interface Queued {
   place: number;
 }
 
+interface Candidate<T> extends Queued {
+  readonly element: T;
+}
+
 /** A binary heap with removal from the middle: first is the least by `before`. `before` must be a total order. */
 export class PriorityQueue<T extends Queued> {
   private readonly heap: T[] = [];
@@ -32,22 +36,20 @@ export class PriorityQueue<T extends Queued> {
   /** The first elements in order, at most `most`. */
   *inOrder(most: number): Generator<T, void, undefined> {
     /** Each is the least of its subtree; the next element is among them. */
-    const candidates = this.heap.slice(0, 1);
+    const candidates = new PriorityQueue<Candidate<T>>((a, b) => this.before(a.element, b.element));
+    const consider = (place: number): void => {
+      const element = this.heap[place];
+      if (element !== undefined) candidates.add({ element, place: -1 });
+    };
+    consider(0);
     for (let given = 0; given < most; given++) {
-      let least = 0;
-      for (let i = 1; i < candidates.length; i++) {
-        const [candidate, best] = [candidates[i], candidates[least]];
-        if (candidate !== undefined && best !== undefined && this.before(candidate, best)) least = i;
-      }
-      const element = candidates[least];
-      if (element === undefined) return;
-      yield element;
-      const last = candidates.pop();
-      if (last !== undefined && least < candidates.length) candidates[least] = last;
-      for (const child of [2 * element.place + 1, 2 * element.place + 2]) {
-        const below = this.heap[child];
-        if (below !== undefined) candidates.push(below);
-      }
+      const least = candidates.first();
+      if (least === undefined) return;
+      candidates.remove(least);
+      const { place } = least.element;
+      yield least.element;
+      consider(2 * place + 1);
+      consider(2 * place + 2);
     }
   }
 

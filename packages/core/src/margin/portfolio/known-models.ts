@@ -1,16 +1,12 @@
-import type { CashDividend } from '../../corporate-actions/corporate-action.js';
-import type { OptionContract } from '../../instruments/option.js';
-import type { Instant } from '../../values/instant.js';
+import type { Conditions } from '../../options/model/conditions.js';
+import type { OptionTerms } from '../../options/model/option-terms.js';
 import type { Price } from '../../values/price.js';
 
 /** An option of a book with the model inputs of its values. */
 export interface ModeledOption {
-  readonly contract: OptionContract;
-  /** Of its underlying. */
-  readonly dividends: readonly CashDividend[];
-  /** Value of a contract's shares per point of its multiplier (D89). */
-  readonly spot: Price;
-  readonly settlement: Instant;
+  readonly terms: OptionTerms;
+  /** Conditions of its series after a move of the underlying, now or on the next day. */
+  readonly conditionsAt: (move: number, tradingDays: number) => Conditions;
   readonly volatility: number;
   /** Values computed so far: by the move of the underlying, and with more shifts by all of them. */
   readonly values: Map<number | string, Price>;

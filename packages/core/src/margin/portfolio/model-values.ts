@@ -32,7 +32,8 @@ export class ModelValues {
   private readonly underlyings = new Map<string, Underlying>();
   /** By underlying: its inputs of the model but its price, as text. */
   private readonly inputs = new Map<string, string>();
-  private readonly conditions = new Map<string, Conditions>();
+  /** By underlying, spot and settlement. */
+  private readonly series = new Map<string, ModeledOption['conditionsAt']>();
   private readonly nextDay: Instant;
 
   constructor(terms: MarginTerms, market: BookMarket) {
@@ -67,10 +68,10 @@ export class ModelValues {
     const settlement = settlesAt(instrument, this.terms.calendar);
     const given = this.market.volatility?.(holding);
     const modeled = (): ModeledOption => {
-      const option = { contract: instrument, dividends: underlying.dividends, spot, settlement };
-      const conditions = this.conditionsAt(option, 0, this.terms.asOf);
-      const volatility = given ?? impliedVolatility(optionTermsOf(instrument), conditions, dollarsOf(mark));
-      return { ...option, volatility, values: new Map() };
+      const conditionsAt = this.seriesOf(instrument.underlying, spot, settlement);
+      const terms = optionTermsOf(instrument);
+      const volatility = given ?? impliedVolatility(terms, conditionsAt(0, 0), dollarsOf(mark));
+      return { terms, conditionsAt, volatility, values: new Map() };
     };
     const { models } = this.terms;
     const option =
@@ -110,31 +111,37 @@ export class ModelValues {
     const key = volatilityBps === 0 && tradingDays === 0 ? move : `${move} ${volatilityBps} ${tradingDays}`;
     const known = option.values.get(key);
     if (known !== undefined) return known;
-    const now = tradingDays === 0 ? this.terms.asOf : this.nextDay;
     const volatility =
       volatilityBps === 0 ? option.volatility : (option.volatility * (10_000 + volatilityBps)) / 10_000;
-    const value = optionPrice(
-      optionTermsOf(option.contract),
-      this.conditionsAt(option, move, now),
-      volatility,
-    );
+    const value = optionPrice(option.terms, option.conditionsAt(move, tradingDays), volatility);
     option.values.set(key, value);
     return value;
   }
 
-  private conditionsAt(
-    { contract, dividends, spot, settlement }: Omit<ModeledOption, 'volatility' | 'values'>,
-    move: Move,
-    now: Instant,
-  ): Conditions {
-    const key = `${contract.underlying} ${spot} ${settlement} ${move} ${now}`;
-    const known = this.conditions.get(key);
+  /** Conditions of the series on an underlying that settle at one instant: computed once for each move. */
+  private seriesOf(symbol: string, spot: Price, settlement: Instant): ModeledOption['conditionsAt'] {
+    const key = `${symbol} ${spot} ${settlement}`;
+    const known = this.series.get(key);
     if (known !== undefined) return known;
-    const moved = spot + multiplyDivide(spot, move, WHOLE_MOVE, 'half-up');
     const { rate } = this.market;
-    const price = Price.ofUnits(Math.max(LEAST_PRICE, moved));
-    const conditions = conditionsOf({ price, now, rate, dividends }, settlement, this.terms.calendar);
-    this.conditions.set(key, conditions);
-    return conditions;
+    const { dividends } = this.underlying(symbol);
+    const { asOf, calendar } = this.terms;
+    const { nextDay } = this;
+    const today = new Map<Move, Conditions>();
+    const tomorrow = new Map<Move, Conditions>();
+    const conditionsAt = (move: Move, tradingDays: number): Conditions => {
+      const ofDay = tradingDays === 0 ? today : tomorrow;
+      let conditions = ofDay.get(move);
+      if (conditions === undefined) {
+        const moved = spot + multiplyDivide(spot, move, WHOLE_MOVE, 'half-up');
+        const price = Price.ofUnits(Math.max(LEAST_PRICE, moved));
+        const now = tradingDays === 0 ? asOf : nextDay;
+        conditions = conditionsOf({ price, now, rate, dividends }, settlement, calendar);
+        ofDay.set(move, conditions);
+      }
+      return conditions;
+    };
+    this.series.set(key, conditionsAt);
+    return conditionsAt;
   }
 }

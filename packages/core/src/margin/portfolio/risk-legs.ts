@@ -71,7 +71,11 @@ export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
     );
   }
   const change = revalue(leg, own) - revalue(leg, 0);
-  return multiplyTwiceDivide(change, leg.quantity, Math.round(leg.multiplier * 1e6), 1e16, 'half-up');
+  const multiplier = Math.round(leg.multiplier * 1e6);
+  // Whole contracts of whole multipliers: the same quotient in smaller numbers.
+  if (leg.quantity % 1e6 === 0 && multiplier % 1e6 === 0)
+    return multiplyTwiceDivide(change, leg.quantity / 1e6, multiplier / 1e6, 1e4, 'half-up');
+  return multiplyTwiceDivide(change, leg.quantity, multiplier, 1e16, 'half-up');
 }
 
 /** $37.50 for a contract of 100 shares, for a long one at most its value (D115). */
