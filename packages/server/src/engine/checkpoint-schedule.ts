@@ -9,8 +9,8 @@ const RECORDS_BEHIND = 20_000;
 const LINES_FOR_A_RECORD = 10;
 /** The thread reads this many records ahead at a time, so that little work remains when the next checkpoint is due. */
 const RECORDS_AHEAD = 4_000;
-/** Recovery reads this many in negligible time. */
-const NOT_WORTH_IT = 1000;
+/** Recovery reads fewer records than this in negligible time: a checkpoint is not worth it. */
+export const WORTH_A_CHECKPOINT = 1000;
 
 /** Decides when a checkpoint of a simulation is made. */
 export class CheckpointSchedule {
@@ -56,7 +56,7 @@ export class CheckpointSchedule {
 
   /** Leaves one, so that the next start reads little. */
   async atTheEnd(seq: number): Promise<void> {
-    if (seq - this.#seq < NOT_WORTH_IT) return;
+    if (seq - this.#seq < WORTH_A_CHECKPOINT) return;
     await this.#checkpoints.make(this.#simulationId).catch(() => 0);
   }
 }

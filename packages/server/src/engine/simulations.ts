@@ -30,6 +30,8 @@ import { EVENT_TAGS, settingsOf } from '../store/registry.js';
 import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
 import { MARKET_TENANT } from '../store/ownership.js';
 import type { Store } from '../store/store.js';
+import { NO_CHECKPOINTS } from '../store/checkpoints.js';
+import { WORTH_A_CHECKPOINT } from './checkpoint-schedule.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { commandsToMeet } from './market-change.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
@@ -1314,6 +1316,14 @@ async function register(
   return config;
 }
 
+/** The store without checkpoints for a short journal, which is read from its beginning: thousands are opened when a node is lost. */
+function readFrom({ journal, checkpoints }: Store, id: string): Pick<Store, 'journal' | 'checkpoints'> {
+  const last = journal.lastSeq(id);
+  // 0 also if another node owns the simulation.
+  const isShort = last > 0 && last < WORTH_A_CHECKPOINT;
+  return { journal, checkpoints: isShort ? NO_CHECKPOINTS : checkpoints };
+}
+
 async function openSimulation(
   ground: SharedDependencies,
   { id, tenantId, config }: Omit<StoredSimulation, 'tenantId'> & Pick<SimulationInfo, 'tenantId'>,
@@ -1329,7 +1339,8 @@ async function openSimulation(
   if (config.start < Instant.first || config.start > Instant.last)
     throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
   const origin = originOf(config);
-  const { brokerage, seq, checkpointSeq } = forked ?? (await recover(store, id, rules, origin, known));
+  const { brokerage, seq, checkpointSeq } =
+    forked ?? (await recover(readFrom(store, id), id, rules, origin, known));
   const { state } = brokerage;
   const { fork } = config;
   const isBeginning = fork?.sequence === seq;
