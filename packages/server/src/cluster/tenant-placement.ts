@@ -138,16 +138,20 @@ export class TenantPlacement {
 
   /** The node that should have a tenant. */
   async #preferred(tenantId: string): Promise<ClusterNode | undefined> {
+    return (await this.#preference())(tenantId);
+  }
+
+  /** Finds the node that should have a tenant, as of now. */
+  async #preference(): Promise<(tenantId: string) => ClusterNode | undefined> {
     const candidates = this.#candidates();
-    if (!this.#isByMarket || tenantId === MARKET_TENANT) return preferredNode(tenantId, candidates);
+    if (!this.#isByMarket) return (tenantId) => preferredNode(tenantId, candidates);
     const { owned, incarnation } = this.#ownership;
     const leader = owned.has(MARKET_TENANT)
       ? incarnation
       : (await this.#ownership.placementOf(MARKET_TENANT))?.incarnation;
-    return (
-      candidates.find((node) => node.incarnation === leader && node.unfit.length === 0) ??
-      preferredNode(MARKET_TENANT, candidates)
-    );
+    const ofMarket = preferredNode(MARKET_TENANT, candidates);
+    const leading = candidates.find((node) => node.incarnation === leader && node.unfit.length === 0);
+    return (tenantId) => (tenantId === MARKET_TENANT ? ofMarket : (leading ?? ofMarket));
   }
 
   /** Nodes that may acquire tenants. */
@@ -168,10 +172,12 @@ export class TenantPlacement {
   async takeFree(): Promise<void> {
     if (this.#isStopping || this.#residents === undefined) return;
     const free = await this.#ownership.freeTenants();
+    if (free.length === 0) return;
     const { incarnation } = this.#ownership;
     const own: string[] = [];
+    const preferredFor = await this.#preference();
     for (const tenantId of free) {
-      const preferred = await this.#preferred(tenantId);
+      const preferred = preferredFor(tenantId);
       if (preferred?.incarnation === incarnation) own.push(tenantId);
       // It acquires the tenant at this moment, and refuses requests if it does not.
       else if (preferred !== undefined) this.#known.set(tenantId, preferred.incarnation);
@@ -241,11 +247,10 @@ export class TenantPlacement {
     const own = [...this.#served].filter((tenantId) => tenantId !== MARKET_TENANT);
     const most = Math.max(1, Math.ceil(own.length / MOVED_PART));
     const { incarnation } = this.#ownership;
-    const misplaced: string[] = [];
-    for (const tenantId of own) {
-      const preferred = await this.#preferred(tenantId);
-      if (preferred !== undefined && preferred.incarnation !== incarnation) misplaced.push(tenantId);
-    }
+    const preferredFor = await this.#preference();
+    const misplaced = own.filter(
+      (tenantId) => (preferredFor(tenantId)?.incarnation ?? incarnation) !== incarnation,
+    );
     await this.#handOver(misplaced.slice(0, most), tell);
   }
 
@@ -307,8 +312,9 @@ export class TenantPlacement {
     tell: (node: ClusterNode, tenantIds: readonly string[]) => void,
   ): Promise<void> {
     const parts = new Map<ClusterNode | undefined, string[]>();
+    const preferredFor = await this.#preference();
     for (const tenantId of tenantIds) {
-      const next = await this.#preferred(tenantId);
+      const next = preferredFor(tenantId);
       const to = next?.incarnation === this.#ownership.incarnation ? undefined : next;
       parts.set(to, [...(parts.get(to) ?? []), tenantId]);
     }

@@ -53,7 +53,6 @@ export class BlockReader {
     this.#originOf = originOf;
     this.#firstBlocks = new SharedQuestion(database, {
       text: FIRST_BLOCKS,
-      name: 'first-blocks',
       most: JOURNALS_AT_A_TIME,
       patienceMs: PAGE_MS,
     });

@@ -52,7 +52,6 @@ export class CheckpointTable {
     this.#originOf = originOf;
     this.#made = new SharedQuestion(database, {
       text: CHECKPOINTS,
-      name: 'checkpoints',
       most: CELLS_AT_A_TIME,
     });
   }

@@ -9,8 +9,6 @@ interface Question {
    * `asked`, from 1.
    */
   readonly text: string;
-  /** The statement is prepared under this name. */
-  readonly name: string;
   /** Questions at a time. */
   readonly most: number;
   /** Longest wait for an answer; absent = that of the connection. */
@@ -45,9 +43,9 @@ export class SharedQuestion<Values extends readonly unknown[], Row extends pg.Qu
   }
 
   async #askFor(all: readonly Values[]): Promise<readonly (readonly Row[])[]> {
-    const { text, name, patienceMs } = this.#question;
+    const { text, patienceMs } = this.#question;
     const columns = (all[0] ?? []).map((_, column) => all.map((values) => values[column]));
-    const rows = await this.#database.ask<Row & { readonly asked: string }>(text, columns, patienceMs, name);
+    const rows = await this.#database.ask<Row & { readonly asked: string }>(text, columns, patienceMs);
     const answers: Row[][] = all.map(() => []);
     for (const row of rows) answers[Number(row.asked) - 1]?.push(row);
     return answers;

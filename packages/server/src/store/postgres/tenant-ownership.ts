@@ -107,7 +107,6 @@ export class TenantOwnership implements Ownership {
     this.#database = new QuestionConnection(address);
     this.#placementOf = new SharedQuestion(this.#database, {
       text: PLACEMENT_OF,
-      name: 'placement-of',
       most: TENANTS_AT_A_TIME,
     });
     this.#incarnation = parts.incarnation;
