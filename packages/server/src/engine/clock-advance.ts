@@ -2,6 +2,7 @@ import { hasInterestIn, Instant, symbolsTraded, WHOLE_MARKET } from '@sandpit/co
 import type { Brokerage, Quote } from '@sandpit/core';
 import type { Feed, HaltNews, MarketEvent } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
+import type { Pace } from './slice.js';
 import { Slice } from './slice.js';
 import type { CommandExecutor } from './command-executor.js';
 import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
@@ -9,12 +10,6 @@ import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
 /** For longer advances than this, a feed that computes its quotes reports them by the minute. */
 const LONGEST_BY_THE_SECOND_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-
-/** Work that yields to others regularly. */
-export interface Pace {
-  /** Yields the event loop when its slice is over. */
-  breathe(): Promise<void>;
-}
 
 export interface WalkOptions {
   readonly pace?: Pace;
@@ -96,7 +91,7 @@ export class ClockAdvance {
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
       for (let due = next(); due !== undefined; due = next()) {
         if (inclusive ? due > limit : due >= limit) return false;
-        this.#executor.advance(due);
+        await this.#executor.advanceInSlices(due, pace);
         if (isEnough()) return true;
         await pace.breathe();
       }

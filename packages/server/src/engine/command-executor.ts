@@ -5,8 +5,9 @@ import { isLive } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
 import { computesQuotes } from '../feeds/feed.js';
+import type { Pace } from './slice.js';
 
-/** Portfolios whose margin is checked before other work has a turn. */
+/** Portfolios whose margin is checked before timers have a turn. */
 const LOOKS_AT_ONCE = 32;
 
 /** Commands that are accepted while the disk is full. */
@@ -101,12 +102,23 @@ export class CommandExecutor {
    * Runs what is due at this instant, or the first slice of it. If nothing is due, checks the margin of the next portfolios in rotation.
    */
   advance(due: Instant): void {
+    const parts = this.#partsDue(due);
+    while (parts.next().done !== true);
+  }
+
+  /** The same, with a turn for other work between two portfolios: no other command of this simulation may be executed meanwhile. */
+  async advanceInSlices(due: Instant, pace: Pace): Promise<void> {
+    const parts = this.#partsDue(due);
+    while (parts.next().done !== true) await pace.breathe();
+  }
+
+  *#partsDue(due: Instant): Generator<undefined> {
     const at = Instant.max(due, this.#brokerage.state.now);
     const next = this.#brokerage.nextDue();
     if (next === undefined || next > at) {
       const judged = this.#brokerage.nextJudgment();
       if (judged !== undefined && judged <= at) this.execute<'JudgeEntry'>({ type: 'JudgeEntry' }, at);
-      else this.#lookAtMargin(at);
+      else yield* this.#lookAtMargin(at);
       return;
     }
     this.#refreshFor({ type: 'AdvanceClock' }, at);
@@ -115,9 +127,11 @@ export class CommandExecutor {
     if (still !== undefined && still <= at) this.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
   }
 
-  #lookAtMargin(at: Instant): void {
-    for (const portfolioId of this.#brokerage.toLookAt(at, this.#isComputed, LOOKS_AT_ONCE))
+  *#lookAtMargin(at: Instant): Generator<undefined> {
+    for (const portfolioId of this.#brokerage.toLookAt(at, this.#isComputed, LOOKS_AT_ONCE)) {
       this.execute<'LookAtMargin'>({ type: 'LookAtMargin', portfolioId }, at);
+      yield;
+    }
   }
 
   get #isComputed(): boolean {

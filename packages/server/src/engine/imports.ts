@@ -16,8 +16,8 @@ import type { FileLine, FiledSimulation } from './simulation-file.js';
 import { Slice } from './slice.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
-/** Characters of records that wait to become durable while a file is entered. */
-const MOST_WAITING = 1024 * 1024;
+/** Characters of records that wait to become durable while a file is entered: commits of others wait for theirs. */
+const MOST_WAITING = 256 * 1024;
 /** A thread that has verified no record for this long is stuck. */
 const STALLED_MS = 60_000;
 const RETRY_MS = 1000;

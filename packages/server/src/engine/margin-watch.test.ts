@@ -17,7 +17,7 @@ async function synthetic() {
     await simulations.close();
     await store.close();
   };
-  return { main, store };
+  return { main, market: simulations.market, store };
 }
 
 const valueIn = ({ brokerage }: Simulation, portfolioId: string) => {
@@ -87,6 +87,21 @@ describe('the margin watch on computed quotes (D119)', () => {
     expect(told[0]).toBeGreaterThanOrEqual(breach);
     expect(told[0]).toBeLessThanOrEqual(breach + 2 * SECOND);
     expect((await verifyJournal(store, main.id)).problems).toEqual([]);
+  });
+
+  it('yields between the portfolios that it checks at one instant', async () => {
+    const { market } = await synthetic();
+    for (let i = 0; i < 3; i += 1) await nearlyTooMuch(market, 'TQQQ');
+    const step = await market.beginStep();
+    await step.open([]);
+    const due: number[] = [];
+    const breathe = (): Promise<void> => {
+      due.push(market.brokerage.state.watch.portfolios.size);
+      return Promise.resolve();
+    };
+    await step.advance(Instant.ofMs(market.now() + 5 * SECOND), { pace: { breathe } });
+    step.commit();
+    expect(due.join('')).toContain('210');
   });
 
   it('skips portfolios far from a call', async () => {

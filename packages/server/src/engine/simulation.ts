@@ -438,10 +438,12 @@ export class Simulation implements Follower {
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
     const { brokerage } = this;
     brokerage.follow(seq);
-    const isOfInterest = ({ symbol }: Quote): boolean =>
-      listsSymbols || hasInterestIn(brokerage.state, symbol);
-    const kept = quotes.filter(isOfInterest);
-    const others = kept.length === quotes.length ? [] : quotes.filter((quote) => !isOfInterest(quote));
+    const kept: Quote[] = [];
+    const others: Quote[] = [];
+    for (const quote of quotes) {
+      const isOfInterest = listsSymbols || hasInterestIn(brokerage.state, quote.symbol);
+      (isOfInterest ? kept : others).push(quote);
+    }
     if (others.length > 0)
       this.#executor.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: others, pushed: false }, at);
     if (kept.length > 0)

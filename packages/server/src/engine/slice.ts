@@ -6,8 +6,14 @@ import { LONG_WORK } from './long-work.js';
  */
 const SLICE_MS = 2;
 
+/** Work that yields to others regularly. */
+export interface Pace {
+  /** Yields the event loop when its slice is over. */
+  breathe(): Promise<void>;
+}
+
 /** A long piece of work, cut into slices. */
-export class Slice {
+export class Slice implements Pace {
   readonly #startedMs = performance.now();
   #began = this.#startedMs;
 

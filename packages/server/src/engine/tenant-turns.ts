@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pace } from './clock-advance.js';
+import type { Pace } from './slice.js';
 
 /** Maximum time that steps hold the event loop before other work has a turn, ms. */
 const SLICE_MS = 2;

@@ -34,8 +34,8 @@ export interface Tail {
   readonly isBeginning?: boolean;
 }
 
-/** Blocks fetched at a time: at most some 2 MB together, except for single records that are larger. */
-const FETCHED_AT_A_TIME = 32;
+/** Blocks fetched at a time: at most some 400 kB together, except for single records that are larger, so that exports block the loop briefly. */
+const FETCHED_AT_A_TIME = 8;
 
 const COLUMNS = 'k, simulation, first, last, epoch, hash, data';
 
