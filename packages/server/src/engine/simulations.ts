@@ -915,7 +915,10 @@ export class Simulations {
     id = randomUUID() as string,
   ): Promise<Simulation> {
     if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
-    const whole = withChance(config);
+    // On a live feed there is one clock, which a delayed plan sets behind real time (D183).
+    const start =
+      config.feed === 'live' ? Instant.min(Instant.ofMs(config.start), this.market.now()) : config.start;
+    const whole = withChance({ ...config, start });
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     const { mask } = furnished.feed;
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));

@@ -150,6 +150,9 @@ it('two simulations with more symbols than the plan: refuses the second one and 
   const created = await day.client.post('/v1/simulations', { feed: 'live', clock: 'wall' });
   expect(created.status, created.text).toBe(201);
   const other = day.app.withToken(created.body.token as string);
+  // The clock of this market is a day of the past.
+  const { body: clock } = await other.get('/v1/simulation/clock');
+  expect(clock).toMatchObject({ now: new Date(day.now).toISOString() });
   const { body: account } = await other.post('/v1/accounts/portfolios', {
     accountId: '11111111-1111-4111-8111-111111111111',
     portfolioType: 'CASH',
