@@ -180,7 +180,7 @@ function holding(brokerage: Brokerage, index: number, ticking: number, draw: () 
   }
   // Equity between 25.01 % and 75 % of the positions' value.
   const equity = draw() < 0.1 ? 0.2501 + 0.02 * draw() : 0.27 + 0.48 * draw();
-  state.watch.portfolios.add(result);
+  state.watch.portfolios.set(result, state.now);
   result.balances.SETTLED_CASH = Money.ofUnits(-Math.round(worth * (1 - equity)));
   return result;
 }

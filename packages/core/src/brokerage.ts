@@ -23,7 +23,12 @@ import { doNotExercise, exerciseOption } from './commands/options/exercise-optio
 import { isTrading } from './commands/market/halted.js';
 import { importPositions } from './commands/portfolios/import-positions.js';
 import { haltTrading, liftHalt } from './commands/market/halts.js';
-import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin/margin-watch.js';
+import {
+  checkMargin,
+  nextMarginCheck,
+  portfoliosToCheck,
+  resumeMarginWatch,
+} from './commands/margin/margin-watch.js';
 import {
   announceActions,
   classesInUse,
@@ -79,7 +84,7 @@ import type { PortfolioSnapshot } from './portfolio-snapshot.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { worthOf } from './portfolios/valuation.js';
 import type { Worth } from './portfolios/valuation.js';
-import { bookOf, emptyState, noteMargin, noteMark } from './state.js';
+import { bookOf, emptyState, forgetPastChecks, noteMark } from './state.js';
 import type { State } from './state.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import { Ids } from './values/ids.js';
@@ -191,6 +196,7 @@ export class Brokerage {
   /** Recovery: applies recorded events. */
   apply(events: readonly Event[], at: Instant): void {
     this.state.now = Instant.max(this.state.now, at);
+    forgetPastChecks(this.state);
     for (const event of events) evolve(this.state, event, this.rules.calendar);
   }
 
@@ -199,7 +205,7 @@ export class Brokerage {
     for (const quote of quotes) {
       bookOf(this.state, quote.symbol).setQuote(quote, true);
       wakeConcerned(this.state.multiLegOrdersOn, quote);
-      noteMark(this.state, quote.symbol);
+      noteMark(this.state, quote.symbol, quote.at);
     }
   }
 
@@ -256,16 +262,7 @@ export class Brokerage {
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
     resumeCompetition(d);
-    // Checks without a result left no record. A pending check is due at the next whole second, as before: on a stopped clock, recovery must
-    // not emit events that were not emitted then.
-    const { watch } = this.state;
-    const noted = [...watch.portfolios];
-    watch.portfolios.clear();
-    watch.symbols.clear();
-    watch.dueAt = undefined;
-    for (const portfolio of noted) noteMargin(this.state, portfolio);
-    for (const portfolio of this.state.portfolios.values())
-      if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
+    resumeMarginWatch(d);
   }
 
   /** Previews an order (D122): plans it without placing it, and records no quotes as read. */

@@ -40,6 +40,7 @@ import {
   addTimer,
   bookOf,
   forgetMargin,
+  noteHolders,
   noteMargin,
   noteMark,
   noteScripted,
@@ -277,7 +278,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (event.standsAt === undefined) state.assignedThrough = event.date;
       return;
     case 'InstrumentsListed':
-      for (const instrument of event.instruments) list(state, instrument);
+      for (const instrument of event.instruments) {
+        list(state, instrument);
+        noteHolders(state, instrument.symbol);
+      }
       return;
     case 'QuotesPushed':
       for (const instrument of event.listed) list(state, instrument);
@@ -292,11 +296,16 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         const number = ++state.counters.action;
         state.actions.set(actionId, { actionId, number, action, status: 'ANNOUNCED' });
         scheduleAction(state, calendar, actionId);
+        // Dividends change the model values of options.
+        noteHolders(state, action.symbol);
       }
       return;
     case 'ActionWithdrawn': {
       const announced = state.actions.get(event.actionId);
-      if (announced !== undefined) announced.status = 'WITHDRAWN';
+      if (announced !== undefined) {
+        announced.status = 'WITHDRAWN';
+        noteHolders(state, announced.action.symbol);
+      }
       return unscheduleAction(state, event.actionId);
     }
     case 'SplitBegun': {
@@ -319,6 +328,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         delete announced.underWay;
       }
       state.concerned = undefined;
+      noteHolders(state, event.action.symbol);
       forgetOldActions(state, event.action.exDate);
       if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
@@ -394,6 +404,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return resumeTrading(state, event);
     case 'RulesChanged':
       state.rules = event.rules;
+      for (const portfolio of state.portfolios.values())
+        if (portfolio.positions.size > 0) noteMargin(state, portfolio);
       return;
     case 'ClockMoved':
       state.clock = event.now;
@@ -818,6 +830,7 @@ function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
     position.settled = Quantity.add(position.settled, change);
     takeFromLots(position.lots, closed);
     removeIfOver(state, portfolio, position);
+    noteMargin(state, portfolio);
   }
   portfolio.updatedAt = state.now;
   if (settlementDate === undefined) return;

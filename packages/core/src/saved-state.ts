@@ -30,7 +30,14 @@ import type { RulesInForce } from './rules.js';
 import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
 import type { SavedOrder } from './saved-order.js';
 import { finish } from './pieces.js';
-import { bookOf, emptyState, scheduleHaltEnd, scheduleLimitState, scheduleOrder } from './state.js';
+import {
+  bookOf,
+  emptyState,
+  scheduleChecks,
+  scheduleHaltEnd,
+  scheduleLimitState,
+  scheduleOrder,
+} from './state.js';
 import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -122,6 +129,11 @@ export interface SavedState {
   readonly quotes: readonly Quote[];
   /** Sizes that executions have used of these quotes. */
   readonly taken: readonly TakenSizes[];
+  /** Queued margin checks: changed symbols and portfolios, and when they are due. */
+  readonly checks?: {
+    readonly symbols: readonly (readonly [string, Instant])[];
+    readonly portfolios: readonly (readonly [string, Instant])[];
+  };
   /** Numbers of the pushes that contained the quotes, if a halt ended at the same instant. */
   readonly pushed?: readonly (readonly [string, number])[];
 }
@@ -199,6 +211,7 @@ export function stateToSave(
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
     ...pushedAtResumptions(state, recorded),
+    ...savedChecks(state),
     orders: ordersToSave(state),
   };
 }
@@ -246,6 +259,19 @@ function pushedAtResumptions({ halts }: State, books: readonly Book[]): Pick<Sav
       : [],
   );
   return pushed.length === 0 ? {} : { pushed };
+}
+
+function savedChecks(state: State): Pick<SavedState, 'checks'> {
+  const { symbols, portfolios } = state.watch;
+  if (symbols.size === 0 && portfolios.size === 0) return {};
+  return {
+    checks: {
+      symbols: [...symbols].sort(bySymbol),
+      portfolios: [...portfolios]
+        .map(([{ terms }, due]): readonly [string, Instant] => [terms.portfolioId, due])
+        .sort(bySymbol),
+    },
+  };
 }
 
 function* ordersToSave(state: State): Iterable<SavedOrder> {
@@ -354,6 +380,12 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
     scheduleAction(state, calendar, action.actionId);
   }
   for (const [key, use] of saved.agents ?? []) state.agents.set(key, use);
+  for (const [symbol, due] of saved.checks?.symbols ?? []) state.watch.symbols.set(symbol, due);
+  for (const [portfolioId, due] of saved.checks?.portfolios ?? []) {
+    const portfolio = state.portfolios.get(portfolioId);
+    if (portfolio !== undefined) state.watch.portfolios.set(portfolio, due);
+  }
+  scheduleChecks(state);
   for (const [symbol, taken] of saved.exercisePrices ?? []) state.exercisePrices.set(symbol, taken);
   for (const savedOrder of saved.orders) {
     const portfolio = state.portfolios.get(savedOrder.terms.portfolioId);

@@ -11,7 +11,7 @@ export const stateHash = (state: State): string => finish(hashingState(saveState
 
 /** The same for a saved state, in pieces: each step of the generator takes an account, a portfolio, an order and so on. */
 export function* hashingState(saved: SavedState): Generator<undefined, string> {
-  const { quotes: _, taken: __, pushed: ___, now: ____, marketSeq: _____, ...known } = saved;
+  const { quotes: _, taken: __, pushed: ___, now: ____, marketSeq: _____, checks: ______, ...known } = saved;
   const hash = new TextHash();
   for (const [name, value] of Object.entries(known).sort(([a], [b]) => (a < b ? -1 : 1))) {
     hash.take(name);

@@ -272,17 +272,16 @@ export interface State extends KnownState, DerivedState {}
 
 /** Changes since the last margin check that may have caused a margin call. Derived. */
 interface MarginWatch {
-  /** Symbols whose marks have moved. */
-  readonly symbols: Set<string>;
-  readonly portfolios: Set<Portfolio>;
+  /** Symbols whose marks have moved, and when their holders are to be checked. */
+  readonly symbols: Map<string, Instant>;
+  /** Portfolios whose margin has changed, and when they are to be checked. */
+  readonly portfolios: Map<Portfolio, Instant>;
   readonly bounds: MarginBounds;
   /** Due time of the check of those portfolios; undefined = none are queued. */
   dueAt: Instant | undefined;
   /** Due checks of portfolios whose margin computed prices may have used up. */
   readonly looks: PriorityQueue<MarginCheck>;
   readonly lookOf: Map<Portfolio, MarginCheck>;
-  /** Portfolios with positions that are still to be liquidated. */
-  readonly unfinished: Set<Portfolio>;
 }
 
 interface MarginCheck {
@@ -350,13 +349,12 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     awaitingOpening: new Map(),
     optionHolders: new Map(),
     watch: {
-      symbols: new Set(),
-      portfolios: new Set(),
+      symbols: new Map(),
+      portfolios: new Map(),
       bounds: new MarginBounds(),
       dueAt: undefined,
       looks: new PriorityQueue(lookBefore),
       lookOf: new Map(),
-      unfinished: new Set(),
     },
     partitions: new Partitions(),
     models: new KnownModels(),
@@ -398,7 +396,6 @@ export function removeHoldings({ holders, optionHolders }: State, portfolio: Por
 /** Ends all margin checks of a closed portfolio. */
 export function forgetMargin({ watch }: State, portfolio: Portfolio): void {
   watch.portfolios.delete(portfolio);
-  watch.unfinished.delete(portfolio);
   watch.bounds.set(portfolio, []);
   const look = watch.lookOf.get(portfolio);
   if (look !== undefined) watch.looks.remove(look);
@@ -549,25 +546,57 @@ export function scheduleFuture(state: State, due: Instant, symbol: string): void
 /** Margin checks run on the whole second: at this instant, or the next one. */
 const LOOK_EVERY_MS = 1000;
 
-function lookAt(state: State, at: Instant): void {
-  const due = Instant.ofMs(Math.ceil(at / LOOK_EVERY_MS) * LOOK_EVERY_MS);
-  const { watch } = state;
+const lookDue = (at: Instant): Instant => Instant.ofMs(Math.ceil(at / LOOK_EVERY_MS) * LOOK_EVERY_MS);
+
+function lookAt({ watch }: State, due: Instant): void {
   if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
 }
 
 /** Queues a margin check, within a second, of the holders of a symbol whose mark has moved. */
-export function noteMark(state: State, symbol: string): void {
-  if (state.watch.symbols.has(symbol)) return;
+export function noteMark(state: State, symbol: string, movedAt = state.now): void {
   if (!state.holders.has(symbol) && !state.optionHolders.has(symbol)) return;
-  state.watch.symbols.add(symbol);
-  lookAt(state, state.now);
+  const due = lookDue(movedAt);
+  state.watch.symbols.set(symbol, due);
+  lookAt(state, due);
 }
 
 /** Queues a margin check of a portfolio after a change of its margin. */
 export function noteMargin(state: State, portfolio: Portfolio): void {
-  if (portfolio.settings.portfolioType !== 'MARGIN' || state.watch.portfolios.has(portfolio)) return;
-  state.watch.portfolios.add(portfolio);
-  lookAt(state, Instant.plusMs(state.now, 1));
+  if (portfolio.settings.portfolioType !== 'MARGIN') return;
+  const due = lookDue(Instant.plusMs(state.now, 1));
+  state.watch.portfolios.set(portfolio, due);
+  lookAt(state, due);
+}
+
+/** The same for all portfolios that hold a symbol or options on it, after a change of its terms. */
+export function noteHolders(state: State, symbol: string): void {
+  for (const index of [state.holders, state.optionHolders])
+    for (const portfolio of index.get(symbol) ?? []) noteMargin(state, portfolio);
+}
+
+/** Sets the due time of the margin watch to the earliest of all queued checks. */
+export function scheduleChecks({ watch }: State): void {
+  watch.dueAt = undefined;
+  for (const queue of [watch.symbols, watch.portfolios])
+    for (const due of queue.values()) if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
+}
+
+/** Recovery: drops queued checks that were due before the present. They have run, but left no record if they had no result. */
+export function forgetPastChecks(state: State): void {
+  const { watch, now } = state;
+  if (watch.dueAt === undefined || watch.dueAt >= now) return;
+  for (const [symbol, due] of watch.symbols) if (due < now) watch.symbols.delete(symbol);
+  for (const [portfolio, due] of watch.portfolios) if (due < now) watch.portfolios.delete(portfolio);
+  scheduleChecks(state);
+}
+
+/** Moves queued checks that are due at this very instant to the next second: most have run, and a stopped clock must not show them again. */
+export function postponeChecks(state: State): void {
+  const { watch, now } = state;
+  const next = lookDue(Instant.plusMs(now, 1));
+  for (const [symbol, due] of watch.symbols) if (due <= now) watch.symbols.set(symbol, next);
+  for (const [portfolio, due] of watch.portfolios) if (due <= now) watch.portfolios.set(portfolio, next);
+  scheduleChecks(state);
 }
 
 /** Sets the one timer of an open order to its next due time, or removes it. */

@@ -1,3 +1,5 @@
+import type { Instant } from '../values/instant.js';
+import type { Price } from '../values/price.js';
 import type { Portfolio } from './portfolio.js';
 
 /** Prices of a symbol within which the margin of a portfolio cannot reach a call. */
@@ -5,7 +7,17 @@ export interface Bounds {
   readonly symbol: string;
   readonly low: number;
   readonly high: number;
+  /** From here on any price is outside: margin also changes with time. `Infinity` = no limit. */
+  readonly until: number;
 }
+
+/** Bounds that every price is outside of. */
+export const noBounds = (symbol: string): Bounds => ({
+  symbol,
+  low: Infinity,
+  high: -Infinity,
+  until: Infinity,
+});
 
 /** A portfolio's index in the list of a symbol. */
 interface BoundsEntry {
@@ -19,6 +31,7 @@ interface SymbolBounds {
   readonly places: BoundsEntry[];
   readonly low: number[];
   readonly high: number[];
+  readonly until: number[];
 }
 
 /**
@@ -40,10 +53,10 @@ export class MarginBounds {
       );
   }
 
-  #add(portfolio: Portfolio, { symbol, low, high }: Bounds): BoundsEntry {
+  #add(portfolio: Portfolio, { symbol, low, high, until }: Bounds): BoundsEntry {
     let list = this.#lists.get(symbol);
     if (list === undefined) {
-      list = { portfolios: [], places: [], low: [], high: [] };
+      list = { portfolios: [], places: [], low: [], high: [], until: [] };
       this.#lists.set(symbol, list);
     }
     const place = { list, index: list.portfolios.length };
@@ -51,36 +64,47 @@ export class MarginBounds {
     list.places.push(place);
     list.low.push(low);
     list.high.push(high);
+    list.until.push(until);
     return place;
   }
 
-  /** Adds the portfolios to `to` whose bounds a price of a symbol has left. */
-  crossed(symbol: string, price: number, to: Set<Portfolio>): void {
+  /** The portfolios whose bounds a price of a symbol has left by an instant; without a price all of the symbol. */
+  *crossed(symbol: string, price: Price | undefined, at: Instant): Generator<Portfolio> {
     const list = this.#lists.get(symbol);
     if (list === undefined) return;
-    const { portfolios, low, high } = list;
+    const { portfolios, low, high, until } = list;
     for (let i = 0; i < low.length; i++) {
       const portfolio = portfolios[i];
-      if ((price < (low[i] ?? 0) || price > (high[i] ?? 0)) && portfolio !== undefined) to.add(portfolio);
+      const isWithin =
+        price !== undefined && price >= (low[i] ?? 0) && price <= (high[i] ?? 0) && at < (until[i] ?? 0);
+      if (!isWithin && portfolio !== undefined) yield portfolio;
     }
   }
 }
 
 /** Removes an entry. The last of the list moves into its place. */
 function remove({ list, index }: BoundsEntry): void {
-  const { portfolios, places, low, high } = list;
+  const { portfolios, places, low, high, until } = list;
   const last = places.length - 1;
   const moved = places[last];
-  const [portfolio, lowest, highest] = [portfolios[last], low[last], high[last]];
-  if (moved !== undefined && portfolio !== undefined && lowest !== undefined && highest !== undefined) {
+  const [portfolio, lowest, highest, end] = [portfolios[last], low[last], high[last], until[last]];
+  if (
+    moved !== undefined &&
+    portfolio !== undefined &&
+    lowest !== undefined &&
+    highest !== undefined &&
+    end !== undefined
+  ) {
     moved.index = index;
     portfolios[index] = portfolio;
     places[index] = moved;
     low[index] = lowest;
     high[index] = highest;
+    until[index] = end;
   }
   portfolios.pop();
   places.pop();
   low.pop();
   high.pop();
+  until.pop();
 }

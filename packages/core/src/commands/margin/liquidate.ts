@@ -1,7 +1,8 @@
 import type { Decision } from '../../decision.js';
 import { orderCharges } from '../../fees/order-charges.js';
-import { valueOf } from '../../instruments/instrument.js';
+import { isShares, valueOf } from '../../instruments/instrument.js';
 import type { Tradable } from '../../instruments/instrument.js';
+import { tradingEndsAt } from '../../instruments/trading-hours.js';
 import type { MarginGroup } from '../../margin/book.js';
 import { effectOfAll } from '../../margin/effect.js';
 import type { MarginTrade } from '../../margin/effect.js';
@@ -174,6 +175,8 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure)
     const hours = d.hours(instrument);
     if (price === undefined || !hours.isOpen('REGULAR', d.at) || haltIn(d, symbol) !== undefined)
       return undefined;
+    // A series may be held until the opening that settles it, long after its last trade.
+    if (!isShares(instrument) && tradingEndsAt(instrument, d.rules.calendar) <= d.at) return undefined;
     const count = Quantity.abs(quantity);
     const value = valueOf(instrument, price, count);
     const marked = valueOf(instrument, d.mark(symbol) ?? price, count);

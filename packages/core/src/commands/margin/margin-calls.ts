@@ -24,6 +24,13 @@ const MOST_SMALL = Money.ofDollars(1000);
 /** Positions to be closed whose market is closed or empty: retried with every quote, and at the next open. */
 export type Unfinished = 'UNFINISHED';
 
+const MET_BY_PRICES: ReadonlySet<CallType> = new Set([
+  'MAINTENANCE',
+  'PORTFOLIO',
+  'FUTURES',
+  'MINIMUM_EQUITY',
+]);
+
 /**
  * Checks a MARGIN portfolio at current marks: calls a deficit, closes calls that are met, and warns once a day near a
  * call (D119). Returns the distance of its excess to the next event.
@@ -32,8 +39,11 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinis
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   meetCalls(d, portfolio, value);
   const { maintenanceExcess: excess } = value;
+  const distances = [Math.abs(excess)];
   if (excess < 0) {
-    const type = deficitType(d, portfolio, value);
+    const withoutFutures = excessWithoutFutures(d, portfolio, value);
+    if (withoutFutures !== undefined) distances.push(Math.abs(withoutFutures));
+    const type = deficitType(portfolio, withoutFutures);
     if (!hasCall(portfolio, type)) issue(d, portfolio, type, missingOf(type, value));
   }
   if ((excess < 0 || owesSma(portfolio)) && isToBeLiquidated(d, portfolio)) {
@@ -41,12 +51,14 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinis
     meetCallsNow(d, portfolio);
     return 'UNFINISHED';
   }
-  if (excess < 0) return 0 - excess;
-  const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
-  if (value.houseRequirement <= 0) return excess;
-  if (excess >= near) return isWarned(d, portfolio) ? excess : excess - near;
-  warn(d, portfolio, value);
-  return excess;
+  for (const call of portfolio.margin.calls)
+    if (MET_BY_PRICES.has(call.type)) distances.push(Math.abs(missingFor(call, portfolio, value)));
+  if (excess >= 0 && value.houseRequirement > 0) {
+    const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
+    if (excess < near) warn(d, portfolio, value);
+    else if (!isWarned(d, portfolio)) distances.push(excess - near);
+  }
+  return Math.min(...distances);
 }
 
 /**
@@ -111,23 +123,31 @@ function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money)
   d.emit({ type: 'CallIssued', portfolioId: portfolio.terms.portfolioId, call });
 }
 
-/** The type of a deficit: FUTURES if there would be none without them. */
-function deficitType(
+/** The excess without the requirement of futures; `undefined` if none are held. */
+function excessWithoutFutures(
   d: Decision,
   portfolio: Portfolio,
   { maintenanceExcess }: Valuation,
-): 'FUTURES' | 'PORTFOLIO' | 'MAINTENANCE' {
+): Money | undefined {
   const holdings = holdingsIn(portfolio, d);
   const futures = holdings.filter(({ instrument }) => instrument.assetClass === 'FUTURE');
-  if (futures.length > 0) {
-    const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
-    const { house } = amountsOf({ ...terms, holdings: futures, market: bookMarketOf(d) });
-    if (maintenanceExcess + house >= 0) return 'FUTURES';
-  }
-  return portfolio.settings.marginType === 'PORTFOLIO' ? 'PORTFOLIO' : 'MAINTENANCE';
+  if (futures.length === 0) return undefined;
+  const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
+  const { house } = amountsOf({ ...terms, holdings: futures, market: bookMarketOf(d) });
+  return Money.add(maintenanceExcess, house);
 }
 
-const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
+/** The type of a deficit: FUTURES if there would be none without them. */
+function deficitType(
+  { settings }: Portfolio,
+  withoutFutures: Money | undefined,
+): 'FUTURES' | 'PORTFOLIO' | 'MAINTENANCE' {
+  if (withoutFutures !== undefined && withoutFutures >= 0) return 'FUTURES';
+  return settings.marginType === 'PORTFOLIO' ? 'PORTFOLIO' : 'MAINTENANCE';
+}
+
+/** True when the day's warning has been sent: the next one is due with the first quote of another day (D119). */
+export const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
   margin.warnedOn === d.rules.calendar.dateOf(d.at);
 
 function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquity }: Valuation): void {
@@ -143,9 +163,9 @@ function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquit
 
 /** Reports a call at its due time and, if the broker's policy says so, closes positions (D120). */
 export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
-  const isDueAlready = portfolio.margin.calls.some((call) => call.number === number && call.isDue === true);
-  // After recovery the due time of an open call is processed a second time.
-  if (isDueAlready) return;
+  const isUndue = portfolio.margin.calls.some((call) => call.number === number && call.isDue !== true);
+  // A closed call keeps its timer, unless there was a recovery. After one, the due time of an open call is processed a second time.
+  if (!isUndue) return;
   watchMargin(d, portfolio);
   const call = portfolio.margin.calls.find((one) => one.number === number);
   if (call === undefined) return;

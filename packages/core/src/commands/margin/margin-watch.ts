@@ -1,24 +1,32 @@
-import { marketHours } from '../../calendar/hours.js';
+import { marketHours, nextOpenOfAny } from '../../calendar/hours.js';
 import type { Command } from '../../command.js';
 import { instrumentOf } from '../../decision.js';
 import type { Decision } from '../../decision.js';
 import { isShares, multiplierOf, tradableOf } from '../../instruments/instrument.js';
+import { isLongAsOsi } from '../../instruments/osi.js';
 import { hoursOf } from '../../instruments/trading-hours.js';
+import { isRestricting } from '../../margin/margin-account.js';
 import { markOf } from '../../market/quote.js';
+import { optionMarkOf } from '../../options/model/mark.js';
+import { noBounds } from '../../portfolios/margin-bounds.js';
 import type { Bounds } from '../../portfolios/margin-bounds.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
 import type { Rules } from '../../rules.js';
-import { noteMargin } from '../../state.js';
+import { forgetPastChecks, noteMargin, postponeChecks } from '../../state.js';
 import type { State } from '../../state.js';
 import { Instant } from '../../values/instant.js';
 import type { Price } from '../../values/price.js';
-import { watchMargin } from './margin-calls.js';
-import type { Unfinished } from './margin-calls.js';
+import { TradingDate } from '../../values/trading-date.js';
+import { isWarned, watchMargin } from './margin-calls.js';
 
 /*
  * Selects the portfolios and times of margin checks. It makes no decisions: a check is a separate command, `LookAtMargin`, which leaves a
- * record only with a result, with the quotes that it used. So additional or repeated checks do not affect the journal.
+ * record only with a result, with the quotes that it used.
+ *
+ * Margin is checked after a change of the portfolio and after a quote of a holding (D119). Bounds only skip the quotes at which a check
+ * could have no result, so a recovery, which does not know them, decides the same: it repeats pending checks, and checks at every quote
+ * until it has bounds again. Time alone is no reason for a check: its effects are found with the next quote, or at the close.
  */
 
 /** State and rules that the watch reads. */
@@ -44,7 +52,9 @@ const USUAL_VOLATILITY = 0.06;
 /** Largest distance of the last trade from the middle of the market, as a part of the price. */
 const NOISE = 0.001;
 const SECOND_MS = 1000;
-const LONGEST_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+const LONGEST_MS = 30 * DAY_MS;
+const YEAR_MS = 365 * DAY_MS;
 
 /**
  * Due time of the next margin check, if any. `isComputed`: quotes are computed on demand, so portfolios whose
@@ -68,25 +78,32 @@ export function portfoliosToCheck(
 ): string[] {
   const { state } = watched;
   const { watch } = state;
-  for (const symbol of watch.symbols) {
-    const quote = state.books.get(symbol)?.quote;
-    const mark = quote && markOf(quote);
-    if (mark !== undefined) watch.bounds.crossed(symbol, mark, watch.portfolios);
-  }
+  for (const symbol of watch.symbols.keys())
+    for (const portfolio of watch.bounds.crossed(symbol, markIn(watched, symbol, at), at))
+      watch.portfolios.set(portfolio, at);
   watch.symbols.clear();
   if (isComputed) {
     for (let look = watch.looks.first(); look !== undefined && look.at <= at; look = watch.looks.first()) {
       watch.looks.remove(look);
-      watch.portfolios.add(look.portfolio);
+      watch.portfolios.set(look.portfolio, at);
     }
   }
-  for (const portfolio of watch.portfolios)
+  for (const portfolio of watch.portfolios.keys())
     if (state.portfolios.get(portfolio.terms.portfolioId) !== portfolio) watch.portfolios.delete(portfolio);
-  watch.dueAt = watch.portfolios.size > 0 ? at : undefined;
-  return [...watch.portfolios]
+  // A portfolio that its own check changes is due again in the next second.
+  watch.dueAt = watch.portfolios.size > most ? at : undefined;
+  return [...watch.portfolios.keys()]
     .sort((a, b) => a.terms.number - b.terms.number)
     .slice(0, most)
     .map(({ terms }) => terms.portfolioId);
+}
+
+/** The mark by the quote of a symbol; `undefined` without one. */
+function markIn({ state, rules }: Watched, symbol: string, at: Instant): Price | undefined {
+  const quote = state.books.get(symbol)?.quote;
+  if (quote === undefined) return undefined;
+  const isOption = isLongAsOsi(symbol) && instrumentOf(state, rules, symbol, at)?.assetClass === 'OPTION';
+  return isOption ? optionMarkOf(quote) : markOf(quote);
 }
 
 /** Upper bound of the change of excess in dollars when a symbol moves by one dollar. */
@@ -108,12 +125,43 @@ function exposureOf({ state, rules }: Watched, portfolio: Portfolio, symbol: str
   return exposure;
 }
 
-/** Rechecks portfolios at an open: positions may be closed then that could not be before. */
-export function resumeUnfinished({ state }: Watched): void {
-  const { unfinished } = state.watch;
-  for (const portfolio of unfinished) noteMargin(state, portfolio);
-  unfinished.clear();
+/** Rechecks portfolios with calls at an open: positions may be closed then that could not be before. */
+export function resumeLiquidations({ state }: Watched): void {
+  for (const portfolio of state.portfolios.values())
+    if (portfolio.margin.calls.some(isRestricting)) noteMargin(state, portfolio);
 }
+
+/**
+ * Restarts the watch after a recovery: pending checks run at their time, and every portfolio is checked at the next quote of a holding;
+ * under computed quotes, which do not arrive by themselves, at the next second.
+ */
+export function resumeMarginWatch(d: Decision): void {
+  const { state } = d;
+  const { watch } = state;
+  forgetPastChecks(state);
+  postponeChecks(state);
+  for (const portfolio of state.portfolios.values()) {
+    if (portfolio.settings.portfolioType !== 'MARGIN' || portfolio.positions.size === 0) continue;
+    watch.bounds.set(portfolio, [...symbolsOf(portfolio)].map(noBounds));
+    setLook(d, portfolio, secondAfter(d.at));
+  }
+}
+
+function setLook({ state: { watch } }: Watched, portfolio: Portfolio, at: Instant | undefined): void {
+  const before = watch.lookOf.get(portfolio);
+  if (before !== undefined) watch.looks.remove(before);
+  watch.lookOf.delete(portfolio);
+  if (at === undefined) return;
+  const look = { place: -1, at, portfolio };
+  watch.lookOf.set(portfolio, look);
+  watch.looks.add(look);
+}
+
+/** The first whole second after an instant. */
+const secondAfter = (at: Instant): Instant => Instant.ofMs((Math.floor(at / SECOND_MS) + 1) * SECOND_MS);
+
+const symbolsOf = ({ positions, optionsOn }: Portfolio): Set<string> =>
+  new Set([...positions.keys(), ...optionsOn.keys()]);
 
 /** Checks a portfolio, and notes how far prices may move until the next event. */
 export function checkMargin(
@@ -126,17 +174,56 @@ export function checkMargin(
   watch.portfolios.delete(portfolio);
   const seen = portfolio.settings.portfolioType === 'MARGIN' ? watchMargin(d, portfolio) : Infinity;
   const distance = seen === 'UNFINISHED' ? 0 : seen;
-  if (seen === 'UNFINISHED') watch.unfinished.add(portfolio);
-  else watch.unfinished.delete(portfolio);
-  const before = watch.lookOf.get(portfolio);
-  if (before !== undefined) watch.looks.remove(before);
-  watch.lookOf.delete(portfolio);
   const exposures = exposuresOf(d, portfolio);
-  watch.bounds.set(portfolio, boundsOf(exposures, seen));
-  if (exposures.length === 0 || distance === Infinity) return;
-  const look = { place: -1, at: nextCheckAt(d, exposures, distance), portfolio };
-  watch.lookOf.set(portfolio, look);
-  watch.looks.add(look);
+  const until = unchangedUntil(d, portfolio, distance);
+  watch.bounds.set(
+    portfolio,
+    seen === 'UNFINISHED'
+      ? exposures.map(({ symbol }) => noBounds(symbol))
+      : boundsOf(exposures, portfolio.optionsOn.size > 0 ? seen / 2 : seen, until),
+  );
+  const isWatched = exposures.length > 0 && distance !== Infinity;
+  setLook(d, portfolio, isWatched ? nextCheckAt(d, exposures, distance, until) : undefined);
+}
+
+/**
+ * The instant from which time may change a check's result without a price: with the day the warning, rates of futures and the value of
+ * long-dated options, with a session the intraday margin of futures, and continuously the model values of options, to which half of the
+ * distance is left.
+ */
+function unchangedUntil(d: Decision, portfolio: Portfolio, distance: number): number {
+  const { calendar } = d.rules;
+  const holdsFutures = portfolio.owing.size > 0;
+  const holdsOptions = portfolio.optionsOn.size > 0;
+  if (portfolio.settings.portfolioType !== 'MARGIN') return Infinity;
+  if (!holdsOptions && !holdsFutures && !isWarned(d, portfolio)) return Infinity;
+  const tomorrow = TradingDate.plusDays(calendar.dateOf(d.at), 1);
+  const ends: number[] = [calendar.instantOf(tomorrow, 0, 0)];
+  if (holdsFutures) ends.push(nextOpenOfAny(calendar, d.at));
+  if (holdsOptions) {
+    const root = distance / 2 / 1e4 / Math.max(timeExposureOf(d, portfolio), 1);
+    ends.push(d.at + Math.min(root * root * YEAR_MS, LONGEST_MS));
+  }
+  return Math.min(...ends);
+}
+
+/**
+ * Upper bound of the change of excess in dollars by a year's time alone; it grows with the root of the time. An option at the money loses
+ * 0.4 × its underlying's price × volatility × √years at most, and the requirement changes by as much: this is for a volatility of 125 %.
+ */
+function timeExposureOf(d: Decision, portfolio: Portfolio): number {
+  let exposure = 0;
+  for (const [underlying, options] of portfolio.optionsOn) {
+    const mark = markIn(d, underlying, d.at);
+    for (const symbol of options) {
+      const position = portfolio.positions.get(symbol);
+      const contract = d.tradable(symbol);
+      if (position === undefined || contract.assetClass !== 'OPTION') continue;
+      const held = Math.abs(Position.held(position)) / 1e6;
+      exposure += (held * multiplierOf(contract) * Math.max(mark ?? 0, contract.strike)) / 1e8;
+    }
+  }
+  return exposure;
 }
 
 /** Symbols that move the margin of a portfolio, their marks, and the largest effect of one dollar of each. */
@@ -147,28 +234,21 @@ interface Exposure {
 }
 
 function exposuresOf(d: Decision, portfolio: Portfolio): Exposure[] {
-  const symbols = new Set([...portfolio.positions.keys(), ...portfolio.optionsOn.keys()]);
-  return [...symbols].flatMap((symbol) => {
+  return [...symbolsOf(portfolio)].flatMap((symbol) => {
     const dollars = exposureOf(d, portfolio, symbol, d.at);
-    const quote = d.state.books.get(symbol)?.quote;
-    return dollars === 0 ? [] : [{ symbol, mark: quote && markOf(quote), dollars }];
+    return dollars === 0 ? [] : [{ symbol, mark: markIn(d, symbol, d.at), dollars }];
   });
 }
 
-/**
- * Bounds that give each symbol an equal part of the distance; a symbol without a price triggers a check with its first, unfinished closings
- * with any.
- */
-const boundsOf = (exposures: readonly Exposure[], distance: number | Unfinished): Bounds[] =>
+/** Bounds that give each symbol an equal part of the distance; a symbol without a price triggers a check with its first. */
+const boundsOf = (exposures: readonly Exposure[], distance: number, until: number): Bounds[] =>
   exposures.map(({ symbol, mark, dollars }) => {
-    const room = distance === 'UNFINISHED' ? 0 : ((Math.max(0, distance) / exposures.length) * 1e4) / dollars;
-    return mark === undefined || distance === 'UNFINISHED'
-      ? { symbol, low: Infinity, high: -Infinity }
-      : { symbol, low: mark - room, high: mark + room };
+    const margin = ((Math.max(0, distance) / exposures.length) * 1e4) / dollars;
+    return mark === undefined ? noBounds(symbol) : { symbol, low: mark - margin, high: mark + margin, until };
   });
 
-/** The first whole second at which computed prices can have used up a portfolio's distance to the next event. */
-function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: number): Instant {
+/** The first whole second at which computed prices, or time, can have used up a portfolio's distance to the next event. */
+function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: number, until: number): Instant {
   let worth = 0;
   let perRootSecond = 0;
   for (const { symbol, mark = Infinity, dollars } of exposures) {
@@ -183,9 +263,9 @@ function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: numb
   const beyondNoise = Math.max(0, distance - worth * NOISE);
   const root = perRootSecond > 0 ? beyondNoise / (SURE * perRootSecond) : Infinity;
   const waitMs = Math.min(Math.floor(root * root) * SECOND_MS, LONGEST_MS);
-  const earliest = Instant.ofMs((Math.floor(d.at / SECOND_MS) + 1) * SECOND_MS);
+  const end = Math.min(d.at + waitMs, Math.ceil(until / SECOND_MS) * SECOND_MS);
   const symbols = exposures.map(({ symbol }) => symbol);
-  return nextTradingInstant(d, symbols, Instant.max(earliest, Instant.plusMs(d.at, waitMs)));
+  return nextTradingInstant(d, symbols, Instant.max(secondAfter(d.at), Instant.ofMs(end)));
 }
 
 /** An instant, or if no holding trades then, the first at which one does. */

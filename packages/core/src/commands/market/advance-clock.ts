@@ -26,7 +26,7 @@ import { secureShortfall } from '../options/secure-options.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from '../margin/interest.js';
 import { callDue, watchAtClose } from '../margin/margin-calls.js';
-import { resumeUnfinished } from '../margin/margin-watch.js';
+import { resumeLiquidations } from '../margin/margin-watch.js';
 import { changeSma, keepsSma } from '../margin/sma.js';
 import { noteCloses } from './price-limits.js';
 import { reachMarket } from '../orders/reach-market.js';
@@ -141,7 +141,7 @@ function openSession(d: Decision): void {
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
   matchAllMultiLegOrders(d);
-  resumeUnfinished(d);
+  resumeLiquidations(d);
 }
 
 /** Marks every portfolio at the close: the equity curve, and the base of tomorrow's day-trade buying power. */

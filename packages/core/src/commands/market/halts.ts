@@ -6,7 +6,7 @@ import type { Halt } from '../../market/halts.js';
 import type { Rejection } from '../../rejection.js';
 import { Instant } from '../../values/instant.js';
 import { haltIn } from './halted.js';
-import { resumeUnfinished } from '../margin/margin-watch.js';
+import { resumeLiquidations } from '../margin/margin-watch.js';
 import { pauseScripts } from '../orders/run-script.js';
 
 const MINUTE_MS = 60_000;
@@ -100,7 +100,7 @@ export function liftHalt(
     ...(isTold === true && { isTold: true }),
   });
   pauseScripts(d);
-  resumeUnfinished(d);
+  resumeLiquidations(d);
   return halt;
 }
 
@@ -113,7 +113,7 @@ export function endHalts(d: Decision): void {
   for (const { symbol } of over.sort((a, b) => (a.symbol < b.symbol ? -1 : 1)))
     d.emit({ type: 'TradingResumed', symbol, pushes: -1 });
   pauseScripts(d);
-  resumeUnfinished(d);
+  resumeLiquidations(d);
 }
 
 /**
