@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { noBounds } from '../../src/portfolios/margin-bounds.js';
 import { Position } from '../../src/positions/position.js';
 import { requestOf, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import type { TestOrder } from '../../src/testing/market.js';
@@ -31,6 +32,8 @@ const life = fc.array(
     maxLength: 14,
   },
 );
+
+type Steps = typeof life extends fc.Arbitrary<infer T> ? T : never;
 
 /** Quotes stock at its price, options at their exercise value plus two dollars. */
 function quote(m: TestMarket, aapl: number, ko: number): void {
@@ -152,3 +155,49 @@ it.each(['NEVER', 'AT_ONCE'] as const)(
     );
   },
 );
+
+/** Takes the steps of a life close to a call: transfers withdraw most of the excess, and prices move little. */
+function live(m: TestMarket, cash: number, steps: Steps, afterEach: (portfolio: string) => void): void {
+  const portfolioId = m.openPortfolio({ type: 'MARGIN', cash });
+  let [aapl, ko] = [100, 50];
+  quote(m, aapl, ko);
+  let day = 5;
+  for (const step of steps) {
+    if (step.kind === 'order') m.submit(portfolioId, orderOf(m, portfolioId, { ...step, isClosing: false }));
+    else if (step.kind === 'wait') {
+      if (day + step.days > 31) continue;
+      day += step.days;
+      m.advanceTo(`2026-01-${String(day).padStart(2, '0')}`, 11);
+    } else if (step.kind === 'move') {
+      aapl += (step.aapl - 115) / 50;
+      ko += (step.ko - 65) / 50;
+    } else {
+      const share = 0.8 + Math.abs(step.dollars) / 25_000;
+      const amount = Money.toCents(
+        Money.ofUnits(-Math.floor(m.value(portfolioId).maintenanceExcess * share)),
+      );
+      m.execute<'TransferCash'>({ type: 'TransferCash', by: m.by, portfolioId, amount });
+    }
+    quote(m, aapl, ko);
+    m.advanceMs(2000);
+    afterEach(portfolioId);
+  }
+}
+
+it('the bounds of the margin watch skip only checks without a result (D119)', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 3000, max: 20_000 }), life, (cash, steps) => {
+      const [bounded, unbounded] = [new TestMarket(), new TestMarket()];
+      live(bounded, cash, steps, () => undefined);
+      live(unbounded, cash, steps, (portfolioId) => {
+        const portfolio = unbounded.portfolio(portfolioId);
+        const symbols = [...new Set([...portfolio.positions.keys(), ...portfolio.optionsOn.keys()])];
+        unbounded.brokerage.state.watch.bounds.set(portfolio, symbols.map(noBounds));
+      });
+      expect(bounded.journal.map(({ events }) => events)).toEqual(
+        unbounded.journal.map(({ events }) => events),
+      );
+    }),
+    { numRuns: 100 },
+  );
+});
