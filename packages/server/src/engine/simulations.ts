@@ -276,10 +276,15 @@ export class Simulations {
     const listings: Listings = new WeakMap();
     const clocks = new ClockKeeper(registry, ownership && (() => ownership.nowMs()));
     const furnished = await openFeedAndRules(ground, listings, config);
-    const kept = before ?? (await register(registry, { id: MARKET, tenantId: null, config }, furnished));
+    const { feed } = furnished;
+    // The wall clock of a delayed plan begins behind real time as well (D183).
+    const delayMs = before === undefined && config.clock === 'wall' && isLive(feed) ? feed.delayMs : 0;
+    const begun = { ...config, start: config.start - delayMs };
+    const kept =
+      before ?? (await register(registry, { id: MARKET, tenantId: null, config: begun }, furnished));
     const market = await openSimulation(
       ground,
-      { id: MARKET, tenantId: null, config: { ...config, rules: kept.rules } },
+      { id: MARKET, tenantId: null, config: { ...begun, rules: kept.rules } },
       furnished,
       clocks,
       undefined,
@@ -290,7 +295,7 @@ export class Simulations {
     );
     if (isReplica) followClock(market, clocks);
     await ground.time.remember();
-    const simulations = new Simulations(ground, market, config, listings, clocks);
+    const simulations = new Simulations(ground, market, begun, listings, clocks);
     await simulations.imports.resume();
     simulations.connectLive();
     await simulations.openAtStake();

@@ -222,7 +222,7 @@ it.each<Vendor>([ALPACA, MASSIVE, TRADIER])(
   '$name: on a delayed plan the clock is 15 minutes behind, and quotes are marked as delayed',
   async (vendor) => {
     const day = await LiveDay.open(vendor, {
-      at: Date.now() - 900_000,
+      at: Date.now(),
       clock: 'wall',
       settings: { LIVE_PLAN: vendor.delayedPlan },
     });
