@@ -751,6 +751,11 @@ export class Competitions {
   }
 
   #run(kept: Kept): Promise<RunningCompetition> {
+    if (kept.opened?.isOutOfService === true) {
+      kept.opened = undefined;
+      kept.running = undefined;
+      kept.hasChanged = true;
+    }
     kept.running ??= this.#open(kept).catch((error: unknown) => {
       kept.running = undefined;
       throw error;

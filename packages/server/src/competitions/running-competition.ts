@@ -110,6 +110,11 @@ export class RunningCompetition {
     return this.market.brokerage.state.competition?.phase ?? 'OPEN';
   }
 
+  /** True when one of its simulations was dropped: requests go to another one that was opened in its place. */
+  get isOutOfService(): boolean {
+    return this.market.isOutOfService || this.simulations.some((simulation) => simulation.isOutOfService);
+  }
+
   get isOver(): boolean {
     return isOver(this.phase);
   }

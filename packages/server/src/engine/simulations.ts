@@ -1016,6 +1016,7 @@ export class Simulations {
         (simulation) => {
           if (this.open.get(id) !== open) return undefined;
           simulation.retire();
+          for (const follower of simulation.followers) this.dropLost(follower.id);
           this.forget(id, simulation);
           const isOwnFeed = simulation.feed !== this.market.feed;
           return simulation.close().then(() => (isOwnFeed ? simulation.feed.close() : undefined));

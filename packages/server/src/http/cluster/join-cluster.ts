@@ -140,8 +140,9 @@ function residentsOf({ simulations, competitions, webhooks, streams }: ClusterDo
   return {
     enter: async (tenantId) => {
       if (tenantId === MARKET_TENANT) return simulations.leadMarket();
-      competitions.enterTenant(tenantId);
       await simulations.enterTenant(tenantId);
+      // Opens simulations, which must stay open.
+      competitions.enterTenant(tenantId);
       await webhooks.takeTenant(tenantId);
     },
     dismiss: (tenantId) => streams.endTenant(tenantId),
