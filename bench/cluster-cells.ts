@@ -1,6 +1,7 @@
 /**
  * Many tenants on three nodes of a cluster with an embedded PostgreSQL: from the start of the nodes until each tenant has an owner, and from
- * `kill -9` of one node until each of its tenants has been answered by another. One tenant in ten has an open order.
+ * `kill -9` of one node until each of its tenants has been answered by another. Then a second node is stopped with SIGTERM: until it has
+ * ended, and until the last node has answered each of its tenants. One tenant in ten has an open order.
  *
  * Leaves out: nodes and database on machines of their own; load meanwhile.
  *
@@ -62,15 +63,34 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
       const tenantsOf = ({ name }: BenchNode): readonly string[] =>
         tokens.filter((token) => owners.get(token) === name);
       const [lost, ...others] = nodes.toSorted((a, b) => tenantsOf(b).length - tenantsOf(a).length);
-      const concerned = lost === undefined ? [] : tenantsOf(lost);
-      const lostAt = performance.now();
-      await lost?.process.end('SIGKILL');
-      const times: number[] = [];
-      await keepFull(concerned.length, ASKED_AT_ONCE, async (index) => {
-        await answered(others, concerned[index] ?? '');
-        times.push(performance.now() - lostAt);
-      });
-      times.sort((a, b) => a - b);
+      const [stopped, ...last] = others;
+      if (lost === undefined || stopped === undefined || last.length === 0)
+        throw new Error('Three nodes are needed');
+      /** Times until other nodes have answered each of these tenants, ascending. */
+      const servedBy = async (
+        rest: readonly BenchNode[],
+        of: readonly string[],
+      ): Promise<readonly number[]> => {
+        const goneAt = performance.now();
+        const times: number[] = [];
+        await keepFull(of.length, ASKED_AT_ONCE, async (index) => {
+          const token = of[index] ?? '';
+          owners.set(token, await answered(rest, token));
+          times.push(performance.now() - goneAt);
+        });
+        return times.toSorted((a, b) => a - b);
+      };
+      const concerned = tenantsOf(lost);
+      const ended = lost.process.end('SIGKILL');
+      const times = await servedBy(others, concerned);
+      await ended;
+      const handedOver = tenantsOf(stopped);
+      const stoppedAt = performance.now();
+      const stop = stopped.process
+        .end('SIGTERM')
+        .then(({ code }) => ({ code, afterMs: performance.now() - stoppedAt }));
+      const handed = await servedBy(last, handedOver);
+      const { code, afterMs } = await stop;
       const details = `${tenants} tenants with a main, an account and a portfolio, one in ${RESTING_ONE_IN} with an open order, on ${names.length} nodes`;
       const leavesOut = 'machines of their own, load';
       return [
@@ -87,6 +107,14 @@ export async function measureClusterCells(): Promise<readonly Row[]> {
           unit: 'ms',
           aim: { atMost: 10_000 },
           details: `${concerned.length} of ${details}; median ${quantile(times, 0.5).toFixed(0)} ms`,
+          leavesOut,
+        },
+        {
+          measure: 'stop of a node until it has ended',
+          value: afterMs,
+          unit: 'ms',
+          aim: { atMost: 9_000 },
+          details: `exit code ${String(code)}; its ${handedOver.length} tenants were all answered by the other node after ${(handed.at(-1) ?? Number.NaN).toFixed(0)} ms`,
           leavesOut,
         },
       ];

@@ -7,8 +7,9 @@ import { SharedQuestion } from './shared-question.js';
 
 /** Blocks fetched at a time. */
 const FETCHED_AT_A_TIME = 32;
-/** Blocks of a journal that are fetched first, with those of other journals: most journals have few. */
+/** Blocks of a journal that are fetched first, with those of other journals: most journals have few, and short ones. */
 const FETCHED_FIRST = 4;
+const FIRST_BYTES = 256 * 1024;
 const JOURNALS_AT_A_TIME = 16;
 /** A page of blocks may be slower than a lookup. */
 const PAGE_MS = 10_000;
@@ -35,11 +36,14 @@ export interface ReadCell {
 
 const COLUMNS = 'first, last, epoch, hash, data';
 
+/** Answered as quickly as a lookup: the length of a block is known without reading it. */
 const FIRST_BLOCKS = `
-  SELECT asked.asked, held.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (cell, after, up_to, asked)
+  SELECT asked.asked, ${COLUMNS} FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked (cell, after, up_to, asked)
     CROSS JOIN LATERAL (
-      SELECT ${COLUMNS} FROM block WHERE cell = asked.cell AND first > asked.after AND first <= asked.up_to ORDER BY first LIMIT ${FETCHED_FIRST}
-    ) held ORDER BY asked.asked, held.first`;
+      SELECT few.*, sum(octet_length(data)) OVER (ORDER BY first) AS bytes FROM (
+        SELECT ${COLUMNS} FROM block WHERE cell = asked.cell AND first > asked.after AND first <= asked.up_to ORDER BY first LIMIT ${FETCHED_FIRST}
+      ) few
+    ) held WHERE bytes <= ${FIRST_BYTES} ORDER BY asked.asked, first`;
 
 /** Reads blocks. Each is checked against its hash before it is given out. Throws `DamagedJournal` and `StoreUnavailable`. */
 export class BlockReader {
@@ -54,7 +58,6 @@ export class BlockReader {
     this.#firstBlocks = new SharedQuestion(database, {
       text: FIRST_BLOCKS,
       most: JOURNALS_AT_A_TIME,
-      patienceMs: PAGE_MS,
     });
   }
 
@@ -81,7 +84,6 @@ export class BlockReader {
     if (seq >= end.seq) return;
     let before = await this.#endBefore(key, seq, origin, id);
     for (let isFirst = true; ; isFirst = false) {
-      const most = isFirst ? FETCHED_FIRST : FETCHED_AT_A_TIME;
       const fetched = isFirst
         ? (await this.#firstBlocks.ask(key, before.seq, end.seq)).map(blockOf)
         : await this.#page(key, before.seq, end.seq);
@@ -91,7 +93,7 @@ export class BlockReader {
         yield { block, after: afterSeq, upTo: Math.min(block.last, end.seq) };
       }
       if (before.seq >= end.seq) break;
-      if (fetched.length < most) throw missing(id, before.seq + 1);
+      if (!isFirst && fetched.length < FETCHED_AT_A_TIME) throw missing(id, before.seq + 1);
     }
     if (before.seq === end.seq && Buffer.compare(before.hash, end.hash) !== 0)
       throw new DamagedJournal(`The journal of ${id} does not end with what was written last`);

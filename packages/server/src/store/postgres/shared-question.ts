@@ -11,8 +11,6 @@ interface Question {
   readonly text: string;
   /** Questions at a time. */
   readonly most: number;
-  /** Longest wait for an answer; absent = that of the connection. */
-  readonly patienceMs?: number;
 }
 
 /**
@@ -43,9 +41,8 @@ export class SharedQuestion<Values extends readonly unknown[], Row extends pg.Qu
   }
 
   async #askFor(all: readonly Values[]): Promise<readonly (readonly Row[])[]> {
-    const { text, patienceMs } = this.#question;
     const columns = (all[0] ?? []).map((_, column) => all.map((values) => values[column]));
-    const rows = await this.#database.ask<Row & { readonly asked: string }>(text, columns, patienceMs);
+    const rows = await this.#database.ask<Row & { readonly asked: string }>(this.#question.text, columns);
     const answers: Row[][] = all.map(() => []);
     for (const row of rows) answers[Number(row.asked) - 1]?.push(row);
     return answers;

@@ -188,6 +188,22 @@ describe('Nodes that share a database', () => {
     expect(a.journal.lastSeq(CELL)).toBe(2);
   });
 
+  it('read a journal of more blocks than are fetched at a time, one of them large', async () => {
+    const a = await open('a');
+    await a.ownership.take([TENANT]);
+    await create(a);
+    const records = Array.from({ length: 40 }, (_, index) => {
+      const record = recordOf(CELL, index + 1);
+      return index === 2 ? { ...record, payload: record.payload + ' '.repeat(300_000) } : record;
+    });
+    for (const record of records) await a.journal.append(record);
+    const seqs = async (after: number): Promise<readonly number[]> =>
+      (await allOf(a.journal.read(CELL, after))).map(({ seq }) => seq);
+    const [all, later] = await Promise.all([seqs(0), seqs(2)]);
+    expect(all).toEqual(records.map(({ seq }) => seq));
+    expect(later).toEqual(all.slice(2));
+  });
+
   it('find the answer to a key after the cell was lost and before its simulation is opened again', async () => {
     const a = await open('a');
     await a.ownership.take([TENANT]);
