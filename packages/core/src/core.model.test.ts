@@ -95,12 +95,11 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         expect(stateHash(brokerage.state)).toBe(stateHash(one.market.brokerage.state));
 
         const other = one.continued(brokerage);
-        // Quotes that no decision has read come from the feed again.
-        for (const { quote, quoteRecorded } of one.market.brokerage.state.books.values()) {
-          if (quote !== undefined && !quoteRecorded) {
-            other.market.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false });
-          }
-        }
+        // Quotes that no decision has read come from the feed again, all at once: multi-leg orders need both legs.
+        const quotes = [...one.market.brokerage.state.books.values()].flatMap(({ quote, quoteRecorded }) =>
+          quote === undefined || quoteRecorded ? [] : [quote],
+        );
+        other.market.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false });
         expect(other.events()).toEqual([]);
         const before = one.market.journal.length;
         for (const step of steps.slice(stopsAfter)) {
