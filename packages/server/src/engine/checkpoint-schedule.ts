@@ -1,3 +1,4 @@
+import { setTimeout as later } from 'node:timers/promises';
 import type { Brokerage } from '@sandpit/core';
 import type { Checkpoints } from '../store/checkpoints.js';
 
@@ -54,9 +55,10 @@ export class CheckpointSchedule {
     );
   }
 
-  /** Leaves one, so that the next start reads little. */
-  async atTheEnd(seq: number): Promise<void> {
+  /** Leaves one, so that the next start reads little. Waits for it for `patienceMs`; absent = until it is made. */
+  async atTheEnd(seq: number, patienceMs?: number): Promise<void> {
     if (seq - this.#seq < WORTH_A_CHECKPOINT) return;
-    await this.#checkpoints.make(this.#simulationId).catch(() => 0);
+    const made = this.#checkpoints.make(this.#simulationId).catch(() => 0);
+    await (patienceMs === undefined ? made : Promise.race([made, later(patienceMs)]));
   }
 }

@@ -779,8 +779,11 @@ export class Simulation implements Follower {
     );
   }
 
-  /** Stops the timers, and leaves a checkpoint so that the next start reads little. The feed is its owner's to close. */
-  async close(): Promise<void> {
+  /**
+   * Stops the timers, and leaves a checkpoint so that the next start reads little. Waits for the checkpoint for `checkpointMs`; absent =
+   * until it is made. The feed is its owner's to close.
+   */
+  async close(checkpointMs?: number): Promise<void> {
     this.#wakeUp.stop();
     if (this.#market !== undefined) this.#market.#followers.delete(this);
     await this.#alone(() => Promise.resolve());
@@ -788,7 +791,7 @@ export class Simulation implements Follower {
       if (this.#market === undefined && this.#clock instanceof ScaledClock)
         await this.#clocks.stands(this.id, this.#clock);
       await this.durable();
-      await this.#checkpoints.atTheEnd(this.#records.published);
+      await this.#checkpoints.atTheEnd(this.#records.published, checkpointMs);
     }
     this.#ownership?.noteWakeUp(this.id, undefined);
   }

@@ -124,6 +124,9 @@ const MOST_UNUSED = 16;
 /** Four days: a long weekend. A longer gap in a recording is missing data (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
 
+/** Time for which the checkpoint of a simulation may delay the handover of its tenant; the next owner reads more records without it. */
+const HANDED_OVER_MS = 250;
+
 /** A journal, as comparisons read it. */
 export interface ComparedJournal extends Pick<
   ComparisonTask,
@@ -388,7 +391,7 @@ export class Simulations {
       const simulation = await this.open.get(id)?.simulation.catch(() => undefined);
       if (simulation !== undefined) {
         this.forget(id, simulation);
-        await this.closeWithOwnFeed(simulation).catch((error: unknown) => {
+        await this.closeWithOwnFeed(simulation, HANDED_OVER_MS).catch((error: unknown) => {
           if (!(error instanceof StoreUnavailable)) throw error;
         });
         // A late request must not go on from this state.
@@ -1096,9 +1099,9 @@ export class Simulations {
     await this.ground.time.close();
   }
 
-  private async closeWithOwnFeed(simulation: Simulation): Promise<void> {
-    if (this.ownsFeed(simulation)) await closeWithFeed(simulation);
-    else await simulation.close();
+  private async closeWithOwnFeed(simulation: Simulation, checkpointMs?: number): Promise<void> {
+    if (this.ownsFeed(simulation)) await closeWithFeed(simulation, checkpointMs);
+    else await simulation.close(checkpointMs);
   }
 
   private infoOf({ id, tenantId, createdAt, ...entry }: SimulationEntry): SimulationInfo {
@@ -1266,8 +1269,8 @@ interface OpenSimulation {
   isUnused?: boolean;
 }
 
-async function closeWithFeed(simulation: Simulation): Promise<void> {
-  await simulation.close();
+async function closeWithFeed(simulation: Simulation, checkpointMs?: number): Promise<void> {
+  await simulation.close(checkpointMs);
   await simulation.feed.close();
 }
 

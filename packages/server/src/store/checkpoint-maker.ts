@@ -39,19 +39,23 @@ export class CheckpointMaker implements Checkpoints {
   readonly #thread: CheckpointThread;
   readonly #stored: StoredCheckpoints;
   readonly #find: (simulationId: string) => CheckpointedSimulation | undefined;
+  readonly #isDeleted: (simulationId: string) => boolean;
   readonly #stop = stopFlag();
   #last: Promise<unknown> = Promise.resolve();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
+  /** `find`: undefined = this process does not own the simulation, or it is deleted. */
   constructor(
     thread: CheckpointThread,
     stored: StoredCheckpoints,
     find: (simulationId: string) => CheckpointedSimulation | undefined,
+    isDeleted = (simulationId: string): boolean => find(simulationId) === undefined,
   ) {
     this.#thread = thread;
     this.#stored = stored;
     this.#find = find;
+    this.#isDeleted = isDeleted;
   }
 
   load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined> {
@@ -115,8 +119,8 @@ export class CheckpointMaker implements Checkpoints {
     clearTimeout(this.#idle);
     const made = await this.#ask(request);
     this.#endWhenIdle();
-    // Deleted in the meantime.
-    if (this.#find(request.simulationId) === undefined) await this.#stored.remove(request.key);
+    // In the meantime. One that another node has acquired keeps its checkpoints.
+    if (this.#isDeleted(request.simulationId)) await this.#stored.remove(request.key);
     return made;
   }
 

@@ -1,4 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import pg from 'pg';
+import { expect, it } from 'vitest';
+import { mainOf } from '../../engine/simulations.js';
+import { openTestPortfolio, startSimulations, TENANT } from '../../testing/simulations.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { checkpointContract } from '../checkpoints.contract.js';
 import { projectRecord } from '../projection.js';
@@ -28,4 +32,29 @@ checkpointContract('The PostgreSQL store', {
     );
     await client.end();
   },
+});
+
+it('Checkpoints of a tenant that leaves the node while the next one is made are retained', async () => {
+  const store = await openPostgresStore({
+    url: await newDatabase(),
+    projection: projectRecord,
+    recovery: recoveryUrl().href,
+    node: 'a',
+    cluster: { url: 'http://a', version: '1', facts: {} },
+  });
+  try {
+    await store.ownership?.take([TENANT]);
+    const { main } = await startSimulations({}, store);
+    await openTestPortfolio(main);
+    await main.durable();
+    expect(await store.checkpoints.make(mainOf(TENANT))).toBe(1);
+    const made = store.checkpoints.make(mainOf(TENANT));
+    await turn();
+    await store.ownership?.give([TENANT], undefined);
+    await made;
+    await store.ownership?.take([TENANT]);
+    expect((await store.checkpoints.load(mainOf(TENANT)))?.seq).toBe(1);
+  } finally {
+    await store.close();
+  }
 });

@@ -26,6 +26,7 @@ import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresWebhooks } from './postgres-webhooks.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
+import type { RegisteredCell } from './registry-state.js';
 import { prepareTables, TABLES_OF_CELLS } from './schema.js';
 import { SoleOwnership } from './sole-ownership.js';
 import { TenantOwnership } from './tenant-ownership.js';
@@ -187,6 +188,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             { url: workerUrl('postgres/checkpoint-thread'), recovery, data: { url } },
             table,
             (id) => checkpointed(id, cells, state),
+            (id) => isDeleted(state.cells.get(id)),
           );
     await sole?.ownPositions(projector);
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
@@ -239,6 +241,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 const isAhead = (cell: Cell | undefined): boolean => cell !== undefined && cell.lastSeq > cell.head.seq;
+
+const isDeleted = (cell: RegisteredCell | undefined): boolean => cell?.deletedAt !== undefined;
 
 /** A cell in the form for the checkpoint thread; undefined = this node does not own it. */
 function checkpointed(
