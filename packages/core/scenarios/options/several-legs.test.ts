@@ -335,6 +335,29 @@ describe('a day trade of a package (D113)', () => {
   });
 });
 
+it('a call order beside an unwind that waits reserves free shares only (D81)', () => {
+  const m = market();
+  const portfolio = m.openPortfolio({ cash: 100_000 });
+  m.place(portfolio, { quantity: 250 });
+  // The credit spread is covered by 100 shares.
+  const credit = `-1 ${CALL(150)}, +1 ${CALL(160)}`;
+  m.place(portfolio, packageOf({ strategy: 'VERTICAL_SPREAD', legs: credit, intent: 'SELL_TO_OPEN' }));
+  const unwinding = `x+1 ${CALL(150)}, x-1 ${CALL(160)}`;
+  m.place(
+    portfolio,
+    packageOf({ strategy: 'VERTICAL_SPREAD', legs: unwinding, intent: 'BUY_TO_CLOSE', limit: '0.10' }),
+  );
+  const order = m.place(portfolio, {
+    symbol: CALL(150),
+    intent: 'SELL_TO_OPEN',
+    quantity: 2,
+    limit: '6.00',
+  });
+  expect(m.order(order)).toMatchObject({ status: 'ACTIVE', cover: Quantity.of(150) });
+  m.quote(CALL(150), '6.00', '6.10', { bidSize: 20, askSize: 20 });
+  expect(m.order(order).status).toBe('FILLED');
+});
+
 it('survives a restart while it waits', () => {
   const m = market();
   const portfolio = m.openPortfolio();

@@ -39,7 +39,7 @@ export interface CollateralChange {
   readonly after: OptionCollateral;
   /** Change of the reserved cash; negative = released. */
   readonly cash: Money;
-  /** Shares of the underlying. */
+  /** Shares of the underlying, at most the free ones. */
   readonly shares: Quantity;
 }
 
@@ -70,12 +70,15 @@ export function collateralChange(
   const before = coverOfLegs(d, legsWith(held, others), all);
   const after = coverOfLegs(d, legsWith(added, others), all);
   // Each order is also checked alone: those before it may never fill.
-  const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(coverOfLegs(d, held, own));
+  const now = coverOfLegs(d, held, own);
+  const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(now);
+  // Shares that only the fill of another order would release are not reserved again.
+  const free = Math.max(own - now.shares, 0);
   return {
     before,
     after,
     cash: Money.ofUnits(Math.max(cashOf(after) - cashOf(before), cashAlone)),
-    shares: Quantity.subtract(after.shares, before.shares),
+    shares: Quantity.ofUnits(Math.min(after.shares - before.shares, free)),
   };
 }
 
