@@ -53,6 +53,14 @@ describe('the opening auction (D180)', () => {
     expect(m.fills(order)).toEqual(['10 @ 149.88']);
   });
 
+  it('executes at one tick if the price is below half of it', () => {
+    const { m, portfolio } = early();
+    const order = m.place(portfolio, opg());
+    m.advanceTo('2026-01-05', 9, 31);
+    m.quote('AAPL', '0.00001', '0.00001', { last: '0.00001' });
+    expect(m.fills(order)).toEqual(['10 @ 0.0001']);
+  });
+
   it('one price for all: buys and sells, and a limit that it does not meet expires', () => {
     const { m, portfolio } = early();
     m.place(m.openPortfolio(), opg());

@@ -177,7 +177,8 @@ function execute(
   const instrument = d.tradable(terms.symbol);
   if (!isShares(instrument)) throw new RangeError(`an auction in ${terms.symbol}`);
   const tick = tickFor(instrument, mark);
-  const price = Prices.ofUnits(Math.floor((mark + tick / 2) / tick) * tick);
+  // Nothing trades for nothing: a mark below half a tick is one.
+  const price = Prices.ofUnits(Math.max(Math.floor((mark + tick / 2) / tick), 1) * tick);
   const { limitPrice } = order.progress;
   const isBeyond =
     limitPrice !== undefined &&
