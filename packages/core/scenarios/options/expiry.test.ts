@@ -364,6 +364,19 @@ describe('cash settlement', () => {
     m.advanceTo('2026-01-16', 16, 15);
     expect(acts(m)).toEqual([`EXERCISED 1 ${spy} -60000`]);
   });
+
+  it('options that trade to 16:15 and are bought at the close are exercised by the mark of 16:00 too (D69)', () => {
+    const spy = 'SPY260116C00600000';
+    const m = new AuditedMarket({ date: '2026-01-16' });
+    m.advanceTo('2026-01-16', 16);
+    m.quote('SPY', '601', '601');
+    m.quote(spy, '1', '1.10');
+    m.place(m.openPortfolio(), { symbol: spy, quantity: 1 });
+    m.advanceTo('2026-01-16', 16, 5);
+    m.quote('SPY', '590', '590');
+    m.advanceTo('2026-01-16', 16, 15);
+    expect(acts(m)).toEqual([`EXERCISED 1 ${spy} -60000`]);
+  });
 });
 
 describe('an exercise on request (D86)', () => {

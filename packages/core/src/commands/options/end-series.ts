@@ -33,7 +33,7 @@ export function scheduleEndOf(d: Decision, symbol: string): void {
   if (contract?.assetClass !== 'OPTION') return;
   const close = exercisePriceAt(d, contract);
   const due =
-    close !== undefined && close > d.at ? close : Instant.max(d.at, settlesAt(contract, d.rules.calendar));
+    close !== undefined && close >= d.at ? close : Instant.max(d.at, settlesAt(contract, d.rules.calendar));
   scheduleSeriesEnd(d.state, due, symbol, contract.underlying);
 }
 
