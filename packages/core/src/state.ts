@@ -279,8 +279,6 @@ interface MarginWatch {
   readonly bounds: MarginBounds;
   /** Due time of the check of those portfolios; undefined = none are queued. */
   dueAt: Instant | undefined;
-  /** No check is due earlier. After a recovery quotes arrive one after another, and a check needs them all. */
-  notBefore: Instant;
   /** Due checks of portfolios whose margin computed prices may have used up. */
   readonly looks: PriorityQueue<MarginCheck>;
   readonly lookOf: Map<Portfolio, MarginCheck>;
@@ -355,7 +353,6 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       portfolios: new Map(),
       bounds: new MarginBounds(),
       dueAt: undefined,
-      notBefore: Instant.earliest,
       looks: new PriorityQueue(lookBefore),
       lookOf: new Map(),
     },
@@ -551,8 +548,7 @@ const LOOK_EVERY_MS = 1000;
 
 const lookDue = (at: Instant): Instant => Instant.ofMs(Math.ceil(at / LOOK_EVERY_MS) * LOOK_EVERY_MS);
 
-function lookAt({ watch }: State, at: Instant): void {
-  const due = Instant.max(at, watch.notBefore);
+function lookAt({ watch }: State, due: Instant): void {
   if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
 }
 
@@ -594,11 +590,10 @@ export function forgetPastChecks(state: State): void {
   scheduleChecks(state);
 }
 
-/** Moves checks that are due at this very instant to the next second: most have run, and a stopped clock must not show them again. */
+/** Moves queued checks that are due at this very instant to the next second: most have run, and a stopped clock must not show them again. */
 export function postponeChecks(state: State): void {
   const { watch, now } = state;
   const next = lookDue(Instant.plusMs(now, 1));
-  watch.notBefore = next;
   for (const [symbol, due] of watch.symbols) if (due <= now) watch.symbols.set(symbol, next);
   for (const [portfolio, due] of watch.portfolios) if (due <= now) watch.portfolios.set(portfolio, next);
   scheduleChecks(state);
