@@ -108,6 +108,24 @@ describe('covered calls stay covered over a split with a part of a share in cash
   });
 });
 
+describe('shares that an order sells do not cover a call after the split either (D81)', () => {
+  it('2:1, a call spread beside an order for all shares', () => {
+    const m = market('2:1');
+    const portfolio = m.openPortfolio({ cash: 10_000 });
+    m.place(portfolio, { symbol: 'AAPL', quantity: 100 });
+    const sale = { symbol: 'AAPL', intent: 'SELL_TO_CLOSE', limit: '120', tif: 'GTC' } as const;
+    m.place(portfolio, { ...sale, quantity: 100 });
+    m.quote('AAPL260116C00115000', '0.50', '0.50');
+    m.place(portfolio, { symbol: 'AAPL260116C00115000', quantity: 1 });
+    m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_OPEN', quantity: 1 });
+    expect([underCalls(m, portfolio), setAside(m, portfolio)]).toEqual([0, 500]);
+    split(m);
+    expect(heldOf(m, portfolio)).toBe(200);
+    expect([underCalls(m, portfolio), setAside(m, portfolio)]).toEqual([0, 500]);
+    expect(shares(m.portfolio(portfolio).reservedByOrders.shares.get('AAPL') ?? Quantity.zero)).toBe(200);
+  });
+});
+
 describe('1:150 at a broker without fractions', () => {
   it('the cost of the shares stays reserved under the call until it is bought back', () => {
     const m = market('1:150', { fractionalShares: false });

@@ -177,7 +177,7 @@ function execute(
   const instrument = d.tradable(terms.symbol);
   if (!isShares(instrument)) throw new RangeError(`an auction in ${terms.symbol}`);
   const tick = tickFor(instrument, mark);
-  // Nothing trades for nothing: a mark below half a tick is one.
+  // A mark below half a tick would round to zero.
   const price = Prices.ofUnits(Math.max(Math.floor((mark + tick / 2) / tick), 1) * tick);
   const { limitPrice } = order.progress;
   const isBeyond =

@@ -17,6 +17,7 @@ import type { TradingDate } from '../../values/trading-date.js';
 import { sliceOfAction } from './action-slice.js';
 import { adjustedBy, adjustHoldings, adjustOptionOrders, adjustSeries } from '../options/adjust-options.js';
 import type { AdjustedSeries } from '../options/adjust-options.js';
+import { secureOptions } from '../options/secure-options.js';
 import { adjustOrder } from '../orders/adjust-order.js';
 import { cancelNow } from '../orders/cancel-order.js';
 import { splitOrder } from '../orders/split-order.js';
@@ -144,6 +145,8 @@ function splitIn(
   adjustHoldings(d, portfolio, symbol, series);
   for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
   adjustOptionOrders(d, portfolio, action, series);
+  // Last: only shares that no order reserves after the split cover calls.
+  secureOptions(d, portfolio, symbol);
 }
 
 /** `new` for each `old`, toward zero. */

@@ -20,7 +20,6 @@ import { greatestCommonDivisor } from '../../values/scaled.js';
 import { TradingDate } from '../../values/trading-date.js';
 import { cancelNow } from '../orders/cancel-order.js';
 import { scheduleEndOf } from './end-series.js';
-import { secureOptions } from './secure-options.js';
 import { splitOrder } from '../orders/split-order.js';
 import { marketAfter } from '../market/split-market.js';
 
@@ -157,7 +156,7 @@ function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract):
   );
 }
 
-/** Moves a portfolio's contracts to the new series and recomputes the collateral of short ones. */
+/** Moves a portfolio's contracts to the new series. */
 export function adjustHoldings(
   d: Decision,
   portfolio: Portfolio,
@@ -180,7 +179,6 @@ export function adjustHoldings(
     d.emit({ type: 'OptionAdjusted', portfolioId, symbol, to, quantity, price, contracts });
     scheduleEndOf(d, to);
   }
-  secureOptions(d, portfolio, underlying);
 }
 
 /** Continues open orders in the new series if contracts were multiplied; any other ratio cancels them. */
