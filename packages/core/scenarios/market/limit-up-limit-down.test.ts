@@ -265,6 +265,23 @@ describe('limit up, limit down (D179)', () => {
     expect(m.brokerage.state.closes.get('AAPL')).toBe(Number.MAX_SAFE_INTEGER);
   });
 
+  it('does not count a quote from before the end of a halt that a feed repeats after it', () => {
+    const { m, at, date } = open();
+    const feed = (dollars: string) =>
+      m.quote('AAPL', `${dollars}.00`, `${dollars}.02`, { last: `${dollars}.01` }, false);
+    at('99.99', '100.01', '100.00');
+    m.advanceTo(date, 9, 31);
+    m.execute({ type: 'HaltTrading', symbol: 'AAPL', reason: 'T1' });
+    feed('109');
+    m.execute({ type: 'LiftHalt', symbol: 'AAPL' });
+    const before = m.events('BandMoved').length;
+    feed('109');
+    expect(m.events('BandMoved')).toHaveLength(before);
+    m.advanceTo(date, 9, 32);
+    feed('108');
+    expect(m.brokerage.state.bands.get('AAPL')?.reference).toBe(price('108.01'));
+  });
+
   it('continues unchanged after a restart', () => {
     const run = (restarts: boolean): string => {
       const { m, portfolio, at } = open();

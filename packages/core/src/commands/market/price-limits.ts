@@ -19,7 +19,7 @@ import type { Mutable } from '../../orders/order.js';
 import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import type { TradingDate } from '../../values/trading-date.js';
-import { haltIn } from './halted.js';
+import { isTrading } from './halted.js';
 
 const MINUTE_MS = 60_000;
 /** Minimum lifetime of a reference price. */
@@ -69,7 +69,8 @@ export function noteQuote(d: Decision, book: Book): void {
   const openedAt = d.hours(instrument).openedAt('REGULAR', d.at);
   if (openedAt === undefined || quote.at < openedAt) return;
   if (rules.shortSaleRestriction === true) restrictShortSales(d, quote, close);
-  if (rules.luld === true) moveBand(d, quote, close);
+  // A feed may repeat a quote made before the end of a halt.
+  if (rules.luld === true && isTrading(d, book)) moveBand(d, quote, close);
 }
 
 /** Rule 201: a last price 10 % below the previous close restricts short sales to the end of the next trading day. */
@@ -93,7 +94,6 @@ type BandMoved = Extract<Event, { type: 'BandMoved' }>;
 /** Adds a price to the band of a symbol, and updates its limit state. */
 function moveBand(d: Decision, quote: Quote, close: Price): void {
   const { symbol } = quote;
-  if (haltIn(d, symbol) !== undefined) return;
   const date = d.rules.calendar.dateOf(d.at);
   const known = d.state.bands.get(symbol);
   const band = known?.date === date ? known : newBand(date);
