@@ -15,6 +15,7 @@ const PAGES = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/README.md',
+  'scripts/packing/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && !path.startsWith('decisions'))
     .map((path) => join('docs', path)),

@@ -1,6 +1,14 @@
 /** The package that people install: put into an empty folder by npm, without a network, it does what the pages on how to use it say. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,11 +26,13 @@ const run = promisify(execFile);
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const hasPytest = hasPython && spawnSync('python3', ['-c', 'import pytest']).status === 0;
 
-/** The blocks of code on a page, by language. */
-const blocksOf = (page: string, language: string): string[] =>
-  [...readFileSync(join(ROOT, 'docs/how-to', page), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+/** The blocks of code in Markdown, by language. */
+const blocksIn = (text: string, language: string): string[] =>
+  [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, found]) => found === language)
     .map(([, , code = '']) => code);
+const blocksOf = (page: string, language: string): string[] =>
+  blocksIn(readFileSync(join(ROOT, 'docs/how-to', page), 'utf8'), language);
 
 let folder: string;
 let sandpit: string;
@@ -63,6 +73,41 @@ it('is one package, with the terms of everything that is in it', () => {
   ])
     expect(terms).toContain(`\n${name}`);
   expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
+});
+
+it('the package: has a README of its own, whose commands, programs and links work where it is installed', async () => {
+  const text = readFileSync(join(folder, 'node_modules/sandpit-broker/README.md'), 'utf8');
+  // Commands of a checkout.
+  expect(text).not.toMatch(/npm (?:ci|start|run|test)|npx tsx/);
+  const [starting = '', trading = ''] = blocksIn(text, 'sh');
+  expect(starting).toBe('npm install sandpit-broker\nnpx sandpit up\n');
+  await up({}, async () => {
+    for (const line of trading.trim().split('\n')) {
+      expect(line).toMatch(/^npx sandpit /);
+      await type(...line.split(' ').slice(2));
+    }
+    for (const [code, printed] of [
+      [blocksIn(text, 'js')[0], /^\d+(\.\d+)?\n$/],
+      [blocksIn(text, 'js')[1], /^187\.5\n$/],
+    ] as const) {
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code ?? ''], {
+        cwd: folder,
+        env: env(),
+      });
+      expect(stdout).toMatch(printed);
+    }
+    const links = [...text.matchAll(/\]\(([^)]+)\)|<(http[^>]+)>/g)].map(
+      ([, link, plain]) => link ?? plain ?? '',
+    );
+    expect(links.length).toBeGreaterThan(5);
+    for (const link of links) {
+      expect(link).toMatch(/^http:\/\/127\.0\.0\.1:3000/);
+      const there = link.replace('http://127.0.0.1:3000', credentials().baseUrl);
+      expect([link, (await fetch(there, { headers: { accept: 'text/html' } })).status]).toEqual([link, 200]);
+    }
+    const [python = ''] = /node_modules\/\S+\.py/.exec(text) ?? [];
+    expect(existsSync(join(folder, python))).toBe(true);
+  });
 });
 
 it('the package: types the requests and answers of operations', () => {
@@ -124,6 +169,12 @@ async function up(settings: Readonly<Record<string, string>>, use: () => Promise
   }
 }
 
+/** Credentials of the server of `up`. */
+const credentials = () =>
+  JSON.parse(readFileSync(join(folder, 'data/demo-credentials.json'), 'utf8')) as {
+    readonly baseUrl: string;
+  };
+
 const type = async (...args: readonly string[]): Promise<unknown> =>
   JSON.parse((await run(process.execPath, [sandpit, ...args], { cwd: folder, env: env() })).stdout);
 
@@ -131,9 +182,7 @@ it('the package: starts a server, places an order and runs the page on Python', 
   const [connecting = ''] = blocksOf('python.md', 'py');
   await up({}, async () => {
     expect(await type('buy', 'AAPL', '10')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
-    const { baseUrl } = JSON.parse(readFileSync(join(folder, 'data/demo-credentials.json'), 'utf8')) as {
-      readonly baseUrl: string;
-    };
+    const { baseUrl } = credentials();
     for (const [path, found] of [
       ['/', '<title>Sandpit'],
       ['/docs/', 'href="/docs/quickstart"'],
@@ -207,9 +256,7 @@ it('the package: gives agents their tools within their caps, as on the page on a
     const [name = '', ...given] = making.trim().split(' ').slice(1);
     expect(name).toBe('sandpit');
     const { stdout } = await run(process.execPath, [sandpit, ...given], { cwd: folder, env: env() });
-    const { baseUrl } = JSON.parse(readFileSync(join(folder, 'data/demo-credentials.json'), 'utf8')) as {
-      readonly baseUrl: string;
-    };
+    const { baseUrl } = credentials();
     const headers = { authorization: `Bearer ${stdout.trim()}` };
     await asked(new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), { requestInit: { headers } }));
   });

@@ -11,7 +11,6 @@ const COMMAND = 'packages/cli/dist/main.js';
 
 /** Copied unchanged, to the paths at which the code reads them. */
 const FILES = [
-  'README.md',
   'LICENSE',
   'NOTICE',
   'CHANGELOG.md',
@@ -32,6 +31,8 @@ rmSync(into, { recursive: true, force: true });
 mkdirSync(into, { recursive: true });
 const files = await bundle(root, into);
 for (const path of FILES) copy(path);
+// The README of the checkout has commands and links that only a checkout has.
+copy('scripts/packing/README.md', 'README.md');
 copy('packages/python/sandpit.py', 'python/sandpit.py');
 // The client is of use in a browser as well: it stays apart, and needs nothing.
 copy('packages/client/dist');

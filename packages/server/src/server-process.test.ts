@@ -81,6 +81,24 @@ describe('A server process', { timeout: 60_000 }, () => {
     });
   });
 
+  it('writes no key, token or login link to a standard output that is not a terminal', async () => {
+    await inDirectory(async (directory) => {
+      const settings = { ...SETTINGS, LOG_LEVEL: 'info', DATA_DIR: directory };
+      for (const start of ['first', 'next']) {
+        const server = ServerProcess.launch(settings);
+        await server.listening;
+        const { apiKey, token, loginLink } = credentialsIn(directory);
+        expect(await server.end('SIGTERM')).toEqual({ code: EXIT.STOPPED, signal: null });
+        const printed = [...server.out, ...server.err].join('\n');
+        if (start === 'first')
+          expect(printed).toContain(`its API key is in ${join(directory, 'demo-credentials.json')}`);
+        expect(printed).not.toMatch(/sp_[\w-]{43}|eyJ[\w-]+\.|#\/login\//);
+        for (const secret of [apiKey, token, loginLink])
+          if (secret !== undefined) expect(printed).not.toContain(secret);
+      }
+    });
+  });
+
   it('answers 503 at /v1/ready to new connections during DRAIN_MS', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, DRAIN_MS: '1500' });

@@ -291,6 +291,17 @@ describe('below 2,000 of equity', () => {
     });
   });
 
+  it('the refusal of a future has the buying power that the portfolio shows', () => {
+    const { market, portfolio } = regT(1999);
+    market.quote('MESH26', '6000', '6000');
+    const shown = market.value(portfolio).overnightBuyingPower;
+    expect(dollars(shown)).toBe(1999);
+    expect(market.submit(portfolio, { symbol: 'MESH26', quantity: 1 })).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      availableBuyingPower: shown,
+    });
+  });
+
   it('the proceeds of short sales are not paid-for cash', () => {
     const { market, portfolio } = regT(2500);
     market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 });

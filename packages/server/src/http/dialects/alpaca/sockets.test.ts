@@ -101,6 +101,32 @@ it.each(PATHS)('%s ends when its key pair expires', async (path) => {
   expect(lasting.socket.readyState).toBe(lasting.socket.OPEN);
 });
 
+it('every trade update has an execution_id of its own, the same on every connection', async () => {
+  const { owner, keyId, secretKey, url } = account;
+  await pushQuote(owner);
+  const listeners = [await loggedIn('/stream'), await loggedIn('/stream')];
+  for (const one of listeners) one.send({ action: 'listen', data: { streams: ['trade_updates'] } });
+  await Promise.all(listeners.map((one) => one.told({ stream: 'listening' })));
+  await fetch(`${url}/v2/orders`, {
+    method: 'POST',
+    headers: {
+      'apca-api-key-id': keyId,
+      'apca-api-secret-key': secretKey,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ symbol: 'AAPL', qty: 1, side: 'buy', type: 'market', time_in_force: 'day' }),
+  });
+  const updates = ({ messages }: Listener): Message[] =>
+    messages.filter(({ stream }) => stream === 'trade_updates').map(({ data }) => data as Message);
+  for (const one of listeners) while (updates(one).length < NAMES.length) await once(one.socket, 'message');
+  const [first, second] = listeners.map((one) => updates(one).map((update) => update['execution_id']));
+  expect(first).toEqual(
+    NAMES.map(() => expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as unknown),
+  );
+  expect(new Set(first).size).toBe(NAMES.length);
+  expect(second).toEqual(first);
+});
+
 /** Sets a fault of the next stream that `path` names. */
 const setFault = (owner: TestClient, path: string, fault: object): Promise<unknown> =>
   owner.post('/v1/simulation/faults', { match: { path }, fault });
