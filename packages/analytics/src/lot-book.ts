@@ -179,12 +179,13 @@ export class LotBook {
       fees: moneyUnits(event.fees),
     });
     const premium = contracts.reduce(
-      (total, { lot }) => total + (lot.side === 'LONG' ? lot.cost : -lot.cost),
+      (total, { lot }) =>
+        total + (lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.disallowed - lot.cost),
       0,
     );
     const cash = moneyUnits(shares.cash);
-    // The premium of a long option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round. A
-    // price is never negative.
+    // The premium of a long option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round.
+    // Disallowed losses in the basis of the option go with it. A price is never negative.
     const value = Math.max(0, shares.side === 'BUY' ? cash + premium : cash - premium);
     const moved = this.#trade({
       type: 'TRADED',

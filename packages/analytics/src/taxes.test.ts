@@ -167,6 +167,24 @@ describe('wash sales', () => {
     expect(lots).toEqual([expect.objectContaining({ symbol: 'AAA', costBasis: 8800 })]);
   });
 
+  it.each([
+    ['long', 'BUY', 'SELL', 'EXERCISE', 4, 1, { side: 'LONG', costBasis: 10_700 }],
+    ['short', 'SELL', 'BUY', 'ASSIGNMENT', 1, 4, { side: 'SHORT', costBasis: 9_800 }],
+  ] as const)(
+    'a disallowed loss in a %s call is in the basis of the shares that it becomes',
+    (_, open, close, by, first, last, shares) => {
+      const call = { symbol: 'AAA260116C00100000', assetClass: 'OPTION', multiplier: 100 } as const;
+      const { gains, lots } = taxes([
+        traded('2026-01-05', open, 1, first, call),
+        traded('2026-01-06', open, 1, first, call),
+        traded('2026-01-07', close, 1, last, call),
+        converted('2026-01-16', by, open, 100, { symbol: call.symbol }),
+      ]);
+      expect(gains).toEqual([expect.objectContaining({ washSaleDisallowed: 300, gain: 0 })]);
+      expect(lots).toEqual([expect.objectContaining({ symbol: 'AAA', ...shares })]);
+    },
+  );
+
   it('a loss on covering is carried to a new short sale', () => {
     const { gains } = taxes([
       traded('2026-01-05', 'SELL', 10, 20),
