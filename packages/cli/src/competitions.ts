@@ -1,13 +1,16 @@
-import { createWriteStream, readFileSync, renameSync } from 'node:fs';
+import { createWriteStream, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { CompetitionBody, UpdateCompetitionBody } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
+import { jsonFile } from './rule-commands.js';
 
 const COLUMNS = ['competitionId', 'name', 'status', 'scoring', 'entries', 'now'];
 const ENTRIES = ['entryId', 'displayName', 'status', 'portfolioId', 'simulationId', 'reason'];
 const BOARD = ['rank', 'displayName', 'totalEquity', 'return', 'score', 'maxDrawdown', 'trades', 'status'];
+
+const CURVE = ['rank', 'displayName', 'at', 'equity'];
 
 export function addCompetitions(program: Command, client: Client, out: Output): void {
   const competitions = program.command('competition').description('Organize and enter competitions.');
@@ -24,14 +27,14 @@ export function addCompetitions(program: Command, client: Client, out: Output): 
     .command('new <file>')
     .description('Create a competition from a JSON file with the body of `POST /v1/competitions`.')
     .action(async (file: string) => {
-      const body = JSON.parse(readFileSync(file, 'utf8')) as CompetitionBody;
+      const body = jsonFile(file) as CompetitionBody;
       printFields(out, await (await client()).call('createCompetition', { body }));
     });
   competitions
     .command('edit <competitionId> <file>')
     .description('Edit a competition: a JSON file with the body of `PUT /v1/competitions/{competitionId}`.')
     .action(async (competitionId: string, file: string) => {
-      const body = JSON.parse(readFileSync(file, 'utf8')) as UpdateCompetitionBody;
+      const body = jsonFile(file) as UpdateCompetitionBody;
       printFields(out, await (await client()).call('updateCompetition', { params: { competitionId }, body }));
     });
   for (const [name, operation, description] of [
@@ -89,6 +92,16 @@ export function addCompetitions(program: Command, client: Client, out: Output): 
     .action(async (competitionId: string) => {
       const { rows } = await (await client()).call('getLeaderboard', { params: { competitionId } });
       printRows(out, rows, BOARD);
+    });
+  competitions
+    .command('curves <competitionId>')
+    .description('Print the equity curves of the first ten of the leaderboard.')
+    .action(async (competitionId: string) => {
+      const { curves } = await (await client()).call('getLeaderboardCurves', { params: { competitionId } });
+      const rows = curves.flatMap(({ points, ...leader }) =>
+        points.map((point) => ({ ...leader, ...point })),
+      );
+      printRows(out, rows, CURVE);
     });
   competitions
     .command('export <competitionId>')

@@ -259,6 +259,21 @@ describe('the command line', () => {
     expect((await type('buy')).complaint).toContain("missing required argument 'symbol'");
   });
 
+  it('executes a step in each of several simulations', async () => {
+    const { simulationId } = json((await type('sim new')).out) as { simulationId: string };
+    const { simulationId: other } = json((await type('sim new')).out) as { simulationId: string };
+    const steps = [
+      { simulationId, advance: { by: 'PT1M' } },
+      { simulationId: other, advance: { by: 'PT2M' } },
+    ];
+    expect(json((await type(`sim steps ${JSON.stringify(steps)}`)).out)).toMatchObject([
+      { simulationId, now: '2026-01-05T15:01:00.000Z', hasMore: false },
+      { simulationId: other, now: '2026-01-05T15:02:00.000Z', hasMore: false },
+    ]);
+    expect(await type('sim steps nonsense')).toMatchObject({ code: EXIT.refused });
+    for (const id of [simulationId, other]) await type(`sim delete ${id}`);
+  });
+
   it('prints its version', async () => {
     expect(await type('--version')).toMatchObject({
       code: EXIT.done,
@@ -299,6 +314,11 @@ describe('the command line', () => {
     });
     const { out } = await type(`sim compare ${simulationId} default broker_01`, { isTerminal: true });
     expect(out).toMatch(/base\s+DONE[\s\S]*default\s+DONE[\s\S]*broker_01\s+DONE/);
+    const { comparisonId } = json((await type(`sim compare ${simulationId} --no-wait`)).out) as {
+      comparisonId: string;
+    };
+    expect(json((await type(`sim cancel-comparison ${comparisonId}`)).out)).toMatchObject({ comparisonId });
+    expect(json((await type(`sim comparison ${comparisonId}`)).out)).toMatchObject({ comparisonId });
     expect(json((await type(`sim token ${simulationId}`)).out)).toMatchObject({ simulationId });
     expect((await type(`sim delete-snapshot ${simulationId} ${snapshotId}`)).code).toBe(0);
     expect(json((await type(`sim snapshots ${simulationId}`)).out)).toEqual([]);
@@ -326,6 +346,11 @@ describe('the command line', () => {
       const { competitionId: id } = json((await type(`competition new ${file}`)).out) as {
         competitionId: string;
       };
+      writeFileSync(join(folder, 'text.json'), 'Cup');
+      expect(await type(`competition new ${join(folder, 'text.json')}`)).toMatchObject({
+        code: EXIT.refused,
+        complaint: expect.stringContaining('text.json is not JSON') as string,
+      });
       write({ capacity: 2 });
       expect(json((await type(`competition edit ${id} ${file}`)).out)).toMatchObject({ capacity: 2 });
       const entered: string[] = [];
@@ -336,6 +361,8 @@ describe('the command line', () => {
       const [mia = '', max = ''] = entered;
       await type(`competition start ${id}`);
       expect(json((await type(`competition token ${id} ${mia}`)).out)).toMatchObject({ entryId: mia });
+      const { out: curves } = await type(`competition curves ${id}`);
+      expect(json(curves)).toContainEqual(expect.objectContaining({ displayName: 'Mia', equity: 1000 }));
       await type(`competition withdraw ${id} ${mia}`);
       await type(`competition disqualify ${id} ${max} --reason bot`);
       expect(json((await type(`competition entries ${id}`)).out)).toMatchObject([

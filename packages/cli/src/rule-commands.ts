@@ -1,4 +1,5 @@
 /** Parts that the commands for rules of a simulation share: scripted outcomes and faults. */
+import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
@@ -40,6 +41,16 @@ export function jsonArgument(text: string, name: string, example: object): unkno
     return JSON.parse(text);
   } catch {
     throw new Refused(`The ${name} must be JSON, such as '${JSON.stringify(example)}': ${text}`);
+  }
+}
+
+/** The value in a JSON file. Throws `Refused` if it is not JSON. */
+export function jsonFile(path: string): unknown {
+  const text = readFileSync(path, 'utf8');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Refused(`${path} is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -1,7 +1,14 @@
 import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as later } from 'node:timers/promises';
-import type { AdvanceClockBody, FixtureBody, ForkBody, StepBody } from '@sandpit/protocol';
+import type {
+  AdvanceClockBody,
+  Comparison,
+  FixtureBody,
+  ForkBody,
+  StepBody,
+  StepsBody,
+} from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
@@ -9,6 +16,8 @@ import { Refused } from './refused.js';
 import { jsonArgument } from './rule-commands.js';
 
 const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 'regulatoryFees', 'interest'];
+
+const STEPPED = ['simulationId', 'now', 'hasMore', 'orders', 'cancels', 'error'];
 
 /** Targets of a clock advance. */
 const UNTIL = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
@@ -139,7 +148,8 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     .description(
       'Re-execute the orders of a simulation under other brokers and print what each would have cost (default: all brokers).',
     )
-    .action(async (simulationId: string, brokerIds: string[]) => {
+    .option('--no-wait', 'print the comparison at once; `sandpit sim comparison` shows its result')
+    .action(async (simulationId: string, brokerIds: string[], { wait }: { wait: boolean }) => {
       const sandpit = await client();
       const variants =
         brokerIds.length === 0
@@ -151,12 +161,20 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       });
       const { comparisonId } = started;
       let comparison = started;
-      while (comparison.status === 'QUEUED' || comparison.status === 'RUNNING')
+      while (wait && (comparison.status === 'QUEUED' || comparison.status === 'RUNNING'))
         comparison = await sandpit.call('getComparison', { params: { comparisonId }, query: { wait: 30 } });
-      const { base, variants: rows = [] } = comparison;
-      if (base === undefined || !out.isTerminal) return printFields(out, comparison);
-      printRows(out, [base, ...rows], COMPARED);
+      printComparison(out, comparison);
     });
+  for (const [name, operation, description] of [
+    ['comparison', 'getComparison', 'Show a comparison.'],
+    ['cancel-comparison', 'cancelComparison', 'Cancel a comparison that waits or runs.'],
+  ] as const)
+    simulations
+      .command(`${name} <comparisonId>`)
+      .description(description)
+      .action(async (comparisonId: string) => {
+        printComparison(out, await (await client()).call(operation, { params: { comparisonId } }));
+      });
   simulations
     .command('fill [fixture]')
     .description(
@@ -182,6 +200,18 @@ export function addSimulations(program: Command, client: Client, out: Output): v
         ...(until && { advance: goalOf(until) }),
       };
       printFields(out, await (await client()).step(body));
+    });
+  simulations
+    .command('steps <steps>')
+    .description(
+      'Execute one step in each of several simulations: an array of steps as JSON, each with its `simulationId`.',
+    )
+    .action(async (text: string) => {
+      const steps = jsonArgument(text, 'steps', [
+        { simulationId: 'SIMULATION_ID', advance: { until: 'next-bar' } },
+      ]) as StepsBody['steps'];
+      const { results } = await (await client()).call('stepSimulations', { body: { steps } });
+      printRows(out, results, STEPPED);
     });
   simulations
     .command('token <simulationId>')
@@ -218,6 +248,13 @@ export function addSimulations(program: Command, client: Client, out: Output): v
         return printFields(out, await asked.call('advanceClock', { body: { by: durationOf(by ?? '') } }));
       printFields(out, await asked.call('advanceClock', { body: goalOf(when) }));
     });
+}
+
+/** A row for each broker of a comparison that has results; before that, its status. */
+function printComparison(out: Output, comparison: Comparison): void {
+  const { base, variants = [] } = comparison;
+  if (base === undefined || !out.isTerminal) return printFields(out, comparison);
+  printRows(out, [base, ...variants], COMPARED);
 }
 
 /** A seed as the API reads it: digits are a number, anything else is text. */

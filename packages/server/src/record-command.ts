@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream, mkdirSync, readdirSync, type WriteStream } from 'node:fs';
+import { appendFileSync, createReadStream, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { calendarById, Instant, plainEquity } from '@sandpit/core';
@@ -12,6 +11,7 @@ import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { TickRecorder } from './feeds/live/recorder.js';
 import { TICK_COLUMNS } from './feeds/tick-file.js';
+import { lastWords } from './run-server.js';
 import { printUsage } from './usage.js';
 
 const USAGE = `usage: sandpit record SYMBOL… --source alpaca|massive|tradier --out DIR
@@ -91,44 +91,95 @@ async function record(
   await feed.close();
 }
 
-/** One file for each symbol and day; halts of the whole market and gaps go into each. */
+/** One file for each symbol and day; halts of the whole market and gaps go into each. Days are split one after the other. */
 async function split(from: string, to: string): Promise<void> {
-  mkdirSync(to, { recursive: true });
-  const outputs = new Map<string, WriteStream>();
   const names = readdirSync(from).filter((name) => /^ticks_.+\.csv(\.gz)?$/.test(name));
   if (names.length === 0) throw new BadSetting(`${from} has no files of ticks`);
+  mkdirSync(to, { recursive: true });
+  let day = new SplitDay(to, '');
+  let count = 0;
   for (const name of names.sort()) {
     const date = /\d{4}-\d{2}-\d{2}/.exec(name)?.[0] ?? 'undated';
-    const file = createReadStream(join(from, name));
-    const lines = createInterface({ input: name.endsWith('.gz') ? file.pipe(createGunzip()) : file });
-    for await (const line of lines) {
-      const cells = line.split(',');
-      const symbol = cells[3] ?? '';
-      if (cells.length !== TICK_COLUMNS.length || symbol === 'symbol') continue;
-      const targets =
-        symbol === '*'
-          ? [...outputs].filter(([key]) => key.endsWith(date))
-          : [[`${symbol}_${date}`] as const];
-      for (const [key] of targets) {
-        let output = outputs.get(key);
-        if (output === undefined) {
-          output = createWriteStream(join(to, `ticks_${key}.csv`));
-          output.write(`${TICK_COLUMNS.join(',')}\n`);
-          outputs.set(key, output);
-        }
-        output.write(`${line}\n`);
-      }
+    if (day.date !== date) {
+      count += day.close();
+      day = new SplitDay(to, date);
+    }
+    try {
+      for await (const line of linesOf(join(from, name))) day.add(line);
+    } catch (error) {
+      throw new BadSetting(`${join(from, name)} cannot be read: ${(error as Error).message}`);
     }
   }
-  await Promise.all(
-    [...outputs.values()].map((output) => new Promise<void>((resolve) => output.end(() => resolve()))),
-  );
-  process.stdout.write(`${outputs.size} files in ${to}\n`);
+  count += day.close();
+  process.stdout.write(`${count} files in ${to}\n`);
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const file = createReadStream(path);
+  const text = path.endsWith('.gz') ? file.pipe(createGunzip()) : file;
+  file.once('error', (error) => text.destroy(error));
+  let begun = '';
+  for await (const piece of text.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (begun + piece).split('\n');
+    begun = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (begun !== '') yield begun;
+}
+
+/** Characters of a file that are kept before they are written. */
+const WRITTEN_AT_ONCE = 65_536;
+
+/** The files of one day, by symbol. */
+class SplitDay {
+  readonly #texts = new Map<string, string>();
+  /** Lines of the whole market so far, for symbols whose first line comes later. */
+  #market = '';
+
+  readonly date: string;
+  readonly #directory: string;
+
+  constructor(directory: string, date: string) {
+    this.date = date;
+    this.#directory = directory;
+  }
+
+  add(line: string): void {
+    const cells = line.split(',');
+    const symbol = cells[3] ?? '';
+    if (cells.length !== TICK_COLUMNS.length || symbol === 'symbol') return;
+    if (symbol !== '*') return this.#append(symbol, line);
+    this.#market += `${line}\n`;
+    for (const known of this.#texts.keys()) this.#append(known, line);
+  }
+
+  /** Writes the rest. Returns the number of files. */
+  close(): number {
+    for (const [symbol, text] of this.#texts) appendFileSync(this.#pathOf(symbol), text);
+    return this.#texts.size;
+  }
+
+  #append(symbol: string, line: string): void {
+    let text = this.#texts.get(symbol);
+    if (text === undefined) {
+      text = `${TICK_COLUMNS.join(',')}\n${this.#market}`;
+      writeFileSync(this.#pathOf(symbol), '');
+    }
+    text += `${line}\n`;
+    if (text.length >= WRITTEN_AT_ONCE) {
+      appendFileSync(this.#pathOf(symbol), text);
+      text = '';
+    }
+    this.#texts.set(symbol, text);
+  }
+
+  #pathOf(symbol: string): string {
+    return join(this.#directory, `ticks_${symbol}_${this.date}.csv`);
+  }
 }
 
 if (!printUsage(USAGE))
   main().catch((error: unknown) => {
-    const isKnown = error instanceof BadSetting;
-    process.stderr.write(`${isKnown ? `sandpit: ${error.message}` : String(error)}\n`);
+    process.stderr.write(`${lastWords(error)}\n`);
     process.exitCode = 1;
   });

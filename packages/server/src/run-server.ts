@@ -17,7 +17,8 @@ export function lastWords(error: unknown): string {
   const known =
     /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|UnusableDatabase|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
-  return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
+  const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true;
+  return known.test(error.name) || isSystem || isUsage ? `sandpit: ${error.message}` : String(error.stack);
 }
 
 /**

@@ -249,6 +249,16 @@ describe('A server process', { timeout: 60_000 }, () => {
     expect(() => read('DATABASE_URL', 'mysql://127.0.0.1/x')).toThrow('DATABASE_URL must be postgres://');
   });
 
+  it('refuses arguments, which it would ignore otherwise', async () => {
+    await inDirectory(async (directory) => {
+      const server = ServerProcess.launch({ DATA_DIR: directory }, undefined, undefined, ['--port', '1']);
+      expect((await server.exited).code).toBe(78);
+      expect(server.err).toEqual([
+        'sandpit: --port: the server has no arguments; settings are environment variables (PORT=8080 npm start)',
+      ]);
+    });
+  });
+
   it('reports a port in use', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: join(directory, 'first') });

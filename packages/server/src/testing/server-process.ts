@@ -63,8 +63,9 @@ export class ServerProcess {
     environment: Readonly<Record<string, string>>,
     folder?: string,
     flags?: readonly string[],
+    args: readonly string[] = [],
   ): ServerProcess {
-    return new ServerProcess('main.js', onFreePort(environment), [], folder, flags);
+    return new ServerProcess('main.js', onFreePort(environment), args, folder, flags);
   }
 
   /** The server with everything loaded and nothing begun: it touches no data before `go`. */
@@ -103,6 +104,11 @@ export class ServerProcess {
   /** `sandpit tenant …`. */
   static tenant(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
     return new ServerProcess('tenant-command.js', environment, args);
+  }
+
+  /** `sandpit record …`. */
+  static record(...args: readonly string[]): ServerProcess {
+    return new ServerProcess('record-command.js', {}, args);
   }
 
   /** `sandpit cluster …`. */
