@@ -40,6 +40,17 @@ export function optionsAndMargin(visit: Visit): void {
       .poll(() => page.getByLabel('Order details').innerText(), SOON)
       .toMatch(/Filled[\s\S]*1 at 2\.65[\s\S]*1 at 0\.60/);
 
+    const { orderId: restingId } = await simulation.api<{ orderId: string }>('POST', '/orders', {
+      portfolioId,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'LIMIT',
+      limitPrice: 100,
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'GTC',
+    });
+
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     const strategies = page.getByRole('region', { name: 'Strategies' });
     await expect
@@ -57,6 +68,13 @@ export function optionsAndMargin(visit: Visit): void {
       .toMatch(
         /192\.50 call assigned[\s\S]*187\.50 call exercised|187\.50 call exercised[\s\S]*192\.50 call assigned/,
       );
+
+    // The history of an order of several days has dates.
+    await simulation.api('PUT', `/orders/${restingId}/cancel`);
+    await visit.go(simulation.place(`orders?order=${restingId}`), page);
+    await expect
+      .poll(() => page.getByLabel('Order details').innerText(), SOON)
+      .toMatch(/Jan 5, 2026, 10:00:00 AM ET Created[\s\S]*Jan 9, 2026, \d+:\d+:\d+ PM ET Canceled/);
     await visit.leave(page);
   }, 120_000);
 
@@ -112,6 +130,15 @@ export function optionsAndMargin(visit: Visit): void {
       .toContain('Maintenance call of $510.00, due Jan 8, 2026, 12:00:00 PM ET');
     expect(await activities.innerText()).not.toMatch(/\+\$|MAINTENANCE|\d{4}-\d{2}-\d{2}/);
 
+    // All columns are visible on a small laptop.
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await visit.go(simulation.place(`activity/${portfolioId}`), page);
+    await activities.getByText('Bought 100 AAPL').waitFor(SOON);
+    expect(
+      await activities.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+    ).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 720 });
+
     // A deposit shows its effect, and is executed on confirmation.
     await visit.go(simulation.place(`portfolio/${portfolioId}?section=manage`), page);
     const deed = page.getByRole('form', { name: 'Deposit or withdraw' });
@@ -124,7 +151,7 @@ export function optionsAndMargin(visit: Visit): void {
     // A deposit makes the portfolio eligible for another margin type.
     const margin = page.getByRole('form', { name: 'Margin type' });
     await margin
-      .getByText(/^It will be refused: Total equity of at least \$110,000\.00 is required/)
+      .getByText(/^Not possible yet\. Total equity of at least \$110,000\.00 is required/)
       .waitFor();
     const deposit = async (amount: string): Promise<void> => {
       await deed.getByLabel('Amount').fill(amount);

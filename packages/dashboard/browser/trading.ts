@@ -245,7 +245,7 @@ export function trading(visit: Visit): void {
     await option.getByRole('button', { name: 'Confirm: instruct' }).click();
     await option.getByText('1 will not be exercised.').waitFor(SOON);
     await option.getByLabel('Action').selectOption('exercise');
-    await option.getByText(/buying 100 AAPL at \$192\.50: −\$19,250\.00 of cash/).waitFor();
+    await option.getByText(/Standard contracts buy 100 AAPL at \$192\.50: −\$19,250\.00 of cash/).waitFor();
     await option.getByRole('button', { name: 'Exercise', exact: true }).click();
     await option.getByRole('button', { name: 'Confirm: exercise' }).click();
     await option.waitFor({ state: 'detached', ...SOON });

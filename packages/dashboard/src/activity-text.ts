@@ -2,7 +2,7 @@
 import type { Activity, CancelReason } from '@sandpit/protocol';
 import { dateText, moment, money, price, words } from './format.ts';
 import { ENDS } from './labels.ts';
-import { contractText, optionNamed } from './option-legs.ts';
+import { symbolText } from './option-legs.ts';
 
 const INSTANT = /\d{4}-\d{2}-\d{2}T[\d:.]+Z/g;
 const DATE = /\b\d{4}-\d{2}-\d{2}\b/g;
@@ -19,10 +19,7 @@ const AMOUNT = /\b\d+\.\d{2}\b/g;
 export function activityText({ category, description }: Pick<Activity, 'category' | 'description'>): string {
   const text = description
     .replace(INSTANT, (at) => moment(at))
-    .replace(OPTION, (symbol) => {
-      const option = optionNamed(symbol);
-      return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
-    })
+    .replace(OPTION, symbolText)
     .replace(PRICE, (_, at: string) => ` at ${price(Number(at))}`)
     .replace(DATE, (date) => dateText(date))
     .replace(LEADING, (code) => words(code))

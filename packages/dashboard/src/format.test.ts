@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { instantInNewYork, readable } from './format.ts';
+import { instantInNewYork, readable, scoreText, words } from './format.ts';
 
 it('instantInNewYork: reads a local time in winter, in summer, and near a change to or from daylight time', () => {
   expect(instantInNewYork('2026-01-05T09:30')).toBe('2026-01-05T14:30:00.000Z');
@@ -14,4 +14,16 @@ it('readable: shows instants in Eastern Time and dollars with commas', () => {
   expect(readable('at least $110000.00 is required; the portfolio has $17.73')).toBe(
     'at least $110,000.00 is required; the portfolio has $17.73',
   );
+});
+
+it('scoreText: keeps four decimals, so that the scores of a column align', () => {
+  expect([0.003, -0.0129, 1.25].map(scoreText)).toEqual(['0.0030', '−0.0129', '1.2500']);
+});
+
+it('words: writes abbreviations as traders do', () => {
+  expect(['REALIZED_PNL', 'ROTH_IRA', 'BUY_TO_OPEN'].map(words)).toEqual([
+    'Realized P&L',
+    'Roth IRA',
+    'Buy to open',
+  ]);
 });

@@ -30,6 +30,8 @@ export const percentChange = (fraction: number): string =>
   `${fraction > 0 ? '+' : ''}${signed(cents.format(fraction * 100))}%`;
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(Math.abs(value) < 0.9995 ? 3 : 2));
+/** `0.0030`, `−1.2500`: the score of a competition, with four decimals. */
+export const scoreText = (value: number): string => signed(value.toFixed(4));
 /** `0.369`, `1.000`: a delta of one contract, with three decimals. */
 export const delta = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(3));
@@ -117,6 +119,7 @@ const NAMES: Readonly<Record<string, string>> = {
   GTD: 'GTD',
   IOC: 'IOC',
   FOK: 'FOK',
+  REALIZED_PNL: 'Realized P&L',
 };
 
 /** `BUY_TO_OPEN` as `Buy to open`, `ROTH_IRA` as `Roth IRA`. */

@@ -32,6 +32,12 @@ export function contractText(symbol: string): string {
     : `${dateText(option.expiration)} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
 }
 
+/** `AAPL Jan 30, 2026 237.50 call`; other symbols unchanged. */
+export function symbolText(symbol: string): string {
+  const option = optionNamed(symbol);
+  return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
+}
+
 /** Asset class of a ticket's symbol, by its form. */
 export const kindOfSymbol = (symbol: string): 'EQUITY' | 'OPTION' | 'FUTURE' =>
   optionNamed(symbol) !== undefined

@@ -103,7 +103,7 @@ export function CompetitionForm({
               {typed.clock === 'scaled' && field('speed', 'Simulated seconds per second')}
               {field('start', 'Trading begins, ET', { type: 'datetime-local' })}
               {field('end', 'Trading ends, ET', { type: 'datetime-local' })}
-              {field('seed', 'Seed', { placeholder: 'drawn' })}
+              {field('seed', 'Seed', { placeholder: 'random' })}
               {typed.feed === 'replay' &&
                 choice('mask', 'Recording', [
                   ['yes', 'Masked: invented tickers, dates and prices'],

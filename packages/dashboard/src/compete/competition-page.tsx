@@ -1,7 +1,7 @@
 /** Competitions: the list, and one with its leaderboard and the curves of the first ten. Public ones need no account. */
 import type { Competition, Leaderboard, LeaderboardCurves, LeaderboardRow } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
-import { moment, money, percent, percentChange, quantity, tone, words } from '../format.ts';
+import { moment, money, percent, percentChange, quantity, scoreText, tone, words } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import type { Column } from '../parts/column.ts';
 import { Figure } from '../parts/figure.tsx';
@@ -275,7 +275,7 @@ const BOARD: readonly Column<LeaderboardRow>[] = [
     title: 'Score',
     isNumber: true,
     isWide: true,
-    cell: ({ score }) => (score === undefined ? '–' : quantity(Number(score.toFixed(4)))),
+    cell: ({ score }) => (score === undefined ? '–' : scoreText(score)),
   },
   { title: 'Drawdown', isNumber: true, isSecondary: true, cell: ({ maxDrawdown }) => percent(maxDrawdown) },
   { title: 'Trades', isNumber: true, isSecondary: true, cell: ({ trades }) => quantity(trades) },

@@ -93,7 +93,7 @@ export function followStream<Event extends { readonly eventId: string }>(
       try {
         await follow();
       } catch (error) {
-        // Only a refusal by the server is final; a stream whose past is no longer retained restarts.
+        // Only a refusal by the server is final; a stream whose missed events are no longer retained restarts.
         if (!(error instanceof AnswerError)) continue;
         set({ state: 'over' });
         onState?.('over', error instanceof Error ? error : new Error(String(error)));

@@ -113,13 +113,13 @@ function SwitchBroker({ portfolio }: Props) {
       typed={brokerId}
       problem={
         brokerId === portfolio.brokerId
-          ? `The portfolio is at ${portfolio.brokerId}. Choose another one.`
+          ? `The portfolio is at ${chosen?.name ?? brokerId}. Choose another broker.`
           : undefined
       }
       effects={[
         `New orders follow the rules of ${chosen?.name ?? brokerId}${commission === undefined ? '' : `: ${commissionText(commission)} for shares, ${(chosen?.houseMaintenanceLong ?? 0) * 100}% house maintenance`}.`,
-        'Positions and cash stay. It is refused if something held is not allowed there.',
-        'Requirements change at once, so that a margin call can follow.',
+        'Positions and cash are unchanged. The switch is refused if the new broker does not allow a position.',
+        'Requirements change at once and can cause a margin call.',
       ]}
       act={async () => {
         await broker.call('switchBroker', {
@@ -178,7 +178,7 @@ function MarginType({ portfolio }: Props) {
       problem={type === portfolio.marginType ? `The portfolio has ${words(type)} margin.` : undefined}
       effects={
         isBlocked
-          ? [`It will be refused: ${reasons.map(readable).join(' ')}`]
+          ? reasons.map((reason) => `Not possible yet. ${readable(reason)}.`)
           : [
               isPortfolio
                 ? 'Requirements become those of the risk array: the largest loss of a range of moves.'
@@ -231,7 +231,7 @@ function Reset({ portfolio }: Props) {
       effects={[
         `${count === 0 ? 'No positions are' : `${quantity(count)} ${count === 1 ? 'position is' : 'positions are'}`} closed at the mark, and all open orders are canceled.`,
         'Cash becomes the initial cash again. A new epoch of performance begins.',
-        'Orders, activities and ledger of before stay readable.',
+        'Earlier orders, activities and ledger entries remain readable.',
       ]}
       act={async () => {
         const { resetSummary, message } = await broker.call('resetPortfolio', {
@@ -264,11 +264,13 @@ function Close({ portfolio }: Props) {
       verb="Close"
       isDanger
       problem={
-        inTheWay.length === 0 ? undefined : `It cannot be closed yet. In the way: ${inTheWay.join(', ')}.`
+        inTheWay.length === 0
+          ? undefined
+          : `It can be closed once it has none of these: ${inTheWay.join(', ')}.`
       }
       effects={[
         `${money(portfolio.settledCash)} is paid out. Accrued interest and fees are posted first.`,
-        'The portfolio accepts nothing any more. Its history stays readable.',
+        'The portfolio accepts no more orders or transfers. Its history remains readable.',
       ]}
       act={async () => {
         const { message } = await broker.call('closePortfolio', {
@@ -299,8 +301,8 @@ function Exercise({ portfolio, option }: Props & { readonly option: OptionPositi
         what === 'exercise'
           ? [
               `${quantity(count)} of ${quantity(held)} contracts are exercised now.`,
-              `Of a standard contract that is ${isCall ? 'buying' : 'selling'} ${quantity(shares)} ${symbol} at ${money(strike)}: ${change((isCall ? -1 : 1) * shares * strike)} of cash. Contracts on an index settle in cash.`,
-              'The rest of their time value is lost.',
+              `Standard contracts ${isCall ? 'buy' : 'sell'} ${quantity(shares)} ${symbol} at ${money(strike)}: ${change((isCall ? -1 : 1) * shares * strike)} of cash. Contracts on an index settle in cash.`,
+              'Their remaining time value is lost.',
             ]
           : [
               `${quantity(count)} of ${quantity(held)} contracts will not be exercised when they expire, even in the money.`,

@@ -134,7 +134,7 @@ export function balanced(entries: readonly LedgerEntry[], cashNow: number): read
 
 const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
   {
-    title: 'At',
+    title: 'Time',
     cell: ({ at }) => (
       <>
         <span class="on-screens">{moment(at)}</span>
@@ -144,7 +144,7 @@ const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
   },
   { title: 'Category', isSecondary: true, cell: ({ category }) => words(category) },
   {
-    title: 'What',
+    title: 'Activity',
     isLong: true,
     cell: (one) =>
       one.orderId === undefined ? (
@@ -167,7 +167,7 @@ const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
 ];
 
 const LEDGER: readonly Column<BalancedEntry>[] = [
-  { title: 'At', isSecondary: true, cell: ({ at }) => moment(at) },
+  { title: 'Time', isSecondary: true, cell: ({ at }) => moment(at) },
   {
     title: 'Entry',
     isLong: true,

@@ -45,7 +45,7 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
       {value !== undefined && <Figures quality={value} />}
       {slippages.length > 0 && (
         <section>
-          <h2>Slippage of the latest orders, basis points</h2>
+          <h2>Latest orders by slippage, basis points</h2>
           <Histogram
             label={`Slippage of the latest ${slippages.length} filled orders, basis points`}
             bins={binsOf(slippages, BINS)}

@@ -3,7 +3,7 @@ import type { Activity, Execution, LedgerEntry, Order } from '@sandpit/protocol'
 import { useEffect, useState } from 'preact/hooks';
 import { activityText } from '../activity-text.ts';
 import { type Broker, useBroker } from '../broker.ts';
-import { change, money, moment, price, quantity, time, words } from '../format.ts';
+import { change, isoDay, money, moment, price, quantity, time, words } from '../format.ts';
 import { isOpenOrder } from '../live/orders.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
@@ -12,7 +12,7 @@ import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from '../trade/order-code.ts';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
-import { contractText } from '../option-legs.ts';
+import { contractText, symbolText } from '../option-legs.ts';
 import { RefusalText } from '../trade/preview.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
 import { ruleOfFill, ruleOfOrder } from '../why/rule-pages.ts';
@@ -50,7 +50,7 @@ export function OrderStory({
         <h2>
           {value === undefined
             ? 'Order'
-            : `${sideOf(value.order)} ${quantity(value.order.quantity)} ${value.order.symbol}`}
+            : `${sideOf(value.order)} ${quantity(value.order.quantity)} ${symbolText(value.order.symbol)}`}
         </h2>
         <button type="button" class="quiet" onClick={() => setQuery({ order: undefined })}>
           Close
@@ -119,6 +119,8 @@ function OrderEvents({
   const why = whyOf(order);
   const rule = ruleOfOrder(order);
   const isParent = order.bracketConfig !== undefined || order.ocoConfig !== undefined;
+  // Times of an order of several days have their dates.
+  const stamp = isoDay(order.createdAt) === isoDay(order.updatedAt) ? time : moment;
   return (
     <>
       <p>
@@ -154,7 +156,7 @@ function OrderEvents({
       <ol class="states">
         {activities.map((activity) => (
           <li key={activity.activityId}>
-            <time dateTime={activity.at}>{time(activity.at)}</time> <strong>{words(activity.type)}</strong>{' '}
+            <time dateTime={activity.at}>{stamp(activity.at)}</time> <strong>{words(activity.type)}</strong>{' '}
             {activityText(activity)}
           </li>
         ))}
@@ -166,7 +168,7 @@ function OrderEvents({
         <ol class="states">
           {executions.map((execution) => (
             <li key={execution.executionId}>
-              <Filled execution={execution} isLeg={execution.symbol !== order.symbol} />
+              <Filled execution={execution} isLeg={execution.symbol !== order.symbol} stamp={stamp} />
             </li>
           ))}
         </ol>
@@ -180,7 +182,8 @@ function OrderEvents({
         <ol class="states">
           {entries.map((entry) => (
             <li key={entry.entryId}>
-              <time dateTime={entry.at}>{time(entry.at)}</time> {entry.description}
+              <time dateTime={entry.at}>{stamp(entry.at)}</time>{' '}
+              {activityText({ category: 'CASH', description: entry.description })}
               <ul class="plain postings">
                 {entry.postings.map(({ account, amount }, index) => (
                   <li key={index}>
@@ -250,12 +253,20 @@ const RULES: Readonly<Record<string, string>> = {
   SCRIPTED: 'Filled by a scripted outcome',
 };
 
-function Filled({ execution, isLeg }: { readonly execution: Execution; readonly isLeg: boolean }) {
+function Filled({
+  execution,
+  isLeg,
+  stamp,
+}: {
+  readonly execution: Execution;
+  readonly isLeg: boolean;
+  readonly stamp: (at: string) => string;
+}) {
   const { quote, explanation, fees, commission } = execution;
   const charges = fees.reduce((sum, fee) => sum + fee.amount, commission);
   return (
     <>
-      <time dateTime={execution.executedAt}>{time(execution.executedAt)}</time>{' '}
+      <time dateTime={execution.executedAt}>{stamp(execution.executedAt)}</time>{' '}
       <strong>
         {quantity(execution.quantity)} at {price(execution.price)}
       </strong>{' '}

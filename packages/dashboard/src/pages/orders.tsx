@@ -8,6 +8,7 @@ import { Download } from '../parts/download.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
+import { symbolText } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { useTyped } from '../parts/use-typed.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
@@ -149,8 +150,12 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
   {
     title: 'Order',
     cell: (order) => (
-      <a href={withOrder(address, order.orderId)} class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}>
-        {sideOf(order)} {quantity(order.quantity)} {order.symbol}
+      <a
+        href={withOrder(address, order.orderId)}
+        title={symbolText(order.symbol)}
+        class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}
+      >
+        {sideOf(order)} {quantity(order.quantity)} {symbolText(order.symbol)}
       </a>
     ),
   },

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, percent, percentChange, price, quantity, time, tone } from '../format.ts';
 import { kindOf, sideOf } from '../labels.ts';
+import { symbolText } from '../option-legs.ts';
 import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
 import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
@@ -252,7 +253,7 @@ function Fills({
         <li key={order.orderId}>
           <a href={hrefOf(simulationId, 'orders', { order: order.orderId })}>
             <span class={order.positionIntent.startsWith('BUY') ? 'buy' : 'sell'}>{sideOf(order)}</span>{' '}
-            {quantity(order.filledQuantity)} {order.symbol} at {price(order.averagePrice)}
+            {quantity(order.filledQuantity)} {symbolText(order.symbol)} at {price(order.averagePrice)}
           </a>
           <span class="dim">
             {names.get(order.portfolioId) ?? ''}{' '}
@@ -332,7 +333,14 @@ function PortfolioCard({
           </a>
         </Figure>
       </dl>
-      <meter min={0} max={1} value={all > 0 ? invested / all : 0} aria-label="Buying power used" />
+      <meter
+        min={0}
+        max={1}
+        high={0.9}
+        optimum={0}
+        value={all > 0 ? invested / all : 0}
+        aria-label="Buying power used"
+      />
     </article>
   );
 }

@@ -195,5 +195,5 @@ const MONTHS: readonly Column<Year>[] = [
     isNumber: true,
     cell: ({ months }) => toned(months[String(index + 1).padStart(2, '0')]),
   })),
-  { title: 'Whole', isNumber: true, cell: ({ whole }) => toned(whole) },
+  { title: 'Full year', isNumber: true, cell: ({ whole }) => toned(whole) },
 ];

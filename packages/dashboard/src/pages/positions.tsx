@@ -227,7 +227,7 @@ const futureColumnsIn = (simulationId: string, portfolioId: string): readonly Co
     isSecondary: true,
     cell: ({ maintenanceMargin }) => money(maintenanceMargin),
   },
-  { title: 'Last day', isSecondary: true, cell: ({ lastTradeDate }) => lastTradeDate },
+  { title: 'Last day', isSecondary: true, cell: ({ lastTradeDate }) => dateText(lastTradeDate) },
   {
     title: 'Trade',
     cell: ({ symbol, quantity: count }) => (

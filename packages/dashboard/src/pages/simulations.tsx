@@ -148,7 +148,7 @@ function NewSimulation() {
       {clock !== 'wall' && (
         <Field name="Starts at" value={start} onChange={setStart} placeholder="2026-01-05" />
       )}
-      <Field name="Seed" value={seed} onChange={setSeed} placeholder="drawn" />
+      <Field name="Seed" value={seed} onChange={setSeed} placeholder="random" />
       <button type="submit" class="primary">
         Create simulation
       </button>

@@ -2,7 +2,7 @@
 import type { Simulation, Snapshot } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment } from '../format.ts';
+import { moment, shortMoment } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
@@ -216,6 +216,11 @@ function DeleteSnapshot({
   );
 }
 
+/** A time without its year, which the title has. */
+function ShortTime({ atMs }: { readonly atMs: number }) {
+  return <time title={moment(atMs)}>{shortMoment(atMs)}</time>;
+}
+
 const branchColumns = (simulationId: string): readonly Column<Branch>[] => [
   {
     title: 'Simulation',
@@ -227,8 +232,11 @@ const branchColumns = (simulationId: string): readonly Column<Branch>[] => [
       </a>
     ),
   },
-  { title: 'Left at', cell: ({ fromMs, isParent }) => (isParent ? '' : moment(fromMs)) },
-  { title: 'Stands at', cell: ({ nowMs }) => moment(nowMs) },
+  {
+    title: 'Forked at, ET',
+    cell: ({ fromMs, isParent }) => (isParent ? '' : <ShortTime atMs={fromMs} />),
+  },
+  { title: 'Clock, ET', cell: ({ nowMs }) => <ShortTime atMs={nowMs} /> },
   {
     title: 'Compare',
     cell: (branch) => (

@@ -126,11 +126,11 @@ function NewWebhook({ onCreated }: { readonly onCreated: (webhook: CreatedWebhoo
         name="Events"
         plain
         value={events}
-        options={webhookPatterns.map((pattern) => [pattern, pattern === '*' ? 'all' : pattern] as const)}
+        options={webhookPatterns.map((pattern) => [pattern, pattern === '*' ? 'All' : pattern] as const)}
         onChange={setEvents}
       />
       <Select
-        name="Of"
+        name="Simulation"
         plain
         value={simulationId}
         options={[...own, [MAIN, 'Main simulation'], ['*', 'All simulations']]}
@@ -168,7 +168,7 @@ function Endpoints({ webhooks, test, toggle, remove }: EndpointsProps) {
           ),
         },
         { title: 'Events', isWide: true, cell: ({ events }) => events.join(', ') },
-        { title: 'Of', isSecondary: true, cell: ({ simulationId }) => ofSimulation(simulationId) },
+        { title: 'Simulation', isSecondary: true, cell: ({ simulationId }) => ofSimulation(simulationId) },
         {
           title: 'Status',
           cell: ({ status, reason, failingSince }) => (
@@ -190,13 +190,13 @@ function Endpoints({ webhooks, test, toggle, remove }: EndpointsProps) {
           title: 'Actions',
           cell: (webhook) => (
             <>
-              <Action name="test" of={webhook.url} act={() => test(webhook)} />{' '}
+              <Action name="Test" of={webhook.url} act={() => test(webhook)} />{' '}
               <Action
-                name={webhook.status === 'ENABLED' ? 'disable' : 'enable'}
+                name={webhook.status === 'ENABLED' ? 'Disable' : 'Enable'}
                 of={webhook.url}
                 act={() => toggle(webhook)}
               />{' '}
-              <Action name="delete" of={webhook.url} act={() => remove(webhook)} />
+              <Action name="Delete" of={webhook.url} act={() => remove(webhook)} />
             </>
           ),
         },

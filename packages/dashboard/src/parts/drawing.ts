@@ -7,6 +7,7 @@ import {
   type ISeriesApi,
   type ISeriesMarkersPluginApi,
   LineSeries,
+  LineStyle,
   type SeriesMarker,
   TickMarkType,
   type Time,
@@ -26,7 +27,7 @@ const LABEL = 0.09;
 const PANE_PX = 90;
 const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
 const FRACTIONS = { type: 'custom', formatter: percentChange, minMove: 0.0001 } as const;
-/** Colors of the lines, in order. Neighbors differ in brightness. */
+/** Colors of the lines, in order. Neighbors differ in brightness. Further lines repeat the colors, dashed. */
 const COLORS = ['--accent', '--warm', '--violet', '--teal', '--down', '--dim'] as const;
 
 export class Drawing {
@@ -42,6 +43,8 @@ export class Drawing {
   #drawn = '';
   /** Instants that are drawn. */
   #count = 0;
+  /** Width of the longest name of a line. */
+  #namesPx = 0;
   /** Shows the whole range again in a box of another width. */
   readonly #resized = new ResizeObserver(() => {
     if (!this.#isMoved && this.#count > 0) this.#showAll(this.#count);
@@ -116,6 +119,7 @@ export class Drawing {
         this.#chart.addSeries(LineSeries, {
           color: this.#color(COLORS[index % COLORS.length] ?? '--accent'),
           lineWidth: 2,
+          lineStyle: index < COLORS.length ? LineStyle.Solid : LineStyle.Dashed,
           priceLineVisible: false,
           ...(lines.length > 1 && { title: titleOf(line.name) }),
           priceFormat: isFraction ? FRACTIONS : DOLLARS,
@@ -128,16 +132,21 @@ export class Drawing {
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
     if (isNew) this.#isMoved = false;
+    this.#namesPx =
+      lines.length > 1 ? Math.max(...lines.map(({ name }) => titleOf(name).length)) * CHARACTER_PX : 0;
     this.#count = new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size;
     if (!this.#isMoved) this.#showAll(this.#count);
   }
 
-  /** Shows the whole range, with room for the dots at both ends, once the scale has its width. */
+  /** Shows the whole range, with space for the dots at both ends and the names of the lines, once the scale has its width. */
   #showAll(count: number): void {
     requestAnimationFrame(() => {
       if (this.#isRemoved) return;
+      const scale = this.#chart.timeScale();
       const margin = Math.max(0.5, count * MARGIN);
-      this.#chart.timeScale().setVisibleLogicalRange({ from: -margin, to: count - 1 + margin });
+      const names = Math.min(this.#namesPx, scale.width() * MOST_NAMES);
+      const free = (count * names) / Math.max(1, scale.width() - names);
+      scale.setVisibleLogicalRange({ from: -margin, to: count - 1 + margin + free });
     });
   }
 
@@ -224,7 +233,11 @@ export class Drawing {
   }
 }
 
-/** Characters of a name in a chart, where a label covers the end of its line. */
+/** Width of a character of a name. */
+const CHARACTER_PX = 7;
+/** Largest fraction of the drawing that stays free for names. */
+const MOST_NAMES = 0.3;
+/** Characters of a name in a chart. */
 const TITLE = 18;
 
 const titleOf = (name: string): string =>

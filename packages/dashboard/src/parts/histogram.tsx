@@ -6,9 +6,7 @@ export interface Bin {
   readonly count: number;
 }
 
-const WIDTH = 720;
-const HEIGHT = 160;
-const FOOT = 22;
+/** Ranges with a label, at most. */
 const LABELS = 8;
 
 export function Histogram({
@@ -21,31 +19,19 @@ export function Histogram({
   readonly format: (value: number) => string;
 }) {
   const most = Math.max(1, ...bins.map(({ count }) => count));
-  const step = WIDTH / Math.max(1, bins.length);
   const every = Math.ceil(bins.length / LABELS);
   return (
-    <svg class="histogram" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-      {bins.map(({ from, to, count }, index) => {
-        const height = (count / most) * (HEIGHT - FOOT);
-        return (
-          <g key={from}>
-            <rect
-              x={index * step + 1}
-              y={HEIGHT - FOOT - height}
-              width={Math.max(1, step - 2)}
-              height={height}
-            >
-              <title>{`${format(from)} to ${format(to)}: ${count}`}</title>
-            </rect>
-            {index % every === 0 && (
-              <text x={index * step + 2} y={HEIGHT - 6}>
-                {format(from)}
-              </text>
-            )}
-          </g>
-        );
-      })}
-    </svg>
+    <div class="histogram" role="img" aria-label={label}>
+      {bins.map(({ from, to, count }, index) => (
+        <div key={from} title={`${format(from)} to ${format(to)}: ${count}`}>
+          <div class="column">
+            {count > 0 && <span>{count}</span>}
+            <div class="bar" style={{ height: `${(count / most) * 100}%` }} />
+          </div>
+          <span class="from">{index % every === 0 && format(from)}</span>
+        </div>
+      ))}
+    </div>
   );
 }
 

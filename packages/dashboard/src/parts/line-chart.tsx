@@ -4,6 +4,9 @@ import { saveAs } from './save-as.ts';
 import type { Line, Mark } from './chart-data.ts';
 import type { Drawing } from './drawing.ts';
 
+/** Lines whose names fit into a low chart. */
+const FEW = 6;
+
 /** Lines over time. The library comes when the first chart is seen. */
 export function LineChart({
   label,
@@ -23,6 +26,8 @@ export function LineChart({
   /** Name of the file that the chart can be saved as; absent = it cannot. */
   readonly picture?: string;
 }) {
+  // The names of many lines do not fit into a low chart.
+  const isLarge = below !== undefined || lines.length > FEW;
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Promise<Drawing>>();
   useEffect(() => {
@@ -45,7 +50,7 @@ export function LineChart({
   };
   return (
     <>
-      <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />
+      <div class={isLarge ? 'chart large' : 'chart'} ref={box} role="img" aria-label={label} />
       {picture !== undefined && (
         <button type="button" class="quiet" onClick={() => void save(picture)}>
           Save as PNG

@@ -4,6 +4,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { classOfCell, type Column } from './column.ts';
 
 const ROW_PX = 34;
+/** Height of a horizontal scroll bar and the borders. */
+const SCROLLBAR_PX = 18;
 /** Rows kept above and below the visible ones. */
 const MARGIN = 12;
 
@@ -50,7 +52,7 @@ export function VirtualTable<Row>({
   return (
     <div
       class="table-box tall"
-      style={{ maxHeight: `${(rows.length + 2) * ROW_PX}px` }}
+      style={{ maxHeight: `${(rows.length + 1) * ROW_PX + SCROLLBAR_PX}px` }}
       ref={box}
       onScroll={onScroll}
       tabIndex={0}

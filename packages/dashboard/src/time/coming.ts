@@ -7,7 +7,7 @@ import type {
   Settlement,
   Simulation,
 } from '@sandpit/protocol';
-import { contractText, optionNamed } from '../option-legs.ts';
+import { symbolText } from '../option-legs.ts';
 import type { Broker } from '../broker.ts';
 import { change, money, price, quantity, words } from '../format.ts';
 import { inNewYork } from './scale.ts';
@@ -114,12 +114,6 @@ export const callMarkers = (portfolio: Named, calls: readonly MarginCall[]): rea
       portfolioId: portfolio.portfolioId,
     }));
 
-/** `AAPL 2026-01-30 237.50 call`; other symbols unchanged. */
-const namedSymbol = (symbol: string): string => {
-  const option = optionNamed(symbol);
-  return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
-};
-
 export const fillMarkers = (orders: readonly Order[]): readonly Marker[] =>
   orders.flatMap((order) => {
     const { orderId, executedAt, positionIntent, filledQuantity, symbol, averagePrice, portfolioId } = order;
@@ -130,7 +124,7 @@ export const fillMarkers = (orders: readonly Order[]): readonly Marker[] =>
         key: `fill ${orderId}`,
         kind: 'fill' as const,
         atMs: Date.parse(executedAt),
-        title: `${verb} ${quantity(filledQuantity)} ${namedSymbol(symbol)} at ${price(averagePrice)}`,
+        title: `${verb} ${quantity(filledQuantity)} ${symbolText(symbol)} at ${price(averagePrice)}`,
         portfolioId,
       },
     ];
