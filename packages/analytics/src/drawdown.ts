@@ -1,8 +1,8 @@
 import type { IndexPoint } from './linked-index.js';
 
-/** The deepest fall of the linked index below its running maximum. */
+/** The largest decline of the linked index below its running maximum. */
 export interface Drawdown {
-  /** Fall as a fraction of the peak: −0.2 = 20 %; 0 if the index never fell. */
+  /** Decline as a fraction of the peak: −0.2 = 20 %; 0 if the index never declined. */
   readonly fraction: number;
   /** Profit and loss from peak to trough, without flows; dollars, negative or 0. */
   readonly amount: number;

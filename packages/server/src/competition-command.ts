@@ -42,7 +42,10 @@ async function main(): Promise<number> {
       ].join('  '),
     );
   for (const problem of problems) console.error(problem);
-  console.log(`${header.entries.length} entries, ${records} records, hash ${header.result.journalHash}`);
+  const entries = header.entries.length;
+  console.log(
+    `${entries} ${entries === 1 ? 'entry' : 'entries'}, ${records} records, hash ${header.result.journalHash}`,
+  );
   console.log(`not verified, because no journal has them: ${UNVERIFIED.join(', ')}`);
   console.log(problems.length === 0 ? 'the result holds' : 'THE RESULT DOES NOT HOLD');
   return problems.length === 0 ? 0 : 1;

@@ -46,7 +46,7 @@ it('behaves as a sorted array does, with elements leaving from anywhere', () => 
           const item = model[step.nth % Math.max(model.length, 1)];
           if (item !== undefined) {
             queue.remove(item);
-            // Out already: nothing happens.
+            // Removed already: no effect.
             queue.remove(item);
             expect(item.place).toBe(-1);
             model = model.filter((other) => other !== item);
@@ -66,7 +66,7 @@ it('behaves as a sorted array does, with elements leaving from anywhere', () => 
   );
 });
 
-it('every element knows its place', () => {
+it('keeps the index of every element', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 }), (keys) => {
       const queue = new PriorityQueue<Item>(before);

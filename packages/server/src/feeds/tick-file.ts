@@ -31,7 +31,7 @@ export interface TickRow {
   readonly seq: number;
   /** By the clock of the simulations. */
   readonly received: Instant;
-  /** By the clock of the source, never after `received`; of `G` when the source lived for the last time. */
+  /** By the clock of the source, never after `received`; of `G` the last time at which the source was connected. */
   readonly stamp: Instant;
   readonly symbol: string;
   readonly kind: TickKind;

@@ -229,7 +229,7 @@ export class Gateway {
           answerWith(response, outcome.answer);
           return;
         }
-        // The owner still does what was sent before: its answer is asked for again.
+        // The owner still executes the earlier request: its answer is requested again.
       } else if (outcome.became === 'answered') {
         // After a stream has begun, a refusal by the next node ends it. A node that is not ready yet is retried.
         if (outcome.answer.status !== SERVICE_UNAVAILABLE.status) break;

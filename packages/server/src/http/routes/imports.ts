@@ -153,7 +153,7 @@ function chosen(accounts: readonly FileAccount[], name: string | undefined): Fil
   throw new UnreadableFile(`account must be one of ${accounts.map(({ names }) => names[0]).join(', ')}`);
 }
 
-/** By its symbol, by another way to write it that the catalog knows, or as a contract on a listed underlying, which the import lists. */
+/** By its symbol, by another spelling in the catalog, or as a contract on a listed underlying, which the import lists. */
 function instrumentOf(simulation: Simulation, symbol: string): Instrument | undefined {
   for (const spelling of [symbol, ...otherSpellings(symbol)]) {
     const instrument = simulation.brokerage.instrument(symbolIn(simulation, spelling));

@@ -54,7 +54,7 @@ export interface Connection {
   readonly server: ServerIdentity;
   /** Resolves when the connection is lost, for any reason. */
   readonly lost: Promise<void>;
-  /** Ends it without a farewell, which a host that does not answer would not read. */
+  /** Ends it without a termination message, which an unreachable host would not receive. */
   drop(): void;
   close(): Promise<void>;
 }
