@@ -185,8 +185,8 @@ export class LotBook {
     );
     const cash = moneyUnits(shares.cash);
     // The premium of a long option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round.
-    // Disallowed losses in the basis of the option go with it. A price is never negative.
-    const value = Math.max(0, shares.side === 'BUY' ? cash + premium : cash - premium);
+    // Disallowed losses in the basis of the option go with it. A premium beyond the strike makes the amount negative.
+    const value = shares.side === 'BUY' ? cash + premium : cash - premium;
     const moved = this.#trade({
       type: 'TRADED',
       at,

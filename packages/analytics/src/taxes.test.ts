@@ -59,6 +59,19 @@ describe('charges', () => {
   });
 });
 
+describe('exercise', () => {
+  it('of a put that cost more than its strike lowers the proceeds below zero, so that no loss disappears', () => {
+    const put = { symbol: 'AAA260116P00010000', assetClass: 'OPTION', multiplier: 100 } as const;
+    const { gains, lots } = taxes([
+      traded('2026-01-05', 'BUY', 100, 10),
+      traded('2026-01-05', 'BUY', 1, 12, put),
+      converted('2026-01-05', 'EXERCISE', 'SELL', 10, { symbol: put.symbol }),
+    ]);
+    expect(gains).toEqual([expect.objectContaining({ proceeds: -200, costBasis: 1000, gain: -1200 })]);
+    expect(lots).toEqual([]);
+  });
+});
+
 describe('wash sales', () => {
   it('Publication 550: the disallowed loss of 250 makes the basis of the new shares 1,050', () => {
     const { gains, lots } = taxes([
