@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 import { jsonFile } from './rule-commands.js';
+import { refuseOptionsBefore } from './server-commands.js';
 
 const COLUMNS = ['competitionId', 'name', 'status', 'scoring', 'entries', 'now'];
 const ENTRIES = ['entryId', 'displayName', 'status', 'portfolioId', 'simulationId', 'reason'];
@@ -115,8 +116,9 @@ export function addCompetitions(program: Command, client: Client, out: Output): 
       printFields(out, { competitionId, file: to });
     });
   // Runs on this machine, without a server: see `server-commands.ts`.
-  competitions
+  const verify = competitions
     .command('verify <file>')
     .description('Execute the journals of an exported competition again and compare its result.')
     .option('--scoring <scoring>', 'rank by another scoring: TOTAL_RETURN, SHARPE, SORTINO or CALMAR');
+  refuseOptionsBefore(verify, 'competition verify');
 }

@@ -430,6 +430,17 @@ describe('the command line', () => {
     expect(help.out).toContain('revoke KEY_ID');
   });
 
+  it('refuses options before a server command instead of doing nothing', async () => {
+    for (const name of ['verify', 'backup', 'keys', 'up', 'competition verify']) {
+      const line = name === 'competition verify' ? `${name} cup.ndjson` : name;
+      expect(await type(line), name).toEqual({
+        code: EXIT.usage,
+        out: '',
+        complaint: `error: sandpit ${name} runs on this machine and takes no options before its name\n`,
+      });
+    }
+  });
+
   it('exits with 1 when refused, 2 when misused, 3 without a server', async () => {
     const refused = await type('buy AAPL 1000000');
     expect(refused).toMatchObject({ code: EXIT.refused, out: '' });

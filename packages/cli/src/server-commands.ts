@@ -70,8 +70,16 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
 export function addServerCommands(program: Command): void {
   for (const [name, { description, usage }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(description);
+    refuseOptionsBefore(command, name);
     if (usage !== undefined) command.usage(usage).argument('[arguments...]', usage).allowUnknownOption();
   }
+}
+
+/** Makes a command an error if `runServerCommand` did not run it, because options come before its name. */
+export function refuseOptionsBefore(command: Command, name: string): void {
+  command.action(() =>
+    command.error(`error: sandpit ${name} runs on this machine and takes no options before its name`),
+  );
 }
 
 /** Runs such a command with its arguments as typed; undefined = another command, or a request for help. */
