@@ -1,11 +1,13 @@
 /** Every command in the documentation exists in the directory that the page names, with the options shown. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
-import { programOf } from '../packages/cli/src/program.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandbox } from 'sandpit-broker/testing';
+import { EXIT, programOf, run } from '../packages/cli/src/program.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -161,6 +163,77 @@ describe('commands in the documentation', () => {
     for (const page of PAGES)
       for (const [, found] of read(page).matchAll(/sandpit-broker-(\d[\w.-]*?)\.tgz/g))
         expect(found, page).toBe(version);
+  });
+});
+
+/** Words of a line as a shell divides it, without its comment. */
+const wordsOf = (line: string): string[] =>
+  [...line.replace(/\s#\s.*$/, '').matchAll(/'([^']*)'|"([^"]*)"|([^\s'"]+)/g)].map(
+    ([, single, double, plain]) => single ?? double ?? plain ?? '',
+  );
+
+describe('commands of the client in the documentation, executed in the order of their page', () => {
+  /** Programs of a server's machine, and commands that run until they are stopped: other tests execute them. */
+  const ELSEWHERE = [
+    ...SERVER_PROGRAMS,
+    ...['up', 'sandbox', 'mcp', 'watch', 'import', 'webhooks listen', 'competition verify'],
+  ];
+  /** Ids that stand for those of earlier answers. Ids of webhooks do not: a delivery would leave this machine. */
+  const FILLED = ['SIMULATION_ID', 'SNAPSHOT_ID', 'COMPETITION_ID'];
+  /** Refusals by the market of the test, or because the page shows lines of several situations. */
+  const REFUSED: Readonly<Record<string, string>> = {
+    'sim fill every-status': 'Only an empty simulation can be filled with a fixture',
+    'sim fork main': 'from.at must not be before the beginning of the simulation',
+    'competition enter': 'The competition is over',
+    'portfolio import Portfolio_Positions.csv --skip-unsupported': 'into a portfolio without positions',
+  };
+  const linesOf = (page: string): string[] =>
+    [...read(page).matchAll(/^```sh\n([\s\S]*?)^```$/gm)]
+      .flatMap(([, code = '']) => code.split('\n'))
+      .flatMap((line) => /^(?:npx )?sandpit (.*)$/.exec(line)?.[1] ?? [])
+      .filter((line) => !ELSEWHERE.some((one) => line === one || line.startsWith(`${one} `)));
+
+  let folder: string;
+  const before = process.cwd();
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sandpit-commands-'));
+    process.chdir(folder);
+    const [cup = ''] = /(?<=^```json\n)[\s\S]*?(?=^```$)/m.exec(read('docs/how-to/competitions.md')) ?? [];
+    writeFileSync('cup.json', cup);
+    writeFileSync('Portfolio_Positions.csv', 'symbol,quantity,price\nAAPL,10,120.5\n');
+  });
+  afterAll(() => {
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each(PAGES.filter((page) => linesOf(page).length > 0))('%s', { timeout: 60_000 }, async (page) => {
+    const sim = await sandbox({ start: '2026-01-07T10:00:00-05:00', cash: 10_000 });
+    for (const symbol of ['AAPL', 'MSFT', 'SPY']) await sim.quote(symbol, 199.9, 200);
+    const { simulationId } = sim;
+    const { token } = await sim.client.call('createSimulationToken', { params: { simulationId } });
+    const ids = new Map<string, string>();
+    for (const line of linesOf(page)) {
+      const words = wordsOf(line).map((word) => ids.get(word) ?? word);
+      let out = '';
+      let complaint = '';
+      const code = await run(['--url', sim.client.transport.baseUrl, '--token', token, ...words], {
+        isTerminal: false,
+        write: (text) => void (out += text),
+        complain: (text) => void (complaint += text),
+      });
+      for (const name of FILLED) {
+        const field = name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+        const [, id] = new RegExp(`"${field}": "([^"]+)"`).exec(out) ?? [];
+        if (id !== undefined) ids.set(name, id);
+      }
+      const refusal = Object.entries(REFUSED).find(([one]) => line.startsWith(one))?.[1];
+      const isOfUnknown = words.some((word) => /^[A-Z_]+_ID$/.test(word));
+      const expected = refusal === undefined && !isOfUnknown ? EXIT.done : EXIT.refused;
+      expect([line, code, complaint]).toEqual([line, expected, complaint]);
+      if (refusal !== undefined) expect(complaint).toContain(refusal);
+    }
+    await sim.close();
   });
 });
 
