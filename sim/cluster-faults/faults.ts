@@ -169,21 +169,24 @@ export class FaultInjector {
 
   /** The answer to a renewal is slow, and then the node is cut off: its lease ends four seconds after the renewal was sent. */
   async #cutAfterRenewal(node: ClusterNode, ms: number): Promise<void> {
-    const sentAt = await this.#whenSent(node, RENEWAL, () => node.database.holdAnswers());
+    const sentAt = await this.#whenRenewing(node, () => node.database.holdAnswers());
     await after(SLOW_MS);
     node.database.deliverAnswers();
     await after(READ_ANSWER_MS);
     await node.cutOff(ms, sentAt);
   }
 
-  async #loseCommit(node: ClusterNode): Promise<void> {
-    await this.#whenSent(node, COMMIT, () => node.database.loseAnswers(1));
+  /** A node without work may send no commit. */
+  async #loseCommit({ database }: ClusterNode): Promise<void> {
+    const sent = new Promise<void>((resolve) => database.loseAnswerTo(COMMIT, resolve));
+    await Promise.race([sent, after(SENT_MS)]);
+    database.onceSent();
   }
 
-  /** Acts when a node sends a statement. Resolves with the moment; a node without work may send none, and is acted upon all the same. */
-  async #whenSent(node: ClusterNode, text: string, act: () => void): Promise<number> {
+  /** Acts when a node sends its renewal. Resolves with the moment. */
+  async #whenRenewing(node: ClusterNode, act: () => void): Promise<number> {
     const sent = new Promise<number>((resolve) => {
-      node.database.onceSent(text, () => {
+      node.database.onceSent(RENEWAL, () => {
         act();
         resolve(performance.now());
       });
@@ -203,12 +206,12 @@ export class FaultInjector {
     return node.start();
   }
 
-  /** Commits of a node reach the database while its cells are taken over: the take-over has changed the heads and is not over yet. */
+  /** Commits of a node reach the database while their cells are taken over: the take-over has changed the heads and is not over yet. */
   async #commitLate(node: ClusterNode): Promise<void> {
     const gate = await TakeOverGate.shut(this.#parts.database.url);
     node.database.hold();
     try {
-      const isTaken = await gate.waits(TAKE_OVER_MS);
+      const isTaken = await this.#untilTaken(node, gate);
       if (!isTaken) this.#parts.problems.push(`${node.name} was cut off, and its cells were not taken over`);
       node.database.deliver();
       await gate.blocks(node.name, BLOCKED_MS);
@@ -218,10 +221,30 @@ export class FaultInjector {
     }
   }
 
+  /** Cells are taken over in groups: those without a cell of the held commit pass. False if none is taken over. */
+  async #untilTaken(node: ClusterNode, gate: TakeOverGate): Promise<boolean> {
+    const endsAt = performance.now() + TAKE_OVER_MS;
+    let isTaken = false;
+    while (await gate.waits(endsAt - performance.now())) {
+      isTaken = true;
+      const committed = cellsOfCommits(node.database.held());
+      const taken = await gate.cells();
+      if (committed.size === 0 || taken.some((cell) => committed.has(cell))) break;
+      await gate.pass();
+    }
+    return isTaken;
+  }
+
   async #skew(node: ClusterNode, ms: number): Promise<void> {
     const { chance } = this.#parts;
     node.shiftClock(chance.int(1, 30) * 60_000 * (chance.hits(0.5) ? 1 : -1));
     await after(ms);
     node.shiftClock(0);
   }
+}
+
+/** Cells of the group commits in what a node sent: their first parameter. */
+function cellsOfCommits(sent: Buffer): ReadonlySet<number> {
+  const commits = sent.toString('latin1').matchAll(/commit\0[^{]*\{([\d,]*)\}/g);
+  return new Set([...commits].flatMap(([, cells = '']) => cells.split(',').map(Number)));
 }

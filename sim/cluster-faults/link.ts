@@ -15,7 +15,9 @@ export class Link {
   #answers: (() => void)[] | undefined;
   #closedUntil = 0;
   #lost = 0;
-  #watch: { readonly text: string; readonly act: () => void } | undefined;
+  #watch: { readonly text: string; readonly act: (server: Socket) => void } | undefined;
+  /** The next answer on this connection is lost. */
+  #losing: Socket | undefined;
 
   private constructor(servers: readonly Server[]) {
     this.#servers = servers;
@@ -55,6 +57,11 @@ export class Link {
     this.#isHolding = true;
   }
 
+  /** Everything that is held. */
+  held(): Buffer {
+    return Buffer.concat([...this.#held.values()].flatMap(({ data }) => data));
+  }
+
   deliver(): void {
     this.#isHolding = false;
     for (const [server, { client, data }] of this.#held) {
@@ -78,6 +85,15 @@ export class Link {
   /** Acts once, before the next data of a client with this text is passed on. Without arguments, it no longer watches. */
   onceSent(text?: string, act: () => void = () => undefined): void {
     this.#watch = text === undefined ? undefined : { text, act };
+  }
+
+  /** The answer to the next data of a client with this text is lost, with its connection. */
+  loseAnswerTo(text: string, onSent: () => void): void {
+    const act = (server: Socket): void => {
+      this.#losing = server;
+      onSent();
+    };
+    this.#watch = { text, act };
   }
 
   async close(): Promise<void> {
@@ -105,7 +121,7 @@ export class Link {
       if (this.#watch !== undefined && data.includes(this.#watch.text)) {
         const { act } = this.#watch;
         this.#watch = undefined;
-        act();
+        act(server);
       }
       if (!this.#isHolding) return void server.write(data);
       const held = this.#held.get(server) ?? { client, data: [] };
@@ -114,8 +130,9 @@ export class Link {
     });
     server.on('data', (data) => {
       if (this.#answers !== undefined) return void this.#answers.push(() => client.write(data));
-      if (this.#lost === 0) return void client.write(data);
-      this.#lost--;
+      if (this.#losing === server) this.#losing = undefined;
+      else if (this.#lost === 0) return void client.write(data);
+      else this.#lost--;
       client.destroy();
     });
   }

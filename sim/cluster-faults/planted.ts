@@ -32,7 +32,7 @@ export const PLANTED: Readonly<Record<string, PlantedDefect>> = {
       RETURNING head.cell`,
     },
     kinds: ['late-commit'],
-    faults: 3,
+    faults: 8,
     found: /committed block|its head is at|is expected/,
   },
   /** The lease begins when the answer comes, not when the renewal is sent. */
@@ -68,6 +68,8 @@ export const PLANTED: Readonly<Record<string, PlantedDefect>> = {
       file: 'server/dist/store/postgres/commit-queue.js',
       from: 'else if (head.seq === move.newSeq &&',
       to: `else if (true) {
+                const shift = head.seq - move.seq;
+                for (const piece of part.pieces) { piece.first += shift; piece.last += shift; }
                 part.cell.head = head;
                 left.parts.set(part.cell, part);
             }
