@@ -78,7 +78,7 @@ export function timeMachine(visit: Visit): void {
     await page.getByRole('heading', { name: 'Comparison done' }).waitFor({ timeout: 60_000 });
     await expect
       .poll(() => page.getByRole('region', { name: 'Comparison', exact: true }).innerText(), SOON)
-      .toMatch(/As it was[\s\S]*5000 ms[\s\S]*(filled at|instead of)/);
+      .toMatch(/Original[\s\S]*5000 ms[\s\S]*(filled at|instead of)/);
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(/^name,status,.*\r\nbase,DONE,/);
@@ -105,7 +105,7 @@ export function timeMachine(visit: Visit): void {
       .poll(() => scripts.innerText(), SOON)
       .toMatch(/AAPL\s+Fills 30%, 20% after PT5S; the rest stays open\s+0 of 1/);
     await scripts.getByRole('button', { name: /^Delete script/ }).click();
-    await page.getByText('No scripts. Orders meet the market.').waitFor();
+    await page.getByText('No scripts. Orders execute as usual.').waitFor();
 
     await page.getByRole('button', { name: 'Halts' }).click();
     await page.getByLabel('Symbol, or * for all').fill('AAPL');

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { instantInNewYork, readable, scoreText, words } from './format.ts';
+import { shortSymbolText, symbolText } from './option-legs.ts';
 
 it('instantInNewYork: reads a local time in winter, in summer, and near a change to or from daylight time', () => {
   expect(instantInNewYork('2026-01-05T09:30')).toBe('2026-01-05T14:30:00.000Z');
@@ -26,4 +27,10 @@ it('words: writes abbreviations as traders do', () => {
     'Roth IRA',
     'Buy to open',
   ]);
+});
+
+it('symbolText, shortSymbolText: name an option in words and in the shorthand of traders', () => {
+  expect(symbolText('AAPL260130C00237500')).toBe('AAPL Jan 30, 2026 237.50 call');
+  expect(shortSymbolText('AAPL260130C00237500')).toBe('AAPL 1/30 237.5C');
+  expect([symbolText('ESH26'), shortSymbolText('SPY')]).toEqual(['ESH26', 'SPY']);
 });

@@ -38,6 +38,14 @@ export function symbolText(symbol: string): string {
   return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
 }
 
+/** `AAPL 1/30 237.5C`, for narrow columns; other symbols unchanged. */
+export function shortSymbolText(symbol: string): string {
+  const option = optionNamed(symbol);
+  if (option === undefined) return symbol;
+  const [, month, day] = option.expiration.split('-').map(Number);
+  return `${option.underlying} ${month}/${day} ${option.strike}${option.optionType.charAt(0)}`;
+}
+
 /** Asset class of a ticket's symbol, by its form. */
 export const kindOfSymbol = (symbol: string): 'EQUITY' | 'OPTION' | 'FUTURE' =>
   optionNamed(symbol) !== undefined

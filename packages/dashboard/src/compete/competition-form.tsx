@@ -107,7 +107,7 @@ export function CompetitionForm({
               {typed.feed === 'replay' &&
                 choice('mask', 'Recording', [
                   ['yes', 'Masked: invented tickers, dates and prices'],
-                  ['no', 'As it was recorded'],
+                  ['no', 'As recorded'],
                 ])}
             </div>
             <p class="why">{CLOCKS[typed.clock]}</p>

@@ -217,7 +217,7 @@ function columnsOf(
   return [
     {
       title: 'Rules',
-      cell: (row) => (row === base ? <strong>As it was</strong> : row.name),
+      cell: (row) => (row === base ? <strong>Original</strong> : row.name),
     },
     { title: 'Equity', isNumber: true, cell: ({ totalEquity }) => amount(totalEquity) },
     {
@@ -284,7 +284,7 @@ function columnsOf(
                 ).catch(() => undefined)
               }
             >
-              fork before it
+              Fork before it
             </button>
           </>
         );

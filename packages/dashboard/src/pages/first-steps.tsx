@@ -31,7 +31,7 @@ export function FirstSteps({ onNew }: { readonly onNew: () => void }) {
             <h2>Look around</h2>
             <p>
               Opens a simulation with months of trading behind it, on a synthetic market, with a clock that
-              you move. It takes a second, and you can delete it any time.
+              you move. It is ready in a second, and you can delete it at any time.
             </p>
             {DEMOS.map(({ name, title, text }, index) => (
               <button

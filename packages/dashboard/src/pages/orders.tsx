@@ -8,7 +8,7 @@ import { Download } from '../parts/download.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
-import { symbolText } from '../option-legs.ts';
+import { shortSymbolText, symbolText } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { useTyped } from '../parts/use-typed.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
@@ -155,7 +155,8 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
         title={symbolText(order.symbol)}
         class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}
       >
-        {sideOf(order)} {quantity(order.quantity)} {symbolText(order.symbol)}
+        {sideOf(order)} {quantity(order.quantity)} <span class="on-screens">{symbolText(order.symbol)}</span>
+        <span class="on-phones">{shortSymbolText(order.symbol)}</span>
       </a>
     ),
   },

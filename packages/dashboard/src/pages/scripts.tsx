@@ -1,4 +1,4 @@
-/** Scripted outcomes: what becomes of the orders that come next, and how often that was applied. */
+/** Scripted outcomes of the next orders, and the number of orders that each has applied to. */
 import type { OutcomeBody, ScriptedOutcome, Simulation } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -121,9 +121,9 @@ export function Scripts({ simulation }: { readonly simulation: Simulation }) {
   return (
     <>
       <p class="why">
-        The oldest script that matches decides what becomes of an order. A client order id can script its own
-        order too: <code>~fill:30%,70%@5s</code>, <code>~reject:INSUFFICIENT_FUNDS</code>,{' '}
-        <code>~hold@10s</code>, <code>~error</code>
+        The oldest matching script sets the outcome of an order. A client order id can script its own order
+        too: <code>~fill:30%,70%@5s</code>, <code>~reject:INSUFFICIENT_FUNDS</code>, <code>~hold@10s</code>,{' '}
+        <code>~error</code>
         {simulation.scripts === false && ' (off in this simulation)'}.{' '}
         <a href="/docs/how-to/scripted-outcomes">Scripted outcomes</a>
       </p>
@@ -131,7 +131,7 @@ export function Scripts({ simulation }: { readonly simulation: Simulation }) {
       {error !== undefined && <Refusal error={error} />}
       {outcomes.error !== undefined && <Problem error={outcomes.error} retry={outcomes.reload} />}
       {rows.length === 0 ? (
-        <p class="notice">No scripts. Orders meet the market.</p>
+        <p class="notice">No scripts. Orders execute as usual.</p>
       ) : (
         <Table
           label="Scripts"

@@ -250,7 +250,7 @@ function Deliveries({ webhook, place }: { readonly webhook: Webhook; readonly pl
       />
       {deliveries.error !== undefined && <Problem error={deliveries.error} retry={deliveries.reload} />}
       {error !== undefined && <Refusal error={error} />}
-      {deliveries.value !== undefined && rows.length === 0 && <Empty>Nothing was sent yet.</Empty>}
+      {deliveries.value !== undefined && rows.length === 0 && <Empty>No deliveries yet.</Empty>}
       {total > rows.length && (
         <p class="dim">
           The latest {rows.length} of {total}.
