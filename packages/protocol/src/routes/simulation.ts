@@ -139,7 +139,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Announce corporate actions',
     description:
-      'Announces splits and cash dividends. The ex-date must be a trading day that has not begun; the action takes effect at 03:00 New York time of that day.',
+      'Announces splits and cash dividends. The ex-date must be a trading day that has not begun; the action takes effect at 03:00 New York time of that day. A repeated announcement counts once; one with other terms is refused with 409.',
     auth: 'bearer',
     scope: 'simulate',
     body: CorporateActionsBody,

@@ -366,6 +366,32 @@ describe('corporate actions', () => {
     expect(log.data).toMatchObject([{ type: 'SPLIT', symbol: 'AAPL' }]);
   });
 
+  it('are announced again with the same terms only', async () => {
+    const announce = (...actions: object[]) => client.post('/v1/simulation/corporate-actions', { actions });
+    const split = (more: number, old = 1) => ({
+      type: 'SPLIT',
+      symbol: 'AAPL',
+      exDate: '2026-01-06',
+      ratio: { new: more, old },
+    });
+    const dividend = (amountPerShare: number, payDate?: string) => ({
+      type: 'CASH_DIVIDEND',
+      symbol: 'AAPL',
+      exDate: '2026-01-06',
+      amountPerShare,
+      ...(payDate !== undefined && { payDate }),
+    });
+    const message = 'SPLIT:AAPL:2026-01-06 is announced with other terms; withdraw it first';
+    expect(await announce(split(2), split(3))).toMatchObject({ status: 409, body: { message } });
+    expect((await announce(split(1.5), dividend(0.25))).status).toBe(201);
+    expect((await announce(split(3, 2), dividend(0.25))).status).toBe(201);
+    expect(await announce(split(2))).toMatchObject({ status: 409, body: { message } });
+    expect((await announce(dividend(0.26))).status).toBe(409);
+    expect((await announce(dividend(0.25, '2026-01-20'))).status).toBe(409);
+    await client.delete(`/v1/simulation/corporate-actions/${encodeURIComponent('SPLIT:AAPL:2026-01-06')}`);
+    expect((await announce(split(2))).body.actions).toMatchObject([{ ratio: { new: 2, old: 1 } }]);
+  });
+
   it('are listed, and can be withdrawn until they take effect', async () => {
     const path = '/v1/simulation/corporate-actions';
     const announce = (symbol: string, exDate: string) =>

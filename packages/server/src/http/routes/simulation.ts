@@ -1,4 +1,13 @@
-import { type Brokerage, isOrderEvent, rejectionText, WHOLE_MARKET } from '@sandpit/core';
+import {
+  actionId,
+  type Brokerage,
+  type CorporateAction,
+  isOrderEvent,
+  rejectionText,
+  type State,
+  type TradingDate,
+  WHOLE_MARKET,
+} from '@sandpit/core';
 import { ClockRefused } from '../../engine/clock.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
@@ -110,6 +119,9 @@ export const simulationHandlers: SimulationHandlers = {
     if (unknown !== undefined) {
       return refuseCoded('UNKNOWN_SYMBOL', `Unknown symbol ${unknown}`, { symbol: unknown });
     }
+    const changed = await call.simulation.read([], ({ state }) => firstChanged(state, actions, today));
+    if (changed !== undefined)
+      return refuse(409, `${changed} is announced with other terms; withdraw it first`);
     return execute<'AnnounceActions'>(call, { type: 'AnnounceActions', actions }, ({ result }) =>
       'code' in result
         ? answerTo(result)
@@ -210,6 +222,33 @@ const firstUnlisted = (
   brokerage: Brokerage,
   actions: readonly { readonly symbol: string }[],
 ): string | undefined => actions.find(({ symbol }) => brokerage.instrument(symbol) === undefined)?.symbol;
+
+/** The id of the first action that was announced with other terms, before or in the same request, and can be seen today. */
+function firstChanged(
+  state: State,
+  actions: readonly CorporateAction[],
+  today: TradingDate,
+): string | undefined {
+  const known = new Map<string, CorporateAction>();
+  for (const action of actions) {
+    const id = actionId(action);
+    const announced = state.actions.get(id);
+    const before = known.get(id) ?? (announced?.status === 'ANNOUNCED' ? announced.action : undefined);
+    const isSeen = before !== undefined && (before.knownFrom === undefined || before.knownFrom <= today);
+    if (isSeen && !hasSameTerms(before, action)) return id;
+    known.set(id, action);
+  }
+  return undefined;
+}
+
+/** Compares ratios, or amounts and pay dates; 4 for 2 is 2 for 1. */
+function hasSameTerms(a: CorporateAction, b: CorporateAction): boolean {
+  if (a.type === 'SPLIT')
+    return (
+      b.type === 'SPLIT' && Math.abs((a.ratio.new * b.ratio.old) / (b.ratio.new * a.ratio.old) - 1) < 1e-9
+    );
+  return b.type === 'CASH_DIVIDEND' && a.amountPerShare === b.amountPerShare && a.payDate === b.payDate;
+}
 
 /** A request that the clock does not support is a conflict. */
 async function unlessRefused<T>(act: () => Promise<T>): Promise<T | Answer> {
