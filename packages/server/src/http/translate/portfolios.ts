@@ -44,6 +44,7 @@ import type {
 } from '@sandpit/protocol';
 import type { ClosedPortfolioRow } from '../../store/history.js';
 import { isoOf } from './instants.js';
+import { merged } from './merged.js';
 import { centsNumber, moneyNumber, priceNumber, quantityNumber } from './numbers.js';
 
 export function accountOf(account: Account): ShownAccount {
@@ -152,15 +153,8 @@ const times = ({ terms, updatedAt }: View) => ({
 export const createdPortfolio = (brokerage: Brokerage, portfolio: CorePortfolio): CreatedPortfolio =>
   createdOf(viewOf(brokerage, portfolio));
 
-function createdOf(view: View): CreatedPortfolio {
-  return {
-    ...identity(view),
-    ...balances(view),
-    ...createdRequirements(view),
-    ...power(view),
-    ...times(view),
-  };
-}
+const createdOf = (view: View): CreatedPortfolio =>
+  merged(identity(view), balances(view), createdRequirements(view), power(view), times(view));
 
 /** Answer to a get of a portfolio (D51). */
 export const portfolioDetail = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioDetail =>
@@ -171,32 +165,30 @@ export const closedDetail = (brokerage: Brokerage, closed: ClosedPortfolio): Por
   status: 'CLOSED',
 });
 
-function detailOf(view: View): PortfolioDetail {
-  return {
-    ...identity(view),
-    ...balances(view),
-    ...watchedRequirements(view),
-    ...power(view),
-    marginCallActive: view.value.marginCallActive,
-    ...times(view),
-  };
-}
+const detailOf = (view: View): PortfolioDetail =>
+  merged(
+    identity(view),
+    balances(view),
+    watchedRequirements(view),
+    power(view),
+    { marginCallActive: view.value.marginCallActive },
+    times(view),
+  );
 
 /** Every field: the broker switch, and streams. */
 export const wholePortfolio = (brokerage: Brokerage, portfolio: CorePortfolio): Portfolio =>
   wholeOf(viewOf(brokerage, portfolio));
 
-function wholeOf(view: View): Portfolio {
-  return {
-    ...identity(view),
-    ...balances(view),
-    ...createdRequirements(view),
-    ...watchedRequirements(view),
-    ...power(view),
-    marginCallActive: view.value.marginCallActive,
-    ...times(view),
-  };
-}
+const wholeOf = (view: View): Portfolio =>
+  merged(
+    identity(view),
+    balances(view),
+    createdRequirements(view),
+    watchedRequirements(view),
+    power(view),
+    { marginCallActive: view.value.marginCallActive },
+    times(view),
+  );
 
 export const portfolioSummary = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioSummary =>
   summaryOf(viewOf(brokerage, portfolio));
@@ -219,25 +211,21 @@ function summaryOf({ terms, settings, value }: View): PortfolioSummary {
 }
 
 /** A portfolio with its positions, as streams show it. */
-export function portfolioUpdate(brokerage: Brokerage, portfolio: CorePortfolio): PortfolioUpdate {
-  return {
-    ...wholePortfolio(brokerage, portfolio),
+export const portfolioUpdate = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioUpdate =>
+  merged(wholePortfolio(brokerage, portfolio), {
     equities: equityPositions(brokerage, portfolio),
     options: optionPositions(brokerage, portfolio),
     futures: futurePositions(brokerage, portfolio),
-  };
-}
+  });
 
 /** The last event that streams send for a portfolio. */
-export function closedUpdate(brokerage: Brokerage, closed: ClosedPortfolio): PortfolioUpdate {
-  return {
-    ...wholeOf(closedView(brokerage, closed)),
-    status: 'CLOSED',
+export const closedUpdate = (brokerage: Brokerage, closed: ClosedPortfolio): PortfolioUpdate =>
+  merged(wholeOf(closedView(brokerage, closed)), {
+    status: 'CLOSED' as const,
     equities: [],
     options: [],
     futures: [],
-  };
-}
+  });
 
 export function eligibilityOf(brokerage: Brokerage, portfolio: CorePortfolio): MarginEligibility {
   const broker = brokerage.broker(portfolio);
