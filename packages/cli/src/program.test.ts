@@ -274,6 +274,22 @@ describe('the command line', () => {
     for (const id of [simulationId, other]) await type(`sim delete ${id}`);
   });
 
+  it('names a file that it cannot import', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sandpit-import-'));
+    try {
+      expect(await type(`sim import ${folder}`)).toMatchObject({
+        code: EXIT.refused,
+        complaint: `${folder} is not a file\n`,
+      });
+      expect(await type(`sim import ${folder}/none`)).toMatchObject({
+        code: EXIT.refused,
+        complaint: `ENOENT: no such file or directory, access '${folder}/none'\n`,
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('prints its version', async () => {
     expect(await type('--version')).toMatchObject({
       code: EXIT.done,

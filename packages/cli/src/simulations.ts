@@ -1,4 +1,4 @@
-import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
+import { accessSync, constants, createWriteStream, openAsBlob, renameSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as later } from 'node:timers/promises';
 import type {
@@ -92,6 +92,9 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     .command('import <file>')
     .description('Create a simulation from an exported file.')
     .action(async (path: string) => {
+      // `openAsBlob` does not say which file it cannot read, or why.
+      accessSync(path, constants.R_OK);
+      if (!statSync(path).isFile()) throw new Refused(`${path} is not a file`);
       const asked = await client();
       const { simulationId } = await asked.importSimulation(await openAsBlob(path));
       for (;;) {

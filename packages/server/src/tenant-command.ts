@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, openAsBlob, renameSync } from 'node:fs';
+import { createReadStream, createWriteStream, openAsBlob, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
@@ -44,6 +44,7 @@ async function main(): Promise<void> {
   });
   const [verb, subject, ...rest] = positionals;
   if (subject === undefined || rest.length > 0) throw new BadSetting(USAGE);
+  if (verb === 'import' && !statSync(subject).isFile()) throw new BadSetting(`${subject} is not a file`);
   const work = workOf(verb, subject, values.to);
   const settings = readSettings({
     ...process.env,
