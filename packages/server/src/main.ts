@@ -2,6 +2,7 @@ import { BadSetting, forgetSourceKeys, misspelt, readSettings } from './config.j
 import { leaveMemoryOutOfCoreFiles } from './core-files.js';
 import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
+import { endProcess } from './threads/process-end.js';
 
 try {
   const [given] = process.argv.slice(2);
@@ -19,5 +20,5 @@ try {
   await runServer(settings);
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
-  process.exit(exitCodeOf(error));
+  endProcess(exitCodeOf(error));
 }

@@ -7,6 +7,7 @@ import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
 import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
 import { lineOfLog } from './terminal.js';
+import { endProcess } from './threads/process-end.js';
 
 /** Time between two attempts of a node to begin again. */
 const RETRY_MS = 250;
@@ -48,7 +49,7 @@ export async function runServer(settings: Settings): Promise<void> {
   // A permanently failed store, a broken invariant, a bug: stop acknowledging, and let the supervisor restart the server.
   const onFatal = (error: Error): void => {
     log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
-    process.exit(EXIT.FAILED);
+    endProcess(EXIT.FAILED);
   };
   process.on('uncaughtException', onFatal);
   process.on('unhandledRejection', (reason) =>

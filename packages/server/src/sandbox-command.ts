@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readSettings } from './config.js';
 import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
+import { endProcess } from './threads/process-end.js';
 
 /**
  * `sandpit sandbox`: a server for tests, on a free port, whose quotes are pushed. It prints `{ url, apiKey }` in a line once it listens,
@@ -35,5 +36,5 @@ try {
   await main();
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
-  process.exit(exitCodeOf(error));
+  endProcess(exitCodeOf(error));
 }

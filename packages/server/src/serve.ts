@@ -22,6 +22,7 @@ import type { OpeningStore } from './open-store.js';
 import { sharedSecret } from './shared-secret.js';
 import { watchMainThread } from './watchdog/watchdog.js';
 import { lineOfRefusal, linesOf } from './terminal.js';
+import { endProcess } from './threads/process-end.js';
 
 /** Time beyond `DRAIN_MS` after which a stop ends the process in any case. */
 const STOP_MS = 9_000;
@@ -230,13 +231,13 @@ function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<voi
     log.info({ signal }, 'draining');
     setTimeout(() => {
       log.error({ afterMs: drainMs + STOP_MS }, 'stopping took too long: ended before everything was closed');
-      process.exit(EXIT.FAILED);
+      endProcess(EXIT.FAILED);
     }, drainMs + STOP_MS).unref();
     stop().then(
-      () => process.exit(EXIT.STOPPED),
+      () => endProcess(EXIT.STOPPED),
       (error: unknown) => {
         log.error({ err: error }, 'drain failed');
-        process.exit(EXIT.FAILED);
+        endProcess(EXIT.FAILED);
       },
     );
   };

@@ -7,6 +7,7 @@ import { CheckpointFiles } from './checkpoint-files.js';
 import { openConnection, Statements } from '../database/connection.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
+import { eachUninterrupted, uninterrupted } from '../../../threads/process-end.js';
 
 if (parentPort !== null) {
   const data = workerData as CheckpointThreadData & { readonly directory: string };
@@ -14,9 +15,9 @@ if (parentPort !== null) {
   const blocks = new JournalBlocks(new Statements(database));
   const files = new CheckpointFiles(data.directory, blocks);
   await workOn(parentPort, data, {
-    load: ({ key }, upTo) => files.load(key, upTo),
-    save: ({ key }, checkpoint, isKept) => files.save(key, checkpoint, isKept),
-    read: ({ key, simulationId }, afterSeq) => [blocks.read(key, simulationId, afterSeq)],
-    close: () => database.close(),
+    load: ({ key }, upTo) => uninterrupted(() => files.load(key, upTo)),
+    save: ({ key }, checkpoint, isKept) => uninterrupted(() => files.save(key, checkpoint, isKept)),
+    read: ({ key, simulationId }, afterSeq) => [eachUninterrupted(blocks.read(key, simulationId, afterSeq))],
+    close: () => uninterrupted(() => database.close()),
   });
 }

@@ -13,6 +13,7 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 import { alteredSums, digestOf, readMeta } from '../journal/meta.js';
 import type { ScrubData, ScrubReport } from './scrubbing-thread.js';
 import { isRaised, sleep } from '../../stop-flag.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 
 function compareSums(database: Database): void {
   database.exec('BEGIN');
@@ -30,9 +31,9 @@ function compareSums(database: Database): void {
 function scrub(database: Database, { pace, stop }: ScrubData): void {
   const blocks = new JournalBlocks(new Statements(database));
   while (!isRaised(stop)) {
-    compareSums(database);
+    uninterrupted(() => compareSums(database));
     for (let k = 0; !isRaised(stop);) {
-      const last = blocks.after(k, pace.bytes).at(-1);
+      const last = uninterrupted(() => blocks.after(k, pace.bytes)).at(-1);
       if (last === undefined) break;
       k = last.k;
       sleep(stop, pace.pauseMs);

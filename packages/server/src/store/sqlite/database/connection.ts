@@ -1,6 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 import { DamagedJournal } from '../../journal.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 
 export type Database = DatabaseSyncInstance;
 export type Statement = StatementSyncInstance;
@@ -17,12 +18,14 @@ const LOCK_TIMEOUT_MS = 5_000;
  * does not release them before. A writing connection removes its log by name at that time, so no other file may have replaced it.
  */
 export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
-  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
-  // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
-  database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
-  // Deleted rows are overwritten: the erasure of a tenant leaves no data in free pages (D170).
-  database.exec('PRAGMA secure_delete = ON');
-  return database;
+  return uninterrupted(() => {
+    const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
+    // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
+    database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
+    // Deleted rows are overwritten: the erasure of a tenant leaves no data in free pages (D170).
+    database.exec('PRAGMA secure_delete = ON');
+    return database;
+  });
 }
 
 export function requireSqliteVersion(database: Database): void {

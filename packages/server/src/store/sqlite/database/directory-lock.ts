@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
-import { StoreInUse, UnusableDirectory } from '../../journal.js';
-import { isBusy } from './connection.js';
+import { StoreInUse, StoreUnavailable, UnusableDirectory } from '../../journal.js';
+import { isBusy, isDiskFull } from './connection.js';
 import { makePrivate, unusable } from './private-files.js';
 
 /**
@@ -11,7 +11,7 @@ import { makePrivate, unusable } from './private-files.js';
 export class DirectoryLock {
   readonly #database: InstanceType<typeof DatabaseSync>;
 
-  /** Throws `StoreInUse` or `UnusableDirectory`. */
+  /** Throws `StoreInUse`, `UnusableDirectory`, or `StoreUnavailable` if there is no space. */
   constructor(directory: string) {
     const path = join(directory, 'lock.db');
     let database: InstanceType<typeof DatabaseSync> | undefined;
@@ -36,6 +36,11 @@ function refusal(directory: string, path: string, error: unknown): unknown {
     return new StoreInUse(`Another process uses the data directory ${directory}`, { cause: error });
   const forbidden = unusable(directory, error);
   if (forbidden !== error) return forbidden;
+  if (isDiskFull(error))
+    return new StoreUnavailable(
+      `The data directory ${directory} cannot be used: ${(error as Error).message}`,
+      { cause: error },
+    );
   // It never contains data, so none is lost with it. But while it is damaged, other users of the directory cannot be detected.
   return new UnusableDirectory(
     `${path} is damaged (${(error as Error).message}): make sure that no other process uses the directory, and remove this file`,

@@ -17,6 +17,7 @@ import { breakSeal, sealHistory } from './history-seal.js';
 import { HistorySignal } from './history-signal.js';
 import { OpenHistory } from './open-history.js';
 import { historyFailureOf } from './history-failure.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 import { JournalBlocks, recordsOf } from '../journal/journal-blocks.js';
 import type { Block } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
@@ -69,8 +70,7 @@ class Projector {
       this.#takeMessages();
       if (this.#isClosing) break;
       try {
-        const open = this.#opened();
-        const records = this.#step(open);
+        const { open, records } = uninterrupted(() => this.#stepOnce());
         if (records > 0) this.#signal.pause(PAUSE_MS);
         else this.#idle(open, news);
       } catch (error) {
@@ -78,14 +78,19 @@ class Projector {
       }
     }
     this.#finishPurge();
-    this.#close();
+    uninterrupted(() => this.#close());
+  }
+
+  #stepOnce(): { readonly open: OpenHistory; readonly records: number } {
+    const open = this.#opened();
+    return { open, records: this.#step(open) };
   }
 
   /** Removes the remaining rows of deleted simulations, for a few seconds at most; the next start removes the others. */
   #finishPurge(): void {
     const until = performance.now() + LONGEST_PURGE_MS;
     try {
-      while (this.#open?.purge.step() === true && performance.now() < until);
+      while (uninterrupted(() => this.#open?.purge.step()) === true && performance.now() < until);
     } catch {
       // They are found again when the history is opened.
     }
@@ -93,7 +98,7 @@ class Projector {
 
   /** Removes rows of deleted simulations in idle time, a few milliseconds at a time. */
   #idle({ purge }: OpenHistory, news: number): void {
-    if (purge.step()) this.#signal.pause(PURGE_PAUSE_MS);
+    if (uninterrupted(() => purge.step())) this.#signal.pause(PURGE_PAUSE_MS);
     else this.#signal.awaitNews(news, IDLE_MS);
   }
 

@@ -12,6 +12,8 @@ import type {
   SnapshotRow,
 } from '../../history.js';
 import { openConnection, Statements } from '../database/connection.js';
+import type { Database } from '../database/connection.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 import { HistoryQueries } from './history-queries.js';
 import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
@@ -63,17 +65,20 @@ if (port !== null) {
       return;
     }
     if (Atomics.load(isStopping, 0) !== 0) return;
-    let answer: ReaderAnswer;
-    try {
-      // One transaction: total and rows are of the same moment.
-      database.exec('BEGIN');
-      answer = { id: request.id, page: pageOf(queries, request) };
-    } catch (error) {
-      answer = { id: request.id, trouble: historyFailureOf(error) };
-    }
-    if (database.isTransaction) database.exec('ROLLBACK');
-    port.postMessage(answer);
+    port.postMessage(uninterrupted(() => answerTo(database, queries, request)));
   });
+}
+
+function answerTo(database: Database, queries: HistoryQueries, request: ReaderRequest): ReaderAnswer {
+  try {
+    // One transaction: total and rows are of the same moment.
+    database.exec('BEGIN');
+    return { id: request.id, page: pageOf(queries, request) };
+  } catch (error) {
+    return { id: request.id, trouble: historyFailureOf(error) };
+  } finally {
+    if (database.isTransaction) database.exec('ROLLBACK');
+  }
 }
 
 function pageOf(queries: HistoryQueries, request: ReaderRequest): AnyPage {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ListItem, Page } from '../../history.js';
 import type { PastJournal, PastModule } from '../../past.js';
 import { endIfRaised } from '../../stop-flag.js';
+import { eachUninterrupted, uninterrupted } from '../../../threads/process-end.js';
 import { one, openConnection, Statements } from '../database/connection.js';
 import { BookFiles } from './book-files.js';
 import { historyFailureOf } from './history-failure.js';
@@ -28,12 +29,14 @@ export const openPast: PastModule['openPast'] = (data, stop) => {
   const look = <Found>(id: string, read: (simulation: number) => Found): Found | undefined => {
     const simulation = keyOf(id);
     if (simulation === undefined) return undefined;
-    database.exec('BEGIN');
-    try {
-      return read(simulation);
-    } finally {
-      database.exec('ROLLBACK');
-    }
+    return uninterrupted(() => {
+      database.exec('BEGIN');
+      try {
+        return read(simulation);
+      } finally {
+        database.exec('ROLLBACK');
+      }
+    });
   };
   let recent:
     { readonly simulation: number; readonly records: PastRecords; readonly until: number } | undefined;
@@ -93,7 +96,7 @@ function openJournal(
   const keyOf = (id: string): number | undefined => {
     endIfRaised(stop);
     const sql = 'SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL';
-    return one<{ key: number }>(statements.of(sql), id)?.key;
+    return uninterrupted(() => one<{ key: number }>(statements.of(sql), id)?.key);
   };
   return {
     blocks,
@@ -106,7 +109,7 @@ function openJournal(
       *read(id, afterSeq) {
         const simulation = keyOf(id);
         if (simulation === undefined) return;
-        for (const record of blocks.read(simulation, id, afterSeq)) {
+        for (const record of eachUninterrupted(blocks.read(simulation, id, afterSeq))) {
           yield record;
           endIfRaised(stop);
         }

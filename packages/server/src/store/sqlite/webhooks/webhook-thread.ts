@@ -5,6 +5,7 @@ import type { DeliveryQuery, WebhookChange, WebhookCursor } from '../../webhooks
 import { openConnection } from '../database/connection.js';
 import { makePrivate } from '../database/private-files.js';
 import { WEBHOOK_FILE, WebhookTables } from './webhook-tables.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 
 export type WebhookRequest =
   | { readonly kind: 'load' }
@@ -34,7 +35,8 @@ if (port !== null) {
     }
     const { id } = message;
     try {
-      port.postMessage({ id, result: answerTo(tables, message) } satisfies FromWebhookThread);
+      const result = uninterrupted(() => answerTo(tables, message));
+      port.postMessage({ id, result } satisfies FromWebhookThread);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
       port.postMessage({ id, failure } satisfies FromWebhookThread);

@@ -18,6 +18,7 @@ import { Purge } from './purge.js';
 import { RegistryTables } from '../registry/registry-tables.js';
 import { Reserve } from './reserve.js';
 import { tailHash } from '../journal/row-sums.js';
+import { uninterrupted } from '../../../threads/process-end.js';
 
 /** A group ends after this many records, so that those in it do not wait for a very long commit. */
 const RECORDS_PER_COMMIT = 1_024;
@@ -132,7 +133,7 @@ class JournalWriter {
     if (!this.#isClosing) {
       this.#retry = later(() => {
         this.#retry = undefined;
-        this.#work();
+        uninterrupted(() => this.#work());
       }, RETRY_MS);
     }
     return false;
@@ -259,7 +260,7 @@ function start(port: MessagePort, data: WriterData): void {
   try {
     const { log, fullness } = openLog(data.directory, reserve);
     const writer = new JournalWriter(log, reserve, port, data.pageLimit);
-    port.on('message', (message: ToWriter) => writer.receive(message));
+    port.on('message', (message: ToWriter) => uninterrupted(() => writer.receive(message)));
     port.postMessage({ kind: 'ready' } satisfies FromWriter);
     if (fullness !== undefined) writer.reserveSpent(fullness);
     writer.resume();
