@@ -314,6 +314,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     isOpen: deps.settings.demoToken,
     browsers,
   });
+  methods.refuseShadows(app);
   return app;
 }
 

@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, HTTPMethods } from 'fastify';
 import { type Answer, refuse, ROUTE_NOT_FOUND } from './answer.js';
+import { reply as send } from './reply.js';
 
 interface KnownPath {
   readonly pattern: RegExp;
@@ -9,12 +10,13 @@ interface KnownPath {
 /** The methods of every path that has a route, for requests with another method (D220). */
 export class KnownMethods {
   readonly #paths = new Map<string, KnownPath>();
+  #isComplete = false;
 
   /** Receives routes registered from now on. */
   constructor(app: FastifyInstance) {
     app.addHook('onRoute', ({ url, method }) => {
-      // A wildcard path is not recorded.
-      if (url.includes('*')) return;
+      // Wildcard paths and the routes of `refuseShadows` are not recorded.
+      if (this.#isComplete || url.includes('*')) return;
       let path = this.#paths.get(url);
       if (path === undefined) this.#paths.set(url, (path = { pattern: patternOf(url), methods: new Set() }));
       for (const one of [method].flat()) path.methods.add(one);
@@ -24,12 +26,36 @@ export class KnownMethods {
   /** The response for a path and a method without a route: 405 if another method has a route, else 404. */
   refusalOf(url: string): Answer {
     const path = url.split('?')[0] ?? '';
-    const methods = [...this.#paths.values()].filter(({ pattern }) => pattern.test(path));
-    if (methods.length === 0) return ROUTE_NOT_FOUND;
-    const allowed = [...new Set(methods.flatMap((known) => [...known.methods]))].sort().join(', ');
-    return refuse(405, 'Method not allowed', { allow: allowed });
+    const exact = this.#paths.get(path);
+    const known =
+      exact === undefined ? [...this.#paths.values()].filter(({ pattern }) => pattern.test(path)) : [exact];
+    return known.length === 0 ? ROUTE_NOT_FOUND : notAllowed(known.flatMap(({ methods }) => [...methods]));
+  }
+
+  /**
+   * Adds a 405 route wherever the text of a path would match the parameter of another: `GET /v1/orders/batch` is not the order `batch`.
+   * Call it after all routes.
+   */
+  refuseShadows(app: FastifyInstance): void {
+    this.#isComplete = true;
+    const literal = [...this.#paths].filter(([url]) => !url.includes(':'));
+    for (const [url, { methods }] of literal) {
+      const others = [...this.#paths.values()].filter(({ pattern }) => pattern.test(url));
+      const shadows = others.flatMap((other) => [...other.methods]).filter((method) => !methods.has(method));
+      if (shadows.length === 0) continue;
+      const refusal = notAllowed([...methods]);
+      app.route({
+        method: [...new Set(shadows)] as HTTPMethods[],
+        url,
+        onRequest: (request, reply) => send(request, reply, refusal),
+        handler: () => undefined,
+      });
+    }
   }
 }
+
+const notAllowed = (methods: readonly string[]): Answer =>
+  refuse(405, 'Method not allowed', { allow: [...new Set(methods)].sort().join(', ') });
 
 /** Segments of the template; each parameter matches any text without a slash. */
 const patternOf = (template: string): RegExp =>
