@@ -28,7 +28,7 @@ const mainWith = (kind: string): string => `
   import { endProcess } from ${MODULE};
   const url = 'data:text/javascript,' + encodeURIComponent(${JSON.stringify(THREAD)});
   const worker = new Worker(new URL(url), { workerData: { kind: '${kind}', from: ${JSON.stringify(import.meta.filename)} } });
-  worker.once('message', () => setTimeout(() => endProcess(7), 20));
+  worker.once('message', () => setTimeout(() => endProcess(7${kind === 'endless' ? ', 100' : ''}), 20));
 `;
 
 const endOf = (kind: string): { readonly status: number | null; readonly signal: NodeJS.Signals | null } => {

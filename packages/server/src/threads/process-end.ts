@@ -4,8 +4,8 @@ const NAME = 'sandpit.process-end';
 const IS_ENDING = 0;
 const BUSY = 1;
 
-/** Time that an ending process waits for its threads. */
-const PATIENCE_MS = 1_000;
+/** Time that an ending process waits for its threads: a commit on a slow disk takes seconds; one that hangs must not keep the process. */
+const PATIENCE_MS = 5_000;
 
 /** Shared by all threads of the process: 1 if it is ending, and the number of threads that are within `uninterrupted`. */
 const numbers = shared();
@@ -61,10 +61,10 @@ export function* eachUninterrupted<Item>(items: Iterable<Item>): Generator<Item>
   }
 }
 
-/** Ends the process from its main thread at once: nothing else is executed there, and threads are waited for, at most a second. */
-export function endProcess(code: number): never {
+/** Ends the process from its main thread at once: nothing else is executed there, and threads are waited for, at most five seconds. */
+export function endProcess(code: number, patienceMs = PATIENCE_MS): never {
   Atomics.store(numbers, IS_ENDING, 1);
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + patienceMs;
   for (;;) {
     const busy = Atomics.load(numbers, BUSY);
     const left = until - performance.now();
