@@ -54,6 +54,17 @@ describe('the margin of a portfolio', () => {
     });
   });
 
+  it('getPortfolio, getPortfolioMargin, listSma: show the same SMA, fractions of a cent included', async () => {
+    await client.put('/v1/simulation/quotes', {
+      quotes: [{ symbol: 'AAPL', bid: 99.99, ask: 100.01, last: 99.99 }],
+    });
+    await buy(1);
+    const { smaBalance } = await of('');
+    expect(smaBalance).toBe(10_000 - 50.005);
+    expect((await of('/margin')).smaBalance).toBe(smaBalance);
+    expect((await of('/sma')).data[0].balance).toBe(smaBalance);
+  });
+
   it('a fall of the price leads to a call, which is listed, streamed and met by a deposit', async () => {
     await buy(180);
     await pushQuote(client, { bid: 54.9, ask: 55, last: 55 });

@@ -134,7 +134,7 @@ const createdRequirements = ({ value }: View) => ({
 });
 
 const watchedRequirements = ({ value }: View) => ({
-  smaBalance: centsNumber(value.smaBalance),
+  smaBalance: moneyNumber(value.smaBalance),
   fedRequirement: centsNumber(value.fedRequirement),
   houseRequirement: centsNumber(value.houseRequirement),
 });
