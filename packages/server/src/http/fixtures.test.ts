@@ -52,6 +52,23 @@ describe('fixtures (D206)', () => {
     },
   );
 
+  it.each(['synthetic', 'always-open'] as const)(
+    'options-desk: has strikes that the market lists, whatever its seed and dates (%s)',
+    async (market) => {
+      for (const [seed, start] of [
+        [2, '2026-01-05T10:00:00-05:00'],
+        [11, '2026-01-05T10:00:00-05:00'],
+        [4, '2026-11-24T10:00:00-05:00'],
+        [4, '2019-03-04T10:00:00-05:00'],
+      ] as const) {
+        const { body } = await test.as().post('/v1/simulations', { ...MARKETS[market], seed, start });
+        const client = test.withToken(String(body.token));
+        const answer = await client.post('/v1/simulation/fixtures', { name: 'options-desk' });
+        expect(answer.status, `${seed} ${start} ${JSON.stringify(answer.body.message)}`).toBe(201);
+      }
+    },
+  );
+
   it.each(['push', 'synthetic', 'always-open'] as const)(
     'every-status: has orders of every status, ends of every kind, and a margin call (%s)',
     async (market) => {
