@@ -302,12 +302,12 @@ function monthsOf(
   });
 }
 
+/** All valuations; of a flow the one before it and the one after it. */
 function seriesOf(linked: readonly IndexPoint[]): readonly SeriesPoint[] {
   const drawdowns = drawdownsOf(linked);
-  return linked.map(({ at, equity, flow = 0, index }, position) => ({
-    at,
-    equity: equity + flow,
-    return: index - 1,
-    drawdown: drawdowns[position] ?? 0,
-  }));
+  return linked.flatMap(({ at, equity, flow = 0, index }, position) => {
+    const growth = { return: index - 1, drawdown: drawdowns[position] ?? 0 };
+    const after = { at, equity: equity + flow, ...growth };
+    return flow === 0 ? [after] : [{ at, equity, ...growth }, after];
+  });
 }

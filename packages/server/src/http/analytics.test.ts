@@ -216,6 +216,10 @@ describe('performance', () => {
     expect(now).toMatchObject({ startEquity: 100_000, endEquity: 210_000, netFlows: 100_000, pnl: 10_000 });
     expect(now.timeWeightedReturn).toBeCloseTo(expected, 12);
     expect(now.series.at(-1).return).toBeCloseTo(expected, 12);
+    // Both sides of the deposit, at one instant and one return.
+    const [, , before, after] = now.series;
+    expect([before.equity, after.equity]).toEqual([105_000, 205_000]);
+    expect(after).toEqual({ ...before, equity: 205_000 });
     expect(now).toMatchObject({ positiveDays: 1, timeInMarket: 1, bestDay: { date: '2026-01-05' } });
     expect(now.exposure).toBeCloseTo(55_000 / 105_000, 12);
     expect(now.turnover).toBeCloseTo(50_000 / 2 / 105_000, 12);
