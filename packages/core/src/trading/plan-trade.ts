@@ -403,7 +403,7 @@ export function stillSetAside(
 }
 
 /** Profit of closing futures contracts since the last daily settlement, to the cent (D95). */
-function variationOf(closed: readonly LotClosing[], value: Money, isBuy: boolean): Money {
+export function variationOf(closed: readonly LotClosing[], value: Money, isBuy: boolean): Money {
   const marked = closed.reduce((sum, closing) => Money.add(sum, closing.marked ?? Money.zero), Money.zero);
   return Money.toCents(isBuy ? Money.subtract(marked, value) : Money.subtract(value, marked));
 }

@@ -145,6 +145,32 @@ describe('Futures in a pushed market', () => {
     });
     expect(refused.body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
   });
+
+  it.each(['BUY', 'SELL'])(
+    'previewOrder: closing a part posts its variation, as the order does (D95, D122); opened by %s',
+    async (side) => {
+      const { portfolioId } = await openPortfolio(client, { initialCash: 200_000 });
+      const of = (intent: string, quantity: number): object =>
+        orderBody(portfolioId, {
+          symbol: 'ESH26',
+          assetClass: 'FUTURE',
+          orderType: 'MARKET',
+          limitPrice: undefined,
+          positionIntent: intent,
+          quantity,
+        });
+      await pushQuote(client, { symbol: 'ESH26', bid: 6000, ask: 6000.25, last: 6000 });
+      expect((await client.post('/v1/orders', of(`${side}_TO_OPEN`, 4))).status).toBe(201);
+      await pushQuote(client, { symbol: 'ESH26', bid: 6020, ask: 6020.25, last: 6020.25 });
+      const closing = of(side === 'BUY' ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE', 3);
+      const { cash, buyingPower } = (await client.post('/v1/orders/preview', closing)).body;
+      expect((await client.post('/v1/orders', closing)).status).toBe(201);
+      const shown = (await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body;
+      const [settled, pending] = [Number(shown.settledCash), Number(shown.pendingCash)];
+      expect(cash.after).toBeCloseTo(settled + pending, 6);
+      expect(buyingPower.after).toBe(shown.overnightBuyingPower);
+    },
+  );
 });
 
 describe('Futures and indices in a synthetic market', () => {

@@ -21,6 +21,7 @@ import type { TradingDate } from '../../values/trading-date.js';
 import { isDayTradeRestricted } from '../margin/margin-restrictions.js';
 import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
+import { variationOf } from '../../trading/plan-trade.js';
 import { planOrder } from './plan-order.js';
 import { securedNow } from '../options/secure-options.js';
 import { marginEffectOfTrades } from '../margin/sma.js';
@@ -192,18 +193,22 @@ function portfolioAfterFills(
 ): Portfolio | undefined {
   const positions = new Map(portfolio.positions);
   const optionsOn = new Map([...portfolio.optionsOn].map(([symbol, options]) => [symbol, new Set(options)]));
+  let variation = Money.zero;
   for (const { instrument, positionIntent, price, quantity } of fills) {
     const { symbol, assetClass } = instrument;
     const underlying = instrument.assetClass === 'OPTION' ? instrument.underlying : undefined;
     const before = positions.get(symbol) ?? Position.open(symbol, assetClass, underlying);
-    const signed = sideOf(positionIntent) === 'BUY' ? quantity : Quantity.negate(quantity);
+    const isBuy = sideOf(positionIntent) === 'BUY';
+    const signed = isBuy ? quantity : Quantity.negate(quantity);
+    const value = valueOf(instrument, price, quantity);
     const lots = before.lots.map((lot) => ({ ...lot }));
     if (isOpening(positionIntent)) {
-      const value = valueOf(instrument, price, quantity);
       lots.push({ lotId: 0, quantity: signed, cost: value, marked: value, openedAt: d.at });
     } else {
       if (quantity > Math.abs(Position.held(before))) return undefined;
-      takeFromLots(lots, closeFirstInFirstOut(before, quantity));
+      const closed = closeFirstInFirstOut(before, quantity);
+      takeFromLots(lots, closed);
+      if (assetClass === 'FUTURE') variation = Money.add(variation, variationOf(closed, value, isBuy));
     }
     positions.set(symbol, { ...before, settled: Quantity.add(before.settled, signed), lots });
     if (underlying !== undefined)
@@ -214,12 +219,13 @@ function portfolioAfterFills(
     isSale && fills.every(({ instrument }) => instrument.assetClass !== 'FUTURE')
       ? 'PENDING_CASH'
       : 'SETTLED_CASH';
+  const pending = { ...balances, PENDING_CASH: Money.add(balances.PENDING_CASH, variation) };
   const { initial: sma } = marginEffectOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
   const filled = {
     ...portfolio,
     positions,
     optionsOn,
-    balances: { ...balances, [account]: Money.subtract(balances[account], cost) },
+    balances: { ...pending, [account]: Money.subtract(pending[account], cost) },
     margin: { ...margin, sma: Money.add(margin.sma, sma) },
   };
   const cash = Money.add(reservedByPositions.cash, addedCollateral(d, filled, fills));
