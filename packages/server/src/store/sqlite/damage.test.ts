@@ -138,7 +138,7 @@ describe('Start with a shortened or exchanged journal', () => {
     const contents = earlier.map((path) => readFileSync(path));
     const store = await openTestStore(directory);
     await append(store, 4, 6);
-    await expect.poll(() => store.history.health()).toMatchObject({ behind: 0 });
+    await expect.poll(() => store.history.health(), { timeout: 5_000 }).toMatchObject({ behind: 0 });
     await store.close();
     for (const [index, path] of earlier.entries()) writeFileSync(path, contents[index] ?? '');
     await expect(openTestStore(directory)).rejects.toThrow(/history\.db has more records than journal\.db/);

@@ -25,10 +25,11 @@ import { JOURNAL_FILE } from '../journal/journal-schema.js';
 /** Data of blocks in one transaction: some 3,000 orders, processed in a tenth of a second. */
 const BYTES_AT_ONCE = 2_000_000;
 /**
- * Commits of this period become one transaction, which costs more than the records of a few commits (decision 0178). A read of the history
- * ends the pause.
+ * Records that become one transaction, at most those of a second. Items of one record are on the pages of their owners, and a transaction
+ * writes each page once (decision 0178). A read of the history ends the wait.
  */
-const PAUSE_MS = 200;
+const RECORDS_AT_ONCE = 3_000;
+const LONGEST_WAIT_MS = 1_000;
 const PURGE_PAUSE_MS = 20;
 const IDLE_MS = 1_000;
 /** Time at shutdown for removing rows of deleted simulations. */
@@ -48,6 +49,8 @@ class Projector {
   #open: OpenHistory | undefined;
   /** Set while everything is derived again. */
   #rebuilding: string | undefined;
+  /** Count of committed records at the last transaction; undefined while it had not read all of them. */
+  #caughtUpTo: number | undefined;
   #isClosing = false;
   #isFailing = false;
 
@@ -71,8 +74,9 @@ class Projector {
       if (this.#isClosing) break;
       try {
         const { open, records } = uninterrupted(() => this.#stepOnce());
-        if (records > 0) this.#signal.pause(PAUSE_MS);
-        else this.#idle(open, news);
+        if (records === 0) this.#idle(open, news);
+        else if (this.#caughtUpTo !== undefined)
+          this.#signal.awaitRecords(RECORDS_AT_ONCE, this.#caughtUpTo, LONGEST_WAIT_MS);
       } catch (error) {
         this.#failed(error);
       }
@@ -185,6 +189,7 @@ class Projector {
       });
     }
     const isAll = bytes < BYTES_AT_ONCE;
+    this.#caughtUpTo = isAll ? upTo : undefined;
     if (records > 0 || isAll)
       this.#tell({ kind: 'projected', positions: [...positions].flat(), records, ...(isAll && { upTo }) });
     const isNews = this.#isFailing || this.#rebuilding !== undefined;

@@ -270,6 +270,8 @@ describe('While history is rebuilt, the store', () => {
 });
 
 describe('A full disk for history only', () => {
+  /** The projector writes at least every second. */
+  const NOTICED = { timeout: 5_000 };
   const pagesOf = (directory: string): number => {
     const database = new DatabaseSync(historyFile(directory), { readOnly: true });
     const [pages] = Object.values(database.prepare('PRAGMA page_count').get() as Record<string, number>);
@@ -287,7 +289,7 @@ describe('A full disk for history only', () => {
       store.journal.append(orderRecord('main', 11 + index)),
     );
     await Promise.all(appends);
-    await expect.poll(() => store.history.health().status).toBe('failing');
+    await expect.poll(() => store.history.health().status, NOTICED).toBe('failing');
     expect(store.health().status).toBe('ok');
     expect(store.history.health()).toMatchObject({
       behind: 400,
@@ -316,7 +318,7 @@ describe('A full disk for history only', () => {
     await Promise.all(
       Array.from({ length: 400 }, (_, index) => store.journal.append(orderRecord('main', 2 + index))),
     );
-    await expect.poll(() => store.history.health().status).toBe('failing');
+    await expect.poll(() => store.history.health().status, NOTICED).toBe('failing');
     await store.close();
     expect((await open(directory)).history.position('main')).toBeLessThanOrEqual(401);
   });

@@ -45,11 +45,22 @@ export class HistorySignal {
     Atomics.wait(this.numbers, NEWS, news, ms);
   }
 
+  /**
+   * Sleeps until this many more records than `since` have become durable, at most for this time, unless `hurry` is called. Records are
+   * counted every tenth of a second, so that commits need not wake the thread.
+   */
+  awaitRecords(records: number, since: number, ms: number): void {
+    for (let left = ms; left > 0 && ((this.committedRecords - since) | 0) < records; left -= COUNT_EVERY_MS)
+      this.pause(Math.min(left, COUNT_EVERY_MS));
+  }
+
   /** Sleeps for this time, unless `hurry` is called. */
   pause(ms: number): void {
     Atomics.wait(this.numbers, URGENT, 0, ms);
   }
 }
+
+const COUNT_EVERY_MS = 100;
 
 const NEWS = 0;
 const URGENT = 1;
