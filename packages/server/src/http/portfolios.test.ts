@@ -212,6 +212,15 @@ describe('positions of a portfolio', () => {
     expect(whole.pendingCash).toBeGreaterThan(599);
     expect((await client.get(url(NOWHERE, '/settlements'))).status).toBe(404);
   });
+
+  it('listSettlements: shows no delivery of shares that were bought and sold on one day', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string);
+    await placeOrder(client, portfolioId as string, { positionIntent: 'SELL_TO_CLOSE', limitPrice: 99.9 });
+    const { body } = await client.get(url(portfolioId as string, '/settlements'));
+    expect(body).toMatchObject([{ date: '2026-01-06', deliveries: [] }]);
+  });
 });
 
 describe('actions on a portfolio', () => {

@@ -374,15 +374,14 @@ export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercis
   at: isoOf(at),
 });
 
-/** Unsettled obligations, the nearest first. */
+/** Unsettled obligations, the nearest first. Purchases and sales of a symbol that settle together are one delivery. */
 export const settlementsOf = (_: Brokerage, { obligations }: CorePortfolio): Settlement[] =>
   [...obligations.values()]
     .sort((a, b) => (a.date < b.date ? -1 : 1))
     .map(({ date, cash, quantities }) => ({
       date,
       cash: moneyNumber(cash),
-      deliveries: [...quantities].map(([symbol, quantity]) => ({
-        symbol,
-        quantity: quantityNumber(quantity),
-      })),
+      deliveries: [...quantities]
+        .filter(([, quantity]) => quantity !== 0)
+        .map(([symbol, quantity]) => ({ symbol, quantity: quantityNumber(quantity) })),
     }));
