@@ -56,6 +56,9 @@ function endOfString(text: string, start: number): number {
 
 const takesFile = ({ operation }: FastifyRequest): boolean => operation === 'importPositions';
 
+/** Routes that accept lines of JSON only; the handler refuses any other body. */
+const takesLines = ({ operation }: FastifyRequest): boolean => operation === 'importSimulation';
+
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity';
 
@@ -68,7 +71,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (isEncoded(request)) return done(new BadBody('SANDPIT_MEDIA_TYPE'));
     // Many clients send a content type without a body: harmless if no body is expected.
-    if (text === '') return done(null, undefined);
+    if (text === '' || takesLines(request)) return done(null, undefined);
     if (isTooDeep(text as string)) return done(new BadBody('SANDPIT_DEEP_JSON'));
     try {
       const body: unknown = JSON.parse(text as string);
@@ -82,17 +85,16 @@ export function parseJsonBodies(app: FastifyInstance): void {
   });
   // The handler reads it as it comes.
   app.addContentTypeParser(NDJSON, (request, payload, done) => {
-    const isTaken = request.operation === 'importSimulation' && !isEncoded(request);
-    if (isTaken) done(null, payload);
+    if (takesLines(request) && !isEncoded(request)) done(null, payload);
     else done(new BadBody('SANDPIT_MEDIA_TYPE'));
   });
   app.addContentTypeParser(FILE_TYPES, { parseAs: 'string' }, (request, text, done) => {
-    if (text === '') done(null, undefined);
+    if (text === '' || takesLines(request)) done(null, undefined);
     else if (isEncoded(request) || !takesFile(request)) done(new BadBody('SANDPIT_MEDIA_TYPE'));
     else done(null, { file: text });
   });
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') done(null, undefined);
+  app.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '' || takesLines(request)) done(null, undefined);
     else done(new BadBody('SANDPIT_MEDIA_TYPE'));
   });
 }

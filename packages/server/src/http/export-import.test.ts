@@ -321,6 +321,24 @@ describe('An import', () => {
     expect((await ask(OWNER, 'POST', '/v1/orders', '{}\n')).status).toBe(415);
   });
 
+  it.each(['application/json', 'text/plain', 'application/ndjson'])(
+    'importSimulation: a file sent as %s is 415 and names the type',
+    async (type) => {
+      const { id } = await furnished();
+      const headers = { authorization: `Bearer ${OWNER}`, 'content-type': type };
+      const body = await exported(id);
+      const answer = await fetch(`${url}/v1/simulations/import`, { method: 'POST', headers, body });
+      expect([answer.status, await answer.json()]).toEqual([
+        415,
+        {
+          statusCode: 415,
+          message: 'Content-Type must be application/x-ndjson',
+          error: 'Unsupported Media Type',
+        },
+      ]);
+    },
+  );
+
   it('counts as a simulation of the tier', async () => {
     const { id } = await furnished();
     const file = await exported(id);
