@@ -91,7 +91,7 @@ const { token } = JSON.parse(readFileSync(join(directory, 'node-1', 'demo-creden
   readonly token: string;
 };
 say('');
-say(`three nodes on ${databaseUrl}; each of them answers every request`);
+say(`${NODES} nodes on ${databaseUrl}; each of them answers every request`);
 for (const [name, { pid }] of nodes)
   say(`  ${name}  http://127.0.0.1:${FIRST_PORT + Number(name.slice(5)) - 1}  pid ${pid ?? 0}`);
 say('');
