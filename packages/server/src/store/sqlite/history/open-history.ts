@@ -7,6 +7,12 @@ import { watermarkOf } from './history-schema.js';
 import { HistoryTables } from './history-tables.js';
 import type { Block, JournalBlocks, RecordLine } from '../journal/journal-blocks.js';
 
+/**
+ * Records after which the collected rows of a transaction are written: more would outlive the young generation. SQLite writes the pages once
+ * in any case, at the commit.
+ */
+const RECORDS_COLLECTED = 700;
+
 /** The tables that the projector writes, and how far they have come. */
 export class OpenHistory {
   readonly database: Database;
@@ -16,6 +22,8 @@ export class OpenHistory {
   readonly #journal: string;
   readonly #blocks: JournalBlocks;
   #k: number;
+  /** Records whose rows are collected. */
+  #collected = 0;
 
   constructor(database: Database, purge: HistoryPurge, blocks: JournalBlocks) {
     this.database = database;
@@ -47,6 +55,10 @@ export class OpenHistory {
     const known = this.tables.known(simulation);
     for (const { seq, at, command, events } of records)
       this.tables.apply(block, seq, project({ seq, at }, { command, events }, known));
+    this.#collected += records.length;
+    if (this.#collected < RECORDS_COLLECTED) return;
+    this.#collected = 0;
+    this.tables.write();
   }
 
   /** Writes the changes that `work` applies to the tables together with the watermark: they then contain everything up to this block. */
