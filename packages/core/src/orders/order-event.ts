@@ -20,6 +20,8 @@ export type OrderTransition =
   | 'REPLACED'
   | 'RESIZED'
   | 'ADJUSTED'
+  /** The prices of its exits, which its `bracketConfig` or `ocoConfig` shows, changed. */
+  | 'EXITS_CHANGED'
   | 'CANCELING'
   | 'CANCELED'
   | 'EXPIRED'

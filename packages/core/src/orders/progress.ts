@@ -197,6 +197,7 @@ export function movedOf(
     case 'RESERVING':
     case 'RESERVED':
     case 'RESIZED':
+    case 'EXITS_CHANGED':
     case 'CANCELING':
       break;
   }

@@ -139,6 +139,30 @@ describe('the order stream', () => {
     expect(events[0]?.data).not.toHaveProperty('execution');
   });
 
+  it('updateOrder: the open leader of a pair sends an update with the new price of its stop (D215)', async () => {
+    await placeOrder(client, portfolioId);
+    const { orderId } = await placeOrder(client, portfolioId, {
+      positionIntent: 'SELL_TO_CLOSE',
+      limitPrice: 110,
+      ocoConfig: { stopLoss: { orderType: 'STOP', stopPrice: 90 } },
+    });
+    const { body: open } = await client.get(`/v1/orders/portfolio/${portfolioId}?status=ACTIVE`);
+    const [stop] = open.data;
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    const reader = await follow('/v1/stream/orders');
+    await client.put(`/v1/orders/${stop.orderId}`, { stopPrice: 92 });
+    const events = await reader.until((told) => told.length === 2);
+    expect(events.map(({ data }) => [data.orderId, data.event])).toEqual([
+      [stop.orderId, 'UPDATED'],
+      [orderId, 'UPDATED'],
+    ]);
+    const { body: shown } = await client.get(`/v1/orders/${String(orderId)}`);
+    expect(shown).toMatchObject({ ocoConfig: { stopLoss: { stopPrice: 92 } } });
+    const { event: _, ...told } = events[1]?.data ?? {};
+    expect(shown).toMatchObject(told);
+    expect(shown.updatedAt > shown.createdAt).toBe(true);
+  });
+
   it('resumes after any event, without gap or duplicate, while more happens', async () => {
     for (let i = 0; i < 3; i++) await placeOrder(client, portfolioId);
     const whole = await follow('/v1/stream/orders', { 'last-event-id': '0-0' });

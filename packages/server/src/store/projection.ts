@@ -242,6 +242,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'ACTIVATED',
   'STARTED',
   'RESIZED',
+  'EXITS_CHANGED',
   'CANCELING',
   'RESERVED',
   'TRAILED',

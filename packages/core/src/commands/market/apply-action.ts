@@ -19,6 +19,7 @@ import { adjustedBy, adjustHoldings, adjustOptionOrders, adjustSeries } from '..
 import type { AdjustedSeries } from '../options/adjust-options.js';
 import { secureOptions } from '../options/secure-options.js';
 import { adjustOrder } from '../orders/adjust-order.js';
+import { showExitPrices } from '../orders/bracket.js';
 import { cancelNow } from '../orders/cancel-order.js';
 import { splitOrder } from '../orders/split-order.js';
 import { marketAfter, priceAfter } from './split-market.js';
@@ -106,6 +107,7 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   }
   if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
   adjustOrder(d, order, changes);
+  showExitPrices(d, terms);
 }
 
 /** Records the part of a split that is common to all portfolios: the market, and the series on its symbol. */

@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision.js';
+import { leaderOf } from '../../orders/order.js';
 import type { BracketPart, Order } from '../../orders/order.js';
 import { Quantity } from '../../values/quantity.js';
 import { endOrder, exitsOf, siblingOf } from './end-order.js';
@@ -42,6 +43,13 @@ export function followExit(d: Decision, exit: Order, bracket: Exit, filled: Quan
   if (exit.progress.status !== 'FILLED' || !('entry' in bracket)) return;
   const entry = d.state.orders.get(bracket.entry);
   if (entry !== undefined) endOrder(d, entry, { transition: 'CANCELED', cancelReason: 'OCO' });
+}
+
+/** After a change of an exit's prices: its leader, while that is open, shows them (D134, D215). */
+export function showExitPrices(d: Decision, { bracket }: Order['terms']): void {
+  const number = leaderOf(bracket);
+  const leader = number === undefined ? undefined : d.state.orders.get(number);
+  if (leader !== undefined) d.move(leader, 'EXITS_CHANGED');
 }
 
 function shrink(d: Decision, sibling: Order, filled: Quantity): void {

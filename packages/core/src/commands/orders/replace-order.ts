@@ -22,6 +22,7 @@ import { notRunning, ruleProblem } from './competition-rules.js';
 import { endImmediate, matchBook } from '../fills/match-orders.js';
 import { matchMultiLegOrder } from '../fills/match-multi-leg-orders.js';
 import { haltedProblem } from '../market/halted.js';
+import { showExitPrices } from './bracket.js';
 import { fractionProblem } from './instrument-checks.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
@@ -105,10 +106,10 @@ function changeOrder(
   if (fraction !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: fraction };
 
   const { progress, terms } = order;
-  const moved =
+  const isRepriced =
     (changes.limitPrice !== undefined && changes.limitPrice !== progress.limitPrice) ||
-    (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice) ||
-    (changes.quantity !== undefined && changes.quantity > progress.quantity);
+    (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice);
+  const moved = isRepriced || (changes.quantity !== undefined && changes.quantity > progress.quantity);
   const changed: OrderProgress = { ...progress, ...changes };
   const reservedQuantity =
     progress.reservedQuantity === 0
@@ -150,6 +151,7 @@ function changeOrder(
     ...(moved && progress.restingSince !== undefined && { restingSince: null }),
   });
   const replaced = order.progress;
+  if (isRepriced) showExitPrices(d, terms);
   if (working) {
     if (terms.legs === undefined) matchBook(d, d.book(terms.symbol));
     else matchMultiLegOrder(d, order);

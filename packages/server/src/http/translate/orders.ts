@@ -437,6 +437,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   REPLACED: ['UPDATED'],
   RESIZED: ['UPDATED'],
   ADJUSTED: ['UPDATED'],
+  EXITS_CHANGED: ['UPDATED'],
   CANCELING: ['CANCELING'],
   CANCELED: ['CANCELED'],
   EXPIRED: ['CANCELED'],
