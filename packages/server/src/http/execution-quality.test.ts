@@ -97,6 +97,23 @@ describe('execution quality of an order', () => {
     expect((await qualityOf(sale)).realizedSpreadBps).toBeCloseTo(800, 9);
   });
 
+  it('takes no quote from before the execution in a fork of main, which lacks quotes of symbols without an order', async () => {
+    await quote('AAPL', 89, 91);
+    const resting = await order({ orderType: 'LIMIT', limitPrice: 50 });
+    await quote('AAPL', 79, 81);
+    await client.put(`/v1/orders/${resting}/cancel`);
+    await quote('AAPL', 99, 101);
+    const id = await order({});
+    await advance('2026-01-05T10:06:00-05:00');
+    const fork = await client.post('/v1/simulations/main/forks', {});
+    expect(fork.status, fork.text).toBe(201);
+    const forked = await client.get(`/v1/orders/${id}/execution-quality`, {
+      authorization: `Bearer ${String(fork.body.token)}`,
+    });
+    expect(forked.body).toEqual(await qualityOf(id));
+    expect(forked.body.realizedSpreadBps).toEqual(near(200));
+  });
+
   it('measures a stop against the quote that triggered it', async () => {
     await quote('AAPL', 99, 101);
     await order({});

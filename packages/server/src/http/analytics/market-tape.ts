@@ -4,7 +4,7 @@ import { payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
 import type { JournalRecord, JournalRecords } from '../../store/journal.js';
 import type { PastSource } from '../../store/past.js';
-import { quotedOf, type QuoteQuestion } from './order-meter.js';
+import type { QuoteQuestion } from './order-meter.js';
 import type { PastFeed, StudiedSimulation } from './study.js';
 
 const DAY_MS = 86_400_000;
@@ -65,7 +65,7 @@ export class MarketTape {
       }
       await this.#readTo(question.at);
       const quote = this.#quotes.get(question.symbol);
-      question.settle(quote === undefined ? undefined : quotedOf(quote));
+      question.settle(quote);
     }
     if (this.#firsts.size > 0) await this.#readTo(at);
   }
@@ -107,7 +107,7 @@ export class MarketTape {
     if (waiting === undefined) return;
     const left = waiting.filter((question) => {
       if (quote.at < question.at) return true;
-      question.settle(quotedOf(quote));
+      question.settle(quote);
       return false;
     });
     if (left.length === 0) this.#firsts.delete(quote.symbol);

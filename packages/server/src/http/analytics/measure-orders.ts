@@ -13,7 +13,7 @@ import { type Payload, payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
 import { KnownContracts } from './known-contracts.js';
 import { MarketTape } from './market-tape.js';
-import { OrderMeter, quotedOf } from './order-meter.js';
+import { OrderMeter } from './order-meter.js';
 import type { StudyContext } from './study-context.js';
 import { computesQuotes } from '../../feeds/feed.js';
 
@@ -67,8 +67,7 @@ export async function measureOrders(
     ask: (question) => {
       if (!isComputed) tape.ask(question);
       else if (question.at <= now) {
-        const quote = feed.quoteAt(question.symbol, Instant.ofMs(question.at));
-        question.settle(quote === undefined ? undefined : quotedOf(quote));
+        question.settle(feed.quoteAt(question.symbol, Instant.ofMs(question.at)));
       }
     },
     done,

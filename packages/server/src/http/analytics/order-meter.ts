@@ -39,7 +39,7 @@ export interface QuoteQuestion {
   readonly at: number;
   /** `first`: the first quote at or after the instant, in place of the one in force at it. */
   readonly isFirst: boolean;
-  readonly settle: (quote: Quoted | undefined) => void;
+  readonly settle: (quote: Quote | undefined) => void;
 }
 
 /** Answers from the rules in force and from the market, which records do not contain. */
@@ -274,7 +274,9 @@ export class OrderMeter {
         MONEY_UNITS;
       if (measured.isAuction !== true)
         this.#ask(draft, leg.symbol, until, false, (quote) => {
-          const mid = midOf(quote ?? measured.quote);
+          // The journal of a fork of `main` lacks quotes of symbols in which its parent had no order at the time.
+          const isNewer = quote !== undefined && quote.at >= execution.quote.at;
+          const mid = midOf(isNewer ? quotedOf(quote) : measured.quote);
           if (mid !== undefined) measured.midAfter = mid;
         });
     }
@@ -291,9 +293,8 @@ export class OrderMeter {
         if (quote !== undefined) leg.finalQuote = quotedOf(quote);
       } else
         this.#ask(draft, leg.symbol, at, false, (quote) => {
-          const known = this.#quotes.get(leg.symbol);
-          const final = quote ?? (known === undefined ? undefined : quotedOf(known));
-          if (final !== undefined) leg.finalQuote = final;
+          const final = quote ?? this.#quotes.get(leg.symbol);
+          if (final !== undefined) leg.finalQuote = quotedOf(final);
         });
     }
   }
@@ -324,7 +325,7 @@ export class OrderMeter {
   #awaitQuote(draft: Draft, leg: LegDraft, from: number): void {
     if (!this.#context.recordsTellAll) {
       this.#ask(draft, leg.symbol, from, true, (quote) => {
-        if (quote !== undefined) leg.arrival = quote;
+        if (quote !== undefined) leg.arrival = quotedOf(quote);
       });
       return;
     }
@@ -342,7 +343,7 @@ export class OrderMeter {
     symbol: string,
     at: number,
     isFirst: boolean,
-    settle: (quote: Quoted | undefined) => void,
+    settle: (quote: Quote | undefined) => void,
   ): void {
     draft.open += 1;
     this.#context.ask({
