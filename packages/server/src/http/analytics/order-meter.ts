@@ -397,7 +397,7 @@ export class OrderMeter {
 const arrivesWhenAccepted = ({ orderType, bracket }: OrderTerms): boolean =>
   !isStop(orderType) && leaderOf(bracket) === undefined;
 
-export const quotedOf = ({ bid, ask }: Pick<Quote, 'bid' | 'ask'>): Quoted => ({
+const quotedOf = ({ bid, ask }: Pick<Quote, 'bid' | 'ask'>): Quoted => ({
   ...(bid !== undefined && { bid: bid / PRICE_UNITS }),
   ...(ask !== undefined && { ask: ask / PRICE_UNITS }),
 });
