@@ -189,8 +189,18 @@ export class Brokerage {
     const result = dispatch(decision, command) as Results[T];
     followDecision(decision);
     if (decision.events.length === 0) decision.forgetReads();
+    // The record contains the whole command.
+    else this.#noteRecorded(command);
     const { events, orders, quotesRead } = decision;
     return { result, events, orders, quotes: quotesRead };
+  }
+
+  #noteRecorded(command: Command): void {
+    if (command.type !== 'UpdateMarket' || command.pushed) return;
+    for (const quote of command.quotes) {
+      const book = this.state.books.get(quote.symbol);
+      if (book?.quote === quote) book.quoteRecorded = true;
+    }
   }
 
   /** Recovery: applies recorded events. */

@@ -1082,7 +1082,7 @@ function split(state: State, portfolio: Portfolio, event: Extract<Event, { type:
 }
 
 function splitMarket(book: Book, market: SplitMarket): void {
-  book.setQuote(market.quote, book.quoteRecorded, book.pushed);
+  book.setQuote(market.quote, true, book.pushed);
   book.bidLeft = market.bidLeft ?? book.bidLeft;
   book.askLeft = market.askLeft ?? book.askLeft;
   book.modelledBidTaken = market.modelledBidTaken;

@@ -191,5 +191,5 @@ export { brokenInvariants } from './invariants.js';
 export { hasInterestIn, isIdle } from './interest.js';
 export { hashingState, stateHash } from './state-hash.js';
 export { finish } from './pieces.js';
-export { saveState, savingState, stateToSave } from './saved-state.js';
+export { savedParts, saveState, savingState, stateToSave } from './saved-state.js';
 export type { PassingState, SavedState } from './saved-state.js';

@@ -10,7 +10,7 @@ import {
 } from './evolve.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
-import type { Book } from './matching/book.js';
+import type { UsedQuote } from './matching/book.js';
 import { newMarginAccount } from './margin/margin-account.js';
 import type { MarginAccount } from './margin/margin-account.js';
 import type { Halt, Resumption } from './market/halts.js';
@@ -153,6 +153,21 @@ interface TakenSizes {
   readonly modelledAsk: number;
 }
 
+/** Parts of a saved state that grow with its use: accounts, portfolios, orders, lots, quotes and so on. Counts no further than `most`. */
+export function savedParts(state: State, most: number): number {
+  const { accounts, orders, books, listed, actions, outcomes, agents, competition } = state;
+  let parts = [accounts, orders, books, listed, actions, outcomes, agents].reduce(
+    (sum, { size }) => sum + size,
+    competition?.points.length ?? 0,
+  );
+  for (const { positions, obligations } of state.portfolios.values()) {
+    parts += 1 + obligations.size;
+    for (const { lots } of positions.values()) parts += 1 + lots.length;
+    if (parts >= most) break;
+  }
+  return Math.min(parts, most);
+}
+
 /** The current state, independent of later changes. */
 export const saveState = (state: State): SavedState => finish(savingState(state));
 
@@ -176,7 +191,7 @@ export function stateToSave(
   state: State,
   portfolios: readonly SavedPortfolio[] = [...state.portfolios.values()].map(savePortfolio),
 ): PassingState {
-  const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
+  const recorded = [...state.books].sort(bySymbol).flatMap(([, book]) => book.recorded() ?? []);
   return {
     seed: state.seed,
     idSecret: state.idSecret,
@@ -208,7 +223,7 @@ export function stateToSave(
     ...(state.restricted.size > 0 && { restricted: [...state.restricted].sort(bySymbol) }),
     ...(state.bands.size > 0 && { bands: [...state.bands].sort(bySymbol) }),
     ...(state.outcomes.size > 0 && { outcomes: [...state.outcomes.values()] }),
-    quotes: recorded.flatMap((book) => book.quote ?? []),
+    quotes: recorded.map(({ quote }) => quote),
     taken: recorded.flatMap(takenFrom),
     ...pushedAtResumptions(state, recorded),
     ...savedChecks(state),
@@ -250,13 +265,11 @@ function savedHalts({ halts }: State): Pick<SavedState, 'halts'> {
   };
 }
 
-function pushedAtResumptions({ halts }: State, books: readonly Book[]): Pick<SavedState, 'pushed'> {
+function pushedAtResumptions({ halts }: State, recorded: readonly UsedQuote[]): Pick<SavedState, 'pushed'> {
   const instants = new Set([...halts.resumed.values()].map(({ at }) => at));
   if (instants.size === 0) return {};
-  const pushed = books.flatMap((book): (readonly [string, number])[] =>
-    book.pushed > 0 && book.quote !== undefined && instants.has(book.quote.at)
-      ? [[book.symbol, book.pushed]]
-      : [],
+  const pushed = recorded.flatMap(({ quote, pushed }): (readonly [string, number])[] =>
+    pushed > 0 && instants.has(quote.at) ? [[quote.symbol, pushed]] : [],
   );
   return pushed.length === 0 ? {} : { pushed };
 }
@@ -279,17 +292,16 @@ function* ordersToSave(state: State): Iterable<SavedOrder> {
   for (const { terms, progress } of byNumber) yield savedOrderOf(terms, progress);
 }
 
-function takenFrom(book: Book): TakenSizes | [] {
-  const { symbol, quote, bidLeft, askLeft } = book;
+function takenFrom(used: UsedQuote): TakenSizes | [] {
+  const { quote, bidLeft, askLeft, modelledBidTaken: modelledBid, modelledAskTaken: modelledAsk } = used;
   // A missing side, or one of unlimited size, has no used size.
   const taken = (price: Price | undefined, size: Quantity | undefined, left: number): number =>
     price === undefined || size === undefined ? 0 : size - left;
-  const bid = taken(quote?.bid, quote?.bidSize, bidLeft);
-  const ask = taken(quote?.ask, quote?.askSize, askLeft);
-  const { modelledBidTaken: modelledBid, modelledAskTaken: modelledAsk } = book;
+  const bid = taken(quote.bid, quote.bidSize, bidLeft);
+  const ask = taken(quote.ask, quote.askSize, askLeft);
   return bid === 0 && ask === 0 && modelledBid === 0 && modelledAsk === 0
     ? []
-    : { symbol, bid, ask, modelledBid, modelledAsk };
+    : { symbol: quote.symbol, bid, ask, modelledBid, modelledAsk };
 }
 
 function saveReservation({ shares, ...sums }: Reservation): SavedReservation {

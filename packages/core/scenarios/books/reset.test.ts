@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { dollars, TestMarket } from '../../src/testing/market.js';
+import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
 import { Price } from '../../src/values/price.js';
 
 const reset = (market: TestMarket, portfolioId: string) => {
@@ -72,6 +73,28 @@ it('goes back to the initial margin type, without the promotional cash, which is
   expect(market.portfolio(portfolio).settings).toEqual({ portfolioType: 'CASH', brokerId: 'default' });
   expect(dollars(market.value(portfolio).totalEquity)).toBe(10_000);
   expect(upgrade()).toMatchObject({ promotionalCashAdded: 0 });
+});
+
+it('keeps the broker that the portfolio was switched to, whose rate its next loan pays', () => {
+  const marginInterestTiers = [{ from: Money.zero, rateAnnualBps: 950 }];
+  const brokers = new Map(
+    [testBroker('default'), testBroker('dear', { marginInterestTiers })].map((b) => [b.id, b]),
+  );
+  const market = new TestMarket({ rules: { brokers } });
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+  market.execute<'SwitchBroker'>({
+    type: 'SwitchBroker',
+    by: market.by,
+    portfolioId: portfolio,
+    brokerId: 'dear',
+  });
+  reset(market, portfolio);
+  expect(market.portfolio(portfolio).settings.brokerId).toBe('dear');
+  market.quote('AAPL', '100.00', '100.00');
+  market.place(portfolio, { quantity: 172 });
+  market.advanceTo('2026-01-06', 17);
+  // 7,200 × 9.5 % / 360, in 10⁻⁸ dollars.
+  expect(market.portfolio(portfolio).margin.interest).toBe(190_000_000);
 });
 
 it('a loan is part of the old cash balance', () => {

@@ -87,11 +87,23 @@ export const readyQueue = (lane: Lane, side: Side): OrderQueue => (side === 'BUY
 export const isBefore = (a: QueueEntry, b: QueueEntry, side: Side): boolean =>
   a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
+/** A quote in force, and what executions have left of its sizes. */
+export interface UsedQuote {
+  readonly quote: Quote;
+  readonly pushed: number;
+  readonly bidLeft: number;
+  readonly askLeft: number;
+  readonly modelledBidTaken: number;
+  readonly modelledAskTaken: number;
+}
+
 export class Book {
   readonly symbol: string;
   quote: Quote | undefined;
   /** True when the journal has `quote`: quotes that no decision has read leave no record. */
   quoteRecorded = false;
+  /** While the journal does not have `quote`: the last one that it has, with its used sizes. */
+  #lastRecorded: UsedQuote | undefined;
   /** The number of the push that brought `quote`; 0 = the feed did. */
   pushed = 0;
   /** Remaining displayed sizes until the next quote; Infinity without a given size. */
@@ -122,7 +134,18 @@ export class Book {
     this.symbol = symbol;
   }
 
+  /** The last quote that the journal has: what recovery from the records would find. */
+  recorded(): UsedQuote | undefined {
+    return this.quoteRecorded ? this.#usedQuote() : this.#lastRecorded;
+  }
+
+  #usedQuote(): UsedQuote | undefined {
+    const { quote, pushed, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = this;
+    return quote && { quote, pushed, bidLeft, askLeft, modelledBidTaken, modelledAskTaken };
+  }
+
   setQuote(quote: Quote, recorded: boolean, pushed = 0): void {
+    if (this.quoteRecorded && !recorded) this.#lastRecorded = this.#usedQuote();
     const before = this.quote;
     this.quote = quote;
     this.quoteRecorded = recorded;
@@ -145,6 +168,7 @@ export class Book {
   forgetQuote(): void {
     this.quote = undefined;
     this.quoteRecorded = false;
+    this.#lastRecorded = undefined;
     this.bidLeft = 0;
     this.askLeft = 0;
     this.modelledBidTaken = 0;

@@ -50,7 +50,6 @@ export class Auditor {
         this.portfolios.set(event.terms.portfolioId, {
           isCash: event.terms.initialSettings.portfolioType === 'CASH',
           brokerId: event.terms.initialSettings.brokerId,
-          beganWith: event.terms.initialSettings.brokerId,
           beganAsCash: event.terms.initialSettings.portfolioType === 'CASH',
           accrued: 0n,
           accounts: new Map(),
@@ -73,7 +72,6 @@ export class Auditor {
       case 'PortfolioReset': {
         const portfolio = this.portfolio(event.portfolioId);
         portfolio.isCash = portfolio.beganAsCash;
-        portfolio.brokerId = portfolio.beganWith;
         portfolio.positions.clear();
         portfolio.obligations.clear();
         portfolio.secured.clear();
@@ -791,7 +789,6 @@ interface AuditedPosition {
 interface AuditedPortfolio {
   isCash: boolean;
   brokerId: string;
-  readonly beganWith: string;
   readonly beganAsCash: boolean;
   /** Unposted interest, in 10^-8 dollars. */
   accrued: bigint;

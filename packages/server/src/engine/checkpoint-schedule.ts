@@ -1,6 +1,9 @@
 import { setTimeout as later } from 'node:timers/promises';
+import { savedParts, stateToSave } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
-import type { Checkpoints } from '../store/checkpoints.js';
+import type { Checkpoints, SavedCheckpoint } from '../store/checkpoints.js';
+import type { Records } from './records.js';
+import { linesOf } from './state-lines.js';
 
 /**
  * Records behind a checkpoint after which the next one is made, and a tenth as many again as there are open orders and portfolios: each of
@@ -12,10 +15,23 @@ const LINES_FOR_A_RECORD = 10;
 const RECORDS_AHEAD = 4_000;
 /** Recovery reads fewer records than this in negligible time: a checkpoint is not worth it. */
 export const WORTH_A_CHECKPOINT = 1000;
+/** Parts of the largest state that is saved here, in some milliseconds. The state of a larger one is derived again in a thread. */
+const MOST_SAVED_HERE = 1_000;
 
-/** Decides when a checkpoint of a simulation is made. */
+/** A simulation whose checkpoints are made. */
+export interface CheckpointedSimulation {
+  readonly id: string;
+  readonly brokerage: Brokerage;
+  readonly records: Pick<Records, 'seq' | 'published'>;
+  /** False while a change of the market is applied in part: the state is then that of no record. */
+  isSettled(): boolean;
+  /** Resolves when all records so far, and those of the market that they follow from, are durable. */
+  durable(): Promise<void>;
+}
+
+/** Decides when a checkpoint of a simulation is made, and saves a small state itself. */
 export class CheckpointSchedule {
-  readonly #simulationId: string;
+  readonly #simulation: CheckpointedSimulation;
   readonly #checkpoints: Checkpoints;
   /** Record of the latest checkpoint. */
   #seq: number;
@@ -23,26 +39,30 @@ export class CheckpointSchedule {
   #ahead: number;
   #isMaking = false;
 
-  constructor(simulationId: string, checkpoints: Checkpoints, seq: number) {
-    this.#simulationId = simulationId;
+  constructor(simulation: CheckpointedSimulation, checkpoints: Checkpoints, seq: number) {
+    this.#simulation = simulation;
     this.#checkpoints = checkpoints;
     this.#seq = seq;
     this.#ahead = seq;
   }
 
-  /** Requests a checkpoint if one is due. `seq`: of the last durable record. */
-  look(seq: number, { state }: Brokerage): void {
+  /** Requests a checkpoint if one is due. */
+  look(): void {
     if (this.#isMaking) return;
-    const lines = state.orders.size + state.portfolios.size;
-    const isDue = seq - this.#seq >= RECORDS_BEHIND + lines / LINES_FOR_A_RECORD;
+    const { records, brokerage } = this.#simulation;
+    const seq = records.published;
+    const { orders, portfolios } = brokerage.state;
+    const isDue = seq - this.#seq >= RECORDS_BEHIND + (orders.size + portfolios.size) / LINES_FOR_A_RECORD;
     if (!isDue && seq - this.#ahead < RECORDS_AHEAD) return;
+    const isSmall = this.#isSmall();
+    if (isSmall && !this.#simulation.isSettled()) return;
     this.#ahead = seq;
     if (!isDue) {
-      this.#checkpoints.readAhead(this.#simulationId);
+      if (!isSmall) this.#checkpoints.readAhead(this.#simulation.id);
       return;
     }
     this.#isMaking = true;
-    this.#checkpoints.make(this.#simulationId).then(
+    this.#make(isSmall).then(
       (made) => {
         this.#seq = Math.max(made, this.#seq);
         this.#isMaking = false;
@@ -56,9 +76,27 @@ export class CheckpointSchedule {
   }
 
   /** Leaves one, so that the next start reads little. Waits for it for `patienceMs`; absent = until it is made. */
-  async atTheEnd(seq: number, patienceMs?: number): Promise<void> {
-    if (seq - this.#seq < WORTH_A_CHECKPOINT) return;
-    const made = this.#checkpoints.make(this.#simulationId).catch(() => 0);
+  async atTheEnd(patienceMs?: number): Promise<void> {
+    if (this.#simulation.records.published - this.#seq < WORTH_A_CHECKPOINT) return;
+    const made = this.#make(this.#isSmall() && this.#simulation.isSettled()).catch(() => 0);
     await (patienceMs === undefined ? made : Promise.race([made, later(patienceMs)]));
+  }
+
+  #isSmall(): boolean {
+    return savedParts(this.#simulation.brokerage.state, MOST_SAVED_HERE) < MOST_SAVED_HERE;
+  }
+
+  async #make(isSavedHere: boolean): Promise<number> {
+    const { id } = this.#simulation;
+    if (!isSavedHere) return this.#checkpoints.make(id);
+    const state = this.#save();
+    // A checkpoint of records that a crash can lose would be one of another journal.
+    await this.#simulation.durable();
+    return this.#checkpoints.make(id, state);
+  }
+
+  #save(): SavedCheckpoint {
+    const { brokerage, records } = this.#simulation;
+    return { seq: records.seq, lines: [...linesOf(stateToSave(brokerage.state))] };
   }
 }

@@ -182,7 +182,14 @@ export class Simulation implements Follower {
       () => this.now(),
       () => this.#wake(),
     );
-    this.#checkpoints = new CheckpointSchedule(id, store.checkpoints, parts.checkpointSeq);
+    const checkpointed = {
+      id,
+      brokerage,
+      records: this.#records,
+      isSettled: () => this.#isUpToDate && this.#records.isAccepting(),
+      durable: () => this.#durableWithMarket(),
+    };
+    this.#checkpoints = new CheckpointSchedule(checkpointed, store.checkpoints, parts.checkpointSeq);
   }
 
   /** Processes all data that a live feed has delivered, and everything due. Returns now. */
@@ -413,7 +420,7 @@ export class Simulation implements Follower {
         this.#wakeUp.set();
       }
     }
-    this.#checkpoints.look(this.#records.published, this.brokerage);
+    this.#checkpoints.look();
   }
 
   /** The same in the turn of a walk. */
@@ -464,6 +471,11 @@ export class Simulation implements Follower {
     return this.#market === undefined || this.#market.#records.published === this.#market.#records.seq;
   }
 
+  async #durableWithMarket(): Promise<void> {
+    await this.durable();
+    if (!this.#isMarketDurable) await this.market.durable();
+  }
+
   #noteStake(): void {
     this.#onStake?.();
     this.#onStake = undefined;
@@ -504,7 +516,7 @@ export class Simulation implements Follower {
     const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
     this.#present();
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
-    this.#checkpoints.look(this.#records.published, this.brokerage);
+    this.#checkpoints.look();
     this.#wakeUp.setEarlier();
     // A response stored without a record follows all decisions so far.
     const isRecorded = outcome.events.length > 0 || answerFor === undefined;
@@ -534,7 +546,7 @@ export class Simulation implements Follower {
       await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
     if (this.#onStake !== undefined && !isIdle(this.brokerage.state)) this.#noteStake();
-    this.#checkpoints.look(this.#records.published, this.brokerage);
+    this.#checkpoints.look();
     this.#wakeUp.setEarlier();
     await this.durable();
     return outcomes;
@@ -583,8 +595,7 @@ export class Simulation implements Follower {
     if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
     const at = this.#executor.catchUp(this.now());
     const result = look({ sequence: this.#records.seq, at });
-    await this.durable();
-    if (!this.#isMarketDurable) await this.market.durable();
+    await this.#durableWithMarket();
     return result;
   }
 
@@ -629,7 +640,7 @@ export class Simulation implements Follower {
       const at = Instant.max(to, this.brokerage.state.now);
       this.#executor.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
     });
-    this.#checkpoints.look(this.#records.published, this.brokerage);
+    this.#checkpoints.look();
     this.#wakeUp.set();
     await this.#noteClock();
     await this.durable();
@@ -661,7 +672,7 @@ export class Simulation implements Follower {
       pending: this.underWay,
       release: () => {
         release();
-        this.#checkpoints.look(this.#records.published, this.brokerage);
+        this.#checkpoints.look();
       },
     });
   }
@@ -791,7 +802,7 @@ export class Simulation implements Follower {
       if (this.#market === undefined && this.#clock instanceof ScaledClock)
         await this.#clocks.stands(this.id, this.#clock);
       await this.durable();
-      await this.#checkpoints.atTheEnd(this.#records.published, checkpointMs);
+      await this.#checkpoints.atTheEnd(checkpointMs);
     }
     this.#ownership?.noteWakeUp(this.id, undefined);
   }
@@ -811,7 +822,7 @@ export class Simulation implements Follower {
         await this.#followAll();
         await this.#clockAdvance.to(this.now());
       });
-      this.#checkpoints.look(this.#records.published, this.brokerage);
+      this.#checkpoints.look();
       if (this.#records.isInDoubt) await this.durable();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) this.#onError(error);

@@ -6,9 +6,10 @@ import type {
   FromCheckpointThread,
   KeepRequest,
   MadeCheckpoint,
+  SaveRequest,
   ToCheckpointThread,
 } from './checkpoint-work.js';
-import type { Checkpoint, Checkpoints } from './checkpoints.js';
+import type { Checkpoint, Checkpoints, SavedCheckpoint } from './checkpoints.js';
 import { StoreUnavailable } from './journal.js';
 import type { ValueOrPromise } from './journal.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
@@ -84,8 +85,8 @@ export class CheckpointMaker implements Checkpoints {
       .catch(() => undefined);
   }
 
-  make(simulationId: string): Promise<number> {
-    const made = this.#last.then(() => this.#makeNow(simulationId));
+  make(simulationId: string, state?: SavedCheckpoint): Promise<number> {
+    const made = this.#last.then(() => this.#makeNow(simulationId, state));
     this.#last = made.catch(() => undefined);
     return made;
   }
@@ -109,13 +110,18 @@ export class CheckpointMaker implements Checkpoints {
     }, IDLE_MS).unref();
   }
 
-  async #makeNow(simulationId: string): Promise<number> {
+  async #makeNow(simulationId: string, checkpoint: SavedCheckpoint | undefined): Promise<number> {
     const simulation = this.#find(simulationId);
     if (isRaised(this.#stop) || simulation === undefined) return 0;
-    return (await this.#do({ kind: 'make', simulationId, ...simulation })).seq;
+    const { seq } = await this.#do(
+      checkpoint === undefined
+        ? { kind: 'make', simulationId, ...simulation }
+        : { kind: 'save', checkpoint, simulationId, ...simulation },
+    );
+    return seq;
   }
 
-  async #do(request: CheckpointRequest | KeepRequest): Promise<MadeCheckpoint> {
+  async #do(request: CheckpointRequest | SaveRequest | KeepRequest): Promise<MadeCheckpoint> {
     clearTimeout(this.#idle);
     const made = await this.#ask(request);
     this.#endWhenIdle();
@@ -124,7 +130,7 @@ export class CheckpointMaker implements Checkpoints {
     return made;
   }
 
-  #ask(request: CheckpointRequest | KeepRequest): Promise<MadeCheckpoint> {
+  #ask(request: CheckpointRequest | SaveRequest | KeepRequest): Promise<MadeCheckpoint> {
     const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const settle = (): void => {

@@ -3,7 +3,7 @@
  * the records between the two. The main thread ends it after an idle time, which frees that state.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { Checkpoint, CheckpointMaking, Standby } from './checkpoints.js';
+import type { Checkpoint, CheckpointMaking, SavedCheckpoint, Standby } from './checkpoints.js';
 import type { JournalRecord, ValueOrPromise } from './journal.js';
 import { lowerPriority } from './lower-priority.js';
 import { isRaised } from './stop-flag.js';
@@ -29,6 +29,13 @@ export interface CheckpointRequest extends CheckpointedSimulation {
   readonly simulationId: string;
 }
 
+/** Writes a checkpoint that the main thread has made. */
+export interface SaveRequest extends CheckpointedSimulation {
+  readonly kind: 'save';
+  readonly simulationId: string;
+  readonly checkpoint: SavedCheckpoint;
+}
+
 /** Writes a checkpoint of exactly this record and keeps it. */
 export interface KeepRequest extends CheckpointedSimulation {
   readonly kind: 'keep';
@@ -49,15 +56,17 @@ export interface MadeCheckpoint {
 }
 
 export type ToCheckpointThread =
-  CheckpointRequest | KeepRequest | ReadAheadRequest | { readonly kind: 'end' };
+  CheckpointRequest | SaveRequest | KeepRequest | ReadAheadRequest | { readonly kind: 'end' };
 export type FromCheckpointThread = MadeCheckpoint | { readonly failed: string };
 
 type Request = CheckpointRequest | KeepRequest | ReadAheadRequest;
 
+type Answered = CheckpointRequest | SaveRequest | KeepRequest;
+
 /** A store as the thread that makes its checkpoints reads and writes it. */
 export interface CheckpointStore {
   load(request: Request, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
-  save(request: Request, checkpoint: Checkpoint, isKept: boolean): ValueOrPromise<void>;
+  save(request: Answered, checkpoint: Checkpoint, isKept: boolean): ValueOrPromise<void>;
   /** Records after `afterSeq` in order, in batches. */
   read(
     request: Request,
@@ -67,21 +76,33 @@ export interface CheckpointStore {
 }
 
 class CheckpointWork {
-  readonly #making: CheckpointMaking;
+  readonly #recovery: string;
   readonly #store: CheckpointStore;
   readonly #stop: Int32Array;
   #kept: { readonly key: number; readonly standby: Standby } | undefined;
   /** The record of the newest checkpoint of the kept state. */
   #saved = 0;
 
-  constructor(store: CheckpointStore, { stop }: CheckpointThreadData, making: CheckpointMaking) {
-    this.#making = making;
+  constructor(store: CheckpointStore, { stop, recovery }: CheckpointThreadData) {
+    this.#recovery = recovery;
     this.#store = store;
     this.#stop = stop;
   }
 
+  async answer(request: Answered): Promise<MadeCheckpoint> {
+    switch (request.kind) {
+      case 'save':
+        await this.#store.save(request, request.checkpoint, false);
+        return { seq: request.checkpoint.seq };
+      case 'keep':
+        return { seq: request.seq, stateHash: await this.#keep(request) };
+      case 'make':
+        return { seq: await this.#make(request) };
+    }
+  }
+
   /** Returns the number of the record that the newest checkpoint is of. */
-  async make(request: CheckpointRequest): Promise<number> {
+  async #make(request: CheckpointRequest): Promise<number> {
     const { key } = request;
     const standby = this.#kept?.key === key ? this.#kept.standby : await this.#begin(request);
     await this.#catchUp(standby, request);
@@ -92,7 +113,7 @@ class CheckpointWork {
   }
 
   /** Returns the hash of the state as of the record. */
-  async keep(request: KeepRequest): Promise<string> {
+  async #keep(request: KeepRequest): Promise<string> {
     const { key, seq } = request;
     const kept = this.#kept?.key === key ? this.#kept.standby : undefined;
     const standby = kept !== undefined && kept.seq <= seq ? kept : await this.#begin(request, seq);
@@ -122,7 +143,9 @@ class CheckpointWork {
 
   async #begin(request: CheckpointRequest | KeepRequest, upTo?: number): Promise<Standby> {
     this.#kept = undefined;
-    const standby = this.#making.standbyFrom(request.config, await this.#store.load(request, upTo));
+    // Loaded for the first state that the main thread does not save itself.
+    const making = (await import(this.#recovery)) as CheckpointMaking;
+    const standby = making.standbyFrom(request.config, await this.#store.load(request, upTo));
     this.#saved = standby.seq;
     return standby;
   }
@@ -137,14 +160,9 @@ class CheckpointWork {
 }
 
 /** Executes the main thread's requests in sequence until it sends the last one. */
-export async function workOn(
-  port: MessagePort,
-  data: CheckpointThreadData,
-  store: CheckpointStore,
-): Promise<void> {
+export function workOn(port: MessagePort, data: CheckpointThreadData, store: CheckpointStore): void {
   lowerPriority();
-  const making = (await import(data.recovery)) as CheckpointMaking;
-  const work = new CheckpointWork(store, data, making);
+  const work = new CheckpointWork(store, data);
   const answer = (message: FromCheckpointThread): void => port.postMessage(message);
   const receive = async (message: ToCheckpointThread): Promise<void> => {
     if (message.kind === 'end') {
@@ -158,11 +176,7 @@ export async function workOn(
       return;
     }
     try {
-      answer(
-        message.kind === 'keep'
-          ? { seq: message.seq, stateHash: await work.keep(message) }
-          : { seq: await work.make(message) },
-      );
+      answer(await work.answer(message));
     } catch (error) {
       answer({ failed: error instanceof Error ? error.message : String(error) });
     }

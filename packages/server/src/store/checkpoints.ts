@@ -7,6 +7,11 @@ export interface Checkpoint {
   readonly lines: Iterable<string>;
 }
 
+/** A checkpoint that can be sent to another thread. */
+export interface SavedCheckpoint extends Checkpoint {
+  readonly lines: readonly string[];
+}
+
 /** Grows with each change of the format of a state: a checkpoint of any other format is not used. */
 export const CHECKPOINT_FORMAT = 5;
 
@@ -20,10 +25,10 @@ export interface Checkpoints {
    */
   load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   /**
-   * Writes one of all durable records, without blocking this thread: another thread performs a recovery ahead of time. Resolves with the
-   * number of its record once it is durable; with 0 if none can be written.
+   * Writes `state`, which must be that of a durable record. Without it, one of all durable records: another thread performs a recovery
+   * ahead of time, without blocking this one. Resolves with the number of its record once it is durable; with 0 if none can be written.
    */
-  make(simulationId: string): Promise<number>;
+  make(simulationId: string, state?: SavedCheckpoint): Promise<number>;
   /**
    * Writes one of exactly this durable record, and keeps it until it is released. Resolves with the hash of the state; undefined if none
    * can be written.

@@ -38,7 +38,7 @@ if (parentPort !== null) {
     for await (const { block, after, upTo } of blocks.blocks(cell, afterSeq, end))
       yield recordTexts(block, id, after, upTo);
   }
-  await workOn(parentPort, data, {
+  workOn(parentPort, data, {
     load: (request, upTo) => readerOf(request).table.load(request.key, upTo),
     save: (request, checkpoint, isKept) => readerOf(request).table.save(request.key, checkpoint, isKept),
     read,

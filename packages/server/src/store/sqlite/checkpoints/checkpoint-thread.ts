@@ -14,7 +14,7 @@ if (parentPort !== null) {
   const database = openConnection(join(data.directory, JOURNAL_FILE), { readOnly: true });
   const blocks = new JournalBlocks(new Statements(database));
   const files = new CheckpointFiles(data.directory, blocks);
-  await workOn(parentPort, data, {
+  workOn(parentPort, data, {
     load: ({ key }, upTo) => uninterrupted(() => files.load(key, upTo)),
     save: ({ key }, checkpoint, isKept) => uninterrupted(() => files.save(key, checkpoint, isKept)),
     read: ({ key, simulationId }, afterSeq) => [eachUninterrupted(blocks.read(key, simulationId, afterSeq))],
