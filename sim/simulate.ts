@@ -8,7 +8,7 @@
  * Leaves out: HTTP, the disk, crashes (`npm run crash`), real time.
  */
 import { parseArgs } from 'node:util';
-import { Brokerage, brokenInvariants, Instant, stateHash, TradingDate } from '@sandpit/core';
+import { Brokerage, brokenInvariants, Instant, saveState, stateHash, TradingDate } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
 import { Auditor } from '../packages/core/src/testing/auditor.js';
 import { payloadOf } from '../packages/server/src/engine/record-text.js';
@@ -53,6 +53,8 @@ export interface RunReport {
 /** Monday 2026-03-02, 08:00 New York; the clocks change in the first weekend. */
 const START = Date.parse('2026-03-02T08:00:00-05:00');
 const HOUR_MS = 3_600_000;
+/** Part of the actions after which everything is inspected. */
+const INSPECTIONS = 0.05;
 
 export async function simulate(options: RunOptions): Promise<RunReport> {
   const { seed, days, feed, portfolios = 24, actionsPerDay = 400 } = options;
@@ -88,6 +90,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
       }
       for (const broken of brokenInvariants(twin.state)) problems.push(`after record ${seen}: ${broken}`);
     }
+    problems.push(...differencesOfSaved(main.brokerage, twin).map((part) => `after record ${seen}: ${part}`));
     problems.push(...auditor.differences(...([twin.state] as unknown as Parameters<Auditor['differences']>)));
   };
 
@@ -104,6 +107,10 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
         await main.moveClock(Instant.plusMs(main.now(), Math.floor(chance.next() * 2 * step)));
       if (feed === 'push' && chance.hits(0.6)) await workload.quote();
       await workload.act();
+      if (chance.hits(INSPECTIONS)) {
+        await main.durable();
+        await inspect();
+      }
     }
     const next = calendar.plusBusinessDays(TradingDate.of(date), 1);
     if (feed === 'push' && chance.hits(0.7)) await workload.announce(next);
@@ -131,6 +138,20 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     refusals: Object.fromEntries([...workload.refusals].sort(([a], [b]) => (a < b ? -1 : 1))),
     problems,
   };
+}
+
+/** Parts of a checkpoint that the state in memory and the records give differently. */
+function differencesOfSaved(memory: Brokerage, records: Brokerage): readonly string[] {
+  const [mine, theirs] = [memory, records].map(({ state }) => {
+    // Time goes on, the market is followed and checks of the past are dropped without records.
+    const { now: _, marketSeq: __, checks: ___, ...saved } = saveState(state);
+    return new Map(Object.entries(saved).map(([name, value]) => [name, JSON.stringify(value)]));
+  });
+  return [...new Set([...(mine?.keys() ?? []), ...(theirs?.keys() ?? [])])].flatMap((name) =>
+    mine?.get(name) === theirs?.get(name)
+      ? []
+      : [`saved ${name}: ${mine?.get(name)} in memory, ${theirs?.get(name)} by the records`],
+  );
 }
 
 function count(counts: EventCounts, events: readonly Event[]): void {

@@ -1,8 +1,9 @@
-import { stateHash } from '@sandpit/core';
+import { saveState, stateHash } from '@sandpit/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../engine/simulation.js';
 import { mainOf } from '../engine/simulations.js';
 import type { Simulations } from '../engine/simulations.js';
+import { linesOf } from '../engine/state-lines.js';
 import {
   openTestPortfolio,
   placeTestOrder,
@@ -76,6 +77,23 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
       expect((await again.store.checkpoints.load(MAIN))?.seq).toBe(5);
       expect(stateHash(again.main.brokerage.state)).toBe(hash);
       expect(again.main.brokerage.mark('AAPL')).toBe(18_745_000_000);
+    });
+
+    it('can be given their state: it restores like one derived from the records', async () => {
+      const { store, main, portfolio, hash } = await withCheckpoints();
+      const saved = [...linesOf(saveState(main.brokerage.state))];
+      expect(await store.checkpoints.make(MAIN, { seq: 6, lines: saved })).toBe(6);
+      expect([...((await store.checkpoints.load(MAIN))?.lines ?? [])]).toEqual(saved);
+      expect(await store.checkpoints.make('of-no-simulation', { seq: 6, lines: saved })).toBe(0);
+      const again = await restart(store);
+      expect((await again.store.checkpoints.load(MAIN))?.seq).toBe(6);
+      expect(stateHash(again.main.brokerage.state)).toBe(hash);
+      expect(again.main.brokerage.mark('AAPL')).toBe(18_745_000_000);
+      await placeTestOrder(again.main, portfolio);
+      expect(await again.store.checkpoints.make(MAIN)).toBe(7);
+      expect([...((await again.store.checkpoints.load(MAIN))?.lines ?? [])]).toEqual([
+        ...linesOf(saveState(again.main.brokerage.state)),
+      ]);
     });
 
     it('are the same if some records were read ahead', async () => {
