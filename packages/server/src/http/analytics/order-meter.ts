@@ -274,9 +274,7 @@ export class OrderMeter {
         MONEY_UNITS;
       if (measured.isAuction !== true)
         this.#ask(draft, leg.symbol, until, false, (quote) => {
-          // The journal of a fork of `main` lacks quotes of symbols in which its parent had no order at the time.
-          const isNewer = quote !== undefined && quote.at >= execution.quote.at;
-          const mid = midOf(isNewer ? quotedOf(quote) : measured.quote);
+          const mid = midOf(quote === undefined ? measured.quote : quotedOf(quote));
           if (mid !== undefined) measured.midAfter = mid;
         });
     }
