@@ -495,7 +495,11 @@ function dispatch(d: Decision, command: Command): unknown {
       d.emit({ type: 'RulesChanged', rules: command.rules });
       return undefined;
     case 'MoveClock':
-      d.emit({ type: 'ClockMoved', now: command.now });
+      d.emit({
+        type: 'ClockMoved',
+        now: command.now,
+        ...(command.since !== undefined && { since: command.since }),
+      });
       return undefined;
     case 'BeginFork': {
       const { now, seed } = command;

@@ -201,7 +201,7 @@ export type Command =
   | { readonly type: 'LookAtMargin'; readonly portfolioId: string }
   /** Records the rules of all later decisions. */
   | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
-  /** Saves the time of a manual clock. */
-  | { readonly type: 'MoveClock'; readonly now: Instant }
+  /** Saves the time of a manual clock, and the time from which it was moved there. */
+  | { readonly type: 'MoveClock'; readonly now: Instant; readonly since?: Instant }
   /** Begins a fork: with its clock at `now`, and a new seed for draws if given (D172). */
   | { readonly type: 'BeginFork'; readonly now: Instant; readonly seed?: number };

@@ -457,7 +457,7 @@ export type Event =
     }
   /** Settings, brokers or instruments have changed: all later decisions use these rules. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
-  | { readonly type: 'ClockMoved'; readonly now: Instant }
+  | { readonly type: 'ClockMoved'; readonly now: Instant; readonly since?: Instant }
   /** All later records belong to a fork. It follows its own market only. */
   | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 

@@ -1,5 +1,5 @@
 import { allOf } from '../store/fixtures.contract.js';
-import { Instant, stateHash } from '@sandpit/core';
+import { Instant, Price, stateHash } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import { describe, expect, it, vi } from 'vitest';
 import { StoreUnavailable } from '../store/journal.js';
@@ -61,6 +61,33 @@ describe('The main simulation of a tenant', () => {
     expect(kept[0]).toBe(kept[1]);
     expect(await simulations.find(MAIN, OTHER)).toBe(kept[0]);
     expect(simulations.list(OTHER)).toEqual([]);
+  });
+
+  it('meets no other quotes of an advance of hours when it is started again after it', async () => {
+    const config = { feed: 'synthetic', clock: 'manual' } as const;
+    const { simulations, main, store } = await startSimulations(config);
+    const portfolio = await openTestPortfolio(main);
+    for (const symbol of ['AAPL', 'NVDA', 'TSLA', 'KO']) {
+      await placeTestOrder(main, portfolio, { symbol });
+      // Their stops follow the market, which shows more highs by the second than by the minute.
+      await placeTestOrder(main, portfolio, {
+        symbol,
+        orderType: 'TRAILING_STOP',
+        positionIntent: 'SELL_TO_CLOSE',
+        trailingAmount: Price.of('40'),
+        timeInForce: 'GTC',
+      });
+    }
+    for (let market = simulations.market, move = 0; move < 5; move += 1) {
+      await market.moveClock(Instant.plusMs(market.now(), 61 * 60_000));
+      const { journal } = store;
+      const seq = journal.lastSeq(main.id);
+      const again = await startSimulations(config, store);
+      expect(journal.lastSeq(main.id)).toBe(seq);
+      expect(again.main.now()).toBe(again.simulations.market.now());
+      ({ market } = again.simulations);
+    }
+    expect(await problemsIn(store, main.id)).toEqual([]);
   });
 
   it('cannot be reached by its id in the store', async () => {

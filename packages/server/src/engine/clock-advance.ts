@@ -13,6 +13,8 @@ const MINUTE_MS = 60_000;
 
 export interface WalkOptions {
   readonly pace?: Pace;
+  /** Begin of the advance if this is the rest of it: both meet the same quotes. */
+  readonly since?: Instant;
   /** Called after each event; true stops the advance there. */
   readonly isEnough?: () => boolean;
   /** Symbols whose quotes are followed in addition to those of open orders. */
@@ -59,11 +61,14 @@ export class ClockAdvance {
     return this.#underWay;
   }
 
-  /** Resolves when everything up to an instant has happened. One advance at a time. */
-  async to(until: Instant): Promise<void> {
+  /**
+   * Resolves when everything up to an instant has happened. One advance at a time. `since`: where the clock stood, for a simulation that
+   * repeats the rest of an advance after a crash.
+   */
+  async to(until: Instant, since?: Instant): Promise<void> {
     const release = this.occupy();
     try {
-      await this.through(until);
+      await this.through(until, since === undefined ? {} : { since });
     } finally {
       release();
     }
@@ -84,8 +89,9 @@ export class ClockAdvance {
     const { pace = new Slice(), isEnough = () => false, quotesOf, isWanted } = options;
     const brokerage = this.#brokerage;
     const from = this.#marketAt;
+    const since = Instant.min(options.since ?? from, from);
     // A long walk has quotes by the minute, so margin is checked by the minute.
-    const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
+    const stepMs = until - since > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
     const next = (): Instant | undefined => this.#executor.nextDue(stepMs);
     /** True if it stopped before everything due by then was done. */
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
@@ -116,7 +122,7 @@ export class ClockAdvance {
         if (terms.underlying !== undefined) symbols.add(terms.underlying);
       }
       if (symbols.size > 0 || isRecorded(this.#feed)) {
-        for await (const event of this.#feed.events(from, until, symbols)) {
+        for await (const event of this.#feed.events(from, until, symbols, since)) {
           if (await dueBy(event.at, false)) return stopped();
           this.#meet(event);
           if (isEnough()) return stopped();

@@ -207,7 +207,7 @@ export class ComparisonRun {
         continue;
       }
       await this.#each(async (row) => {
-        await row.walkTo(clock ?? change.at, this.#stretch.isManual);
+        await row.walkTo(clock?.now ?? change.at, this.#stretch.isManual);
         if (quotes.length > 0) row.meet({ type: 'UpdateMarket', quotes, pushed: true });
         if (this.#hasJoined) for (const command of commands) row.meet(command);
       });

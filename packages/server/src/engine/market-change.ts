@@ -10,8 +10,8 @@ export interface MarketChange {
   /** True when a symbol among them was listed by that. */
   readonly listsSymbols: boolean;
   readonly commands: readonly Command[];
-  /** The clock was moved to this instant. */
-  readonly clock?: Instant;
+  /** The clock was moved to this instant, from an earlier one if that is known. */
+  readonly clock?: { readonly now: Instant; readonly since?: Instant };
   /** True when a cell processes every earlier quote first: the phases of a competition. */
   readonly isWalkedTo?: true;
 }
@@ -25,12 +25,12 @@ export function marketChangeOf({
   const quotes: Quote[] = [];
   const commands: Command[] = [];
   let listsSymbols = false;
-  let clock: Instant | undefined;
+  let clock: MarketChange['clock'];
   for (const event of events) {
     if (event.type === 'QuotesPushed') {
       quotes.push(...event.quotes);
       listsSymbols ||= event.listed.length > 0;
-    } else if (event.type === 'ClockMoved') clock = event.now;
+    } else if (event.type === 'ClockMoved') clock = event;
     else {
       const command = commandFollowing(event);
       if (command !== undefined) commands.push(command);

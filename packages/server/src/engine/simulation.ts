@@ -433,7 +433,7 @@ export class Simulation implements Follower {
 
   async #followWalking(change: MarketChange): Promise<void> {
     const { state } = this.brokerage;
-    await this.#clockAdvance.to(Instant.max(change.clock ?? change.at, state.now));
+    await this.#clockAdvance.to(Instant.max(change.clock?.now ?? change.at, state.now), change.clock?.since);
     this.#follow(change, state.now > change.at ? state.now : change.at);
   }
 
@@ -635,10 +635,11 @@ export class Simulation implements Follower {
     }
     await this.#alone(async () => {
       if (to < this.now()) throw new ClockRefused('The clock cannot go back');
+      const since = this.now();
       await this.#clockAdvance.to(to);
       clock.moveTo(to);
       const at = Instant.max(to, this.brokerage.state.now);
-      this.#executor.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
+      this.#executor.execute<'MoveClock'>({ type: 'MoveClock', now: to, since }, at);
     });
     this.#checkpoints.look();
     this.#wakeUp.set();

@@ -70,12 +70,14 @@ export interface Feed {
   /**
    * The events in (after, until], in time order. `symbols` are those of interest (working orders, open streams): a feed that computes its
    * quotes need not yield others; a recorded feed yields everything. Memory use does not depend on the number of events. Calls for one
-   * simulation never overlap and move forward. Read with `for await`.
+   * simulation never overlap and move forward. Read with `for await`. `since`: begin of the span that this is the rest of, by which a feed
+   * that computes its quotes chooses how many it yields.
    */
   events(
     after: Instant,
     until: Instant,
     symbols: ReadonlySet<string>,
+    since?: Instant,
   ): AsyncIterable<MarketEvent> | Iterable<MarketEvent>;
   /**
    * The quotes of these symbols in (after, until], in time order, read again from the beginning for each call. Absent in feeds that

@@ -72,12 +72,17 @@ export class SyntheticFeed implements Feed {
    * has one at each full minute, and at the last second of each regular and each extended session, so that the
    * closing quote is never missing.
    */
-  async *events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncGenerator<MarketEvent> {
+  async *events(
+    after: Instant,
+    until: Instant,
+    symbols: ReadonlySet<string>,
+    since = after,
+  ): AsyncGenerator<MarketEvent> {
     const all = [...symbols]
       .sort()
       .map((symbol) => this.market.find(symbol, until))
       .filter((quoted) => quoted !== undefined);
-    const stepMs = until - after <= LONGEST_SPAN_BY_THE_SECOND_MS ? SECOND_MS : MINUTE_MS;
+    const stepMs = until - since <= LONGEST_SPAN_BY_THE_SECOND_MS ? SECOND_MS : MINUTE_MS;
     const groups = groupsOf(all, after, until, stepMs);
     const eventsPerTurn = Math.max(1, Math.floor(QUOTES_PER_TURN / all.length));
     for (let count = 1; ; count++) {
