@@ -5,7 +5,8 @@
  *
  * Leaves out: rate limits, streams and readers, TLS, the network, the time in the sockets before the server has read the head of the request.
  *
- *   npx tsc -b && npx tsx bench/order-trace.ts      BENCH_CONNECTIONS, BENCH_SECONDS
+ *   npx tsc -b && npx tsx bench/order-trace.ts      BENCH_CONNECTIONS, BENCH_SECONDS, BENCH_RATE (orders a second; absent = as many as
+ *   are answered)
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -78,6 +79,7 @@ const SPANS = [
 async function measureTrace(): Promise<readonly Row[]> {
   const connections = sizeOf('CONNECTIONS', 8);
   const seconds = sizeOf('SECONDS', 5);
+  const rate = process.env['BENCH_RATE'];
   return withDirectory(async (directory) => {
     const env = environmentIn(join(directory, 'data'));
     mkdirSync(env.DATA_DIR);
@@ -93,27 +95,48 @@ async function measureTrace(): Promise<readonly Row[]> {
     });
     try {
       const bodies = await prepare(brokerage.url, token, connections);
-      await load({ url: brokerage.url, token, seconds, bodies });
+      const wish = { url: brokerage.url, token, seconds, bodies };
+      await load(rate === undefined ? wish : { ...wish, perSecond: Number(rate) });
     } finally {
       await stop(brokerage.process);
     }
     const orders = spansIn(traces);
+    const slowest = slowestOf(orders);
     const details = `${connections} connections, ${orders.length} orders; 99 of 100: `;
     const leavesOut = 'rate limits, streams and readers, TLS, network';
     return ['all', ...SPANS].map((measure, index): Row => {
       const values = orders
-        .map((spans) => (index === 0 ? spans.reduce((sum, span) => sum + span, 0) : (spans[index - 1] ?? 0)))
+        .map((spans) => (index === 0 ? totalOf(spans) : (spans[index - 1] ?? 0)))
         .sort((a, b) => a - b);
       return {
         measure: `an order's wait: ${measure}`,
         value: median(values) * 1000,
         unit: 'µs',
-        details: details + `${(quantile(values, 0.99) * 1000).toFixed(0)} µs`,
+        details:
+          details +
+          `${(quantile(values, 0.99) * 1000).toFixed(0)} µs; mean of the slowest hundredth of orders: ${(
+            meanOf(slowest, index) * 1000
+          ).toFixed(0)} µs`,
         leavesOut,
       };
     });
   });
 }
+
+const totalOf = (spans: readonly number[]): number => spans.reduce((sum, span) => sum + span, 0);
+
+function slowestOf(orders: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const limit = quantile(
+    orders.map(totalOf).sort((a, b) => a - b),
+    0.99,
+  );
+  return orders.filter((spans) => totalOf(spans) >= limit);
+}
+
+/** Mean of a span of these orders; 0 = of all spans together. */
+const meanOf = (orders: readonly (readonly number[])[], index: number): number =>
+  orders.reduce((sum, spans) => sum + (index === 0 ? totalOf(spans) : (spans[index - 1] ?? 0)), 0) /
+  orders.length;
 
 /** Milliseconds of each span, for each order of the second half of the run. */
 function spansIn(traces: string): readonly (readonly number[])[] {

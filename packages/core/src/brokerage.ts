@@ -241,11 +241,11 @@ export class Brokerage {
     return quotes;
   }
 
-  /** Sets quotes that are already in force and are matched with no order. Existing quotes stay. */
+  /** Sets quotes that are already in force and are matched with no order. Newer quotes stay. */
   prime(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       const book = bookOf(this.state, quote.symbol);
-      if (book.quote !== undefined || !isUsable(quote)) continue;
+      if (!isUsable(quote) || (book.quote !== undefined && book.quote.at >= quote.at)) continue;
       book.setQuote(quote, false);
       wakeConcerned(this.state.multiLegOrdersOn, quote);
     }

@@ -22,7 +22,7 @@ async function newSchedule({ orders = 1 } = {}) {
   const portfolio = await openTestPortfolio(main, { cash: 10_000_000 });
   await pushTestQuote(main, 'AAPL', '187.40', '187.50');
   for (let order = 0; order < orders; order += 1) await placeTestOrder(main, portfolio);
-  const records = { seq: 20_005, published: 20_001 };
+  const records = { seq: 20_005, published: 20_001, at: main.brokerage.state.now };
   const made: Made[] = [];
   const ahead: string[] = [];
   const checkpoints: Checkpoints = {
@@ -39,6 +39,7 @@ async function newSchedule({ orders = 1 } = {}) {
       id: main.id,
       brokerage: main.brokerage,
       records,
+      recordedMarketSeq: () => main.brokerage.state.marketSeq,
       isSettled: () => disk.isSettled,
       durable: () =>
         new Promise((resolve, reject) => {

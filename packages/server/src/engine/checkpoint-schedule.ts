@@ -22,7 +22,9 @@ const MOST_SAVED_HERE = 1_000;
 export interface CheckpointedSimulation {
   readonly id: string;
   readonly brokerage: Brokerage;
-  readonly records: Pick<Records, 'seq' | 'published'>;
+  readonly records: Pick<Records, 'seq' | 'at' | 'published'>;
+  /** Position in the market's journal by the records. */
+  recordedMarketSeq(): number;
   /** False while a change of the market is applied in part: the state is then that of no record. */
   isSettled(): boolean;
   /** Resolves when all records so far, and those of the market that they follow from, are durable. */
@@ -97,6 +99,9 @@ export class CheckpointSchedule {
 
   #save(): SavedCheckpoint {
     const { brokerage, records } = this.#simulation;
-    return { seq: records.seq, lines: [...linesOf(stateToSave(brokerage.state))] };
+    const { seq, at: now } = records;
+    // Time goes on and the market is followed without records: recovery repeats both from the last record.
+    const state = { ...brokerage.state, now, marketSeq: this.#simulation.recordedMarketSeq() };
+    return { seq, lines: [...linesOf(stateToSave(state))] };
   }
 }

@@ -12,19 +12,22 @@ export class JournalRecorder implements Recorder {
   readonly #records: Records;
   readonly #pending: PendingProjection;
   /** Last record of the market's journal that was applied according to the records. */
-  #marketSeq: number | undefined;
+  #marketSeq: number;
+  /** False while the records refer to an earlier market only. */
+  #isOfThisMarket: boolean;
 
-  /** `marketSeq`: record of the market up to which it was applied according to the records; undefined = unknown for this market. */
-  constructor(
-    brokerage: Brokerage,
-    records: Records,
-    pending: PendingProjection,
-    marketSeq: number | undefined,
-  ) {
+  /** `isOfThisMarket`: false if the records so far refer to another market. */
+  constructor(brokerage: Brokerage, records: Records, pending: PendingProjection, isOfThisMarket: boolean) {
     this.#brokerage = brokerage;
     this.#records = records;
     this.#pending = pending;
-    this.#marketSeq = marketSeq;
+    this.#marketSeq = brokerage.state.marketSeq;
+    this.#isOfThisMarket = isOfThisMarket;
+  }
+
+  /** Position in the market's journal by the records; the simulation may have followed it further. */
+  get marketSeq(): number {
+    return this.#marketSeq;
   }
 
   isAccepting(): boolean {
@@ -46,8 +49,9 @@ export class JournalRecorder implements Recorder {
       return;
     }
     const { marketSeq } = this.#brokerage.state;
-    const isFarther = marketSeq !== this.#marketSeq;
+    const isFarther = marketSeq !== this.#marketSeq || !this.#isOfThisMarket;
     this.#marketSeq = marketSeq;
+    this.#isOfThisMarket = true;
     const payload = recordText(
       command,
       marketSeq === 0 ? quotes : [...quotes, ...this.#quotesOfNewInterest(outcome)],

@@ -33,6 +33,7 @@ export class Records {
   /** Appended, oldest first, and not known to be durable. */
   readonly #unpublished: Unpublished[] = [];
   #seq: number;
+  #at: Instant;
   #published: number;
   /** The last record with an event of a portfolio or an account, and the last with one of the market. */
   #lastOfPortfolios: number;
@@ -52,13 +53,14 @@ export class Records {
   readonly #onAppended: ((record: Omit<DurableRecord, 'orders'>) => void) | undefined;
 
   /**
-   * `tell` receives every record once it is durable, as a listener does, without keeping the simulation in memory; `onAppended` in the turn
+   * `seq`, `at`: of the last record. `tell` receives every record once it is durable, as a listener does, without keeping the simulation in memory; `onAppended` in the turn
    * in which it is appended.
    */
   constructor(
     simulationId: string,
     store: Store,
     seq: number,
+    at: Instant,
     tell?: (record: DurableRecord) => void,
     onAppended?: (record: Omit<DurableRecord, 'orders'>) => void,
   ) {
@@ -67,6 +69,7 @@ export class Records {
     this.#onAppended = onAppended;
     this.#store = store;
     this.#seq = seq;
+    this.#at = at;
     this.#published = seq;
     this.#lastOfPortfolios = seq;
     this.#lastOfMarket = seq;
@@ -75,6 +78,11 @@ export class Records {
   /** Sequence of the last record, durable or not. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** Simulated instant of the last record, durable or not. */
+  get at(): Instant {
+    return this.#at;
   }
 
   /** Sequence of the last record that is durable and published. */
@@ -115,6 +123,7 @@ export class Records {
   /** Adopts the next record that another node has appended. */
   adopt(record: DurableRecord): void {
     this.#seq = record.seq;
+    this.#at = record.at;
     this.#lastOfMarket = record.seq;
     this.#onAppended?.(record);
     this.#published = record.seq;
@@ -145,6 +154,7 @@ export class Records {
     answer: StoredAnswer | undefined,
   ): number {
     const seq = ++this.#seq;
+    this.#at = at;
     if (events.some((event, index) => orders[index] !== undefined || isOfPortfolios(event)))
       this.#lastOfPortfolios = seq;
     if (events.some((event, index) => orders[index] === undefined && !isOfPortfolios(event)))

@@ -14,6 +14,7 @@ import {
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  TENANT,
   testSettings,
 } from '../testing/simulations.js';
 
@@ -194,6 +195,32 @@ describe('A simulation', () => {
     expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(
       Money.ofDollars(100_000 - 6499),
     );
+  });
+
+  it('continues a recording at its clock after a restart, not at its last record', async () => {
+    const config = {
+      feed: 'replay',
+      clock: 'manual',
+      calendar: 'XNYS',
+      speed: 1,
+      start: Date.parse('2014-06-10T09:00:00-04:00'),
+      replay: { symbols: ['AAPL'] },
+    } as const;
+    const { store, main, simulations } = await startSimulations(config);
+    const own = await simulations.create(TENANT, config);
+    const marks: (number | undefined)[] = [];
+    for (const one of [main, own]) {
+      const portfolio = await openTestPortfolio(one);
+      await one.moveClock(minutesLater(one, 60));
+      await placeTestOrder(one, portfolio);
+      const filledAt = one.brokerage.mark('AAPL');
+      await one.moveClock(minutesLater(one, 180));
+      marks.push(one.brokerage.mark('AAPL'));
+      expect(marks.at(-1)).not.toBe(filledAt);
+    }
+    const again = await startSimulations(config, store);
+    const found = await again.simulations.find(own.id, TENANT);
+    expect([again.main, found].map((one) => one?.brokerage.mark('AAPL'))).toEqual(marks);
   });
 
   it.each([

@@ -152,7 +152,7 @@ export class Simulation implements Follower {
     this.#market = parts.market;
     this.#onStake = parts.onStake;
     if (parts.hasStake === true) this.#noteStake();
-    this.#records = new Records(id, store, parts.seq, parts.tell, (record) => {
+    this.#records = new Records(id, store, parts.seq, brokerage.state.now, parts.tell, (record) => {
       if (this.#market !== undefined) return;
       const change = marketChangeOf(record);
       if (change !== undefined) this.#followers.hand(change);
@@ -161,17 +161,13 @@ export class Simulation implements Follower {
     this.#onRecorded = parts.onRecorded;
     this.#classesInUseElsewhere = parts.classesInUseElsewhere;
     this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
-    this.#executor = new CommandExecutor(
+    const recorder = new JournalRecorder(
       brokerage,
-      feed,
-      new JournalRecorder(
-        brokerage,
-        this.#records,
-        this.underWay,
-        parts.joinsAt === undefined ? brokerage.state.marketSeq : undefined,
-      ),
-      (error) => this.#broken(error),
+      this.#records,
+      this.underWay,
+      parts.joinsAt === undefined,
     );
+    this.#executor = new CommandExecutor(brokerage, feed, recorder, (error) => this.#broken(error));
     if (parts.joinsAt !== undefined) brokerage.follow(parts.joinsAt);
     this.#clockAdvance = new ClockAdvance(brokerage, feed, this.#executor);
     this.#wakeUp = new WakeUp(
@@ -186,6 +182,7 @@ export class Simulation implements Follower {
       id,
       brokerage,
       records: this.#records,
+      recordedMarketSeq: () => recorder.marketSeq,
       isSettled: () => this.#isUpToDate && this.#records.isAccepting(),
       durable: () => this.#durableWithMarket(),
     };

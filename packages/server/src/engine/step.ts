@@ -88,7 +88,10 @@ export class Step {
     clock.moveTo(at);
     // After `ENOUGH`, more may be due at this very instant; the last record has the position of the clock.
     if (end !== 'ENOUGH' && at > before)
-      executor.execute<'MoveClock'>({ type: 'MoveClock', now: at }, Instant.max(at, brokerage.state.now));
+      executor.execute<'MoveClock'>(
+        { type: 'MoveClock', now: at, since: before },
+        Instant.max(at, brokerage.state.now),
+      );
     return end;
   }
 

@@ -92,6 +92,8 @@ class CheckpointWork {
   async answer(request: Answered): Promise<MadeCheckpoint> {
     switch (request.kind) {
       case 'save':
+        // The state in memory is older.
+        if (this.#kept?.key === request.key) this.#kept = undefined;
         await this.#store.save(request, request.checkpoint, false);
         return { seq: request.checkpoint.seq };
       case 'keep':

@@ -141,8 +141,10 @@ async function* pushedQuotes(
   for await (const record of journal.read(marketId, await lastSeqBefore(journal, marketId, from))) {
     if (record.payload.includes('"QuotesPushed"') || record.payload.includes('"quotes":[')) {
       // The journal of a fork of `main` has a quote of a symbol without orders only where a decision read it.
-      const { quotes = [], events } = payloadOf(record);
-      for (const quote of [...quotes, ...events.flatMap(quotesOf)]) if (symbols.has(quote.symbol)) yield quote;
+      const { quotes = [], command, events } = payloadOf(record);
+      const met = command.type === 'UpdateMarket' && !command.pushed ? command.quotes : [];
+      for (const quote of [...quotes, ...met, ...events.flatMap(quotesOf)])
+        if (symbols.has(quote.symbol)) yield quote;
     }
     await slice.breathe();
   }

@@ -274,7 +274,9 @@ export class OrderMeter {
         MONEY_UNITS;
       if (measured.isAuction !== true)
         this.#ask(draft, leg.symbol, until, false, (quote) => {
-          const mid = midOf(quote === undefined ? measured.quote : quotedOf(quote));
+          // The journal of a fork of `main` lacks quotes of symbols in which its parent had no order at the time.
+          const isNewer = quote !== undefined && quote.at >= execution.quote.at;
+          const mid = midOf(isNewer ? quotedOf(quote) : measured.quote);
           if (mid !== undefined) measured.midAfter = mid;
         });
     }

@@ -7,6 +7,8 @@ import type { Simulation } from '../../../engine/simulation.js';
 import { mainOf } from '../../../engine/simulations.js';
 import type { Simulations } from '../../../engine/simulations.js';
 import {
+  minutesLater,
+  MONDAY_TEN,
   openTestPortfolio,
   placeTestOrder,
   pushTestQuote,
@@ -152,6 +154,33 @@ describe('Checkpoints of the embedded store', () => {
     await start(directory);
     await closeAll();
     expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
+  });
+
+  it('of a small state from memory equal those derived from the records', async () => {
+    const directory = newDirectory();
+    const { main, simulations } = await start(directory);
+    const portfolio = await openTestPortfolio(main, { cash: 2_000_000 });
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    const limit = { orderType: 'LIMIT', limitPrice: 100_00000000 as never, timeInForce: 'GTC' } as const;
+    await placeTestOrder(main, portfolio, limit);
+    for (let half = 0; half < 500; half += 1)
+      await Promise.all([placeTestOrder(main, portfolio), pushTestQuote(main, 'AAPL', '187.40', '187.50')]);
+    // Neither leaves a record.
+    await pushTestQuote(main, 'MSFT', '400.00', '400.10');
+    await simulations.market.moveClock(minutesLater(main, 90));
+    await closeAll();
+    const again = await start(directory);
+    const { checkpoints } = again.store;
+    const [fromMemory, records] = [await checkpoints.load(MAIN), again.main.published];
+    expect(fromMemory?.seq).toBe(records);
+    const lines = [...(fromMemory?.lines ?? [])];
+    expect(lines.some((line) => line === `now ${MONDAY_TEN}`)).toBe(true);
+    rmSync(fileOf(directory, records));
+    // The thread's own recovery.
+    expect(await checkpoints.make(MAIN)).toBe(records);
+    // Checks of margin that had no result have run in memory, and are repeated by a recovery.
+    const derived = [...((await checkpoints.load(MAIN))?.lines ?? [])];
+    expect(lines).toEqual(derived.filter((line) => !line.startsWith('checks ')));
   });
 
   it('are deleted with their simulation, even while one is written; a partial file is deleted at the start', async () => {
