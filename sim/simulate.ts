@@ -1,7 +1,8 @@
 /**
  * A seeded run of the whole system in one process: the production engine on a store in memory, several days of a market,
  * many portfolios that do all kinds of things. A second brokerage applies every record as recovery would, with every
- * invariant checked after each; an auditor keeps the books again; at the end the journal is verified and recovered.
+ * invariant checked after each, and saves the same state; an auditor keeps the books again; at the end the journal is verified and recovered, and
+ * shows the same quotes, values and reasons.
  *
  *   npm run sim -- --seed 42 --days 5
  *
@@ -13,13 +14,14 @@ import type { Event } from '@sandpit/core';
 import { Auditor } from '../packages/core/src/testing/auditor.js';
 import { payloadOf } from '../packages/server/src/engine/record-text.js';
 import { applyRecord } from '../packages/server/src/engine/recovery.js';
+import type { Simulation } from '../packages/server/src/engine/simulation.js';
 import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
 import { verifyJournal } from '../packages/server/src/engine/verify.js';
 import { openMemoryStore } from '../packages/server/src/store/memory/memory-store.js';
 import { projectRecord } from '../packages/server/src/store/projection.js';
 import { startSimulations } from '../packages/server/src/testing/simulations.js';
 import { Chance } from './chance.js';
-import { Workload } from './workload.js';
+import { SYMBOLS, Workload } from './workload.js';
 
 export interface RunOptions {
   readonly seed: number;
@@ -102,7 +104,10 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     const begin = calendar.instantOf(date, 8, 30);
     if (begin > main.now()) await main.moveClock(begin);
     const step = (9 * HOUR_MS) / actionsPerDay;
-    for (let i = 0; i < actionsPerDay; i++) {
+    // The last day ends after a random number of actions.
+    const isLast = day === days - 1;
+    const actions = isLast ? Math.ceil(actionsPerDay * chance.next()) : actionsPerDay;
+    for (let i = 0; i < actions; i++) {
       if (chance.hits(0.7))
         await main.moveClock(Instant.plusMs(main.now(), Math.floor(chance.next() * 2 * step)));
       if (feed === 'push' && chance.hits(0.6)) await workload.quote();
@@ -114,12 +119,14 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     }
     const next = calendar.plusBusinessDays(TradingDate.of(date), 1);
     if (feed === 'push' && chance.hits(0.7)) await workload.announce(next);
-    await main.moveClock(Instant.max(calendar.instantOf(date, 20, 5), main.now()));
+    if (!isLast) await main.moveClock(Instant.max(calendar.instantOf(date, 20, 5), main.now()));
+    await main.durable();
     await inspect();
     date = next;
   }
 
   const hash = stateHash(main.brokerage.state);
+  const shown = await shownBy(main);
   if (stateHash(twin.state) !== hash) problems.push('the records, applied, end in another state');
   await simulations.close();
   const report = await verifyJournal(store, main.id);
@@ -127,6 +134,10 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   if (report.stateHash !== hash) problems.push('the verified state is another one');
   const { main: recovered, simulations: again } = await startSimulations(config, store);
   if (stateHash(recovered.brokerage.state) !== hash) problems.push('the recovered state is another one');
+  const shownAgain = await shownBy(recovered);
+  for (const [what, text] of shown)
+    if (shownAgain.get(what) !== text)
+      problems.push(`after a restart, ${what}: ${shownAgain.get(what)} instead of ${text}`);
   await again.close();
   return {
     seed,
@@ -138,6 +149,26 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     refusals: Object.fromEntries([...workload.refusals].sort(([a], [b]) => (a < b ? -1 : 1))),
     problems,
   };
+}
+
+/** Quotes, values of portfolios and reasons of waiting orders, as requests show them now. */
+function shownBy(simulation: Simulation): Promise<ReadonlyMap<string, string>> {
+  const look = (brokerage: Brokerage): ReadonlyMap<string, string> => {
+    const { portfolios, orders } = brokerage.state;
+    const now = simulation.now();
+    return new Map([
+      ['the clock', String(now)] as const,
+      ...SYMBOLS.map((symbol) => [`quote of ${symbol}`, JSON.stringify(brokerage.quote(symbol))] as const),
+      ...[...portfolios.values()].map(
+        (portfolio) =>
+          [`portfolio ${portfolio.terms.portfolioId}`, JSON.stringify(brokerage.worthOf(portfolio))] as const,
+      ),
+      ...[...orders.values()].map(
+        (order) => [`order ${order.terms.number}`, String(brokerage.waitingFor(order, now))] as const,
+      ),
+    ]);
+  };
+  return simulation.read([simulation], look, SYMBOLS);
 }
 
 /** Parts of a checkpoint that the state in memory and the records give differently. */

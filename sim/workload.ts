@@ -3,7 +3,7 @@ import type { CorporateAction, GoodTill, OrderChanges, OrderRequest, Quote, Requ
 import type { Simulation } from '../packages/server/src/engine/simulation.js';
 import type { Chance } from './chance.js';
 
-const SYMBOLS = ['AAPL', 'MSFT', 'KO', 'F', 'SPY', 'NVDA', 'TQQQ', 'JPM'] as const;
+export const SYMBOLS = ['AAPL', 'MSFT', 'KO', 'F', 'SPY', 'NVDA', 'TQQQ', 'JPM'] as const;
 const BROKERS = ['default', 'default', 'broker_01', 'broker_03', 'broker_07', 'broker_19'] as const;
 const BASE: Readonly<Record<(typeof SYMBOLS)[number], number>> = {
   AAPL: 187,

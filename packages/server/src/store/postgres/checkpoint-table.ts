@@ -33,8 +33,8 @@ interface CheckpointRow {
 
 /**
  * Checkpoints in PostgreSQL: a row with the digest of its parts, and the parts, each whole lines of the state. A checkpoint is written in
- * one transaction, and is used only if the journal has the block that it was made of. Any node may write it: it follows from the journal
- * alone.
+ * one transaction, and is used only if the journal has the block that it was made of. Any node may write it: it is the state that the
+ * journal has as of that record.
  */
 export class CheckpointTable {
   readonly #database: QuestionConnection;
