@@ -27,6 +27,12 @@ export async function loadInitialQuotes(brokerage: Brokerage, feed: Feed, at: In
   brokerage.prime(inShares(brokerage, feed, [...latest.values()], at));
 }
 
+/** Sets the quotes in force of symbols with open orders, of a feed that computes them: the last record may have been long before. */
+export function primeComputedQuotes(brokerage: Brokerage, feed: Feed, at: Instant): void {
+  const symbols = new Set([...brokerage.state.orders.values()].flatMap(({ terms }) => symbolsTraded(terms)));
+  brokerage.prime([...symbols].sort().flatMap((symbol) => feed.quoteAt(symbol, at) ?? []));
+}
+
 /**
  * The quotes in force at the instant from which a recording of a live source is read, if the brokerage does not have them. They cause no events:
  * a quote that caused one is in the journal.

@@ -1,4 +1,4 @@
-import { Ids, Instant, Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { Ids, Instant, Money, Position, Price, Quantity, stateHash } from '@sandpit/core';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -221,6 +221,30 @@ describe('A simulation', () => {
     const again = await startSimulations(config, store);
     const found = await again.simulations.find(own.id, TENANT);
     expect([again.main, found].map((one) => one?.brokerage.mark('AAPL'))).toEqual(marks);
+  });
+
+  it('gives the same reason of a waiting order before and after a restart', async () => {
+    const config = {
+      feed: 'synthetic',
+      clock: 'manual',
+      calendar: 'XNYS',
+      speed: 1,
+      start: MONDAY_TEN,
+    } as const;
+    const { store, simulations } = await startSimulations(config);
+    const own = await simulations.create(TENANT, config);
+    const portfolio = await openTestPortfolio(own);
+    const limit = { orderType: 'LIMIT', limitPrice: Price.of('1'), timeInForce: 'GTC' } as const;
+    await placeTestOrder(own, portfolio, limit);
+    await own.moveClock(minutesLater(own, 120));
+    const reasonIn = (simulation: Simulation | undefined): string | undefined => {
+      const [order] = simulation?.brokerage.state.orders.values() ?? [];
+      return order && simulation?.brokerage.waitingFor(order, simulation.now());
+    };
+    const reason = reasonIn(own);
+    expect(reason).toMatch(/^ask .* above limit 1/);
+    const again = await startSimulations(config, store);
+    expect(reasonIn(await again.simulations.find(own.id, TENANT))).toBe(reason);
   });
 
   it.each([

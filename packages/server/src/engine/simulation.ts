@@ -15,7 +15,12 @@ import type { Follower } from './followers.js';
 import { commandsToMeet, marketChangeOf } from './market-change.js';
 import type { MarketChange } from './market-change.js';
 import { JournalRecorder } from './journal-recorder.js';
-import { loadInitialQuotes, resumedQuotes, unannouncedActions } from './market-at-start.js';
+import {
+  loadInitialQuotes,
+  primeComputedQuotes,
+  resumedQuotes,
+  unannouncedActions,
+} from './market-at-start.js';
 import { payloadOf } from './record-text.js';
 import { applyRecord } from './recovery.js';
 import { Records } from './records.js';
@@ -29,7 +34,7 @@ import { CommandExecutor } from './command-executor.js';
 import { PendingProjection } from './pending-projection.js';
 import { WakeUp } from './wake-up.js';
 import { ClockAdvance } from './clock-advance.js';
-import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
+import { acceptsQuotes, computesQuotes, isRecorded } from '../feeds/feed.js';
 
 export interface SimulationParts {
   readonly id: string;
@@ -263,6 +268,7 @@ export class Simulation implements Follower {
     if (isLive(feed)) this.#ageQuotes();
     if (isRecording(feed)) this.#resume(resumed, from);
     else if (isRecorded(feed)) await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
+    else if (computesQuotes(feed)) primeComputedQuotes(brokerage, feed, this.#clockAdvance.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
       this.#market === undefined ? this.#clockAdvance.to(this.now()) : this.#join(this.#market),
