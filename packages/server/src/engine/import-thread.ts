@@ -85,6 +85,9 @@ async function verdict(path: string): Promise<FromImportThread> {
     const problem = await problemOf(path);
     return problem === undefined ? { kind: 'done' } : { kind: 'done', problem };
   } catch (error) {
+    // The text of a system error contains a path of this machine.
+    if (error instanceof Error && 'syscall' in error)
+      return { kind: 'done', problem: 'the file of the import cannot be read: import it again' };
     return { kind: 'done', problem: error instanceof Error ? error.message : String(error) };
   }
 }
