@@ -92,7 +92,7 @@ export class CheckpointSchedule {
     const { id } = this.#simulation;
     if (!isSavedHere) return this.#checkpoints.make(id);
     const state = this.#save();
-    // A checkpoint of records that a crash can lose would be one of another journal.
+    // A server does not start with a checkpoint of more records than its journal has, and a crash loses records that are not durable.
     await this.#simulation.durable();
     return this.#checkpoints.make(id, state);
   }

@@ -20,6 +20,9 @@ import {
 
 const DAY_MINUTES = 24 * 60;
 
+/** Settings of simulations whose time tests move. */
+const OWN_CLOCK = { clock: 'manual', calendar: 'XNYS', speed: 1 } as const;
+
 describe('A simulation', () => {
   it('shows a record to subscribers once it is durable, in order', async () => {
     const { main } = await startSimulations();
@@ -198,14 +201,8 @@ describe('A simulation', () => {
   });
 
   it('continues a recording at its clock after a restart, not at its last record', async () => {
-    const config = {
-      feed: 'replay',
-      clock: 'manual',
-      calendar: 'XNYS',
-      speed: 1,
-      start: Date.parse('2014-06-10T09:00:00-04:00'),
-      replay: { symbols: ['AAPL'] },
-    } as const;
+    const start = Date.parse('2014-06-10T09:00:00-04:00');
+    const config = { ...OWN_CLOCK, feed: 'replay', start, replay: { symbols: ['AAPL'] } } as const;
     const { store, main, simulations } = await startSimulations(config);
     const own = await simulations.create(TENANT, config);
     const marks: (number | undefined)[] = [];
@@ -224,13 +221,7 @@ describe('A simulation', () => {
   });
 
   it('gives the same reason of a waiting order before and after a restart', async () => {
-    const config = {
-      feed: 'synthetic',
-      clock: 'manual',
-      calendar: 'XNYS',
-      speed: 1,
-      start: MONDAY_TEN,
-    } as const;
+    const config = { ...OWN_CLOCK, feed: 'synthetic', start: MONDAY_TEN } as const;
     const { store, simulations } = await startSimulations(config);
     const own = await simulations.create(TENANT, config);
     const portfolio = await openTestPortfolio(own);
