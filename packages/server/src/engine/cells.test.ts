@@ -52,6 +52,19 @@ async function losingWhatFollows(store: Store, cell: Simulation, act: () => Prom
   spy.mockRestore();
 }
 
+/** Advances a market as a goal of its clock does. */
+async function stepTo(market: Simulation, to: Instant): Promise<void> {
+  const step = await market.beginStep();
+  try {
+    await step.open([]);
+    await step.advance(to, {});
+  } finally {
+    step.commit();
+  }
+  await step.durable();
+  await market.followersDealt();
+}
+
 describe('The main simulation of a tenant', () => {
   it('is created at the first change, and does not exist before', async () => {
     const { simulations, store } = await startSimulations();
@@ -63,7 +76,10 @@ describe('The main simulation of a tenant', () => {
     expect(simulations.list(OTHER)).toEqual([]);
   });
 
-  it('meets no other quotes of an advance of hours when it is started again after it', async () => {
+  it.each([
+    ['a clock move', (market: Simulation, to: Instant) => market.moveClock(to)],
+    ['a step', stepTo],
+  ])('meets no other quotes of hours when it is started again after %s', async (_, move) => {
     const config = { feed: 'synthetic', clock: 'manual' } as const;
     const { simulations, main, store } = await startSimulations(config);
     const portfolio = await openTestPortfolio(main);
@@ -78,8 +94,8 @@ describe('The main simulation of a tenant', () => {
         timeInForce: 'GTC',
       });
     }
-    for (let market = simulations.market, move = 0; move < 5; move += 1) {
-      await market.moveClock(Instant.plusMs(market.now(), 61 * 60_000));
+    for (let market = simulations.market, moves = 0; moves < 5; moves += 1) {
+      await move(market, Instant.plusMs(market.now(), 61 * 60_000));
       const { journal } = store;
       const seq = journal.lastSeq(main.id);
       const again = await startSimulations(config, store);
