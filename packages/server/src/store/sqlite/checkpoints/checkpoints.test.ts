@@ -7,6 +7,7 @@ import type { Simulation } from '../../../engine/simulation.js';
 import { mainOf } from '../../../engine/simulations.js';
 import type { Simulations } from '../../../engine/simulations.js';
 import {
+  BY,
   minutesLater,
   MONDAY_TEN,
   openTestPortfolio,
@@ -165,9 +166,11 @@ describe('Checkpoints of the embedded store', () => {
     await placeTestOrder(main, portfolio, limit);
     for (let half = 0; half < 500; half += 1)
       await Promise.all([placeTestOrder(main, portfolio), pushTestQuote(main, 'AAPL', '187.40', '187.50')]);
-    // Neither leaves a record.
+    // None of these leaves a record.
     await pushTestQuote(main, 'MSFT', '400.00', '400.10');
     await simulations.market.moveClock(minutesLater(main, 90));
+    await main.submit<'CancelOrder'>({ type: 'CancelOrder', by: BY, orderId: portfolio });
+    expect(main.brokerage.state.now).toBeGreaterThan(MONDAY_TEN);
     await closeAll();
     const again = await start(directory);
     const { checkpoints } = again.store;
