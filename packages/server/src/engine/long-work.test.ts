@@ -2,45 +2,52 @@
 import { describe, expect, it } from 'vitest';
 import { LongWork } from './long-work.js';
 
-const SLICE_MS = 2;
-
-/** An event loop that turns when the test says so; every slice of work keeps it for 2 ms. */
+/** An event loop that turns when the test says so. */
 class Loop {
   nowMs = 1000;
-  readonly slices: string[] = [];
+  /** Each slice, and the time for which the loop was idle before it. */
+  readonly slices: { readonly name: string; readonly idleMs: number }[] = [];
   readonly work = new LongWork({
     nowMs: () => this.nowMs,
     afterConnections: (then) => this.#due.push({ at: this.nowMs, then }),
     later: (ms, then) => this.#due.push({ at: this.nowMs + ms, then }),
   });
   readonly #due: { readonly at: number; readonly then: () => void }[] = [];
+  #idleMs = 0;
 
-  /** Starts a piece of work of so many slices. */
-  async start(name: string, slices: number): Promise<void> {
+  /** Starts a piece of work of so many slices, each of which keeps the loop for this time. */
+  async start(name: string, slices: number, sliceMs = 2): Promise<void> {
     const startedMs = this.nowMs;
     for (let i = 0; i < slices; i += 1) {
-      this.slices.push(name);
-      this.nowMs += SLICE_MS;
+      this.keep(name, sliceMs);
       await this.work.next(startedMs);
     }
   }
 
-  /** Runs what is due next, and returns the time for which the loop was idle before it. */
-  async turn(): Promise<number> {
-    const next = this.#due.shift();
+  /** Keeps the loop for this time. */
+  keep(name: string, ms: number): void {
+    this.slices.push({ name, idleMs: this.#idleMs });
+    this.#idleMs = 0;
+    this.nowMs += ms;
+  }
+
+  /** Runs what is due next. */
+  async turn(): Promise<void> {
+    const next = this.#due.toSorted((a, b) => a.at - b.at)[0];
     if (next === undefined) throw new Error('nothing is due');
+    this.#due.splice(this.#due.indexOf(next), 1);
     const idleMs = Math.max(0, next.at - this.nowMs);
+    this.#idleMs += idleMs;
     this.nowMs += idleMs;
     next.then();
     for (let i = 0; i < 10; i += 1) await Promise.resolve();
-    return idleMs;
   }
 
-  /** Idle times before each of so many slices. */
-  async turns(count: number): Promise<number[]> {
-    const idle: number[] = [];
-    for (let i = 0; i < count; i += 1) idle.push(await this.turn());
-    return idle;
+  /** Idle times before each of the next slices. */
+  async idleBefore(count: number): Promise<number[]> {
+    const from = this.slices.length;
+    while (this.slices.length < from + count) await this.turn();
+    return this.slices.slice(from, from + count).map(({ idleMs }) => idleMs);
   }
 }
 
@@ -48,8 +55,8 @@ describe('LongWork', () => {
   it('gives pieces of work a slice each in turn', async () => {
     const loop = new Loop();
     for (const name of ['a', 'b', 'c']) void loop.start(name, 3);
-    await loop.turns(6);
-    expect(loop.slices.join('')).toBe('abcabcabc');
+    await loop.idleBefore(6);
+    expect(loop.slices.map(({ name }) => name).join('')).toBe('abcabcabc');
   });
 
   it('never pauses without another request', async () => {
@@ -58,7 +65,7 @@ describe('LongWork', () => {
     loop.work.began(loop.nowMs);
     void loop.start('export', 60);
     void loop.start('import', 60);
-    const idle = await loop.turns(118);
+    const idle = await loop.idleBefore(118);
     expect(idle.every((ms) => ms === 0)).toBe(true);
   });
 
@@ -66,21 +73,60 @@ describe('LongWork', () => {
     const loop = new Loop();
     loop.work.began(loop.nowMs);
     void loop.start('export', 60);
-    expect(await loop.turns(4)).toEqual([0, 0, 0, 0]);
+    expect(await loop.idleBefore(4)).toEqual([0, 0, 0, 0]);
     const other = loop.nowMs;
     loop.work.began(other);
-    expect(await loop.turns(4)).toEqual([0, 2, 2, 2]);
+    expect(await loop.idleBefore(4)).toEqual([2, 2, 2, 2]);
     loop.work.ended(other);
-    expect(await loop.turns(3)).toEqual([2, 0, 0]);
+    expect(await loop.idleBefore(3)).toEqual([0, 0, 0]);
+  });
+
+  it('pauses after a slice, not during it, if several pieces of work wait', async () => {
+    const loop = new Loop();
+    for (const name of ['a', 'b', 'c']) {
+      loop.work.began(loop.nowMs);
+      void loop.start(name, 3, 5);
+    }
+    loop.work.began(loop.nowMs);
+    expect(await loop.idleBefore(6)).toEqual([2, 5, 5, 5, 5, 5]);
+  });
+
+  it('pauses for as long as a long slice took, for at most 20 ms', async () => {
+    for (const [sliceMs, pauseMs] of [
+      [1, 2],
+      [13, 13],
+      [40, 20],
+    ] as const) {
+      const loop = new Loop();
+      void loop.start('clock', 3, sliceMs);
+      loop.work.began(loop.nowMs);
+      await loop.idleBefore(1);
+      // A request has no answer for the whole time.
+      loop.work.began(loop.nowMs);
+      expect(await loop.idleBefore(1)).toEqual([pauseMs]);
+    }
   });
 
   it('does not pause for a request that has waited for more than 100 ms, such as a stream', async () => {
     const loop = new Loop();
     void loop.start('follower', 200);
-    await loop.turns(50);
+    await loop.idleBefore(50);
     loop.work.began(loop.nowMs);
-    const idle = await loop.turns(100);
-    expect(idle.slice(0, 3)).toEqual([0, 2, 2]);
+    const idle = await loop.idleBefore(100);
+    expect(idle.slice(0, 3)).toEqual([2, 2, 2]);
     expect(idle.slice(50).every((ms) => ms === 0)).toBe(true);
+  });
+
+  it('forgets how long a slice took that ended long ago', async () => {
+    const loop = new Loop();
+    void loop.start('import', 2, 40);
+    await loop.idleBefore(1);
+    // It has ended, and connections had a turn.
+    for (let i = 0; i < 2; i += 1) await loop.turn();
+    loop.nowMs += 1000;
+    loop.work.began(loop.nowMs);
+    loop.work.began(loop.nowMs);
+    void loop.start('export', 2);
+    expect(await loop.idleBefore(1)).toEqual([2]);
   });
 });

@@ -1,8 +1,12 @@
 /** Requests are counted for one to two of these periods, ms. Older ones are streams, or long themselves. */
 const PERIOD_MS = 50;
 
-/** Pause of long work before a slice while requests wait for their answers, ms: as long as a slice, so that they have half of the time. */
-const PAUSE_MS = 2;
+/**
+ * Pause of long work before a slice while requests wait for their answers, ms: as long as the slice before, so that they have at least half
+ * of the time, within these limits.
+ */
+const SHORTEST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 20;
 
 /** Time and the event loop: tests have their own. */
 export interface LongWorkSurroundings {
@@ -26,14 +30,18 @@ interface Piece {
 
 /**
  * The order in which slices of long work are executed (D169): one at a time, in turns, with a turn for connections and commands between any
- * two. While a request waits for its answer, other than those of the waiting pieces of work, each slice is preceded by a pause as long as a
- * slice: the request passes the event loop several times, and threads that it needs have the processor meanwhile.
+ * two. While a request waits for its answer, other than those of the waiting pieces of work, each slice is preceded by a pause as long as the
+ * slice before it: the request passes the event loop several times, and threads that it needs have the processor meanwhile.
  */
 export class LongWork {
   readonly #surroundings: LongWorkSurroundings;
   /** In the order in which they ended the slice before. */
   readonly #waiting: Piece[] = [];
   #isDue = false;
+  /** Start of the current slice; undefined once its end is known, or connections had a turn. */
+  #sliceMs: number | undefined;
+  /** End of the pause that the last slice deserves. */
+  #restUntilMs = 0;
   /** Number of the current period, and requests without an answer that began in it and in the one before. */
   #period = 0;
   #open = 0;
@@ -43,12 +51,21 @@ export class LongWork {
     this.#surroundings = surroundings;
   }
 
-  /** Resolves when it is the turn of a piece of work that started then. */
+  /** Ends the slice of a piece of work that started then. Resolves when it is its turn again. */
   next(startedMs: number): Promise<void> {
+    this.endSlice();
     return new Promise((go) => {
       this.#waiting.push({ startedMs, go });
-      if (!this.#isDue) this.#schedule();
+      if (!this.#isDue) this.#afterConnections();
     });
+  }
+
+  /** Ends a slice without a next one. */
+  endSlice(): void {
+    if (this.#sliceMs === undefined) return;
+    const nowMs = this.#surroundings.nowMs();
+    this.#restUntilMs = nowMs + Math.min(nowMs - this.#sliceMs, LONGEST_PAUSE_MS);
+    this.#sliceMs = undefined;
   }
 
   /** Notes a request. */
@@ -64,13 +81,21 @@ export class LongWork {
     else if (period === this.#period - 1) this.#openBefore -= 1;
   }
 
-  #schedule(): void {
+  #afterConnections(): void {
     this.#isDue = true;
-    const { nowMs, afterConnections, later } = this.#surroundings;
-    const give = (): void => this.#give();
-    this.#enter(periodOf(nowMs()));
-    if (this.#hasOthers()) later(PAUSE_MS, give);
-    else afterConnections(give);
+    this.#surroundings.afterConnections(() => this.#look());
+  }
+
+  /** Gives the next slice, now or after a pause. */
+  #look(): void {
+    this.#sliceMs = undefined;
+    this.#isDue = this.#waiting.length > 0;
+    if (!this.#isDue) return;
+    const nowMs = this.#surroundings.nowMs();
+    this.#enter(periodOf(nowMs));
+    const pauseMs = Math.max(this.#restUntilMs - nowMs, SHORTEST_PAUSE_MS);
+    if (this.#hasOthers()) this.#surroundings.later(pauseMs, () => this.#give());
+    else this.#give();
   }
 
   /** True when a request waits that no waiting piece of work belongs to. The request of a piece began before it, and is counted as long. */
@@ -81,9 +106,9 @@ export class LongWork {
   }
 
   #give(): void {
-    this.#isDue = false;
+    this.#sliceMs = this.#surroundings.nowMs();
     this.#waiting.shift()?.go();
-    if (this.#waiting.length > 0) this.#schedule();
+    this.#afterConnections();
   }
 
   #enter(period: number): void {

@@ -3,6 +3,7 @@ import type { Brokerage, CorporateAction, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { RecordingFeed } from '../feeds/live-feed.js';
 import { isSame } from './market-change.js';
+import { mapInSlices } from './slice.js';
 
 /** Maximum age of the last quotes before a start: a long weekend. */
 const PRIMING_MS = 4 * 86_400_000;
@@ -28,9 +29,10 @@ export async function loadInitialQuotes(brokerage: Brokerage, feed: Feed, at: In
 }
 
 /** Sets the quotes in force of symbols with open orders, of a feed that computes them: the last record may have been long before. */
-export function primeComputedQuotes(brokerage: Brokerage, feed: Feed, at: Instant): void {
+export async function primeComputedQuotes(brokerage: Brokerage, feed: Feed, at: Instant): Promise<void> {
   const symbols = new Set([...brokerage.state.orders.values()].flatMap(({ terms }) => symbolsTraded(terms)));
-  brokerage.prime([...symbols].sort().flatMap((symbol) => feed.quoteAt(symbol, at) ?? []));
+  const quotes = await mapInSlices([...symbols].sort(), (symbol) => feed.quoteAt(symbol, at));
+  brokerage.prime(quotes.filter((quote) => quote !== undefined));
 }
 
 /**

@@ -27,6 +27,7 @@ import { Records } from './records.js';
 import type { StreamTag } from './simulation-config.js';
 import type { DurableRecord } from './records.js';
 import { CheckpointSchedule } from './checkpoint-schedule.js';
+import { LongCommands } from './long-commands.js';
 import { Slice } from './slice.js';
 import { TURNS } from './tier-turns.js';
 import { Step } from './step.js';
@@ -120,6 +121,7 @@ export class Simulation implements Follower {
   readonly #begins: ForkStart | undefined;
   readonly #records: Records;
   readonly #executor: CommandExecutor;
+  readonly #longCommands = new LongCommands();
   readonly #clockAdvance: ClockAdvance;
   readonly #wakeUp: WakeUp;
   readonly #ownership: Ownership | undefined;
@@ -268,7 +270,7 @@ export class Simulation implements Follower {
     if (isLive(feed)) this.#ageQuotes();
     if (isRecording(feed)) this.#resume(resumed, from);
     else if (isRecorded(feed)) await loadInitialQuotes(brokerage, feed, this.#clockAdvance.marketAt);
-    else if (computesQuotes(feed)) primeComputedQuotes(brokerage, feed, this.#clockAdvance.marketAt);
+    else if (computesQuotes(feed)) await primeComputedQuotes(brokerage, feed, this.#clockAdvance.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
       this.#market === undefined ? this.#clockAdvance.to(this.now()) : this.#join(this.#market),
@@ -512,11 +514,15 @@ export class Simulation implements Follower {
     if (isLive(this.feed)) await this.#wantFor([command]);
     if (!this.#isUpToDate) await this.#upToDate();
     if ('by' in command) {
+      const slice = this.#longCommands.next();
+      if (slice !== undefined) await slice;
       const turn = TURNS.next(this.id, command.by.tier);
       if (turn !== undefined) await turn;
       if (!this.#isUpToDate) await this.#upToDate();
     }
+    const began = performance.now();
     const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
+    this.#longCommands.took(performance.now() - began);
     this.#present();
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
     this.#checkpoints.look();

@@ -4,7 +4,7 @@ import { LONG_WORK } from './long-work.js';
  * Maximum time that long work occupies the event loop before it yields, ms. An order passes the loop about four times from its arrival to
  * the response, and each time it may meet a slice.
  */
-const SLICE_MS = 2;
+const SLICE_MS = 1;
 
 /** Work that yields to others regularly. */
 export interface Pace {
