@@ -1,31 +1,62 @@
 import { LONG_WORK } from './long-work.js';
 import { Slice } from './slice.js';
 
-/** Duration of a command that is long work, ms: as long as several slices. */
-const LONG_MS = 3;
+/** Average duration of the last commands from which the next one is long work, ms: as long as several slices. */
+const LONG_MS = 2;
+/** Weight of the last command in the average. A single one that is long because garbage was collected in it changes nothing. */
+const WEIGHT = 0.25;
 
 /**
- * Commands of one simulation that may occupy the event loop for long: a portfolio with many options, for example. A decision cannot be cut
- * into slices, so after a long one the next is a slice of long work, as a whole. Commands stay in their order.
+ * Commands of one simulation that may occupy the event loop for long: those of a portfolio with many options, for example. A decision cannot
+ * be cut into slices, so after long ones the next is a slice of long work, as a whole. Once commands are short again, all that wait may be
+ * executed. Commands stay in their order.
  */
 export class LongCommands {
-  #isLong = false;
-  #waiting = 0;
+  #averageMs = 0;
+  /** Those that wait for a slice, in their order. */
+  #waiting: (() => void)[] = [];
+  /** Those that wait, and those that may be executed and do not know yet. */
+  #delayed = 0;
 
   /** Undefined = the next command may be executed now. Otherwise resolves when it may. */
   next(): Promise<void> | undefined {
-    return this.#isLong || this.#waiting > 0 ? this.#wait() : undefined;
+    if (!this.#isLong && this.#delayed === 0) return undefined;
+    this.#delayed += 1;
+    // After those that are about to continue.
+    const turn = this.#isLong || this.#waiting.length > 0 ? this.#slice() : Promise.resolve();
+    void turn.then(() => (this.#delayed -= 1));
+    return turn;
   }
 
-  async #wait(): Promise<void> {
-    this.#waiting += 1;
-    await new Slice().yield();
-    this.#waiting -= 1;
+  #slice(): Promise<void> {
+    return new Promise((go) => {
+      this.#waiting.push(go);
+      if (this.#waiting.length === 1) void this.#giveSlices();
+    });
+  }
+
+  async #giveSlices(): Promise<void> {
+    const slice = new Slice();
+    do {
+      await slice.yield();
+      this.#waiting.shift()?.();
+    } while (this.#waiting.length > 0);
   }
 
   /** A command was executed, in this many ms. */
   took(ms: number): void {
-    this.#isLong = ms >= LONG_MS;
-    if (this.#isLong) LONG_WORK.endSlice();
+    this.#averageMs += (ms - this.#averageMs) * WEIGHT;
+    if (this.#isLong) {
+      LONG_WORK.endSlice();
+      return;
+    }
+    if (this.#waiting.length === 0) return;
+    const released = this.#waiting;
+    this.#waiting = [];
+    for (const go of released) go();
+  }
+
+  get #isLong(): boolean {
+    return this.#averageMs >= LONG_MS;
   }
 }
