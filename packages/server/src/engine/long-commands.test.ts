@@ -4,9 +4,11 @@
  * - short commands are never delayed, nor is the one after a single long one;
  * - after several long ones, each waits for connections, one after the other;
  * - several wait and the first of them is short: all others may be executed at once, in their order;
- * - a command arrives while those are about to continue: it does not overtake them.
+ * - a command arrives while those are about to continue: it does not overtake them;
+ * - all requests without an answer are those of the simulation: nothing pauses. One is of another: long commands do.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { LONG_WORK } from './long-work.js';
 import { LongCommands } from './long-commands.js';
 
 const LONG_MS = 8;
@@ -86,5 +88,29 @@ describe('LongCommands', () => {
     await Promise.all([...waiting, late]);
     long.end();
     expect(long.executed).toEqual(['a', 'b', 'c', 'late']);
+  });
+
+  it.each([
+    ['never pause for requests of their own simulation', false],
+    ['pause for a request of another simulation', true],
+  ])('%s', async (_, isOther) => {
+    const later = vi.spyOn(globalThis, 'setTimeout');
+    // Requests are counted for 50 to 100 ms, which a slow machine could exceed.
+    const beganMs = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(beganMs);
+    const long = new Commands().slow();
+    const names = ['a', 'b', 'c', 'd'];
+    names.forEach(() => {
+      LONG_WORK.began(beganMs);
+      long.commands.began(beganMs);
+    });
+    if (isOther) LONG_WORK.began(beganMs);
+    await Promise.all(names.map((name) => long.execute(name, LONG_MS)));
+    long.end();
+    expect(later.mock.calls.length > 0).toBe(isOther);
+    for (let requests = names.length + (isOther ? 1 : 0); requests > 0; requests -= 1)
+      LONG_WORK.ended(beganMs);
+    clock.mockRestore();
+    later.mockRestore();
   });
 });

@@ -1,4 +1,4 @@
-import { LONG_WORK } from './long-work.js';
+import { LONG_WORK, RecentRequests } from './long-work.js';
 import { Slice } from './slice.js';
 
 /** Average duration of the last commands from which the next one is long work, ms: as long as several slices. */
@@ -13,10 +13,21 @@ const WEIGHT = 0.25;
  */
 export class LongCommands {
   #averageMs = 0;
+  readonly #underWay = new RecentRequests();
   /** Those that wait for a slice, in their order. */
   #waiting: (() => void)[] = [];
   /** Those that wait, and those that may be executed and do not know yet. */
   #delayed = 0;
+
+  /** Notes a command. */
+  began(ms: number): void {
+    this.#underWay.began(ms);
+  }
+
+  /** The effects of the command that began then are durable, or it failed. */
+  ended(beganMs: number): void {
+    this.#underWay.ended(beganMs);
+  }
 
   /** Undefined = the next command may be executed now. Otherwise resolves when it may. */
   next(): Promise<void> | undefined {
@@ -36,7 +47,7 @@ export class LongCommands {
   }
 
   async #giveSlices(): Promise<void> {
-    const slice = new Slice();
+    const slice = new Slice(this.#underWay);
     do {
       await slice.yield();
       this.#waiting.shift()?.();

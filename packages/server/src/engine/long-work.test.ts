@@ -1,6 +1,6 @@
 /** Slices of long work and requests that compete for the event loop (D169), forced by a clock and a loop of the test's own. */
 import { describe, expect, it } from 'vitest';
-import { LongWork } from './long-work.js';
+import { LongWork, RecentRequests } from './long-work.js';
 
 /** An event loop that turns when the test says so. */
 class Loop {
@@ -105,6 +105,32 @@ describe('LongWork', () => {
       loop.work.began(loop.nowMs);
       expect(await loop.idleBefore(1)).toEqual([pauseMs]);
     }
+  });
+
+  it('does not pause for the requests that a piece of work belongs to', async () => {
+    const loop = new Loop();
+    const own = new RecentRequests();
+    for (let i = 0; i < 8; i += 1) {
+      loop.work.began(loop.nowMs);
+      own.began(loop.nowMs);
+    }
+    const before = async (): Promise<number> => {
+      const turn = loop.work.next(loop.nowMs, own).then(() => loop.keep('orders', 7));
+      const idle = await loop.idleBefore(1);
+      await turn;
+      return idle[0] ?? Number.NaN;
+    };
+    expect(await before()).toBe(0);
+    const other = loop.nowMs;
+    loop.work.began(other);
+    expect(await before()).toBe(7);
+    loop.work.ended(other);
+    expect(await before()).toBe(0);
+    // One of its own is answered, one of others begins.
+    loop.work.ended(1000);
+    own.ended(1000);
+    loop.work.began(loop.nowMs);
+    expect(await before()).toBe(7);
   });
 
   it('does not pause for a request that has waited for more than 100 ms, such as a stream', async () => {

@@ -23,8 +23,44 @@ const ON_THIS_LOOP: LongWorkSurroundings = {
   later: (ms, then) => void setTimeout(then, ms),
 };
 
+/** Requests of the last 50 to 100 ms without an answer. */
+export class RecentRequests {
+  /** Number of the current period, and requests that began in it and in the one before. */
+  #period = 0;
+  #open = 0;
+  #openBefore = 0;
+
+  /** Notes a request. */
+  began(ms: number): void {
+    this.#enter(periodOf(ms));
+    this.#open += 1;
+  }
+
+  /** Notes the answer to the request that began then. */
+  ended(beganMs: number): void {
+    const period = periodOf(beganMs);
+    if (period === this.#period) this.#open -= 1;
+    else if (period === this.#period - 1) this.#openBefore -= 1;
+  }
+
+  /** Their number at this instant. */
+  count(ms: number): number {
+    this.#enter(periodOf(ms));
+    return this.#open + this.#openBefore;
+  }
+
+  #enter(period: number): void {
+    if (period === this.#period) return;
+    this.#openBefore = period === this.#period + 1 ? this.#open : 0;
+    this.#open = 0;
+    this.#period = period;
+  }
+}
+
 interface Piece {
   readonly startedMs: number;
+  /** The requests that it belongs to, if it knows them. */
+  readonly own: RecentRequests | undefined;
   readonly go: () => void;
 }
 
@@ -42,20 +78,20 @@ export class LongWork {
   #sliceMs: number | undefined;
   /** End of the pause that the last slice deserves. */
   #restUntilMs = 0;
-  /** Number of the current period, and requests without an answer that began in it and in the one before. */
-  #period = 0;
-  #open = 0;
-  #openBefore = 0;
+  readonly #requests = new RecentRequests();
 
   constructor(surroundings: LongWorkSurroundings = ON_THIS_LOOP) {
     this.#surroundings = surroundings;
   }
 
-  /** Ends the slice of a piece of work that started then. Resolves when it is its turn again. */
-  next(startedMs: number): Promise<void> {
+  /**
+   * Ends the slice of a piece of work that started then. Resolves when it is its turn again. `own`: the requests that it belongs to; absent =
+   * one, which began before it.
+   */
+  next(startedMs: number, own?: RecentRequests): Promise<void> {
     this.endSlice();
     return new Promise((go) => {
-      this.#waiting.push({ startedMs, go });
+      this.#waiting.push({ startedMs, own, go });
       if (!this.#isDue) this.#afterConnections();
     });
   }
@@ -70,15 +106,12 @@ export class LongWork {
 
   /** Notes a request. */
   began(ms: number): void {
-    this.#enter(periodOf(ms));
-    this.#open += 1;
+    this.#requests.began(ms);
   }
 
   /** Notes the answer to the request that began then. */
   ended(beganMs: number): void {
-    const period = periodOf(beganMs);
-    if (period === this.#period) this.#open -= 1;
-    else if (period === this.#period - 1) this.#openBefore -= 1;
+    this.#requests.ended(beganMs);
   }
 
   #afterConnections(): void {
@@ -92,16 +125,16 @@ export class LongWork {
     this.#isDue = this.#waiting.length > 0;
     if (!this.#isDue) return;
     const nowMs = this.#surroundings.nowMs();
-    this.#enter(periodOf(nowMs));
     const pauseMs = Math.max(this.#restUntilMs - nowMs, SHORTEST_PAUSE_MS);
-    if (this.#hasOthers()) this.#surroundings.later(pauseMs, () => this.#give());
+    if (this.#hasOthers(nowMs)) this.#surroundings.later(pauseMs, () => this.#give());
     else this.#give();
   }
 
-  /** True when a request waits that no waiting piece of work belongs to. The request of a piece began before it, and is counted as long. */
-  #hasOthers(): boolean {
-    let others = this.#open + this.#openBefore;
-    for (const { startedMs } of this.#waiting) if (periodOf(startedMs) >= this.#period - 1) others -= 1;
+  /** True when a request waits that no waiting piece of work belongs to. */
+  #hasOthers(nowMs: number): boolean {
+    let others = this.#requests.count(nowMs);
+    for (const { startedMs, own } of this.#waiting)
+      others -= own?.count(nowMs) ?? (periodOf(startedMs) >= periodOf(nowMs) - 1 ? 1 : 0);
     return others > 0;
   }
 
@@ -109,13 +142,6 @@ export class LongWork {
     this.#sliceMs = this.#surroundings.nowMs();
     this.#waiting.shift()?.go();
     this.#afterConnections();
-  }
-
-  #enter(period: number): void {
-    if (period === this.#period) return;
-    this.#openBefore = period === this.#period + 1 ? this.#open : 0;
-    this.#open = 0;
-    this.#period = period;
   }
 }
 

@@ -510,30 +510,36 @@ export class Simulation implements Follower {
     command: Extract<Command, { type: T }>,
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Promise<Outcome<T>> {
-    if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
-    if (isLive(this.feed)) await this.#wantFor([command]);
-    if (!this.#isUpToDate) await this.#upToDate();
-    if ('by' in command) {
-      const slice = this.#longCommands.next();
-      if (slice !== undefined) await slice;
-      const turn = TURNS.next(this.id, command.by.tier);
-      if (turn !== undefined) await turn;
+    const beganMs = performance.now();
+    this.#longCommands.began(beganMs);
+    try {
+      if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
+      if (isLive(this.feed)) await this.#wantFor([command]);
       if (!this.#isUpToDate) await this.#upToDate();
+      if ('by' in command) {
+        const slice = this.#longCommands.next();
+        if (slice !== undefined) await slice;
+        const turn = TURNS.next(this.id, command.by.tier);
+        if (turn !== undefined) await turn;
+        if (!this.#isUpToDate) await this.#upToDate();
+      }
+      const executedFrom = performance.now();
+      const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
+      this.#longCommands.took(performance.now() - executedFrom);
+      this.#present();
+      if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
+      this.#checkpoints.look();
+      this.#wakeUp.setEarlier();
+      // A response stored without a record follows all decisions so far.
+      const isRecorded = outcome.events.length > 0 || answerFor === undefined;
+      if (isRecorded && 'by' in command) await this.#records.recorded(false);
+      else await this.durable();
+      if (!this.#isMarketDurable) await this.market.durable();
+      if (this.#market === undefined) await this.#dealt();
+      return outcome;
+    } finally {
+      this.#longCommands.ended(beganMs);
     }
-    const began = performance.now();
-    const outcome = this.#executor.execute<T>(command, this.#present(), answerFor);
-    this.#longCommands.took(performance.now() - began);
-    this.#present();
-    if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
-    this.#checkpoints.look();
-    this.#wakeUp.setEarlier();
-    // A response stored without a record follows all decisions so far.
-    const isRecorded = outcome.events.length > 0 || answerFor === undefined;
-    if (isRecorded && 'by' in command) await this.#records.recorded(false);
-    else await this.durable();
-    if (!this.#isMarketDurable) await this.market.durable();
-    if (this.#market === undefined) await this.#dealt();
-    return outcome;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { LONG_WORK } from './long-work.js';
+import type { RecentRequests } from './long-work.js';
 
 /**
  * Maximum time that long work occupies the event loop before it yields, ms. An order passes the loop about four times from its arrival to
@@ -15,7 +16,13 @@ export interface Pace {
 /** A long piece of work, cut into slices. */
 export class Slice implements Pace {
   readonly #startedMs = performance.now();
+  readonly #own: RecentRequests | undefined;
   #began = this.#startedMs;
+
+  /** `own`: the requests that it belongs to; absent = one, which began before it. */
+  constructor(own?: RecentRequests) {
+    this.#own = own;
+  }
 
   /** Yields the event loop when its slice is over. */
   async breathe(): Promise<void> {
@@ -24,7 +31,7 @@ export class Slice implements Pace {
 
   /** Yields the event loop now, for a step that needs a slice of its own. */
   async yield(): Promise<void> {
-    await LONG_WORK.next(this.#startedMs);
+    await LONG_WORK.next(this.#startedMs, this.#own);
     this.#began = performance.now();
   }
 }
