@@ -143,6 +143,33 @@ describe('LongWork', () => {
     expect(idle.slice(50).every((ms) => ms === 0)).toBe(true);
   });
 
+  it('has slices of a tenth of the time between them, of 1 to 5 ms', async () => {
+    const loop = new Loop();
+    for (const [turnMs, sliceMs] of [
+      [0, 1],
+      [30, 3],
+      [200, 5],
+      [4, 1],
+    ] as const) {
+      const turn = loop.work.next(loop.nowMs);
+      // The loop is full.
+      loop.nowMs += turnMs;
+      await loop.turn();
+      await turn;
+      expect(loop.work.sliceMs).toBe(sliceMs);
+      loop.nowMs += sliceMs;
+    }
+  });
+
+  it('begins with a short slice after a time without long work', async () => {
+    const loop = new Loop();
+    loop.nowMs += 60_000;
+    const turn = loop.work.next(loop.nowMs);
+    await loop.turn();
+    await turn;
+    expect(loop.work.sliceMs).toBe(1);
+  });
+
   it('forgets how long a slice took that ended long ago', async () => {
     const loop = new Loop();
     void loop.start('import', 2, 40);

@@ -8,6 +8,15 @@ const PERIOD_MS = 50;
 const SHORTEST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 20;
 
+/**
+ * Limits of the time that long work occupies the event loop before it yields, ms. An order passes the loop about four times from its arrival
+ * to the response, and each time it may meet a slice. Within the limits a slice is a tenth of the time since the one before: a loop that is
+ * full of other requests has one slice in several turns.
+ */
+const SHORTEST_SLICE_MS = 1;
+const LONGEST_SLICE_MS = 5;
+const SHARE = 0.1;
+
 /** Time and the event loop: tests have their own. */
 export interface LongWorkSurroundings {
   readonly nowMs: () => number;
@@ -76,6 +85,9 @@ export class LongWork {
   #isDue = false;
   /** Start of the current slice; undefined once its end is known, or connections had a turn. */
   #sliceMs: number | undefined;
+  /** Since then no slice was given to those that wait. */
+  #sinceMs = 0;
+  #lengthMs = SHORTEST_SLICE_MS;
   /** End of the pause that the last slice deserves. */
   #restUntilMs = 0;
   readonly #requests = new RecentRequests();
@@ -92,8 +104,15 @@ export class LongWork {
     this.endSlice();
     return new Promise((go) => {
       this.#waiting.push({ startedMs, own, go });
-      if (!this.#isDue) this.#afterConnections();
+      if (this.#isDue) return;
+      this.#sinceMs = this.#surroundings.nowMs();
+      this.#afterConnections();
     });
+  }
+
+  /** Length of the current slice, ms. */
+  get sliceMs(): number {
+    return this.#lengthMs;
   }
 
   /** Ends a slice without a next one. */
@@ -101,6 +120,7 @@ export class LongWork {
     if (this.#sliceMs === undefined) return;
     const nowMs = this.#surroundings.nowMs();
     this.#restUntilMs = nowMs + Math.min(nowMs - this.#sliceMs, LONGEST_PAUSE_MS);
+    this.#sinceMs = nowMs;
     this.#sliceMs = undefined;
   }
 
@@ -139,7 +159,10 @@ export class LongWork {
   }
 
   #give(): void {
-    this.#sliceMs = this.#surroundings.nowMs();
+    const nowMs = this.#surroundings.nowMs();
+    this.#lengthMs = Math.min(Math.max((nowMs - this.#sinceMs) * SHARE, SHORTEST_SLICE_MS), LONGEST_SLICE_MS);
+    this.#sinceMs = nowMs;
+    this.#sliceMs = nowMs;
     this.#waiting.shift()?.go();
     this.#afterConnections();
   }

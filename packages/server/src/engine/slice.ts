@@ -1,12 +1,6 @@
 import { LONG_WORK } from './long-work.js';
 import type { RecentRequests } from './long-work.js';
 
-/**
- * Maximum time that long work occupies the event loop before it yields, ms. An order passes the loop about four times from its arrival to
- * the response, and each time it may meet a slice.
- */
-const SLICE_MS = 1;
-
 /** Work that yields to others regularly. */
 export interface Pace {
   /** Yields the event loop when its slice is over. */
@@ -26,7 +20,7 @@ export class Slice implements Pace {
 
   /** Yields the event loop when its slice is over. */
   async breathe(): Promise<void> {
-    if (performance.now() - this.#began >= SLICE_MS) await this.yield();
+    if (performance.now() - this.#began >= LONG_WORK.sliceMs) await this.yield();
   }
 
   /** Yields the event loop now, for a step that needs a slice of its own. */
