@@ -43,6 +43,62 @@ const exitsAfterARecovery: AdventureStep[] = [
   { ...placed, type: 'MARKET', extended: false, bracket: false },
 ];
 
+/** A script fills the entry of a bracket at the opening: its exits meet the market in the same record. */
+const exitsOfAScript: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 2, size: 100, pushed: true },
+  { kind: 'script', script: 4, times: 1, skip: 0 },
+  { kind: 'next-open', minutes: 0 },
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 0, size: 0, pushed: false },
+  { ...placed, type: 'MARKET', extended: false, bracket: true },
+  { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
+];
+
+/** An option is bought at the instant at which its series ends, beside holdings on another underlying. */
+const boughtAsItEnds: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  { kind: 'open', type: 'REG_T', model: 'ideal', broker: 'default', cash: 250_000 },
+  { kind: 'open', type: 'PORTFOLIO', model: 'ideal', broker: 'default', cash: 250_000 },
+  { kind: 'chains' },
+  ...[0, 1, 2].map(
+    (portfolio) =>
+      ({
+        ...placed,
+        portfolio,
+        type: 'MARKET',
+        quantity: 250_000_000,
+        extended: false,
+        bracket: false,
+      }) as const,
+  ),
+  { kind: 'next-end', minutes: -1 },
+  {
+    kind: 'contract-order',
+    portfolio: 0,
+    contract: 16,
+    type: 'MARKET',
+    aim: 'BUY_TO_OPEN',
+    contracts: 1,
+    tif: 'IOC',
+    distance: 0,
+    latency: 60_000,
+    bracket: false,
+  },
+  { kind: 'next-open', minutes: -450 },
+  {
+    kind: 'contract-order',
+    portfolio: 0,
+    contract: 0,
+    type: 'MARKET',
+    aim: 'BUY_TO_OPEN',
+    contracts: 1,
+    tif: 'DAY',
+    distance: 0,
+    latency: 0,
+    bracket: false,
+  },
+];
+
 describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_000, RUNS * 600) }, (id) => {
   const rules = adventureRules(calendarById(id));
 
@@ -55,7 +111,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         assertPlain(saved, 'state');
         expect(JSON.parse(JSON.stringify(saved))).toEqual(saved);
       }),
-      settings,
+      { ...settings, examples: [[boughtAsItEnds]] },
     );
   });
 
@@ -109,7 +165,14 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         expect(other.events()).toEqual(one.events(before));
         expect(stateHash(other.market.brokerage.state)).toBe(stateHash(one.market.brokerage.state));
       }),
-      { ...settings, numRuns: Math.ceil(RUNS / 2), examples: [[exitsAfterARecovery, 2, 1]] },
+      {
+        ...settings,
+        numRuns: Math.ceil(RUNS / 2),
+        examples: [
+          [exitsAfterARecovery, 2, 1],
+          [exitsOfAScript, 2, 4],
+        ],
+      },
     );
   });
 });

@@ -142,6 +142,11 @@ export class TestApp {
   }
 }
 
+/** An answer that is not in the form of the contract. */
+export class BrokenContract extends Error {
+  override readonly name = 'BrokenContract';
+}
+
 /** A client whose every answer is held against the contract. */
 export class TestClient {
   readonly token: string | undefined;
@@ -193,7 +198,7 @@ export class TestClient {
     };
     const broken = brokenPromises(request.method, request.url, reply);
     if (broken.length > 0)
-      throw new Error(`${request.method} ${request.url}: ${broken.join('; ')}\n${reply.text}`);
+      throw new BrokenContract(`${request.method} ${request.url}: ${broken.join('; ')}\n${reply.text}`);
     return reply;
   }
 }

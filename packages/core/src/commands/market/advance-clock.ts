@@ -43,11 +43,17 @@ export function advanceClock(d: Decision): void {
   for (let served = 0; served < TIMERS_AT_ONCE; served++) {
     const timer = d.state.timers.first();
     if (timer === undefined || timer.due > d.at) return;
+    // It reads what is held: after a trade in this batch, its reads are declared for a batch of its own.
+    if (DONE_ALONE.has(timer.what.kind) && hasTradedContracts(d)) return;
     d.state.timers.remove(timer);
     serve(d, timer);
     if (DONE_ALONE.has(timer.what.kind)) return;
   }
 }
+
+/** True when contracts were traded. Shares have no other symbol that is read with them. */
+const hasTradedContracts = ({ events, orders }: Decision): boolean =>
+  events.some(({ type }, index) => type === 'OrderExecuted' && orders[index]?.terms.assetClass !== 'EQUITY');
 
 function serve(d: Decision, timer: Timer): void {
   const { what } = timer;

@@ -72,10 +72,20 @@ const isHalted = (d: Decision, terms: Order['terms']): boolean =>
 /** Starts the script of an order that has just become active: an IOC or FOK executes its immediate pieces, and ends. */
 export function meetScript(d: Decision, order: Order): void {
   const { timeInForce } = order.progress;
-  if (timeInForce !== 'IOC' && timeInForce !== 'FOK') {
-    runScript(d, order);
-    return;
-  }
+  if (timeInForce === 'IOC' || timeInForce === 'FOK') matchingExits(d, order, () => meetAtOnce(d, order));
+  else runScript(d, order);
+}
+
+/** The exits that executions of its script make active meet the market, as those of any other execution do. */
+function matchingExits(d: Decision, order: Order, work: () => void): void {
+  const { filledQuantity } = order.progress;
+  work();
+  const { bracket, symbol } = order.terms;
+  if (bracket !== undefined && order.progress.filledQuantity > filledQuantity) matchBook(d, d.book(symbol));
+}
+
+function meetAtOnce(d: Decision, order: Order): void {
+  const { timeInForce } = order.progress;
   const halted = isHalted(d, order.terms);
   if (!halted) fillAtOnce(d, order);
   if (isTerminal(order.progress.status)) return;
@@ -106,6 +116,10 @@ function fillsWhole(d: Decision, order: Order, pieces: readonly ScriptPiece[]): 
 
 /** Executes the due pieces of an order's script, and notes its next time. */
 export function runScript(d: Decision, order: Order): void {
+  matchingExits(d, order, () => runPieces(d, order));
+}
+
+function runPieces(d: Decision, order: Order): void {
   const { terms } = order;
   const { scriptRun } = order.progress;
   // The script has ended, or is paused.
