@@ -99,6 +99,44 @@ const boughtAsItEnds: AdventureStep[] = [
   },
 ];
 
+/** A liquidation of options waits for a quote when the shares are split. */
+const liquidatedThroughASplit: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'strict', broker: 'default', cash: 100_000 },
+  { kind: 'open', type: 'REG_T', model: 'strict', broker: 'default', cash: 250_000 },
+  { kind: 'chains' },
+  { ...placed, portfolio: 1, type: 'MARKET', quantity: 250_000_000, extended: false, bracket: false },
+  { kind: 'quote', symbol: 'AAPL', shape: 'jump', move: 0, spread: 0, size: 0, pushed: false },
+  {
+    kind: 'package',
+    portfolio: 1,
+    underlying: 'AAPL',
+    strategy: 'CALENDAR_SPREAD',
+    expiration: 0,
+    strike: 0,
+    isPut: true,
+    sells: false,
+    rolls: false,
+    units: 100,
+    totals: false,
+    distance: undefined,
+    tif: 'DAY',
+  },
+  {
+    kind: 'chain',
+    underlying: 'AAPL',
+    expiration: 1,
+    premium: 0,
+    spread: 0,
+    size: 3,
+    odd: 0,
+    pushed: false,
+  },
+  { kind: 'next-end', minutes: -400 },
+  { kind: 'split', symbol: 'AAPL', inDays: 1, more: 2, old: 1 },
+  { ...placed, type: 'MARKET', quantity: 1, extended: false, bracket: false },
+  { kind: 'wait', minutes: 1440 },
+];
+
 describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_000, RUNS * 600) }, (id) => {
   const rules = adventureRules(calendarById(id));
 
@@ -111,7 +149,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         assertPlain(saved, 'state');
         expect(JSON.parse(JSON.stringify(saved))).toEqual(saved);
       }),
-      { ...settings, examples: [[boughtAsItEnds]] },
+      { ...settings, examples: [[boughtAsItEnds], [liquidatedThroughASplit]] },
     );
   });
 

@@ -221,7 +221,13 @@ function close(
     origin: 'LIQUIDATION',
   };
   const number = d.numberHouseOrder(request);
-  d.emit({ type: 'OrderAccepted', number, tier: 'ENTERPRISE', request });
+  d.emit({
+    type: 'OrderAccepted',
+    number,
+    tier: 'ENTERPRISE',
+    request,
+    ...(instrument.assetClass === 'OPTION' && { underlying: instrument.underlying }),
+  });
   const order = d.state.orders.get(number);
   if (order !== undefined) reachMarket(d, order);
 }
