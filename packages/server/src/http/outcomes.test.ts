@@ -146,6 +146,24 @@ describe('outcomes', () => {
     });
   });
 
+  it('that fill the entry of a bracket let its exits meet the market at once', async () => {
+    await script({ fill: [{ percent: 50, price: 100, after: 'PT1M' }], rest: 'hold' });
+    const bracketConfig = {
+      profitTarget: { orderType: 'LIMIT', limitPrice: 101 },
+      stopLoss: { orderType: 'STOP', stopPrice: 95 },
+    };
+    const entry = await place({ quantity: 10, bracketConfig });
+    expect(entry.status).toBe(201);
+    await pushQuote(client, { bid: 101.99, ask: 102.01 });
+    // No quote follows the execution.
+    await advance('PT2M');
+    expect(await order(entry.body.orderId as string)).toMatchObject({ filledQuantity: 5 });
+    const { body } = await client.get(`/v1/orders/account/${ACCOUNT}`);
+    const exit = (body.data as Body[]).find(({ orderType }) => orderType === 'LIMIT');
+    const executions = await client.get(`/v1/orders/${String(exit?.orderId)}/executions`);
+    expect(executions.body.data).toMatchObject([{ quantity: 5, price: 101.99 }]);
+  });
+
   it('meet each order of a batch, and no previews', async () => {
     await script({ reject: { code: 'NOT_SHORTABLE' } });
     const body = orderBody(portfolioId, { quantity: 1 });
