@@ -1,4 +1,4 @@
-import { LONG_WORK, RecentRequests } from './long-work.js';
+import { LONG_WORK, OpenRequests } from './long-work.js';
 import { Slice } from './slice.js';
 
 /** Average duration of the last commands from which the next one is long work, ms: as long as several slices. */
@@ -13,7 +13,7 @@ const WEIGHT = 0.25;
  */
 export class LongCommands {
   #averageMs = 0;
-  readonly #underWay = new RecentRequests();
+  readonly #underWay = new OpenRequests();
   /** Those that wait for a slice, in their order. */
   #waiting: (() => void)[] = [];
   /** Those that wait, and those that may be executed and do not know yet. */

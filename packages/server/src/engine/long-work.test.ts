@@ -1,6 +1,6 @@
 /** Slices of long work and requests that compete for the event loop (D169), forced by a clock and a loop of the test's own. */
 import { describe, expect, it } from 'vitest';
-import { LongWork, RecentRequests } from './long-work.js';
+import { LongWork, OpenRequests } from './long-work.js';
 
 /** An event loop that turns when the test says so. */
 class Loop {
@@ -109,7 +109,7 @@ describe('LongWork', () => {
 
   it('does not pause for the requests that a piece of work belongs to', async () => {
     const loop = new Loop();
-    const own = new RecentRequests();
+    const own = new OpenRequests();
     for (let i = 0; i < 8; i += 1) {
       loop.work.began(loop.nowMs);
       own.began(loop.nowMs);

@@ -33,7 +33,7 @@ const ON_THIS_LOOP: LongWorkSurroundings = {
 };
 
 /** Requests of the last 50 to 100 ms without an answer. */
-export class RecentRequests {
+export class OpenRequests {
   /** Number of the current period, and requests that began in it and in the one before. */
   #period = 0;
   #open = 0;
@@ -69,7 +69,7 @@ export class RecentRequests {
 interface Piece {
   readonly startedMs: number;
   /** The requests that it belongs to, if it knows them. */
-  readonly own: RecentRequests | undefined;
+  readonly own: OpenRequests | undefined;
   readonly go: () => void;
 }
 
@@ -90,7 +90,7 @@ export class LongWork {
   #lengthMs = SHORTEST_SLICE_MS;
   /** End of the pause that the last slice deserves. */
   #restUntilMs = 0;
-  readonly #requests = new RecentRequests();
+  readonly #requests = new OpenRequests();
 
   constructor(surroundings: LongWorkSurroundings = ON_THIS_LOOP) {
     this.#surroundings = surroundings;
@@ -100,7 +100,7 @@ export class LongWork {
    * Ends the slice of a piece of work that started then. Resolves when it is its turn again. `own`: the requests that it belongs to; absent =
    * one, which began before it.
    */
-  next(startedMs: number, own?: RecentRequests): Promise<void> {
+  next(startedMs: number, own?: OpenRequests): Promise<void> {
     this.endSlice();
     return new Promise((go) => {
       this.#waiting.push({ startedMs, own, go });

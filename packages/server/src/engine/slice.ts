@@ -1,5 +1,5 @@
 import { LONG_WORK } from './long-work.js';
-import type { RecentRequests } from './long-work.js';
+import type { OpenRequests } from './long-work.js';
 
 /** Work that yields to others regularly. */
 export interface Pace {
@@ -10,11 +10,11 @@ export interface Pace {
 /** A long piece of work, cut into slices. */
 export class Slice implements Pace {
   readonly #startedMs = performance.now();
-  readonly #own: RecentRequests | undefined;
+  readonly #own: OpenRequests | undefined;
   #began = this.#startedMs;
 
   /** `own`: the requests that it belongs to; absent = one, which began before it. */
-  constructor(own?: RecentRequests) {
+  constructor(own?: OpenRequests) {
     this.#own = own;
   }
 

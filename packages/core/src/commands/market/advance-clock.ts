@@ -1,6 +1,7 @@
 import { marketHours, nextOpenOfAny } from '../../calendar/hours.js';
 import type { Decision } from '../../decision.js';
 import type { ClosePoint } from '../../event.js';
+import { isForShares } from '../../instruments/instrument.js';
 import { closingMarkOf } from '../../market/quote.js';
 import { isTerminal } from '../../orders/status.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
@@ -53,7 +54,10 @@ export function advanceClock(d: Decision): void {
 
 /** True when contracts were traded. Shares have no other symbol that is read with them. */
 const hasTradedContracts = ({ events, orders }: Decision): boolean =>
-  events.some(({ type }, index) => type === 'OrderExecuted' && orders[index]?.terms.assetClass !== 'EQUITY');
+  events.some(({ type }, index) => {
+    const terms = orders[index]?.terms;
+    return type === 'OrderExecuted' && terms !== undefined && !isForShares(terms.assetClass);
+  });
 
 function serve(d: Decision, timer: Timer): void {
   const { what } = timer;
