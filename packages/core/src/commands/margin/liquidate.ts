@@ -7,7 +7,6 @@ import type { MarginGroup } from '../../margin/book.js';
 import { effectOfAll } from '../../margin/effect.js';
 import type { MarginTrade } from '../../margin/effect.js';
 import { isOpening } from '../../orders/order.js';
-import type { OrderRequest } from '../../orders/order-request.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { bookMarketOf, marginTermsOf } from '../../portfolios/book-sums.js';
 import { offsetGroupHeld, requirementOfPortfolio, valuationOf } from '../../portfolios/valuation.js';
@@ -16,7 +15,7 @@ import { Quantity } from '../../values/quantity.js';
 import { greatestCommonDivisor } from '../../values/scaled.js';
 import { endOrder } from '../orders/end-order.js';
 import { haltIn } from '../market/halted.js';
-import { reachMarket } from '../orders/reach-market.js';
+import { placeHouseOrder } from '../orders/house-order.js';
 import { releaseOrders } from '../orders/release-orders.js';
 
 /** Most steps of one decision: the remainder is closed by the next. */
@@ -208,26 +207,6 @@ function close(
   portfolio: Portfolio,
   { instrument, quantity }: { readonly instrument: Tradable; readonly quantity: Quantity },
 ): void {
-  const { symbol, assetClass } = instrument;
-  releaseOrders(d, portfolio, symbol, 'MARGIN_CALL', Quantity.abs(quantity));
-  const request: OrderRequest = {
-    portfolioId: portfolio.terms.portfolioId,
-    symbol,
-    assetClass,
-    orderType: 'MARKET',
-    positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
-    quantity: Quantity.abs(quantity),
-    timeInForce: 'DAY',
-    origin: 'LIQUIDATION',
-  };
-  const number = d.numberHouseOrder(request);
-  d.emit({
-    type: 'OrderAccepted',
-    number,
-    tier: 'ENTERPRISE',
-    request,
-    ...(instrument.assetClass === 'OPTION' && { underlying: instrument.underlying }),
-  });
-  const order = d.state.orders.get(number);
-  if (order !== undefined) reachMarket(d, order);
+  releaseOrders(d, portfolio, instrument.symbol, 'MARGIN_CALL', Quantity.abs(quantity));
+  placeHouseOrder(d, portfolio, instrument, quantity, 'LIQUIDATION');
 }

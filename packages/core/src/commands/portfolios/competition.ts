@@ -3,8 +3,6 @@ import type { Command } from '../../command.js';
 import { isOver } from '../../competitions/competition.js';
 import type { Competition, CompetitionPhase, EntryRemoval } from '../../competitions/competition.js';
 import type { Decision } from '../../decision.js';
-import { isForShares } from '../../instruments/instrument.js';
-import type { OrderRequest } from '../../orders/order-request.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { worthOf } from '../../portfolios/valuation.js';
 import type { ValuationSource } from '../../portfolios/book-sums.js';
@@ -13,11 +11,10 @@ import type { Rejection } from '../../rejection.js';
 import { addTimer } from '../../state.js';
 import { Instant } from '../../values/instant.js';
 import type { Money } from '../../values/money.js';
-import { Quantity } from '../../values/quantity.js';
 import { isBeyond } from '../orders/competition-rules.js';
 import { endOrder } from '../orders/end-order.js';
 import { isTrading } from '../market/halted.js';
-import { reachMarket } from '../orders/reach-market.js';
+import { placeHouseOrder } from '../orders/house-order.js';
 
 /*
  * The course of a competition in a simulation that is part of it (D194–D196): its phases, the instants at which equity is recorded, and the
@@ -183,27 +180,7 @@ function closeOut(d: Decision, portfolio: Portfolio): void {
   for (const { symbol, quantity } of held) {
     const instrument = d.tradable(symbol);
     if (!d.hours(instrument).isOpen('REGULAR', d.at) || !isTrading(d, d.book(symbol))) continue;
-    const request: OrderRequest = {
-      portfolioId: portfolio.terms.portfolioId,
-      symbol,
-      assetClass: instrument.assetClass,
-      orderType: 'MARKET',
-      positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
-      quantity: Quantity.abs(quantity),
-      timeInForce: 'DAY',
-      origin: 'COMPETITION',
-    };
-    const number = d.numberHouseOrder(request);
-    d.emit({
-      type: 'OrderAccepted',
-      number,
-      tier: 'ENTERPRISE',
-      request,
-      ...(!isForShares(instrument.assetClass) &&
-        instrument.assetClass === 'OPTION' && { underlying: instrument.underlying }),
-    });
-    const order = d.state.orders.get(number);
-    if (order !== undefined) reachMarket(d, order);
+    placeHouseOrder(d, portfolio, instrument, quantity, 'COMPETITION');
   }
 }
 
