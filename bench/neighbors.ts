@@ -64,7 +64,7 @@ export async function measureNeighbors(): Promise<readonly Row[]> {
       const asked = process.argv.slice(2);
       for (const name of names) {
         if (asked.length > 0 && !asked.some((part) => name.includes(part))) continue;
-        // Its code is compiled.
+        // Once before the measurement, so that its code is compiled.
         busy.send({ name, forMs: 0 });
         await messageOf(busy);
         await longestBlock();

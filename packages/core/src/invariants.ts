@@ -121,7 +121,7 @@ function checkBooks(state: State, broken: string[]): void {
   for (const order of state.orders.values()) {
     const { terms, progress } = order;
     if ((terms.underlying !== undefined) !== (terms.assetClass === 'OPTION'))
-      broken.push(`order ${terms.number} does not say what its options are on`);
+      broken.push(`order ${terms.number} has no underlying, or one although it is not for options`);
     if (terms.underlying !== undefined && state.optionOrders.get(terms.underlying)?.has(order) !== true)
       broken.push(`order ${terms.number} is not found by what its options are on`);
     if (terms.legs !== undefined) {

@@ -8,16 +8,17 @@ const WEIGHT = 0.25;
 
 /**
  * Commands of one simulation that may occupy the event loop for long: those of a portfolio with many options, for example. A decision cannot
- * be cut into slices, so after long ones the next is a slice of long work, as a whole. Once commands are short again, all that wait may be
+ * be cut into slices, so after long ones the next is a slice of long work, as a whole. Once a command is short, all waiting ones may be
  * executed. Commands stay in their order.
  */
 export class LongCommands {
   #averageMs = 0;
   readonly #underWay = new OpenRequests();
-  /** Those that wait for a slice, in their order. */
+  /** Commands that wait for a slice, oldest first. */
   #waiting: (() => void)[] = [];
-  /** Those that wait, and those that may be executed and do not know yet. */
+  /** Number of delayed commands that have not continued yet. */
   #delayed = 0;
+  #isGiving = false;
 
   /** Notes a command. */
   began(ms: number): void {
@@ -33,7 +34,7 @@ export class LongCommands {
   next(): Promise<void> | undefined {
     if (!this.#isLong && this.#delayed === 0) return undefined;
     this.#delayed += 1;
-    // After those that are about to continue.
+    // A resolved promise continues after the commands that were released before it.
     const turn = this.#isLong || this.#waiting.length > 0 ? this.#slice() : Promise.resolve();
     void turn.then(() => (this.#delayed -= 1));
     return turn;
@@ -42,16 +43,18 @@ export class LongCommands {
   #slice(): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push(go);
-      if (this.#waiting.length === 1) void this.#giveSlices();
+      if (!this.#isGiving) void this.#giveSlices();
     });
   }
 
   async #giveSlices(): Promise<void> {
+    this.#isGiving = true;
     const slice = new Slice(this.#underWay);
     do {
       await slice.yield();
       this.#waiting.shift()?.();
     } while (this.#waiting.length > 0);
+    this.#isGiving = false;
   }
 
   /** A command was executed, in this many ms. */

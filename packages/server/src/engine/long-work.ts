@@ -84,11 +84,12 @@ export class LongWork {
   readonly #waiting: Piece[] = [];
   #isDue = false;
   /** Start of the current slice; undefined once its end is known, or connections had a turn. */
-  #sliceMs: number | undefined;
-  /** Since then no slice was given to those that wait. */
+  #beganMs: number | undefined;
+  /** Start of the wait for the next slice. */
   #sinceMs = 0;
+  /** Length of the current slice, ms. */
   #lengthMs = SHORTEST_SLICE_MS;
-  /** End of the pause that the last slice deserves. */
+  /** End of the pause after the last slice. */
   #restUntilMs = 0;
   readonly #requests = new OpenRequests();
 
@@ -117,11 +118,11 @@ export class LongWork {
 
   /** Ends a slice without a next one. */
   endSlice(): void {
-    if (this.#sliceMs === undefined) return;
+    if (this.#beganMs === undefined) return;
     const nowMs = this.#surroundings.nowMs();
-    this.#restUntilMs = nowMs + Math.min(nowMs - this.#sliceMs, LONGEST_PAUSE_MS);
+    this.#restUntilMs = nowMs + Math.min(nowMs - this.#beganMs, LONGEST_PAUSE_MS);
     this.#sinceMs = nowMs;
-    this.#sliceMs = undefined;
+    this.#beganMs = undefined;
   }
 
   /** Notes a request. */
@@ -141,7 +142,7 @@ export class LongWork {
 
   /** Gives the next slice, now or after a pause. */
   #look(): void {
-    this.#sliceMs = undefined;
+    this.#beganMs = undefined;
     this.#isDue = this.#waiting.length > 0;
     if (!this.#isDue) return;
     const nowMs = this.#surroundings.nowMs();
@@ -162,7 +163,7 @@ export class LongWork {
     const nowMs = this.#surroundings.nowMs();
     this.#lengthMs = Math.min(Math.max((nowMs - this.#sinceMs) * SHARE, SHORTEST_SLICE_MS), LONGEST_SLICE_MS);
     this.#sinceMs = nowMs;
-    this.#sliceMs = nowMs;
+    this.#beganMs = nowMs;
     this.#waiting.shift()?.go();
     this.#afterConnections();
   }

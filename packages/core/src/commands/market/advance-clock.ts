@@ -44,7 +44,7 @@ export function advanceClock(d: Decision): void {
   for (let served = 0; served < TIMERS_AT_ONCE; served++) {
     const timer = d.state.timers.first();
     if (timer === undefined || timer.due > d.at) return;
-    // It reads what is held: after a trade in this batch, its reads are declared for a batch of its own.
+    // This timer reads holdings. After a trade it waits for the next batch, whose reads are declared after the trade.
     if (DONE_ALONE.has(timer.what.kind) && hasTradedContracts(d)) return;
     d.state.timers.remove(timer);
     serve(d, timer);
@@ -52,7 +52,7 @@ export function advanceClock(d: Decision): void {
   }
 }
 
-/** True when contracts were traded. Shares have no other symbol that is read with them. */
+/** True when contracts were traded. New contracts add their underlying to the reads; shares add nothing. */
 const hasTradedContracts = ({ events, orders }: Decision): boolean =>
   events.some(({ type }, index) => {
     const terms = orders[index]?.terms;

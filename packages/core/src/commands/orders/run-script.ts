@@ -76,7 +76,7 @@ export function meetScript(d: Decision, order: Order): void {
   else runScript(d, order);
 }
 
-/** The exits that executions of its script make active meet the market, as those of any other execution do. */
+/** Does the work of a script, then matches the exits that its executions have activated, as after any other execution. */
 function matchingExits(d: Decision, order: Order, work: () => void): void {
   const { filledQuantity } = order.progress;
   work();
