@@ -75,6 +75,15 @@ export class MarketDataLimit extends Error {
   }
 }
 
+/** The feed is closed and answers no node that follows it. */
+export class LiveFeedClosed extends Error {
+  override readonly name = 'LiveFeedClosed';
+
+  constructor() {
+    super('The live feed is closed');
+  }
+}
+
 /** Requests of a node to the one that is connected to the source (D202). */
 export type RelayQuestion =
   /** Ticks after the last one that was received, of the same tape; absent = from the quotes in force on. */

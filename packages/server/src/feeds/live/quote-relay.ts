@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Instant } from '@sandpit/core';
 import type { HaltNews } from '../feed.js';
-import { MarketDataLimit } from '../live-feed.js';
+import { LiveFeedClosed, MarketDataLimit } from '../live-feed.js';
 import type { InterestRank, LiveFeed, RelayAnswers, RelayQuestion } from '../live-feed.js';
 import type { Tick, TickTape } from './tick-tape.js';
 
@@ -38,8 +38,9 @@ export class QuoteRelay {
     this.#openInterestOf = openInterestOf;
   }
 
-  /** Answers a node that follows. */
+  /** Answers a node that follows. Rejects after `close`: an empty answer at once would be followed by the next request at once. */
   async answer(question: RelayQuestion): Promise<RelayAnswers[RelayQuestion['ask']]> {
+    if (this.#isOver) throw new LiveFeedClosed();
     switch (question.ask) {
       case 'ticks':
         return this.#ticks(question);
@@ -96,7 +97,7 @@ export class QuoteRelay {
   /** Resolves when there are ticks after the last one that was received, a second later at the latest. */
   async #ticks({ tape, after }: Extract<RelayQuestion, { ask: 'ticks' }>): Promise<RelayAnswers['ticks']> {
     const known = tape === this.id ? after : undefined;
-    if (known !== undefined && known >= this.#tape.lastSeq && !this.#isOver) await this.#news();
+    if (known !== undefined && known >= this.#tape.lastSeq) await this.#news();
     const ticks = known === undefined ? undefined : this.#tape.after(known);
     const last = this.#tape.lastSeq;
     if (ticks !== undefined) return { tape: this.id, last, ticks };
@@ -122,7 +123,7 @@ export class QuoteRelay {
       else yield* symbols;
   }
 
-  /** Requests no longer wait. */
+  /** Requests that wait are answered, later ones are not. */
   close(): void {
     this.#isOver = true;
     for (const wake of this.#waiting) wake();

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { liveSource } from '../../compose.js';
 import { MONDAY_TEN, testSettings } from '../../testing/simulations.js';
 import type { InterestRank, LiveHost, LiveLead, RelayAnswers, RelayQuestion } from '../live-feed.js';
-import { MarketDataLimit } from '../live-feed.js';
+import { LiveFeedClosed, MarketDataLimit } from '../live-feed.js';
 import { AssetList } from './asset-list.js';
 import { LiveMarketFeed } from './live-market-feed.js';
 import type { FakeAlpaca } from './testing/fake-alpaca.js';
@@ -192,4 +192,25 @@ it('a node that takes the market connects, and goes on after the quotes that it 
   await vi.waitFor(() => expect(latest(next)?.bid).toBe(103e8), WAIT);
   await vi.waitFor(() => expect(latest(third)?.bid).toBe(103e8), WAIT);
   expect(latest(next)?.bid).toBe(103e8);
+});
+
+it('a node that follows a closed feed asks again after a pause: the closed one answers nothing', async () => {
+  const lead = await openFeed();
+  lead.start(hostOf([]));
+  const follower = await openFeed();
+  let asked = 0;
+  const way = new Way(lead);
+  follower.follow(hostOf([['AAPL', 'ORDER']]), {
+    ask: (question) => {
+      asked += 1;
+      // Without the pause, requests would follow one another without a turn of the event loop between them, forever.
+      if (asked > 1_000) throw new Error('asked without a pause');
+      return way.ask(question);
+    },
+  });
+  await vi.waitFor(() => expect(latest(follower)?.freshUntil).toBeGreaterThan(now), WAIT);
+  await lead.close();
+  await expect(lead.answer({ ask: 'ticks' })).rejects.toThrow(LiveFeedClosed);
+  await vi.waitFor(() => expect(follower.status().status).toBe('reconnecting'), WAIT);
+  expect(asked).toBeLessThan(100);
 });
