@@ -1,9 +1,8 @@
 /** Lists as CSV (D190): RFC 4180, UTF-8 without a byte order mark. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Slice } from '../engine/slice.js';
-import { beginStream } from './reply.js';
+import { beginStream, writeToStream } from './reply.js';
 
 export type Cell = string | number | boolean | undefined;
 
@@ -62,16 +61,9 @@ export class CsvStream {
   }
 
   async #send(): Promise<void> {
-    const raw = this.#raw;
-    const isTaken = raw.destroyed || raw.write(this.#text);
+    const text = this.#text;
     this.#text = '';
-    if (isTaken) return;
-    const ended = new AbortController();
-    const { signal } = ended;
-    await Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]).catch(
-      () => undefined,
-    );
-    ended.abort();
+    await writeToStream(this.#raw, text);
   }
 
   end(): void {

@@ -1,4 +1,5 @@
 /** The response path of every request, with any outcome. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
@@ -192,6 +193,15 @@ export function beginStream(
   raw.writeHead(200, [...SECURITY, ...ownHeaders(request), ...flat(headers)]);
   counted(request, 200);
   return raw;
+}
+
+/** Writes to a stream. Resolves when it accepts more, or its connection is closed; it has no more listeners then than before. */
+export async function writeToStream(raw: ServerResponse, text: string): Promise<void> {
+  if (raw.destroyed || raw.write(text)) return;
+  const ended = new AbortController();
+  const { signal } = ended;
+  await Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]).catch(() => undefined);
+  ended.abort();
 }
 
 /** Passes a response to a library that writes it to the socket itself, with the headers of every response. */

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { calendarById } from '@sandpit/core';
 import type { ForkBody, Tier } from '@sandpit/protocol';
@@ -26,7 +24,7 @@ import { NDJSON } from '../body.js';
 import { NOT_OVER_YET } from '../competition-doors.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
-import { beginStream } from '../reply.js';
+import { beginStream, writeToStream } from '../reply.js';
 import type { Faults } from '../faults.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
@@ -383,9 +381,9 @@ export async function sendPieces(
   const first = await pieces.next();
   const raw = beginStream(request, reply, { 'content-type': NDJSON });
   try {
-    if (first.done !== true) await written(raw, first.value);
+    if (first.done !== true) await writeToStream(raw, first.value);
     for await (const piece of pieces) {
-      await written(raw, piece);
+      await writeToStream(raw, piece);
       if (raw.destroyed) return undefined;
     }
     raw.end();
@@ -394,10 +392,6 @@ export async function sendPieces(
     raw.destroy();
   }
   return undefined;
-}
-
-async function written(raw: ServerResponse, piece: string): Promise<void> {
-  if (!raw.write(piece) && !raw.destroyed) await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
 }
 
 /** Maximum number of concurrent simulations of a tenant. */
