@@ -7,6 +7,7 @@ import {
   optionTermsOf,
   settlesAt,
 } from '../../options/model/valuation.js';
+import { atSpot } from '../../options/model/conditions.js';
 import type { Conditions } from '../../options/model/conditions.js';
 import { impliedVolatility } from '../../options/model/implied-volatility.js';
 import { Instant } from '../../values/instant.js';
@@ -23,6 +24,12 @@ import type { Shift } from './span.js';
 const DAY_MS = 86_400_000;
 /** A price of 0 has no logarithm. */
 const LEAST_PRICE = 1;
+
+/** Conditions of a series on one day, by the move of its underlying. */
+interface SeriesDay {
+  readonly unmoved: Conditions;
+  readonly byMove: Map<Move, Conditions>;
+}
 
 /** Model values of a book's options after moves of their underlyings, at the volatility of the mark (D115). */
 export class ModelValues {
@@ -127,17 +134,19 @@ export class ModelValues {
     const { dividends } = this.underlying(symbol);
     const { asOf, calendar } = this.terms;
     const { nextDay } = this;
-    const today = new Map<Move, Conditions>();
-    const tomorrow = new Map<Move, Conditions>();
+    const dayOf = (now: Instant): SeriesDay => ({
+      unmoved: conditionsOf({ price: spot, now, rate, dividends }, settlement, calendar),
+      byMove: new Map(),
+    });
+    const today = dayOf(asOf);
+    const tomorrow = dayOf(nextDay);
     const conditionsAt = (move: Move, tradingDays: number): Conditions => {
-      const ofDay = tradingDays === 0 ? today : tomorrow;
-      let conditions = ofDay.get(move);
+      const { unmoved, byMove } = tradingDays === 0 ? today : tomorrow;
+      let conditions = byMove.get(move);
       if (conditions === undefined) {
         const moved = spot + multiplyDivide(spot, move, WHOLE_MOVE, 'half-up');
-        const price = Price.ofUnits(Math.max(LEAST_PRICE, moved));
-        const now = tradingDays === 0 ? asOf : nextDay;
-        conditions = conditionsOf({ price, now, rate, dividends }, settlement, calendar);
-        ofDay.set(move, conditions);
+        conditions = atSpot(unmoved, dollarsOf(Price.ofUnits(Math.max(LEAST_PRICE, moved))));
+        byMove.set(move, conditions);
       }
       return conditions;
     };

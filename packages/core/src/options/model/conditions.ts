@@ -27,6 +27,8 @@ export interface Conditions {
   readonly rate: number;
   /** Dividends before expiration, in order of time. */
   readonly dividends: readonly DiscountedDividend[];
+  /** Present value of the dividends, dollars per share. */
+  readonly dividendsValue: number;
   /** Present value of 1.00 at expiration. */
   readonly discount: number;
   /** Spot less the present value of the dividends: the part that moves (D71). */
@@ -53,13 +55,18 @@ export function conditionsAt(
     .filter((one) => one.years > 0 && one.years < until && one.amount > 0)
     .sort((a, b) => a.years - b.years)
     .map((one): DiscountedDividend => ({ ...one, discount: exp(-rate * one.years) }));
-  const presentValue = ahead.reduce((sum, one) => sum + one.amount * one.discount, 0);
-  return {
-    spot,
-    years: until,
-    rate,
-    dividends: ahead,
-    discount: exp(-rate * until),
-    escrowed: Math.max(spot - presentValue, spot * LEAST_LEFT),
-  };
+  const dividendsValue = ahead.reduce((sum, one) => sum + one.amount * one.discount, 0);
+  const discount = exp(-rate * until);
+  const escrowed = escrowedOf(spot, dividendsValue);
+  return { spot, years: until, rate, dividends: ahead, dividendsValue, discount, escrowed };
 }
+
+/** The same conditions at another price of the underlying. They share their dividends, by which a tree knows them again. */
+export const atSpot = (conditions: Conditions, spot: number): Conditions => ({
+  ...conditions,
+  spot,
+  escrowed: escrowedOf(spot, conditions.dividendsValue),
+});
+
+const escrowedOf = (spot: number, dividendsValue: number): number =>
+  Math.max(spot - dividendsValue, spot * LEAST_LEFT);

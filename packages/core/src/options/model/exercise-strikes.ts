@@ -28,12 +28,14 @@ class LatestStrikes implements ExerciseStrikes {
   readonly exAt: Float64Array;
   earliest = -1;
   private readonly steps: number;
+  private readonly payouts: LatestPayouts;
   private sign = 0;
   private strike = 0;
   private conditions: Conditions | undefined;
 
   constructor(steps: number) {
     this.steps = steps;
+    this.payouts = new LatestPayouts(steps);
     this.strikes = new Float64Array(steps + 1);
     this.strikesAfter = new Float64Array(steps + 1);
     this.exAt = new Float64Array(steps + 1);
@@ -41,10 +43,39 @@ class LatestStrikes implements ExerciseStrikes {
 
   of(sign: number, strike: number, conditions: Conditions, times: ExerciseTimes): this {
     if (this.conditions === conditions && this.strike === strike && this.sign === sign) return this;
-    this.earliest = setExercise(this, sign, strike, conditions, times, this.steps);
+    this.earliest = setExercise(this, this.payouts, sign, strike, conditions, times, this.steps);
     this.conditions = conditions;
     this.strike = strike;
     this.sign = sign;
+    return this;
+  }
+}
+
+/** Growth and dividends by the steps of the latest tree of a size. Options of one expiration share them, at any price of the underlying. */
+class LatestPayouts {
+  /** Growth of 1.00 from now. */
+  readonly growths: Float64Array;
+  /** Dividends that go ex after a step, as of the step. */
+  readonly toCome: Float64Array;
+  private readonly steps: number;
+  private years = 0;
+  private rate = 0;
+  private dividends: readonly DiscountedDividend[] | undefined;
+
+  constructor(steps: number) {
+    this.steps = steps;
+    this.growths = new Float64Array(steps + 1);
+    this.toCome = new Float64Array(steps + 1);
+  }
+
+  of({ years, rate, dividends }: Conditions): this {
+    if (this.dividends === dividends && this.years === years && this.rate === rate) return this;
+    const step = years / this.steps;
+    setGrowths(this.growths, exp(rate * step), this.steps);
+    setToCome(this.toCome, this.growths, dividends, this.steps, step);
+    this.years = years;
+    this.rate = rate;
+    this.dividends = dividends;
     return this;
   }
 }
@@ -64,9 +95,6 @@ export function exerciseStrikes(
   if (ofSize === undefined) latest.set(steps, (ofSize = new LatestStrikes(steps)));
   return ofSize.of(sign, strike, conditions, times);
 }
-
-/** By step: growth of 1.00 from now. */
-const growths = new Float64Array(MOST_STEPS + 2);
 
 /** Times at which early exercise can be optimal: at any time, only just before (a call) and just after (a put) an ex-date, or never. */
 export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
@@ -98,19 +126,22 @@ const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend
  */
 function setExercise(
   { strikes: exercise, strikesAfter: exerciseAfter, exAt }: Omit<ExerciseStrikes, 'earliest'>,
+  payouts: LatestPayouts,
   sign: number,
   strike: number,
-  { dividends, rate, years, discount: discountAtExpiry }: Conditions,
+  conditions: Conditions,
   times: ExerciseTimes,
   steps: number,
 ): number {
-  exAt.fill(-1, 0, steps + 1);
-  exercise.fill(times === 'ANY' ? strike : sign * Infinity, 0, steps + 1);
+  const { dividends, years, discount: discountAtExpiry } = conditions;
+  exAt.fill(-1);
   let earliest = -1;
+  if (times !== 'ANY') exercise.fill(sign * Infinity);
+  else if (dividends.length === 0) exercise.fill(strike);
   if (dividends.length === 0) return earliest;
   const step = years / steps;
-  growSteps(exp(rate * step), steps);
-  if (times === 'ANY') setExerciseAnyTime(exercise, strike, dividends, steps, step);
+  const { growths, toCome: afterStep } = payouts.of(conditions);
+  if (times === 'ANY') for (let i = 0; i <= steps; i++) exercise[i] = strike - (afterStep[i] as number);
   /** Present value of the dividends after the current one. */
   let toCome = 0;
   for (let index = dividends.length - 1; index >= 0; index--) {
@@ -137,7 +168,7 @@ function setExercise(
   return earliest;
 }
 
-function growSteps(growth: number, steps: number): void {
+function setGrowths(growths: Float64Array, growth: number, steps: number): void {
   let grown = 1;
   for (let i = 0; i <= steps; i++) {
     growths[i] = grown;
@@ -145,10 +176,9 @@ function growSteps(growth: number, steps: number): void {
   }
 }
 
-/** At each step the strike less the dividends that go ex after it. */
-function setExerciseAnyTime(
-  exercise: Float64Array,
-  strike: number,
+function setToCome(
+  afterStep: Float64Array,
+  growths: Float64Array,
   dividends: readonly DiscountedDividend[],
   steps: number,
   step: number,
@@ -162,6 +192,6 @@ function setExerciseAnyTime(
       if (years <= at) break;
       toCome += amount * discount;
     }
-    exercise[i] = strike - toCome * (growths[i] as number);
+    afterStep[i] = toCome * (growths[i] as number);
   }
 }
