@@ -173,13 +173,18 @@ export class CheckpointFiles {
   }
 }
 
-/** The head of a file, whether the rest is complete or not. */
+/** Names of fields may be damaged, too. */
+const isHead = (head: Partial<Head>): head is Head =>
+  typeof head.journal === 'string' && Number.isInteger(head.simulation) && Number.isInteger(head.seq);
+
+/** The head of a file, whether the rest is complete or not; undefined when it cannot be read. */
 function headOf(path: string): Head | undefined {
   const file = openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(HEAD_BYTES);
     const [first = ''] = bytes.toString('utf8', 0, readSync(file, bytes)).split('\n');
-    return JSON.parse(first) as Head;
+    const head = JSON.parse(first) as Partial<Head>;
+    return isHead(head) ? head : undefined;
   } catch {
     return undefined;
   } finally {

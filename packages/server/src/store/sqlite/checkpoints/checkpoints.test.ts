@@ -93,6 +93,10 @@ describe('Checkpoints of the embedded store', () => {
 
   it.each([
     ['with a flipped bit in its head', (path: string) => flipBit(path, 0.01)],
+    [
+      'with a flipped bit in the name of a field of its head',
+      (path: string) => replaceIn(path, '"sim', '"rim'),
+    ],
     ['with a flipped bit in its checksum', (path: string) => flipBit(path, 0.999)],
     ['that is truncated', (path: string) => truncateSync(path, readFileSync(path).length >> 1)],
     ['that is empty', (path: string) => truncateSync(path, 0)],
@@ -217,6 +221,9 @@ function becomeAnother(path: string): void {
   if (path.endsWith('-5.jsonl')) writeFileSync(path, readFileSync(path.replace('-5.', '-4.')));
   else writeFileSync(path, readFileSync(path, 'utf8').replace('"seq":4', '"seq":5'));
 }
+
+const replaceIn = (path: string, from: string, to: string): void =>
+  writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
 
 function flipBit(path: string, where: number): void {
   const data = readFileSync(path);
