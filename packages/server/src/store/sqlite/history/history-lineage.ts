@@ -61,14 +61,17 @@ export class HistoryLineage {
     return one<SimulationRow>(this.#statements.of('SELECT * FROM simulation WHERE key = ?'), key);
   }
 
-  /** A simulation and its ancestors, each up to the start of the next one. */
+  /** A simulation and its ancestors, each up to the start of the next one. Keys ascend, so an ancestor that is no older is damage. */
   generations(simulation: number, upTo = Infinity): readonly Generation[] {
     const generations: Generation[] = [];
     for (let key: number | null = simulation, end = upTo; key !== null;) {
       generations.push({ simulation: key, upTo: end });
       const row = this.simulation(key);
+      const parent: number | null = row?.parent ?? null;
+      if (parent !== null && parent >= key)
+        throw new DamagedHistory('A simulation of the history is a fork of a later one');
       end = row?.begins ?? 0;
-      key = row?.parent ?? null;
+      key = parent;
     }
     return generations;
   }

@@ -231,6 +231,17 @@ describe('Damaged history', () => {
     expect((await store.history.order('main', 7))?.progress).toBe('{"status":"FILLED","mark":1}');
   });
 
+  it('is rebuilt if a simulation is its own ancestor', async () => {
+    const { directory, said } = await directoryWithHistory();
+    alter(directory, 'UPDATE simulation SET parent = key');
+    unseal(directory);
+    const store = await open(directory);
+    await expect(everything(store, LAST)).rejects.toThrow(StoreUnavailable);
+    await complete(store);
+    expect(await everything(store, LAST)).toEqual(said);
+    expect(notes[0]).toMatch(/a fork of a later one/);
+  });
+
   it('is rebuilt or answers correctly after any flipped bit', async () => {
     const { directory, said } = await directoryWithHistory();
     const whole = readFileSync(historyFile(directory));
