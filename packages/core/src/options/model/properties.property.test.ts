@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { conditionsAt } from './conditions.js';
+import { atSpot, conditionsAt } from './conditions.js';
 import { impliedVolatility } from './implied-volatility.js';
 import type { OptionTerms } from './option-terms.js';
 import { optionGreeks, optionValue } from './valuation.js';
@@ -45,6 +45,36 @@ it('put–call parity: a European call less the put is the discounted spot less 
       const parity = now.escrowed - strike * now.discount;
       expect(Math.abs(call - put - parity)).toBeLessThan(1e-12 * (now.spot + strike));
     }),
+  );
+});
+
+it('values of series that differ in dividends alone do not depend on which was valued before, at any price of the underlying', () => {
+  const other = conditionsAt(90, 0.123, 0.01, [{ years: 0.1, amount: 1 }]);
+  fc.assert(
+    fc.property(
+      conditions,
+      fc.array(
+        fc.record({ isPaying: fc.boolean(), move: number(0.5, 1.5), money: moneyness, sigma: volatility }),
+        { minLength: 2, maxLength: 8 },
+      ),
+      optionType,
+      ({ spot, years, rate, dividends }, asked, type) => {
+        const paying = conditionsAt(spot, years, rate, [
+          ...dividends,
+          { years: years / 2, amount: spot / 50 },
+        ]);
+        const series = conditionsAt(spot, years, rate, dividends);
+        for (const { isPaying, move, money, sigma } of asked) {
+          const option = terms({ strike: spot * money, optionType: type, style: 'AMERICAN' });
+          const moved = atSpot(isPaying ? paying : series, spot * move);
+          const value = optionValue(option, moved, sigma);
+          // A tree of other conditions leaves nothing of these behind.
+          optionValue(terms({ strike: 100, optionType: 'PUT', style: 'AMERICAN' }), other, 0.3);
+          const again = conditionsAt(moved.spot, years, rate, moved.dividends);
+          expect(optionValue(option, again, sigma)).toBe(value);
+        }
+      },
+    ),
   );
 });
 
