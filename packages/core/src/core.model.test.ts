@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calendarById } from './calendar/calendars.js';
 import { saveState } from './saved-state.js';
+import type { SavedState } from './saved-state.js';
 import { stateHash } from './state-hash.js';
 import { Adventure, adventureRules, anyAdventure, assertPlain, recovered } from './testing/adventure.js';
 import type { AdventureStep } from './testing/adventure.js';
@@ -175,17 +176,20 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         const savedAfter = a % steps.length;
         const stopsAfter = savedAfter + (b % (steps.length - savedAfter));
         const one = new Adventure(rules, { audited: false });
-        let saved = JSON.stringify(saveState(one.market.brokerage.state));
+        let saved = saveState(one.market.brokerage.state);
+        let text = JSON.stringify(saved);
         let records = 0;
         steps.slice(0, stopsAfter).forEach((step, i) => {
           one.take(step);
           if (i !== savedAfter) return;
-          saved = JSON.stringify(saveState(one.market.brokerage.state));
+          saved = saveState(one.market.brokerage.state);
+          text = JSON.stringify(saved);
           records = one.market.journal.length;
         });
         // Runs the due timers first, so that the recovery causes no new events.
         one.market.advanceMs(0);
-        const brokerage = recovered(rules, saved, one.market.journal.slice(records));
+        const behind = one.market.journal.slice(records);
+        const brokerage = recovered(rules, JSON.parse(text) as SavedState, behind);
         expect(stateHash(brokerage.state)).toBe(stateHash(one.market.brokerage.state));
 
         const other = one.continued(brokerage);
@@ -201,7 +205,12 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
           other.take(step);
         }
         expect(other.events()).toEqual(one.events(before));
-        expect(stateHash(other.market.brokerage.state)).toBe(stateHash(one.market.brokerage.state));
+        const hash = stateHash(one.market.brokerage.state);
+        expect(stateHash(other.market.brokerage.state)).toBe(hash);
+        // What a saved state shares with a brokerage neither changes.
+        recovered(rules, saved, one.market.journal.slice(records));
+        expect(JSON.stringify(saved)).toBe(text);
+        expect(stateHash(one.market.brokerage.state)).toBe(hash);
       }),
       {
         ...settings,

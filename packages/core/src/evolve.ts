@@ -854,7 +854,8 @@ function settleFuture(state: State, event: FutureSettled): void {
     position.settled = Quantity.zero;
   } else {
     const byLot = new Map(event.marked?.map(({ lotId, marked }) => [lotId, marked]));
-    for (const lot of position.lots) lot.marked = byLot.get(lot.lotId) ?? lot.cost;
+    for (const [index, lot] of position.lots.entries())
+      position.lots[index] = { ...lot, marked: byLot.get(lot.lotId) ?? lot.cost };
     position.settlementPrice = event.price;
     position.settledAt = state.now;
     // Intraday margin ends at the close (D94).

@@ -326,7 +326,7 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
     ...(portfolio.previousClose !== undefined && { previousClose: portfolio.previousClose }),
     positions: [...portfolio.positions.values()].map((position) => ({
       ...position,
-      lots: position.lots.map((lot) => ({ ...lot })),
+      lots: [...position.lots],
     })),
     obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities, paid, dividends }) => ({
       date,
@@ -444,7 +444,7 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
   };
   state.portfolios.set(saved.terms.portfolioId, portfolio);
   for (const position of saved.positions)
-    addPosition(state, portfolio, { ...position, lots: position.lots.map((lot) => ({ ...lot })) });
+    addPosition(state, portfolio, { ...position, lots: [...position.lots] });
   for (const [underlying, secured] of saved.secured) secure(portfolio, underlying, secured);
   for (const date of portfolio.obligations.keys()) scheduleSettlement(state, calendar, portfolio, date);
   for (const call of portfolio.margin.calls) scheduleCall(state, saved.terms.portfolioId, call);

@@ -4,18 +4,21 @@ import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 
-/** Shares or contracts acquired (or sold short) together. Closed first in, first out (D56). */
+/**
+ * Shares or contracts acquired (or sold short) together. Closed first in, first out (D56). A lot is replaced, never changed: copies of a
+ * state share it.
+ */
 export interface Lot {
   readonly lotId: number;
   /** Negative in a short position. */
-  quantity: Quantity;
+  readonly quantity: Quantity;
   /**
    * Amount paid for a long lot or received for a short one; for a future its notional at entry, which is not paid. Never negative. Without
    * commissions.
    */
-  cost: Money;
+  readonly cost: Money;
   /** Futures only: notional at the last daily settlement, or at a later entry. Base of the variation (D95). */
-  marked?: Money;
+  readonly marked?: Money;
   readonly openedAt: Instant;
 }
 
@@ -96,9 +99,14 @@ export function takeFromLots(lots: Lot[], closings: readonly LotClosing[]): void
   for (const { lotId, quantity, cost, marked } of closings) {
     const lot = lots[0];
     if (lot?.lotId !== lotId) throw new RangeError('lots are not closed in order');
-    lot.quantity = Quantity.ofUnits(lot.quantity < 0 ? lot.quantity + quantity : lot.quantity - quantity);
-    lot.cost = Money.subtract(lot.cost, cost);
-    if (lot.marked !== undefined) lot.marked = Money.subtract(lot.marked, marked ?? Money.zero);
-    if (lot.quantity === 0) lots.shift();
+    const left = Quantity.ofUnits(lot.quantity < 0 ? lot.quantity + quantity : lot.quantity - quantity);
+    if (left === 0) lots.shift();
+    else
+      lots[0] = {
+        ...lot,
+        quantity: left,
+        cost: Money.subtract(lot.cost, cost),
+        ...(lot.marked !== undefined && { marked: Money.subtract(lot.marked, marked ?? Money.zero) }),
+      };
   }
 }

@@ -924,10 +924,10 @@ export function assertPlain(value: unknown, path: string): void {
 /** Recovers like the engine: the saved state, then the records after it. */
 export function recovered(
   rules: Rules,
-  saved: string,
+  saved: SavedState,
   records: readonly { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[],
 ): Brokerage {
-  const brokerage = Brokerage.restore(rules, JSON.parse(saved) as SavedState);
+  const brokerage = Brokerage.restore(rules, saved);
   for (const record of records) {
     const { at, quotes, command, events } = JSON.parse(JSON.stringify(record)) as typeof record;
     brokerage.recall(quotes);

@@ -371,7 +371,7 @@ class Plan {
 
 /** A copy of a position without these closings. */
 function positionWithout(position: Position, closings: readonly LotClosing[]): Position {
-  const lots = position.lots.map((lot) => ({ ...lot }));
+  const lots = [...position.lots];
   takeFromLots(lots, closings);
   return { ...position, lots };
 }

@@ -40,8 +40,8 @@ export class Snapshots {
   readonly #store: Store;
   /** By simulation: the queue of snapshots to take. */
   readonly #taking = new Map<string, Promise<unknown>>();
-  /** Ids of removed snapshots: their rows are not written again. */
-  readonly #removed = new Set<string>();
+  /** Ids of snapshots that are being removed: their rows are not written again. */
+  readonly #removing = new Set<string>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -101,10 +101,13 @@ export class Snapshots {
 
   async #keep({ id, brokerage }: Simulation, origin: Origin, snapshot: Snapshot): Promise<void> {
     const { sequence, snapshotId } = snapshot;
-    const kept = await this.#store.checkpoints.keep(id, sequence);
+    // The removal of a snapshot also removes its checkpoint.
+    const isThere = (): boolean =>
+      !this.#removing.has(snapshotId) && this.find(id, snapshotId) !== undefined;
+    const kept = await this.#store.checkpoints.keep(id, sequence, isThere);
+    if (!isThere()) return;
     const hash = kept ?? (await this.#hashAt(id, brokerage.rules, origin, sequence));
-    if (this.#removed.has(snapshotId)) this.#letGo(id, sequence);
-    else if (this.find(id, snapshotId) !== undefined) await this.#save(id, { ...snapshot, stateHash: hash });
+    if (isThere()) await this.#save(id, { ...snapshot, stateHash: hash });
   }
 
   async #hashAt(id: string, rules: Rules, origin: Origin, sequence: number): Promise<string> {
@@ -115,9 +118,13 @@ export class Snapshots {
   /** False if there is none. */
   async remove(simulationId: string, snapshotId: string): Promise<boolean> {
     const snapshot = this.find(simulationId, snapshotId);
-    if (snapshot === undefined || this.#removed.has(snapshotId)) return false;
-    this.#removed.add(snapshotId);
-    await this.#store.registry.deleteSetting(nameOf(simulationId, snapshotId));
+    if (snapshot === undefined || this.#removing.has(snapshotId)) return false;
+    this.#removing.add(snapshotId);
+    try {
+      await this.#store.registry.deleteSetting(nameOf(simulationId, snapshotId));
+    } finally {
+      this.#removing.delete(snapshotId);
+    }
     this.#letGo(simulationId, snapshot.sequence);
     return true;
   }

@@ -64,10 +64,14 @@ export class CheckpointMaker implements Checkpoints {
     return simulation === undefined ? undefined : this.#stored.load(simulation.key, upTo);
   }
 
-  keep(simulationId: string, seq: number): Promise<string | undefined> {
+  keep(
+    simulationId: string,
+    seq: number,
+    isWanted: () => boolean = () => true,
+  ): Promise<string | undefined> {
     const kept = this.#last.then(async () => {
       const simulation = this.#find(simulationId);
-      if (isRaised(this.#stop) || simulation === undefined) return undefined;
+      if (isRaised(this.#stop) || simulation === undefined || !isWanted()) return undefined;
       const { stateHash } = await this.#do({ kind: 'keep', simulationId, seq, ...simulation });
       return stateHash;
     });

@@ -126,6 +126,21 @@ export function checkpointContract(name: string, { open, openAgain, flipBit }: C
       expect((await store.checkpoints.load(MAIN))?.seq).toBe(9);
     });
 
+    it('of a snapshot that is not wanted any more when it is its turn are not made', async () => {
+      const { store, main, portfolio } = await withCheckpoints();
+      const made = store.checkpoints.make(MAIN);
+      let isWanted = true;
+      const kept = store.checkpoints.keep(MAIN, 6, () => isWanted);
+      isWanted = false;
+      expect(await kept).toBeUndefined();
+      expect(await made).toBe(6);
+      for (let order = 0; order < 2; order++) {
+        await placeTestOrder(main, portfolio);
+        await store.checkpoints.make(MAIN);
+      }
+      expect(await store.checkpoints.load(MAIN, 6)).toBeUndefined();
+    });
+
     it('with a flipped bit are skipped: the previous one, then the records restore the same state', async () => {
       const { store, hash } = await withCheckpoints();
       await closeAll();

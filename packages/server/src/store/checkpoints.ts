@@ -31,9 +31,9 @@ export interface Checkpoints {
   make(simulationId: string, state?: SavedCheckpoint): Promise<number>;
   /**
    * Writes one of exactly this durable record, and keeps it until it is released. Resolves with the hash of the state; undefined if none
-   * can be written.
+   * can be written, or `isWanted` is false when it is its turn.
    */
-  keep(simulationId: string, seq: number): Promise<string | undefined>;
+  keep(simulationId: string, seq: number, isWanted?: () => boolean): Promise<string | undefined>;
   /** A stored checkpoint is no longer needed. */
   letGo(simulationId: string, seq: number): void;
   /** Prepares the next one gradually if one of this simulation was written recently. */

@@ -101,8 +101,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) => {
     history.forget(key);
     books.remove(key);
-    // Forks start from their ancestors' checkpoints: those go with the next start of the server after the last fork.
-    if (closing === undefined && !hasForks(statements, key)) files.remove(key);
+    // Forks start from their ancestors' checkpoints: those go with the next start of the server after the last fork. So do any that cannot
+    // be removed now.
+    if (closing === undefined && !hasForks(statements, key)) files.remove(key).catch(() => undefined);
   });
   const configOf = (id: string) => {
     const key = keys.find(id)?.key;

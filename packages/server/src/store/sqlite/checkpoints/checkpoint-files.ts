@@ -12,6 +12,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKPOINT_FORMAT, CHECKPOINTS_KEPT } from '../../checkpoints.js';
 import type { Checkpoint } from '../../checkpoints.js';
@@ -88,12 +89,14 @@ export class CheckpointFiles {
     for (const old of passing.slice(CHECKPOINTS_KEPT)) rmSync(this.#pathOf(simulation, old), { force: true });
   }
 
-  letGo(simulation: number, seq: number): void {
-    rmSync(this.#pathOf(simulation, { seq, isKept: true }), { force: true });
+  /** Does not block: freeing a large file takes milliseconds. */
+  letGo(simulation: number, seq: number): Promise<void> {
+    return rm(this.#pathOf(simulation, { seq, isKept: true }), { force: true });
   }
 
-  remove(simulation: number): void {
-    for (const file of this.#filesOf(simulation)) rmSync(this.#pathOf(simulation, file), { force: true });
+  /** Does not block either. */
+  async remove(simulation: number): Promise<void> {
+    for (const file of this.#filesOf(simulation)) await rm(this.#pathOf(simulation, file), { force: true });
   }
 
   /** Removes useless files: incomplete ones, and checkpoints of removed simulations. */

@@ -190,6 +190,26 @@ describe('Checkpoints of the embedded store', () => {
     expect(lines).toEqual(derived.filter((line) => !line.startsWith('checks ')));
   });
 
+  it('of a snapshot are deleted with it, and are not made if it is removed before', async () => {
+    const { directory, store, main } = await withCheckpoints();
+    const { simulations } = opened.at(-1)!;
+    const take = async () => (await simulations.takeSnapshot('main', TENANT))!;
+    const kept = await take();
+    await store.checkpoints.make(MAIN);
+    expect(readdirSync(folderOf(directory))).toContain('2-6.kept.jsonl');
+    await placeTestOrder(main, main.brokerage.state.portfolios.keys().next().value ?? '');
+    const making = store.checkpoints.make(MAIN);
+    const passing = await take();
+    await simulations.snapshots.remove(MAIN, passing.snapshotId);
+    expect(await simulations.snapshots.remove(MAIN, passing.snapshotId)).toBe(false);
+    await making;
+    await store.checkpoints.make(MAIN);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-6.jsonl', '2-6.kept.jsonl', '2-7.jsonl']);
+    await simulations.snapshots.remove(MAIN, kept.snapshotId);
+    await store.checkpoints.make(MAIN);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-6.jsonl', '2-7.jsonl']);
+  });
+
   it('are deleted with their simulation, even while one is written; a partial file is deleted at the start', async () => {
     const { directory, store } = await withCheckpoints();
     writeFileSync(join(folderOf(directory), '2-6.jsonl.new'), '{');

@@ -34,7 +34,8 @@ export const openPast: PastModule['openPast'] = (data, stop) => {
       try {
         return read(simulation);
       } finally {
-        database.exec('ROLLBACK');
+        // Some failures end the transaction themselves.
+        if (database.isTransaction) database.exec('ROLLBACK');
       }
     });
   };

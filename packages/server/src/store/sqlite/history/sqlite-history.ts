@@ -290,7 +290,8 @@ export class SqliteHistory implements History {
       try {
         return look(this.#queries);
       } finally {
-        this.#database.exec('ROLLBACK');
+        // Some failures end the transaction themselves.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       }
     } catch (error) {
       const trouble = historyFailureOf(error);
