@@ -21,8 +21,8 @@ const FORMAT = 7;
 /** Orders occupy some 800 bytes: a fifth of each 4 KB page would stay empty. */
 const PAGE_SIZE = 8_192;
 
-/** Some 32 MB of log, then it is copied into the database. */
-const CHECKPOINT_AFTER_PAGES = 4_096;
+/** Some 8 MB of log, then it is copied into the database. Commits of the journal wait for the disk while a longer one is synced. */
+const CHECKPOINT_AFTER_PAGES = 1_024;
 
 /**
  * Rows are in the order in which they are read and have running ordinals: a page is one range, a total is the ordinal of the last row.
