@@ -55,6 +55,40 @@ const exitsOfAScript: AdventureStep[] = [
   { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
 ];
 
+/** Options on an index wait for its opening when the server starts again, and the feed delivers an older quote. */
+const waitingForAnOpening: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  { kind: 'chains' },
+  {
+    kind: 'package',
+    portfolio: 0,
+    underlying: 'SPX',
+    strategy: 'VERTICAL_SPREAD',
+    expiration: 1,
+    strike: 0,
+    isPut: false,
+    sells: false,
+    rolls: false,
+    units: 1,
+    totals: false,
+    distance: undefined,
+    tif: 'DAY',
+  },
+  {
+    kind: 'chain',
+    underlying: 'SPX',
+    expiration: 0,
+    premium: 0,
+    spread: 0,
+    size: 0,
+    odd: 1,
+    pushed: false,
+  },
+  { kind: 'next-end', minutes: 1 },
+  { kind: 'next-end', minutes: 0 },
+  { kind: 'wait', minutes: 1440 },
+];
+
 /** An option is bought at the instant at which its series ends, beside holdings on another underlying. */
 const boughtAsItEnds: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
@@ -218,6 +252,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         examples: [
           [exitsAfterARecovery, 2, 1],
           [exitsOfAScript, 2, 4],
+          [waitingForAnOpening, 6, 0],
         ],
       },
     );

@@ -3,6 +3,7 @@ import { calendarById } from '../../src/calendar/calendars.js';
 import { Position } from '../../src/positions/position.js';
 import { auditAfterEach } from '../../src/testing/audit-after-each.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
+import { Price } from '../../src/values/price.js';
 import { Quantity } from '../../src/values/quantity.js';
 
 /** Expires on Friday 2026-01-16. */
@@ -332,6 +333,23 @@ describe('cash settlement', () => {
     m.quote('SPX', '6019', '6021');
     m.restart();
     m.advanceTo('2026-01-16', 9, 32);
+    expect(acts(m)).toEqual([]);
+    m.quote('SPX', undefined, undefined, { last: '6012.5' });
+    expect(acts(m)).toEqual([`CASH_SETTLED 1 ${spx} 1250`]);
+  });
+
+  it('an AM series that waits for its index is not settled by a quote of before the opening', () => {
+    const spx = 'SPX260116C06000000';
+    const m = new AuditedMarket({ date: '2026-01-14' });
+    m.quote('SPX', undefined, undefined, { last: '6000' });
+    const [old] = [...m.brokerage.state.books.values()].flatMap(({ quote }) => quote ?? []);
+    m.quote(spx, '40', '41');
+    const portfolio = m.openPortfolio();
+    m.place(portfolio, { symbol: spx, quantity: 1 });
+    m.advanceTo('2026-01-16', 9, 31);
+    // As from a feed after a restart of the server.
+    m.restart();
+    m.execute({ type: 'UpdateMarket', quotes: [{ ...old!, last: Price.of('6900') }], pushed: false });
     expect(acts(m)).toEqual([]);
     m.quote('SPX', undefined, undefined, { last: '6012.5' });
     expect(acts(m)).toEqual([`CASH_SETTLED 1 ${spx} 1250`]);

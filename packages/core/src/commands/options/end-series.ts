@@ -233,11 +233,24 @@ function awaitOpening(d: Decision, contract: OptionContract): void {
   else waiting.add(symbol);
 }
 
-/** Settles the series that wait for an index, at this instant, with the first trade of its new quote. */
+/**
+ * Settles the series that wait for an index, at this instant, with the first trade of its new quote. After a restart a feed may deliver a
+ * quote of before the opening, which settles none.
+ */
 export function openingSeen(d: Decision, underlying: string): void {
   const waiting = d.state.awaitingOpening.get(underlying);
-  const price = d.quote(underlying)?.last;
-  if (waiting === undefined || price === undefined) return;
-  d.state.awaitingOpening.delete(underlying);
-  endSeries(d, { series: new Map([[underlying, waiting]]), opening: new Map([[underlying, price]]) });
+  if (waiting === undefined) return;
+  const series = new Set<string>();
+  let price: Price | undefined;
+  for (const symbol of waiting) {
+    const contract = d.instrument(symbol);
+    const opening = contract?.assetClass === 'OPTION' ? openingOf(d, contract) : undefined;
+    if (opening === undefined) continue;
+    price = opening;
+    series.add(symbol);
+    waiting.delete(symbol);
+  }
+  if (waiting.size === 0) d.state.awaitingOpening.delete(underlying);
+  if (price !== undefined)
+    endSeries(d, { series: new Map([[underlying, series]]), opening: new Map([[underlying, price]]) });
 }
