@@ -102,8 +102,7 @@ export class Snapshots {
   async #keep({ id, brokerage }: Simulation, origin: Origin, snapshot: Snapshot): Promise<void> {
     const { sequence, snapshotId } = snapshot;
     // The removal of a snapshot also removes its checkpoint.
-    const isThere = (): boolean =>
-      !this.#removing.has(snapshotId) && this.find(id, snapshotId) !== undefined;
+    const isThere = (): boolean => !this.#removing.has(snapshotId) && this.find(id, snapshotId) !== undefined;
     const kept = await this.#store.checkpoints.keep(id, sequence, isThere);
     if (!isThere()) return;
     const hash = kept ?? (await this.#hashAt(id, brokerage.rules, origin, sequence));
