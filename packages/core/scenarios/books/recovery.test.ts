@@ -7,7 +7,7 @@ import { Price } from '../../src/values/price.js';
 import { Quantity } from '../../src/values/quantity.js';
 import { calendarById } from '../../src/calendar/calendars.js';
 
-/** A market, and the same one recovered from a text it saved after `first` and the records since. */
+/** A market, and the same one recovered from the state that it saved after `first` and the records since. */
 function recoveredAfter(
   first: (market: TestMarket) => void,
   then: (market: TestMarket) => void = () => undefined,
@@ -15,7 +15,7 @@ function recoveredAfter(
 ) {
   const market = new TestMarket({ rules });
   first(market);
-  const saved = JSON.stringify(saveState(market.brokerage.state));
+  const saved = saveState(market.brokerage.state);
   const records = market.journal.length;
   then(market);
   const again = new TestMarket({ rules: market.brokerage.rules });

@@ -587,6 +587,33 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
 
+  it('cannot exercise the cover of a short call for cash (D160)', () => {
+    const [short, cover] = ['XSP260116C00690000', 'XSP260116C00710000'];
+    const m = market();
+    m.quote('XSP', '700', '700');
+    m.quote(short, '12', '12.10');
+    m.quote(cover, '2', '2.10');
+    const portfolio = m.openPortfolio({ cash: 10_000 });
+    m.place(portfolio, { symbol: cover, quantity: 2 });
+    m.place(portfolio, { symbol: short, intent: 'SELL_TO_OPEN', quantity: 1 });
+    m.advanceTo('2026-01-16', 15);
+    const exercise = (count: number) =>
+      m.execute<'ExerciseOption'>({
+        type: 'ExerciseOption',
+        by: m.by,
+        portfolioId: portfolio,
+        symbol: cover!,
+        quantity: Quantity.of(count),
+      }).result;
+    expect(exercise(2)).toMatchObject({ code: 'OPTION_LEVEL', requiredLevel: 4 });
+    // As an order to sell it.
+    const sale = { symbol: cover!, intent: 'SELL_TO_CLOSE', quantity: 2 } as const;
+    expect(m.submit(portfolio, sale)).toMatchObject({ code: 'OPTION_LEVEL', requiredLevel: 4 });
+    expect(exercise(1)).toMatchObject({ quantity: Quantity.of(1), cash: 0 });
+    m.advanceTo('2026-01-16', 16);
+    expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
+  });
+
   it('cannot exercise the cover of a short that it could not fund', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 16_500 });

@@ -426,6 +426,8 @@ function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[
     for (const { terms, progress } of awaitingPrice) {
       if (!isOpening(terms.positionIntent) || isSetAside(progress) || isWorthNothing(quote, progress))
         continue;
+      // A script may fill a part at a price that takes the whole reservation; the rest gets one with its next price.
+      if (progress.scriptRun !== undefined) continue;
       const judgedBy = JSON.stringify(quote);
       if (isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)))
         leaning.set(terms.number, judgedBy);

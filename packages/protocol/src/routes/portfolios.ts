@@ -152,6 +152,7 @@ export const portfolioRoutes = table({
       'MARKET_CLOSED',
       'INSUFFICIENT_FUNDS',
       'NOT_SHORTABLE',
+      'OPTION_LEVEL',
       'ACCOUNT_FROZEN',
     ],
   },

@@ -20,7 +20,8 @@ import { exerciseRuleProblem, notRunning } from '../orders/competition-rules.js'
 import { meetCallsNow } from '../margin/meet-calls.js';
 import { portfolioToChange } from '../portfolios/portfolios.js';
 import { marginEffectHolding, fundsProblem } from '../orders/reserve.js';
-import { excludedFromExercise, securedAfter } from './secure-options.js';
+import { uncoveredRefusal } from '../orders/option-level.js';
+import { excludedFromExercise, securedAfter, securedBeyond } from './secure-options.js';
 
 type ExerciseRequest = Extract<Command, { type: 'ExerciseOption' | 'DoNotExercise' }>;
 
@@ -139,8 +140,11 @@ function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionE
     const paid = Money.max(Money.negate(act.cash), Money.zero);
     if ((paid > 0 || secured > 0) && means.cash < paid)
       return cashRefusal(Money.add(means.cash, secured), Money.add(paid, secured));
-    return undefined;
   }
+  // Cash in place of shares covers no call, and neither do delivered shares.
+  if (securedBeyond(d, portfolio, underlying, gone, act.shares).nakedCalls > 0)
+    return uncoveredRefusal(d, portfolio, contract);
+  if (means !== undefined) return undefined;
   if (act.shares === 0 && secured <= 0) return undefined;
   const instrument = d.tradable(underlying);
   const position = portfolio.positions.get(underlying);

@@ -59,6 +59,10 @@ export function optionLevelProblem(
   return required > available ? levelRefusal(available, required) : undefined;
 }
 
+/** Refusal of a request that would leave a short call without cover, which needs the highest level (D160). `contract`: on its underlying. */
+export const uncoveredRefusal = (d: Decision, portfolio: Portfolio, contract: OptionContract): Refusal =>
+  levelRefusal(levelOf(portfolio, d.broker(portfolio), [contract]), UNCOVERED);
+
 /**
  * Refusal of a broker for a portfolio's positions (D124): futures if it has none, options beyond its level, or shorts
  * whose collateral there exceeds the free cash.
