@@ -55,6 +55,17 @@ const exitsOfAScript: AdventureStep[] = [
   { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
 ];
 
+/** The feed repeats a quote that no decision has read when the reference price of a band may change again. */
+const quoteRepeatedInABand: AdventureStep[] = [
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 0, size: 0, pushed: false },
+  { kind: 'next-open', minutes: 1 },
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: 0, spread: 0, size: 0, pushed: false },
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: -200, spread: 0, size: 0, pushed: false },
+  { kind: 'quote', symbol: 'AAPL', shape: 'ask-only', move: 0, spread: 0, size: 0, pushed: false },
+  { kind: 'wait', minutes: 1 },
+  { kind: 'close', portfolio: 0 },
+];
+
 /** Options on an index wait for its opening when the server starts again, and the feed delivers an older quote. */
 const waitingForAnOpening: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
@@ -87,6 +98,44 @@ const waitingForAnOpening: AdventureStep[] = [
   { kind: 'next-end', minutes: 1 },
   { kind: 'next-end', minutes: 0 },
   { kind: 'wait', minutes: 1440 },
+];
+
+/** The long call that covers a short one is exercised for cash. */
+const exercisedCover: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  { kind: 'chains' },
+  {
+    kind: 'package',
+    portfolio: 0,
+    underlying: 'XSP',
+    strategy: 'VERTICAL_SPREAD',
+    expiration: 0,
+    strike: 3,
+    isPut: false,
+    sells: false,
+    rolls: false,
+    units: 1,
+    totals: false,
+    distance: undefined,
+    tif: 'DAY',
+  },
+  { kind: 'next-end', minutes: -1 },
+  { kind: 'exercise', portfolio: 0, contract: 3, contracts: undefined, instructs: false },
+];
+
+/** A script fills a part of an order at a price far beyond its reservation. */
+const scriptBeyondTheReservation: AdventureStep[] = [
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  { kind: 'script', script: 17, times: 1, skip: 0 },
+  { kind: 'quote', symbol: 'AAPL', shape: 'jump', move: 0, spread: 0, size: 0, pushed: false },
+  { kind: 'quote', symbol: 'AAPL', shape: 'bid-only', move: 0, spread: 0, size: 0, pushed: false },
+  {
+    ...placed,
+    type: 'TRAILING_STOP',
+    quantity: 8_000_000,
+    extended: false,
+    bracket: false,
+  },
 ];
 
 /** An option is bought at the instant at which its series ends, beside holdings on another underlying. */
@@ -184,7 +233,15 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         assertPlain(saved, 'state');
         expect(JSON.parse(JSON.stringify(saved))).toEqual(saved);
       }),
-      { ...settings, examples: [[boughtAsItEnds], [liquidatedThroughASplit]] },
+      {
+        ...settings,
+        examples: [
+          [boughtAsItEnds],
+          [exercisedCover],
+          [liquidatedThroughASplit],
+          [scriptBeyondTheReservation],
+        ],
+      },
     );
   });
 
@@ -252,6 +309,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         examples: [
           [exitsAfterARecovery, 2, 1],
           [exitsOfAScript, 2, 4],
+          [quoteRepeatedInABand, 1, 5],
           [waitingForAnOpening, 6, 0],
         ],
       },

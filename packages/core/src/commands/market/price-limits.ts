@@ -140,7 +140,8 @@ function referenceWith(
 ): Price | undefined {
   const { reference, referenceAt } = band;
   if (reference === undefined) return (band.isAfterHalt === true ? undefined : quote.open) ?? price;
-  if (referenceAt === undefined || d.at - referenceAt < REFERENCE_MS) return reference;
+  // By the time of the quote: after a restart a feed repeats an old one.
+  if (referenceAt === undefined || quote.at - referenceAt < REFERENCE_MS) return reference;
   const mean = meanOf(pricesWith(band.prices, d.at, price));
   return mean !== undefined && differsByOnePercent(mean, reference) ? mean : reference;
 }
