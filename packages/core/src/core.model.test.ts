@@ -123,6 +123,20 @@ const exercisedCover: AdventureStep[] = [
   { kind: 'exercise', portfolio: 0, contract: 3, contracts: undefined, instructs: false },
 ];
 
+/** A portfolio is reset that holds a billion shares at a price that has jumped. */
+const resetBeyondAllFigures: AdventureStep[] = [
+  { kind: 'quote', symbol: 'AAPL', shape: 'both', move: -1, spread: 0, size: 0, pushed: false },
+  { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
+  {
+    kind: 'import',
+    portfolio: 0,
+    cents: 0,
+    lots: [{ symbol: 'AAPL', quantity: 999_999_999_000_000, daysAgo: 0 }],
+  },
+  { kind: 'quote', symbol: 'AAPL', shape: 'jump', move: 1, spread: 0, size: 0, pushed: false },
+  { kind: 'reset', portfolio: 0 },
+];
+
 /** A script fills a part of an order at a price far beyond its reservation. */
 const scriptBeyondTheReservation: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
@@ -238,6 +252,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         examples: [
           [boughtAsItEnds],
           [exercisedCover],
+          [resetBeyondAllFigures],
           [liquidatedThroughASplit],
           [scriptBeyondTheReservation],
         ],

@@ -156,7 +156,7 @@ export function resetPortfolio(
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const closed = holdingsIn(portfolio, d).map(({ instrument, quantity, mark }) => ({
     symbol: instrument.symbol,
-    value: valueOf(instrument, mark, Quantity.abs(quantity)),
+    value: Money.bounded(valueOf(instrument, mark, Quantity.abs(quantity))),
   }));
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const equityBefore = worthOf(portfolio, d).totalEquity;
