@@ -602,12 +602,12 @@ describe('a portfolio that may not owe (D88)', () => {
         type: 'ExerciseOption',
         by: m.by,
         portfolioId: portfolio,
-        symbol: cover!,
+        symbol: cover,
         quantity: Quantity.of(count),
       }).result;
     expect(exercise(2)).toMatchObject({ code: 'OPTION_LEVEL', requiredLevel: 4 });
     // As an order to sell it.
-    const sale = { symbol: cover!, intent: 'SELL_TO_CLOSE', quantity: 2 } as const;
+    const sale = { symbol: cover, intent: 'SELL_TO_CLOSE', quantity: 2 } as const;
     expect(m.submit(portfolio, sale)).toMatchObject({ code: 'OPTION_LEVEL', requiredLevel: 4 });
     expect(exercise(1)).toMatchObject({ quantity: Quantity.of(1), cash: 0 });
     m.advanceTo('2026-01-16', 16);

@@ -64,11 +64,7 @@ export class CheckpointMaker implements Checkpoints {
     return simulation === undefined ? undefined : this.#stored.load(simulation.key, upTo);
   }
 
-  keep(
-    simulationId: string,
-    seq: number,
-    isWanted: () => boolean = () => true,
-  ): Promise<string | undefined> {
+  keep(simulationId: string, seq: number, isWanted: () => boolean = () => true): Promise<string | undefined> {
     const kept = this.#last.then(async () => {
       const simulation = this.#find(simulationId);
       if (isRaised(this.#stop) || simulation === undefined || !isWanted()) return undefined;
