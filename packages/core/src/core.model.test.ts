@@ -66,6 +66,38 @@ const quoteRepeatedInABand: AdventureStep[] = [
   { kind: 'close', portfolio: 0 },
 ];
 
+/** A future is bought and closed at the instant of its settlement, after it. */
+const closedAtItsSettlement: AdventureStep[] = [
+  { kind: 'open', type: 'REG_T', model: 'ideal', broker: 'default', cash: 250_000 },
+  { kind: 'chains' },
+  { kind: 'next-end', minutes: 0 },
+  {
+    kind: 'contract-order',
+    portfolio: 0,
+    contract: 40,
+    type: 'MARKET',
+    aim: 'BUY_TO_OPEN',
+    contracts: 1,
+    tif: 'DAY',
+    distance: 0,
+    latency: 0,
+    bracket: false,
+  },
+  {
+    kind: 'contract-order',
+    portfolio: 0,
+    contract: 0,
+    type: 'MARKET',
+    aim: 'close',
+    contracts: 1,
+    tif: 'DAY',
+    distance: 0,
+    latency: 0,
+    bracket: false,
+  },
+  { kind: 'wait', minutes: 1440 },
+];
+
 /** Options on an index wait for its opening when the server starts again, and the feed delivers an older quote. */
 const waitingForAnOpening: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
@@ -325,6 +357,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
           [exitsAfterARecovery, 2, 1],
           [exitsOfAScript, 2, 4],
           [quoteRepeatedInABand, 1, 5],
+          [closedAtItsSettlement, 0, 5],
           [waitingForAnOpening, 6, 0],
         ],
       },

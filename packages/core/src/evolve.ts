@@ -787,7 +787,10 @@ function bookExecution(
     takeFromLots(position.lots, closed ?? []);
   }
   noteRiskSide(portfolio, position);
-  if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
+  if (variation !== undefined) {
+    position.variation = Money.add(position.variation ?? Money.zero, variation);
+    position.closedAt = state.now;
+  }
   if (settlementDate !== undefined) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
     // A purchase was paid at once. The proceeds of a sale, less its charges, arrive at settlement.
@@ -849,6 +852,7 @@ function settleFuture(state: State, event: FutureSettled): void {
   if (position === undefined) throw new RangeError('settling a future that is not held');
   post(state, portfolio, event.entries);
   delete position.variation;
+  delete position.closedAt;
   if (event.closed !== undefined) {
     takeFromLots(position.lots, event.closed);
     position.settled = Quantity.zero;

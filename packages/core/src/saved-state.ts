@@ -53,6 +53,7 @@ interface SavedPosition {
   readonly pending: Quantity;
   readonly lots: readonly Lot[];
   readonly variation?: Money;
+  readonly closedAt?: Instant;
   readonly settlementPrice?: Price;
   readonly settledAt?: Instant;
   readonly doNotExercise?: Quantity;

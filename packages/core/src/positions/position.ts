@@ -37,6 +37,8 @@ export interface Position {
   doNotExercise?: Quantity;
   /** Futures only: profit of closed contracts since the last daily settlement, whole cents; pending until the next. */
   variation?: Money;
+  /** Time of the last of these closings. */
+  closedAt?: Instant;
   /** Futures only: price of the last daily settlement while it was held. */
   settlementPrice?: Price;
   /** Futures only: time of that settlement. */

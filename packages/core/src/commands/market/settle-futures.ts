@@ -71,11 +71,16 @@ export function settleFutures(d: Decision, due: Instant, symbols: ReadonlySet<st
   }
 }
 
-/** True when a settlement is still due: the position was held before it, and has not been marked since. */
+/**
+ * True when a settlement is still due: the position was held before it, and has not been marked since. After a recovery at the instant of
+ * a settlement, it may have been opened and closed at that instant.
+ */
 const isUnsettled = (position: Position | undefined, due: Instant): boolean =>
   position !== undefined &&
   (position.settledAt ?? -Infinity) < due &&
-  (position.lots.length === 0 || position.lots.some(({ openedAt }) => openedAt < due));
+  (position.lots.length === 0
+    ? (position.closedAt ?? -Infinity) < due
+    : position.lots.some(({ openedAt }) => openedAt < due));
 
 function settle(d: Decision, portfolio: Portfolio, position: Position, contract: FutureContract): void {
   const { symbol } = contract;
