@@ -27,6 +27,28 @@ const placed = {
   latency: 0,
   special: false,
 } as const;
+const contract = {
+  kind: 'contract-order',
+  portfolio: 0,
+  type: 'MARKET',
+  contracts: 1,
+  tif: 'DAY',
+  distance: 0,
+  latency: 0,
+  bracket: false,
+} as const;
+const spread = {
+  kind: 'package',
+  portfolio: 0,
+  strategy: 'VERTICAL_SPREAD',
+  isPut: false,
+  sells: false,
+  rolls: false,
+  units: 1,
+  totals: false,
+  distance: undefined,
+  tif: 'DAY',
+} as const;
 /** Records with their quotes sorted: live and recovered runs read them in different orders. */
 const inOrder = (journal: TestMarket['journal']) =>
   journal.map(({ quotes, ...record }) => ({
@@ -71,30 +93,8 @@ const closedAtItsSettlement: AdventureStep[] = [
   { kind: 'open', type: 'REG_T', model: 'ideal', broker: 'default', cash: 250_000 },
   { kind: 'chains' },
   { kind: 'next-end', minutes: 0 },
-  {
-    kind: 'contract-order',
-    portfolio: 0,
-    contract: 40,
-    type: 'MARKET',
-    aim: 'BUY_TO_OPEN',
-    contracts: 1,
-    tif: 'DAY',
-    distance: 0,
-    latency: 0,
-    bracket: false,
-  },
-  {
-    kind: 'contract-order',
-    portfolio: 0,
-    contract: 0,
-    type: 'MARKET',
-    aim: 'close',
-    contracts: 1,
-    tif: 'DAY',
-    distance: 0,
-    latency: 0,
-    bracket: false,
-  },
+  { ...contract, contract: 40, aim: 'BUY_TO_OPEN' },
+  { ...contract, contract: 0, aim: 'close' },
   { kind: 'wait', minutes: 1440 },
 ];
 
@@ -102,21 +102,7 @@ const closedAtItsSettlement: AdventureStep[] = [
 const waitingForAnOpening: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
   { kind: 'chains' },
-  {
-    kind: 'package',
-    portfolio: 0,
-    underlying: 'SPX',
-    strategy: 'VERTICAL_SPREAD',
-    expiration: 1,
-    strike: 0,
-    isPut: false,
-    sells: false,
-    rolls: false,
-    units: 1,
-    totals: false,
-    distance: undefined,
-    tif: 'DAY',
-  },
+  { ...spread, underlying: 'SPX', expiration: 1, strike: 0 },
   {
     kind: 'chain',
     underlying: 'SPX',
@@ -136,21 +122,7 @@ const waitingForAnOpening: AdventureStep[] = [
 const exercisedCover: AdventureStep[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
   { kind: 'chains' },
-  {
-    kind: 'package',
-    portfolio: 0,
-    underlying: 'XSP',
-    strategy: 'VERTICAL_SPREAD',
-    expiration: 0,
-    strike: 3,
-    isPut: false,
-    sells: false,
-    rolls: false,
-    units: 1,
-    totals: false,
-    distance: undefined,
-    tif: 'DAY',
-  },
+  { ...spread, underlying: 'XSP', expiration: 0, strike: 3 },
   { kind: 'next-end', minutes: -1 },
   { kind: 'exercise', portfolio: 0, contract: 3, contracts: undefined, instructs: false },
 ];
@@ -345,7 +317,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
         expect(other.events()).toEqual(one.events(before));
         const hash = stateHash(one.market.brokerage.state);
         expect(stateHash(other.market.brokerage.state)).toBe(hash);
-        // What a saved state shares with a brokerage neither changes.
+        // A saved state shares lots with brokerages: neither the one that it came from nor one that it gave changes it.
         recovered(rules, saved, one.market.journal.slice(records));
         expect(JSON.stringify(saved)).toBe(text);
         expect(stateHash(one.market.brokerage.state)).toBe(hash);

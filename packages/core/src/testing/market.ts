@@ -427,7 +427,7 @@ function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[
       if (!isOpening(terms.positionIntent) || isSetAside(progress) || isWorthNothing(quote, progress))
         continue;
       // A script may fill a part at a price that takes the whole reservation; the rest gets one with its next price.
-      if (progress.scriptRun !== undefined) continue;
+      if (progress.scriptRun !== undefined && progress.filledQuantity > 0) continue;
       const judgedBy = JSON.stringify(quote);
       if (isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)))
         leaning.set(terms.number, judgedBy);

@@ -141,7 +141,7 @@ function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionE
     if ((paid > 0 || secured > 0) && means.cash < paid)
       return cashRefusal(Money.add(means.cash, secured), Money.add(paid, secured));
   }
-  // Cash in place of shares covers no call, and neither do delivered shares.
+  // Received shares cover a call that the contracts covered; cash does not, and shares that are delivered cover none either.
   if (securedBeyond(d, portfolio, underlying, gone, act.shares).nakedCalls > 0)
     return uncoveredRefusal(d, portfolio, contract);
   if (means !== undefined) return undefined;
