@@ -1,7 +1,15 @@
 /** Webhook messages about events of a simulation (D191), and the receivers that are refused (D193). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualTimers } from '../testing/manual-timers.js';
-import { type Body, openPortfolio, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
+import {
+  type Body,
+  openPortfolio,
+  orderBody,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
 import { type ReceivedEvent, until, WebhookReceiver } from '../testing/webhook-receiver.js';
 
 const CALL = 'AAPL260116C00150000';
@@ -258,5 +266,38 @@ describe('simulations that webhooks follow', () => {
     opened.push(receiver, next);
     // The main of the tests, and the one that is followed.
     await until(async () => (await next.simulations.figures()).count === 2);
+  });
+
+  it('receive an event that was in flight at the stop after another one of its record, without a request', async () => {
+    const receiver = await WebhookReceiver.open();
+    const timers = new ManualTimers();
+    const settings = { WEBHOOK_ALLOW_PRIVATE: 'on' };
+    const app = await TestApp.open({ settings, webhookTimers: timers });
+    const client = app.as();
+    const manual = { feed: 'push', clock: 'manual', start: '2026-01-06T10:00:00-05:00' };
+    const created = await ok(client.post('/v1/simulations', manual));
+    const fork = await ok(client.post(`/v1/simulations/${created.simulationId}/forks`, {}));
+    const cells = [created, fork];
+    for (const { simulationId } of cells)
+      await ok(client.post('/v1/webhooks', { url: receiver.url, simulationId, events: ['order.*'] }));
+    // The order's acceptance and activation are one record; the receiver answers the first event only.
+    receiver.respond = ({ type }, response) => {
+      if (type === 'order.accepted') response.writeHead(204).end();
+    };
+    for (const { token } of cells) {
+      const inside = app.withToken(token);
+      await pushQuote(inside);
+      const { portfolioId } = await openPortfolio(inside);
+      await placeOrder(inside, portfolioId, { orderType: 'LIMIT', limitPrice: 1 });
+    }
+    await receiver.received(4);
+    const told = receiver.events.filter(({ type }) => type === 'order.active');
+    expect(told).toHaveLength(2);
+    const next = await app.restart({ settings, webhookTimers: timers });
+    opened.push(receiver, next);
+    receiver.answer(204);
+    await receiver.received(6);
+    const again = receiver.events.slice(4);
+    expect(again.map(({ data }) => data.id).sort()).toEqual(told.map(({ data }) => data.id).sort());
   });
 });

@@ -6,7 +6,7 @@ import type { Simulations } from '../engine/simulations.js';
 import type { Page } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
-import { endOfRecord } from '../store/stream-position.js';
+import { endOfRecord, isAfter } from '../store/stream-position.js';
 import type { StreamPosition } from '../store/stream-position.js';
 import { Together } from '../store/together.js';
 import type {
@@ -545,11 +545,11 @@ export class Webhooks {
       return;
     const known = followers.get(id);
     if (known !== undefined) return known.attach(simulation);
-    // A newer one is followed from its first record.
-    const position =
-      this.#cursors.get(keyOf(webhook.webhookId, id)) ??
-      endOfRecord(this.#deps.simulations.inheritedRecords(id));
-    const cursor = { webhookId: webhook.webhookId, simulationId: id, position };
+    const cursor = {
+      webhookId: webhook.webhookId,
+      simulationId: id,
+      position: this.#cursorOf(webhook.webhookId, id),
+    };
     this.#deps.store.webhooks.triedAfter(cursor).then(
       (tried) => {
         if (endpoint.outbox !== outbox || followers.has(id) || this.#cells.get(id)?.simulation !== simulation)
@@ -612,7 +612,14 @@ export class Webhooks {
     for (const endpoint of [...this.#endpoints.values()]) await this.#wake(endpoint);
   }
 
-  /** Opens the cells with possibly due timers or unread records. */
+  /** Position up to which an endpoint was told the events of a cell; of a cell newer than the endpoint, the position before its first record. */
+  #cursorOf(webhookId: string, id: string): StreamPosition {
+    return (
+      this.#cursors.get(keyOf(webhookId, id)) ?? endOfRecord(this.#deps.simulations.inheritedRecords(id))
+    );
+  }
+
+  /** Opens the cells with possibly due timers or unread events. A cursor can stand inside the last record. */
   async #wake({ webhook, outbox }: Endpoint): Promise<void> {
     const { simulations, store } = this.#deps;
     const { webhookId, tenantId, simulationId } = webhook;
@@ -625,8 +632,8 @@ export class Webhooks {
       if (info === undefined || this.#isClosed) continue;
       const id = storeIdOf(tenantId, info.id);
       if (this.#cells.has(id) || store.registry.simulation(id) === undefined) continue;
-      const read = this.#cursors.get(keyOf(webhookId, id))?.seq ?? 0;
-      if (info.config.clock === 'manual' && store.journal.lastSeq(id) <= read) continue;
+      const hasUnread = isAfter(endOfRecord(store.journal.lastSeq(id)), this.#cursorOf(webhookId, id));
+      if (info.config.clock === 'manual' && !hasUnread) continue;
       // The failure of one that is out of service was logged when it was found.
       await simulations.find(info.id, tenantId).catch(() => undefined);
     }
