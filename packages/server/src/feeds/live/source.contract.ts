@@ -203,12 +203,13 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       await vi.waitFor(() => expect([...source.subscribed()]).toEqual(['MSFT']), WAIT);
     });
 
-    test('a wrong key: stops, is not ready, gives the reason in one sentence, and never shows the key', async () => {
+    test('a wrong key: stops, is healthy and not ready, gives the reason in one sentence, and never shows the key', async () => {
       const client = await server({}, false);
       await vi.waitFor(async () => expect((await client.get('/v1/ready')).status).toBe(503), WAIT);
       const { body, text } = await client.get('/v1/ready');
       expect(body.feed.status).toBe('refused');
       expect(body.reasons[0]).toMatch(sourceCase.refusal);
+      expect((await client.get('/v1/health')).status).toBe(200);
       expect(text).not.toMatch(/wrong-key/);
       expect(log).not.toMatch(/wrong-key/);
       const { connections } = source.vendor;

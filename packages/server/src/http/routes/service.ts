@@ -56,6 +56,12 @@ export class Health {
     return isLive(feed) ? feedStateOf(feed.status()) : undefined;
   }
 
+  /** Conditions that keep traffic away and that a restart does not mend, so that the server is healthy. */
+  obstacles(): readonly string[] {
+    const feed = this.feed();
+    return feed?.status === 'refused' ? [`market data: ${feed.reason ?? 'the source refuses'}`] : [];
+  }
+
   /** Conditions to report that do not make the server unhealthy. */
   remarks(): readonly string[] {
     const { store, simulations, clockMs } = this.#deps;
@@ -90,8 +96,6 @@ export class Health {
   async #problem(): Promise<string | undefined> {
     const { store, simulations } = this.#deps;
     if (store.health().status !== 'ok') return 'the store does not commit';
-    const feed = this.feed();
-    if (feed?.status === 'refused') return `market data: ${feed.reason ?? 'the source refuses'}`;
     if (simulations.market.isOutOfService) return 'the market is out of service: its journal is damaged';
     const abort = new AbortController();
     const tooLate = after(PROBE_TIMEOUT_MS, 'nothing was committed within a second', {
@@ -121,7 +125,7 @@ export function serviceHandlers(
   return {
     getHealth: async () => report((await health.problems()).length === 0),
     async getReadiness() {
-      const problems = await health.problems();
+      const problems = [...(await health.problems()), ...health.obstacles()];
       return report(problems.length === 0, [...problems, ...health.remarks()], health.feed());
     },
   };
