@@ -17,6 +17,8 @@ export default tseslint.config(
       'eslint.config.js',
       'packages/dashboard/*.js',
       'packages/site/**',
+      'scripts/command.js',
+      'scripts/compile.js',
       'scripts/start.js',
       'scripts/when-changed.js',
       'packages/cli/bin/*.js',

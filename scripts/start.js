@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileWhenChanged } from './compile.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STAMP = join(root, 'node_modules/.cache/sandpit-start.json');
@@ -48,31 +49,12 @@ async function build() {
   console.log('sandpit: building; later starts do without');
   const saying = setInterval(() => console.log(`sandpit: building, ${seconds()}`), SAYS_EVERY_MS);
   try {
-    await compile();
+    await compileWhenChanged();
     await run(join(PACKAGES, 'dashboard/build-when-changed.js'));
   } finally {
     clearInterval(saying);
   }
   console.log(`sandpit: built in ${seconds()}`);
-}
-
-/** Takes the types off what changed. Whether they are right is for `npm run build` and `npm run check`, which take a hundred times as long. */
-async function compile() {
-  const { transformWithOxc } = await import('vite');
-  const options = { target: 'es2023', sourcemap: false, typescript: { onlyRemoveTypeImports: true } };
-  const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
-  for (const { path } of references) {
-    const source = join(root, path, 'src');
-    for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue;
-      const from = join(entry.parentPath, entry.name);
-      const to = join(root, path, 'dist', relative(source, from)).replace(/\.ts$/, '.js');
-      if ((statSync(to, { throwIfNoEntry: false })?.mtimeMs ?? 0) > statSync(from).mtimeMs) continue;
-      mkdirSync(dirname(to), { recursive: true });
-      const { code } = await transformWithOxc(readFileSync(from, 'utf8'), relative(root, from), options);
-      writeFileSync(to, code);
-    }
-  }
 }
 
 /** Builds the documentation site where it changed, while the server runs: until then `/docs` shows the API reference. */
