@@ -177,12 +177,12 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Halt trading in a symbol or in the whole market',
     description:
-      'No order in it fills or triggers until the halt ends; the first quote after that is an opening. A second halt of a symbol replaces the first. MWC1 and MWC2 require the symbol `*`, last 15 minutes and are for the regular session to 35 minutes before its close, once a trading day each; MWC3 lasts to the end of the extended session. A symbol that is not listed is 404 with the code UNKNOWN_SYMBOL.',
+      'No order in it fills or triggers until the halt ends; the first quote after that is an opening. A second halt of a symbol replaces the first. MWC1 and MWC2 require the symbol `*`, last 15 minutes and are for the regular session to 35 minutes before its close, once a trading day each; MWC3 lasts to the end of the extended session. A symbol that is not listed is 400 with the code UNKNOWN_SYMBOL.',
     auth: 'bearer',
     scope: 'simulate',
     body: HaltBody,
     responses: { 201: Halt },
-    errors: [404],
+    codes: ['UNKNOWN_SYMBOL'],
   },
   listHalts: {
     method: 'GET',

@@ -140,7 +140,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     // It would create a logger for each request; errors are logged in `reply.ts`.
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
-    exposeHeadRoutes: false,
+    // A HEAD request gets the head of the response to GET (D280).
+    exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestIdHeader: false,

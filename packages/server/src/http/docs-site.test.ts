@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TestApp } from '../testing/test-app.js';
 
@@ -55,6 +56,22 @@ it('assets are cached by browsers, pages are not', async () => {
   build('first');
   expect((await get('/docs/assets/app.js')).headers['cache-control']).toContain('immutable');
   expect((await get('/docs/')).headers['cache-control']).toBe('no-store');
+});
+
+it('pages and assets are compressed for clients that accept gzip', async () => {
+  build('compressible '.repeat(1000));
+  const plain = await get('/docs/');
+  expect([plain.headers['content-encoding'], plain.headers['vary']]).toEqual([undefined, 'Accept-Encoding']);
+  for (const accepted of ['gzip', 'br;q=1.0, gzip;q=0.8, *;q=0.1', 'deflate, gzip', '*']) {
+    const { headers, rawPayload } = await get('/docs/', { 'accept-encoding': accepted });
+    expect(headers, accepted).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-length': String(rawPayload.length),
+    });
+    expect(gunzipSync(rawPayload).toString()).toBe(plain.body);
+  }
+  for (const refused of ['identity', 'br', 'gzip;q=0', 'gzip; q=0.000, br', 'xgzip'])
+    expect((await get('/docs/', { 'accept-encoding': refused })).body, refused).toBe(plain.body);
 });
 
 it('a path without a page is 404: a page for browsers, JSON for programs', async () => {

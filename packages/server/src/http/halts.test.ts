@@ -105,7 +105,7 @@ describe('halts', () => {
 
   it('are refused for an unlisted symbol', async () => {
     expect((await halt({ symbol: 'NOPE', reason: 'T1' })).body).toMatchObject({
-      statusCode: 404,
+      statusCode: 400,
       error: { code: 'UNKNOWN_SYMBOL', symbol: 'NOPE' },
     });
   });

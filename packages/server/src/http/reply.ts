@@ -1,6 +1,8 @@
 /** The response path of every request, with any outcome. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
@@ -88,7 +90,7 @@ export function hangUp(request: FastifyRequest, reply: FastifyReply, status: num
   counted(request, status);
 }
 
-/** Sends a file. `headers` replace the security headers of the same names. */
+/** Sends a file, compressed if the client accepts gzip. `headers` replace the security headers of the same names. */
 export function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -98,10 +100,41 @@ export function sendFile(
 ): void {
   reply.hijack();
   const { raw } = reply;
-  const all = { ...SECURITY_HEADERS, ...headers, 'content-length': String(Buffer.byteLength(content)) };
-  raw.writeHead(status, [...flat(all), ...ownHeaders(request)]);
-  raw.end(content);
-  counted(request, status);
+  const sendBytes = (bytes: string | Uint8Array, encoding: Readonly<Record<string, string>>): void => {
+    if (raw.destroyed) return;
+    const length = String(Buffer.byteLength(bytes));
+    const all = { ...SECURITY_HEADERS, ...headers, ...encoding, 'content-length': length };
+    raw.writeHead(status, [...flat(all), ...ownHeaders(request)]);
+    raw.end(bytes);
+    counted(request, status);
+  };
+  if (Buffer.byteLength(content) < MIN_COMPRESSED_BYTES || !COMPRESSIBLE.test(headers['content-type'] ?? ''))
+    return sendBytes(content, {});
+  const vary = headers['vary'] === undefined ? 'Accept-Encoding' : `${headers['vary']}, Accept-Encoding`;
+  if (!acceptsGzip(request)) return sendBytes(content, { vary });
+  compressed(content).then(
+    (bytes) => sendBytes(bytes, { vary, 'content-encoding': 'gzip' }),
+    () => sendBytes(content, { vary }),
+  );
+}
+
+/** A smaller file fits in one packet either way. */
+const MIN_COMPRESSED_BYTES = 1400;
+const COMPRESSIBLE = /^(text\/|image\/svg|application\/json)/;
+
+const acceptsGzip = ({ headers }: FastifyRequest): boolean =>
+  /(^|[,\s])(gzip|\*)(?!\s*;\s*q=0(\.0*)?\s*(,|$))\s*(;|,|$)/i.test(headers['accept-encoding'] ?? '');
+
+const gzipped = promisify(gzip);
+/** Compressed forms of files that stay in memory. */
+const kept = new WeakMap<Uint8Array, Promise<Uint8Array>>();
+
+/** Compresses outside the main thread. */
+function compressed(content: string | Uint8Array): Promise<Uint8Array> {
+  if (typeof content === 'string') return gzipped(content);
+  let bytes = kept.get(content);
+  if (bytes === undefined) kept.set(content, (bytes = gzipped(content)));
+  return bytes;
 }
 
 /** Headers of a single request: rate limits, request id, injected fault and CORS. */

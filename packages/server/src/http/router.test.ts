@@ -56,15 +56,14 @@ const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
 
 describe('a known path with another method', () => {
   it.each([
-    ['DELETE', '/v1/orders', 'GET, POST'],
-    ['POST', '/v1/health', 'GET'],
-    ['PATCH', '/v1/accounts/portfolios/x/activities?limit=1', 'GET'],
+    ['DELETE', '/v1/orders', 'GET, HEAD, POST'],
+    ['POST', '/v1/health', 'GET, HEAD'],
+    ['PATCH', '/v1/accounts/portfolios/x/activities?limit=1', 'GET, HEAD'],
     ['GET', '/v1/auth/token', 'POST'],
-    ['PROPFIND', '/v1/health', 'GET'],
-    ['OPTIONS', '/v1/health', 'GET'],
-    ['HEAD', '/v1/health', 'GET'],
+    ['PROPFIND', '/v1/health', 'GET, HEAD'],
+    ['OPTIONS', '/v1/health', 'GET, HEAD'],
     ['GET', '/paperinvest/v1/auth/token', 'POST'],
-    ['PUT', '/openapi.json', 'GET'],
+    ['PUT', '/openapi.json', 'GET, HEAD'],
     ['GET', '/v1/accounts/portfolios', 'POST'],
     ['PATCH', '/v1/accounts/portfolios', 'POST'],
     ['PUT', '/v1/orders/batch', 'POST'],
@@ -79,12 +78,55 @@ describe('a known path with another method', () => {
       return;
     }
     expect([reply.statusCode, reply.headers.allow]).toEqual([405, allowed]);
-    if (method !== 'HEAD')
-      expect(reply.json()).toEqual({
-        statusCode: 405,
-        message: 'Method not allowed',
-        error: 'Method Not Allowed',
-      });
+    expect(reply.json()).toEqual({
+      statusCode: 405,
+      message: 'Method not allowed',
+      error: 'Method Not Allowed',
+    });
+  });
+});
+
+describe('HEAD', () => {
+  const routes = routeEntries.flatMap(([, route]) => (route.method === 'GET' ? pathsOf(route) : []));
+  const isStream = (path: string): boolean => path.includes('stream');
+  let address = '';
+  beforeAll(async () => void (address = await test.app.listen({ host: '127.0.0.1', port: 0 })));
+  const ask = async (method: string, path: string): Promise<readonly unknown[]> => {
+    const headers = { authorization: `Bearer ${owner.token ?? ''}` };
+    const response = await fetch(address + filled(path, owned), { method, headers });
+    const body = await response.text();
+    return [response.status, response.headers.get('content-type'), method === 'HEAD' ? body : ''];
+  };
+
+  it.each(routes.filter((path) => !isStream(path)))(
+    'is answered like GET, without a body: %s',
+    async (path) => {
+      expect(await ask('HEAD', path)).toEqual(await ask('GET', path));
+    },
+  );
+
+  it('ends a stream after its head', async () => {
+    const queries: Readonly<Record<string, string>> = {
+      '/v1/stream/portfolio': `?portfolioId=${owned['portfolioId'] ?? ''}`,
+      '/v1/stream/portfolios': `?portfolioId=${owned['portfolioId'] ?? ''}`,
+      '/v1/stream/quote': '?symbols=AAPL',
+      '/v1/stream/quotes': '?symbols=AAPL',
+    };
+    for (const route of routes.filter((one) => isStream(one) && !one.startsWith('/v1/competitions'))) {
+      const path = route + (queries[route] ?? '');
+      expect([path, ...(await ask('HEAD', path))]).toEqual([
+        path,
+        200,
+        'text/event-stream; charset=utf-8',
+        '',
+      ]);
+    }
+    expect(test.app.openStreams()).toBe(0);
+  });
+
+  it('is answered by the pages', async () => {
+    for (const path of ['/', '/docs/api/', '/openapi.json', '/llms.txt'])
+      expect((await ask('HEAD', path))[0], path).toBe(200);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   type Brokerage,
   type CorporateAction,
   isOrderEvent,
-  rejectionText,
   type State,
   type TradingDate,
   WHOLE_MARKET,
@@ -157,12 +156,7 @@ export const simulationHandlers: SimulationHandlers = {
         ...(until !== undefined && { until: instantOf(until, calendar) }),
         ...(lasts !== undefined && { forMs: afterDuration(now, lasts, calendar) - now }),
       },
-      ({ result }) => {
-        if (!('code' in result)) return shownHalt(result);
-        return result.code === 'UNKNOWN_SYMBOL'
-          ? refuseCoded('UNKNOWN_SYMBOL', rejectionText(result), { symbol: given }, undefined, 404)
-          : answerTo(result);
-      },
+      ({ result }) => ('code' in result ? answerTo(result) : shownHalt(result)),
     );
   },
 

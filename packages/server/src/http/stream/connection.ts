@@ -50,6 +50,10 @@ export class Connection {
       this.#state = 'closed';
       for (const listener of this.#closed) listener();
     });
+    if (request.method === 'HEAD') {
+      this.finish();
+      return;
+    }
     // Clients that lost the same server do not all reconnect at once.
     this.#send(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
   }
