@@ -63,13 +63,17 @@ describe('A scaled clock', () => {
     expect(again.clock().speed).toBe(10);
   });
 
-  it('never restarts before the last record', async () => {
+  it('never restarts before the last record, also of a cell that follows the market', async () => {
     const { main, store } = await start();
     vi.advanceTimersByTime(500);
     await openTestPortfolio(main);
     const opened = main.now();
     await crash(store);
-    expect((await start(store)).main.now()).toBe(opened);
+    const next = await start(store);
+    expect(next.main.now()).toBe(opened);
+    expect(next.simulations.market.now()).toBe(opened);
+    vi.advanceTimersByTime(100);
+    expect(next.main.now()).toBe(opened + 6000);
   });
 
   it('continues after a crash from the instant to which it was moved', async () => {

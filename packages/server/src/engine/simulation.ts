@@ -372,6 +372,18 @@ export class Simulation implements Follower {
     }
   }
 
+  /**
+   * Moves a scaled clock forward to an instant that one of its followers has reached. After a crash it continues from its last heartbeat,
+   * which the last records of a follower may be ahead of (D130).
+   */
+  async resumeFrom(reached: Instant): Promise<void> {
+    const clock = this.#clock;
+    if (this.isReplica || !(clock instanceof ScaledClock) || clock.now() >= reached) return;
+    clock.moveTo(reached);
+    this.#followers.clockChanged();
+    await this.#noteClock();
+  }
+
   /** Another node decides for it from here on. It has been closed. */
   follow(): void {
     this.#records.isFollowing = true;

@@ -1360,6 +1360,7 @@ async function openSimulation(
   const { fork } = config;
   const isBeginning = fork?.sequence === seq;
   if (config.clock === 'wall') time.check(seq > 0 ? state.now : undefined);
+  await market?.resumeFrom(state.now);
   const clockAt = isBeginning ? undefined : state.clock;
   const now = Instant.max(clockAt ?? Instant.ofMs(config.start), state.now);
   const isChanged = !sameRules(state.rules ?? origin.rules, inForce);
