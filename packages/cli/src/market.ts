@@ -1,4 +1,4 @@
-import { AnswerError, UnauthorizedError } from '@sandpit/client';
+import { AnswerError } from '@sandpit/client';
 import type { Command } from 'commander';
 import { numberOf } from './numbers.js';
 import { type Output, printFields, printRows } from './output.js';
@@ -15,7 +15,11 @@ export function addMarket(program: Command, client: Client, out: Output): void {
       const columns = ['symbol', 'bid', 'ask', 'last'];
       if (follow !== true) {
         const { quotes } = await asked.call('getQuotes', { body: { symbols } });
-        return printRows(out, quotes, columns);
+        const quoted = new Set(quotes.map(({ symbol }) => symbol));
+        const missing = symbols.filter((symbol) => !quoted.has(symbol.trim().toUpperCase()));
+        if (quotes.length > 0 || missing.length === 0) printRows(out, quotes, columns);
+        if (missing.length > 0) throw new Refused(`No quote for ${missing.join(', ')}`);
+        return;
       }
       for await (const quote of asked.quoteEvents(symbols)) {
         const { symbol, bid, ask } = quote;
@@ -75,7 +79,7 @@ export function addMarket(program: Command, client: Client, out: Output): void {
     .action(async () => {
       const asked = await client();
       const ready = await asked.call('getReadiness');
-      const { data } = await asked.call('listPortfolios', { query: { limit: 1 } }).catch(refuseToken);
+      const { data } = await asked.call('listPortfolios', { query: { limit: 1 } });
       // The clock requires the scope `simulate`; a token without it is valid for the rest.
       const clock = await asked.call('getClock').catch((error: unknown) => {
         if (error instanceof AnswerError) return undefined;
@@ -90,8 +94,4 @@ export function addMarket(program: Command, client: Client, out: Output): void {
       });
       if (ready.status !== 'ok') throw new Refused(ready.reasons.join('; '));
     });
-}
-
-function refuseToken(error: unknown): never {
-  throw error instanceof UnauthorizedError ? new Refused(error.message) : error;
 }

@@ -1,8 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 
-/** An argument that is a number. */
+/** Commas between groups of three digits, as in `1,000.50`. */
+const GROUPED = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/;
+
+/** An argument that is a number, with or without commas between groups of three digits. */
 export function numberOf(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.');
+  const plain = GROUPED.test(text.trim()) ? text.replaceAll(',', '') : text;
+  const value = Number(plain);
+  if (plain.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.');
   return value;
 }

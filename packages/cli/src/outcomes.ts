@@ -1,5 +1,6 @@
 import type { OutcomeEffect, OutcomeMatch } from '@sandpit/protocol';
 import type { Command } from 'commander';
+import { numberOf } from './numbers.js';
 import { type Output, printFields } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
@@ -7,8 +8,8 @@ import { addRuleCommands, countsOf, jsonArgument } from './rule-commands.js';
 
 interface ScriptOptions {
   readonly match: readonly string[];
-  readonly skip?: string;
-  readonly times?: string;
+  readonly skip?: number;
+  readonly times?: number;
 }
 
 export function addOutcomes(program: Command, client: Client, out: Output): void {
@@ -21,8 +22,8 @@ export function addOutcomes(program: Command, client: Client, out: Output): void
       (one: string, before: readonly string[]) => [...before, one],
       [] as readonly string[],
     )
-    .option('--skip <count>', 'orders to pass over first (default: 0)')
-    .option('--times <count>', 'orders to script, 0 = no end (default: 1)')
+    .option('--skip <count>', 'orders to pass over first (default: 0)', numberOf)
+    .option('--times <count>', 'orders to script, 0 = no end (default: 1)', numberOf)
     .addHelpText(
       'after',
       `\nExample: sandpit script '{"fill":[{"percent":30}],"rest":"hold"}' --match symbol=AAPL`,
@@ -57,7 +58,15 @@ function matchOf(given: readonly string[]): OutcomeMatch {
     const at = one.indexOf('=');
     if (at < 1) throw new Refused(`--match takes field=value, such as symbol=AAPL: ${one}`);
     const [name, value] = [one.slice(0, at), one.slice(at + 1)];
-    return [name, name === 'quantity' ? Number(value) : value];
+    return [name, name === 'quantity' ? quantityOf(value) : value];
   });
   return Object.fromEntries(fields);
+}
+
+function quantityOf(text: string): number {
+  try {
+    return numberOf(text);
+  } catch {
+    throw new Refused(`--match quantity must be a number: ${text}`);
+  }
 }

@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { spreadOf } from '@sandpit/client';
 import { sandbox, type Sandbox } from '@sandpit/client/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -430,7 +432,7 @@ describe('the command line', () => {
       const doctor = await type('doctor', { as: access.slice(2) });
       expect(json(doctor.out)).toMatchObject({ server: baseUrl, status: 'ok', credentials: 'accepted' });
       expect(await type('doctor', { as: [] })).toMatchObject({
-        code: EXIT.refused,
+        code: EXIT.unreachable,
         complaint: expect.stringContaining('does not accept this token') as unknown,
       });
     } finally {
@@ -457,7 +459,38 @@ describe('the command line', () => {
     }
   });
 
-  it('exits with 1 when refused, 2 when misused, 3 without a server', async () => {
+  it('accepts commas between groups of three digits', async () => {
+    expect((await type('buy AAPL 1,0 --limit 1')).code).toBe(EXIT.usage);
+    const bought = await type('preview buy AAPL 1,000.5 --limit 1.5');
+    expect(bought.complaint).not.toContain('Expected a number');
+    for (const line of ['fault {"status":503} --times many', 'script {"error":{}} --match quantity=some'])
+      expect((await type(line)).code, line).not.toBe(EXIT.done);
+  });
+
+  it('quote: names the symbols without a quote and exits with 1', async () => {
+    expect(await type('quote NOPE')).toEqual({
+      code: EXIT.refused,
+      out: '',
+      complaint: 'No quote for NOPE\n',
+    });
+    const mixed = await type('quote aapl NOPE');
+    expect(mixed).toMatchObject({ code: EXIT.refused, complaint: 'No quote for NOPE\n' });
+    expect(json(mixed.out)).toMatchObject([{ symbol: 'AAPL' }]);
+  });
+
+  it('ends quietly when the reader of its output has seen enough', async () => {
+    const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+    const child = spawn(process.execPath, [main, 'completion', 'bash'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    let complaint = '';
+    child.stderr.on('data', (text) => (complaint += String(text)));
+    const [code] = (await once(child, 'close')) as [number];
+    expect([code, complaint]).toEqual([0, '']);
+  });
+
+  it('exits with 1 when refused, 2 when misused, 3 without a server or valid token', async () => {
     const refused = await type('buy AAPL 1000000');
     expect(refused).toMatchObject({ code: EXIT.refused, out: '' });
     expect(refused.complaint).toMatch(
@@ -469,6 +502,8 @@ describe('the command line', () => {
     const nowhere = await type('portfolio ls', { as: ['--url', 'http://127.0.0.1:9', '--token', 'x'] });
     expect(nowhere.code).toBe(EXIT.unreachable);
     expect(nowhere.complaint).toContain('No Sandpit answers at http://127.0.0.1:9');
+    for (const line of ['portfolio ls', 'doctor'])
+      expect((await type(line, { as: [...access.slice(0, 2), '--token', 'x'] })).code).toBe(EXIT.unreachable);
   }, 20_000);
 });
 

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { AnswerError, connect, type Sandpit, SandpitError, UnreachableError } from '@sandpit/client';
+import {
+  AnswerError,
+  connect,
+  type Sandpit,
+  SandpitError,
+  UnauthorizedError,
+  UnreachableError,
+} from '@sandpit/client';
 import { Command, CommanderError } from 'commander';
 import { addAnalytics } from './analytics.js';
 import { addCompetitions } from './competitions.js';
@@ -20,7 +27,7 @@ import { addTools } from './tools.js';
 import { watch } from './watch.js';
 import { addWebhooks } from './webhooks.js';
 
-/** Exit codes: 1 refused, 2 wrong usage, 3 no server. */
+/** Exit codes: 1 refused, 2 wrong usage, 3 no server or no valid credentials. */
 export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
 
 interface ProgramOutput extends Output {
@@ -43,7 +50,8 @@ export async function run(args: readonly string[], surroundings: ProgramOutput):
     surroundings.complain(`${isJson ? jsonOf(error as Error) : textOf(error as Error)}\n`);
     // A file that cannot be read is refused as well, by the machine.
     const isRefused = error instanceof AnswerError || error instanceof Refused || syscall !== undefined;
-    return isRefused && !(error instanceof UnreachableError) ? EXIT.refused : EXIT.unreachable;
+    const isOutside = error instanceof UnreachableError || error instanceof UnauthorizedError;
+    return isRefused && !isOutside ? EXIT.refused : EXIT.unreachable;
   }
 }
 

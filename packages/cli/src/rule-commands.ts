@@ -59,9 +59,9 @@ export const countsOf = ({
   skip,
   times,
 }: {
-  readonly skip?: string;
-  readonly times?: string;
+  readonly skip?: number;
+  readonly times?: number;
 }): { skip?: number; times?: number } => ({
-  ...(skip !== undefined && { skip: Number(skip) }),
-  ...(times !== undefined && { times: Number(times) }),
+  ...(skip !== undefined && { skip }),
+  ...(times !== undefined && { times }),
 });

@@ -10,6 +10,7 @@ import type {
   StepsBody,
 } from '@sandpit/protocol';
 import type { Command } from 'commander';
+import { numberOf } from './numbers.js';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
@@ -134,11 +135,12 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     .description('Fork a simulation: a new one with everything that it had at a point (default: now).')
     .option('--snapshot <snapshotId>', 'at a snapshot')
     .option('--at <time>', 'at a simulated time')
-    .option('--sequence <number>', 'at a record of the journal')
+    .option('--sequence <number>', 'at a record of the journal', numberOf)
     .option('--name <name>', 'name of the fork')
     .option(
       '--speed <speed>',
       'simulated seconds per real second of a scaled clock (default: a manual clock)',
+      numberOf,
     )
     .option('--seed <seed>', 'seed of latencies and synthetic prices from there on')
     .option('--ttl <duration>', 'delete the fork when it was not used for so long, such as PT1H')
@@ -266,9 +268,9 @@ const seedOf = (text: string): number | string => (/^\d{1,15}$/.test(text) ? Num
 interface ForkOptions {
   readonly snapshot?: string;
   readonly at?: string;
-  readonly sequence?: string;
+  readonly sequence?: number;
   readonly name?: string;
-  readonly speed?: string;
+  readonly speed?: number;
   readonly seed?: string;
   readonly ttl?: string;
 }
@@ -278,14 +280,14 @@ function forkOf({ snapshot, at, sequence, name, speed, seed, ttl }: ForkOptions)
   const points = [
     ...(snapshot !== undefined ? [{ snapshotId: snapshot }] : []),
     ...(at !== undefined ? [{ at }] : []),
-    ...(sequence !== undefined ? [{ sequence: Number(sequence) }] : []),
+    ...(sequence !== undefined ? [{ sequence }] : []),
   ];
   const [from, ...others] = points;
   if (others.length > 0) throw new Refused('Give one of --snapshot, --at and --sequence');
   return {
     ...(name !== undefined && { name }),
     ...(from !== undefined && { from }),
-    ...(speed !== undefined && { clock: 'scaled' as const, speed: Number(speed) }),
+    ...(speed !== undefined && { clock: 'scaled' as const, speed }),
     ...(seed !== undefined && { seed: seedOf(seed) }),
     ...(ttl !== undefined && { ttl: durationOf(ttl) }),
   };

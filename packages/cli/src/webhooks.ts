@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '@sandpit/client';
 import type { BodyOf } from '@sandpit/protocol';
 import type { Command } from 'commander';
+import { numberOf } from './numbers.js';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 
@@ -71,10 +72,10 @@ export function addWebhooks(program: Command, client: Client, out: Output): void
     .description(
       'Receive events on this machine and print them, until Ctrl-C. The server must reach this machine.',
     )
-    .option('--port <port>', 'port to listen on (default: a free one)', '0')
-    .action(async ({ port, ...given }: CreateOptions & { readonly port: string }) => {
+    .option('--port <port>', 'port to listen on (default: a free one)', numberOf, 0)
+    .action(async ({ port, ...given }: CreateOptions & { readonly port: number }) => {
       const over = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
-      await listen(await client(), Number(port), given, out, over);
+      await listen(await client(), port, given, out, over);
     });
 }
 

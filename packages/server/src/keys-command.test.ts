@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
@@ -48,6 +48,17 @@ describe('npm run keys', { timeout: 60_000 }, () => {
       } finally {
         await server.end('SIGTERM');
       }
+    });
+  });
+
+  it('list and revoke make no data directory', async () => {
+    await inDirectory(async (directory) => {
+      const absent = join(directory, 'absent');
+      for (const args of ['list', 'revoke 0123456789abcdef'])
+        expect((await keys(absent, args, 1)).err).toEqual([
+          `${absent} is no data directory: it has no journal.db`,
+        ]);
+      expect(existsSync(absent)).toBe(false);
     });
   });
 

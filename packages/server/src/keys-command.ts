@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Access, type KeyInfo } from './access/access.js';
 import { executeKeyRequest, type KeyResult, type KeyRequest } from './access/key-request.js';
 import { callOperatorEndpoint } from './access/operator-endpoint.js';
-import { openStoreAlone } from './open-store.js';
+import { openExistingStore, openStoreAlone } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 import { printUsage } from './usage.js';
@@ -64,7 +64,7 @@ async function done(order: KeyRequest): Promise<KeyResult> {
   const settings = readSettings();
   let store: Awaited<ReturnType<typeof openStoreAlone>>;
   try {
-    store = await openStoreAlone(settings);
+    store = await (order.order === 'create' ? openStoreAlone : openExistingStore)(settings);
   } catch (error) {
     if ((error as Error).name !== 'StoreInUse') throw error;
     return (await callOperatorEndpoint(settings.dataDir, order)) as KeyResult;

@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { factsOf, VERSION } from './cluster-facts.js';
+import { BadSetting } from './config.js';
 import type { Settings } from './config.js';
 import { UnusableDatabase, UnusableDirectory } from './store/journal.js';
 import { projectRecord } from './store/projection.js';
 import type { PostgresStoreOptions } from './store/postgres/postgres-store.js';
 import { makePrivateDirectory } from './store/sqlite/database/private-files.js';
+import { JOURNAL_FILE } from './store/sqlite/journal/journal-schema.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
 import { recoveryUrl } from './store/worker-url.js';
@@ -48,6 +51,14 @@ export async function openStore(
 /** The store for a command, which never joins a cluster. Rejects with `StoreInUse` while a server or a node of a cluster uses the store. */
 export const openStoreAlone = (settings: Settings): Promise<Store> =>
   openStore({ ...settings, cluster: undefined });
+
+/** The same for a command about what exists: throws `BadSetting` instead of making a data directory. */
+export async function openExistingStore(settings: Settings): Promise<Store> {
+  const { databaseUrl, dataDir } = settings;
+  if (databaseUrl === undefined && !existsSync(join(dataDir, JOURNAL_FILE)))
+    throw new BadSetting(`${dataDir} is no data directory: it has no ${JOURNAL_FILE}`);
+  return openStoreAlone(settings);
+}
 
 /** The same for migrations, which continue an unfinished one. */
 export async function openAnyStore(

@@ -20,7 +20,7 @@ import { recover } from './engine/recovery.js';
 import { rulesNamed } from './engine/rules-in-force.js';
 import type { KeptConfig } from './engine/simulation-config.js';
 import { Tenants } from './engine/tenants.js';
-import { openStoreAlone } from './open-store.js';
+import { openExistingStore, openStoreAlone } from './open-store.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   });
   let store: Store;
   try {
-    store = await openStoreAlone(settings);
+    store = await (verb === 'import' ? openStoreAlone : openExistingStore)(settings);
   } catch (error) {
     if ((error as Error).name !== 'StoreInUse') throw error;
     return work.byServer(settings.dataDir);

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { calendarById } from '@sandpit/core';
-import { openStoreAlone } from './open-store.js';
+import { openExistingStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { compareQuotes } from './engine/recorded-quotes.js';
@@ -13,7 +11,6 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { projectRecord } from './store/projection.js';
 import { compareHistory } from './store/sqlite/checks/compare-history.js';
-import { JOURNAL_FILE } from './store/sqlite/journal/journal-schema.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 
@@ -34,10 +31,7 @@ async function main(): Promise<number> {
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
-  const { dataDir } = settings;
-  if (settings.databaseUrl === undefined && !existsSync(join(dataDir, JOURNAL_FILE)))
-    throw new BadSetting(`${dataDir} is no data directory: it has no ${JOURNAL_FILE}`);
-  const store = await openStoreAlone(settings);
+  const store = await openExistingStore(settings);
   try {
     let sound = true;
     for await (const { message } of store.check()) {
