@@ -84,7 +84,7 @@ export type { OrderRequest } from './orders/order-request.js';
 export { netLimitOf, unitsOf } from './orders/structure.js';
 export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
-export { commissionOf, feesOf, tradedBy } from './orders/execution.js';
+export { cashOfExecution, commissionOf, feesOf, tradedBy } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
 export type { InsufficientFunds, Refusal, ScriptedCode, ScriptedRefusal } from './orders/refusal.js';
 export { refusalText, SCRIPTED_CODES } from './orders/refusal.js';

@@ -312,6 +312,7 @@ const fill = {
   id: 'text',
   'account_id?': 'uuid',
   activity_type: 'FILL',
+  net_amount: 'decimal',
   transaction_time: 'time',
   type: 'fill|partial_fill',
   price: 'decimal',
@@ -332,10 +333,13 @@ export const otherActivities: AnswerShape = [
     date: 'date',
     created_at: 'time',
     net_amount: 'decimal',
+    currency: 'text',
+    'activity_sub_type?': 'text',
     description: 'text',
     'symbol?': 'text',
     'qty?': 'decimal',
     'price?': 'decimal',
+    'per_share_amount?': 'decimal',
     status: 'executed|correct|canceled',
   },
 ];
@@ -348,7 +352,7 @@ export const portfolioHistory: AnswerShape = {
   base_value: 'number',
   base_value_asof: 'date',
   timeframe: 'text',
-  cashflow: {},
+  cashflow: { '*': ['number'] },
 };
 
 export const announcement: AnswerShape = {

@@ -71,7 +71,7 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
         { account: 'PENDING_CASH', amount },
         { account: 'DIVIDENDS', amount: Money.negate(amount) },
       ],
-      { symbol, price: action.amountPerShare },
+      { symbol, quantity, price: action.amountPerShare },
     );
     d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });

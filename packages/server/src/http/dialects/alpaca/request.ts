@@ -1,5 +1,5 @@
 /** The fields of an Alpaca request, read as leniently as Alpaca reads them. */
-import { Instant } from '@sandpit/core';
+import { Instant, TradingDate } from '@sandpit/core';
 import type { Operations, Caller } from '../operations.js';
 import { instantOfText, numberOf } from './decimals.js';
 import { invalid } from './refusals.js';
@@ -99,11 +99,12 @@ export class Fields {
     return Instant.max(Instant.first, Instant.min(instant, Instant.last));
   }
 
-  date(name: string): string | undefined {
+  date(name: string): TradingDate | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (instantOfText(text) === undefined) throw invalid(`${name} must be a date`);
-    return text.slice(0, 10);
+    const date = TradingDate.parse(text.slice(0, 10));
+    if (date === undefined || instantOfText(text) === undefined) throw invalid(`${name} must be a date`);
+    return date;
   }
 
   /** `A,B`, or the name given several times, or an array. */
