@@ -28,7 +28,7 @@ import { isTerminal, isTransitionAllowed } from './orders/status.js';
 import type { Account } from './portfolios/account.js';
 import { noteContracts } from './portfolios/contracts-on-order.js';
 import { noteRiskSide } from './portfolios/portfolio.js';
-import type { Portfolio } from './portfolios/portfolio.js';
+import type { CloseMark, Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
 import type { Secured } from './portfolios/reservation.js';
 import { forgetDayTrades } from './positions/day-trade.js';
@@ -351,7 +351,12 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'SessionMarked':
       for (const { portfolioId, date, totalEquity, maintenanceExcess, sma } of event.points) {
         const portfolio = portfolioOf(state, portfolioId);
-        portfolio.previousClose = { date, totalEquity, maintenanceExcess };
+        portfolio.previousClose = {
+          date,
+          totalEquity,
+          maintenanceExcess,
+          ...beforeOf(portfolio.previousClose),
+        };
         if (sma !== undefined) portfolio.margin.sma = sma.balance;
         if (state.competition?.phase === 'RUNNING') noteEquity(state, totalEquity);
       }
@@ -907,6 +912,12 @@ function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, da
 /** Records settled cash that has moved before its settlement date. */
 function payAhead(obligation: Obligation, moved: Money): void {
   obligation.paid = Money.subtract(obligation.paid ?? Money.zero, moved);
+}
+
+function beforeOf(close: CloseMark | undefined): Pick<CloseMark, 'before'> {
+  if (close === undefined) return {};
+  const { date, totalEquity, maintenanceExcess } = close;
+  return { before: { date, totalEquity, maintenanceExcess } };
 }
 
 function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {

@@ -44,6 +44,8 @@ export interface CloseMark {
   readonly maintenanceExcess: Money;
   /** Cash transferred since: deposits less withdrawals; absent = none. */
   readonly transferred?: Money;
+  /** The mark before this one, in force until midnight of its date: figures of the start of that day. Absent for the first one. */
+  readonly before?: Pick<CloseMark, 'date' | 'totalEquity' | 'maintenanceExcess'>;
 }
 
 /**

@@ -1,10 +1,26 @@
 /** The account, its configuration and its keys' limits. */
+import { type CloseMark, Money, type Portfolio, type TradingDate } from '@sandpit/core';
 import { holdingsOf, ownPortfolio } from '../../routes/owned.js';
 import { wholePortfolio } from '../../translate/portfolios.js';
-import { moneyNumber } from '../../translate/numbers.js';
 import { decimal } from './decimals.js';
 import { forbidden, invalid } from './refusals.js';
 import type { AlpacaHandler } from './request.js';
+
+/** Figures at the last close before a date of New York; those of its opening or reset, if it came later. */
+function startOfDay(
+  { previousClose, terms }: Pick<Portfolio, 'previousClose' | 'terms'>,
+  today: TradingDate,
+): Omit<CloseMark, 'date'> & { readonly date: string | null } {
+  const { initialCash } = terms;
+  const close =
+    previousClose !== undefined && previousClose.date >= today ? previousClose.before : previousClose;
+  return close ?? { date: null, totalEquity: initialCash, maintenanceExcess: initialCash };
+}
+
+const DAY_TRADING_LEVERAGE = 4;
+
+const dayTradingPowerAt = ({ maintenanceExcess }: Pick<CloseMark, 'maintenanceExcess'>): Money =>
+  Money.toCents(Money.ofUnits(Math.max(maintenanceExcess, 0) * DAY_TRADING_LEVERAGE));
 
 /** The account that a key pair opens: its portfolio. */
 export const getAccount: AlpacaHandler = async (call) => {
@@ -15,18 +31,16 @@ export const getAccount: AlpacaHandler = async (call) => {
     (brokerage) => {
       const portfolio = ownPortfolio(brokerage, portfolioId);
       if (portfolio === undefined) return undefined;
-      const { previousClose, terms, account } = portfolio;
       return {
         shown: wholePortfolio(brokerage, portfolio),
-        lastEquity: moneyNumber(previousClose?.totalEquity ?? terms.initialCash),
-        balanceAsOf: previousClose?.date ?? null,
-        isFrozen: account.status === 'FROZEN',
+        close: startOfDay(portfolio, brokerage.rules.calendar.dateOf(simulation.now())),
+        isFrozen: portfolio.account.status === 'FROZEN',
       };
     },
     holdingsOf([own]),
   );
   if (seen === undefined) throw forbidden('account is closed');
-  const { shown, lastEquity, balanceAsOf, isFrozen } = seen;
+  const { shown, close, isFrozen } = seen;
   const { suspend_trade, no_shorting } = call.kept.configuration(call);
   const isMargin = shown.portfolioType === 'MARGIN';
   const cash = shown.settledCash + shown.pendingCash + shown.reservedCash - shown.marginLoan;
@@ -44,13 +58,13 @@ export const getAccount: AlpacaHandler = async (call) => {
     cash: decimal(cash),
     portfolio_value: decimal(shown.totalEquity),
     equity: decimal(shown.totalEquity),
-    last_equity: decimal(lastEquity),
+    last_equity: Money.format(close.totalEquity),
     buying_power: buyingPower,
     effective_buying_power: buyingPower,
     regt_buying_power: buyingPower,
     options_buying_power: decimal(shown.settledCash),
     non_marginable_buying_power: decimal(shown.settledCash),
-    bod_dtbp: '0',
+    bod_dtbp: isLegacy ? Money.format(dayTradingPowerAt(close)) : '0',
     // Fields of the pattern day trader rule, while it is in force.
     ...(isLegacy && {
       daytrading_buying_power: decimal(shown.dayTradeBuyingPower),
@@ -58,7 +72,9 @@ export const getAccount: AlpacaHandler = async (call) => {
     }),
     initial_margin: decimal(shown.initialMarginRequirement),
     maintenance_margin: decimal(shown.maintenanceMarginRequirement),
-    last_maintenance_margin: decimal(shown.maintenanceMarginRequirement),
+    last_maintenance_margin: Money.format(
+      Money.toCents(Money.subtract(close.totalEquity, close.maintenanceExcess)),
+    ),
     sma: decimal(shown.smaBalance),
     multiplier: isMargin ? '2' : '1',
     long_market_value: decimal(shown.longMarketValue),
@@ -69,7 +85,7 @@ export const getAccount: AlpacaHandler = async (call) => {
     pending_transfer_out: '0',
     pending_reg_taf_fees: '0',
     intraday_adjustments: '0',
-    balance_asof: balanceAsOf,
+    balance_asof: close.date,
     shorting_enabled: isMargin && !no_shorting,
     trading_blocked: isFrozen,
     transfers_blocked: isFrozen,

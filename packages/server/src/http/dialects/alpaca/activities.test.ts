@@ -36,8 +36,9 @@ const post = async (what: string, body: object = {}): Promise<Body> => {
   expect([reply.status < 300, reply.body]).toEqual([true, reply.body]);
   return reply.body;
 };
-const advance = async (by: string): Promise<void> =>
-  void expect((await owner.post('/v1/simulation/clock/advance', { by })).status).toBe(200);
+const advance = async (by: string): Promise<void> => {
+  expect((await owner.post('/v1/simulation/clock/advance', { by })).status).toBe(200);
+};
 const trade = (symbol: string, positionIntent: string, quantity: number, more: object = {}): Promise<Body> =>
   placeOrder(owner, portfolioId, {
     symbol,
@@ -84,7 +85,10 @@ async function explained(): Promise<readonly Body[]> {
 
 const typesOf = (activities: readonly Body[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const { activity_type } of activities) counts[activity_type] = (counts[activity_type] ?? 0) + 1;
+  for (const { activity_type } of activities) {
+    const type = String(activity_type);
+    counts[type] = (counts[type] ?? 0) + 1;
+  }
   return counts;
 };
 
@@ -348,7 +352,7 @@ describe('cashflow of the portfolio history', () => {
     await post('transfers', { amount: -20 });
     await advance('P1D');
     const history = async (query = '') =>
-      (await send('GET', `/v2/account/portfolio/history?period=1M${query}`)).body as Body;
+      (await send('GET', `/v2/account/portfolio/history?period=1M${query}`)).body;
     const { cashflow, timestamp } = await history();
     // Closes of the 5th and the 6th, and now.
     expect(timestamp).toHaveLength(3);

@@ -1,6 +1,7 @@
 /** Positions, and closing them. */
-import { Quantity } from '@sandpit/core';
+import { Instant, Money, Quantity, tradableOf, valueOf } from '@sandpit/core';
 import type { EquityPosition, OptionPosition } from '@sandpit/protocol';
+import { moneyNumber, moneyOf, priceOf } from '../../translate/numbers.js';
 import { optionClose, previousClose } from './bars.js';
 import { decimal } from './decimals.js';
 import { assetIdOf, isAssetId } from './alpaca-store.js';
@@ -95,9 +96,7 @@ function contractsClosing({ simulation, portfolioId }: AlpacaCall, symbol: strin
 async function shape(call: AlpacaCall, held: HeldPosition) {
   const { symbol, isOption, quantity, price, costBasis } = held;
   const lastday = (await (isOption ? optionClose : previousClose)(call, symbol)) ?? held.entryPrice;
-  const instrument = call.simulation.brokerage.instrument(symbol);
-  const units = quantity * (instrument?.assetClass === 'OPTION' ? instrument.multiplier : 1);
-  const intraday = (price - lastday) * units;
+  const { base, profit } = ofToday(call, held, lastday);
   return {
     asset_id: assetIdOf(symbol),
     symbol,
@@ -112,13 +111,37 @@ async function shape(call: AlpacaCall, held: HeldPosition) {
     cost_basis: decimal(costBasis),
     unrealized_pl: decimal(held.unrealized),
     unrealized_plpc: decimal(ratio(held.unrealized, Math.abs(costBasis))),
-    unrealized_intraday_pl: decimal(intraday),
-    unrealized_intraday_plpc: decimal(ratio(intraday, Math.abs(lastday * units))),
+    unrealized_intraday_pl: decimal(profit),
+    unrealized_intraday_plpc: decimal(ratio(profit, base)),
     current_price: decimal(price),
     lastday_price: decimal(lastday),
     change_today: decimal(ratio(price - lastday, lastday)),
   };
 }
+
+/** Profit since the last close before today, of each lot that was opened after it since its opening; and what it is measured against. */
+function ofToday(
+  { simulation, portfolioId }: AlpacaCall,
+  { symbol, marketValue }: HeldPosition,
+  lastday: number,
+): { readonly base: number; readonly profit: number } {
+  const { brokerage } = simulation;
+  const { calendar } = brokerage.rules;
+  const today = calendar.dateOf(simulation.now());
+  const closedAt = calendar.tradingDay(calendar.previousTradingDay(today))?.regularClose ?? Instant.first;
+  const close = priceOf(Math.round(lastday * PRICE_UNITS) / PRICE_UNITS);
+  const instrument = tradableOf(symbol, brokerage.instrument(symbol));
+  const lots = brokerage.state.portfolios.get(portfolioId)?.positions.get(symbol)?.lots ?? [];
+  let base = 0;
+  for (const { quantity, cost, openedAt } of lots)
+    base += openedAt >= closedAt ? Math.sign(quantity) * cost : valueOf(instrument, close, quantity);
+  return {
+    base: Math.abs(moneyNumber(Money.ofUnits(base))),
+    profit: moneyNumber(Money.ofUnits(moneyOf(marketValue) - base)),
+  };
+}
+
+const PRICE_UNITS = 1e8;
 
 const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 

@@ -147,7 +147,7 @@ it('orders, positions, options and their later states have the documented shapes
   const held = await checked('GET', '/v2/positions/:symbol', shapes.position, { of: { symbol } });
   expect([held.qty, held.qty_available]).toEqual(['3', '2']);
   expect(Number(held.unrealized_intraday_pl)).toBeCloseTo(
-    (held.current_price - held.lastday_price) * 3 * 100,
+    (held.current_price - held.avg_entry_price) * 3 * 100,
     2,
   );
   const spread = await place(
