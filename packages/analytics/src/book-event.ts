@@ -30,6 +30,13 @@ interface Happening {
   readonly key: string;
 }
 
+interface Transaction {
+  /**
+   * Names a purchase or sale for wash sales, which may consist of several events. Absent = the events of one key on one date.
+   */
+  readonly transaction?: string;
+}
+
 interface Contract {
   readonly symbol: string;
   readonly assetClass: AssetClass;
@@ -49,7 +56,7 @@ interface Charges {
  * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu. An opposite position is
  * closed first; the rest opens a lot.
  */
-export interface Traded extends Happening, Contract, Charges {
+export interface Traded extends Happening, Transaction, Contract, Charges {
   readonly type: 'TRADED';
   readonly by: ClosedBy | OpenedBy;
   readonly side: 'BUY' | 'SELL';
@@ -66,8 +73,8 @@ export interface Traded extends Happening, Contract, Charges {
   readonly acquiredDate?: string;
 }
 
-/** Contracts became shares: the contracts have no gain, their premium is in the price of the shares (D87). */
-export interface Converted extends Happening, Contract, Charges {
+/** Contracts became shares: the contracts have no gain, the premium of each lot is in the price of its shares (D87, D244). */
+export interface Converted extends Happening, Transaction, Contract, Charges {
   readonly type: 'CONVERTED';
   readonly by: 'EXERCISE' | 'ASSIGNMENT';
   /** Contracts removed, positive. */

@@ -10,9 +10,12 @@ import type {
   Traded,
 } from './book-event.js';
 import { type LotNode, SymbolLots } from './symbol-lots.js';
-import { moneyUnits, quantityUnits, shareOf, wholeShareOf } from './units.js';
+import { moneyUnits, quantityUnits, shareOf, wholeCentsOf, wholeShareOf } from './units.js';
 
-/** Order in which lots are closed: the oldest first, the newest first, or the highest cost per unit first (of equal ones the oldest). */
+/**
+ * Order in which lots are closed: the oldest first, the newest first, or the one with the smallest gain per unit first (of equal ones the
+ * oldest): the highest basis of longs, the lowest proceeds of shorts.
+ */
 export type LotMethod = 'FIFO' | 'LIFO' | 'HIFO';
 
 /** Open remainder of a lot. Amounts in units of `units.ts`. */
@@ -24,6 +27,10 @@ export interface OpenLot {
   readonly side: 'LONG' | 'SHORT';
   readonly epoch: number;
   readonly key: string;
+  /** The purchase or short sale that it belongs to, for wash sales. */
+  readonly transaction: string;
+  /** Number of the event that opened it; 0 where events have none. */
+  readonly openedIn: number;
   readonly orderId: string | undefined;
   readonly openedBy: OpenedBy;
   readonly openedAt: number;
@@ -49,6 +56,8 @@ export interface ClosedPiece {
   /** The part: its quantity, cost and charges are those of the piece; `openedQuantity` likewise. */
   readonly lot: OpenLot;
   readonly key: string;
+  /** Number of the event that closed it. */
+  readonly closedIn: number;
   readonly orderId: string | undefined;
   readonly closedBy: ClosedBy;
   readonly closedAt: number;
@@ -62,17 +71,51 @@ export interface ClosedPiece {
   readonly isUnpriced: boolean;
 }
 
-interface Closing extends Pick<ClosedPiece, 'key' | 'orderId' | 'closedBy' | 'closedAt' | 'closedDate'> {
-  readonly settlementDate: string;
+interface Closing extends Pick<
+  ClosedPiece,
+  'key' | 'orderId' | 'closedBy' | 'closedAt' | 'closedDate' | 'settlementDate'
+> {
   /** All of it, spread over the pieces by quantity; undefined = each piece at its cost. */
   readonly value: number | undefined;
   readonly commission: number;
   readonly fees: number;
+  /** Disallowed losses that come with it, as part of the basis. */
+  readonly disallowed?: number;
+}
+
+/** A purchase or sale, in units. */
+interface Trade extends Pick<
+  Traded,
+  | 'symbol'
+  | 'assetClass'
+  | 'multiplier'
+  | 'isSection1256'
+  | 'side'
+  | 'epoch'
+  | 'key'
+  | 'at'
+  | 'date'
+  | 'orderId'
+  | 'by'
+  | 'settlementDate'
+  | 'acquiredDate'
+> {
+  readonly transaction: string;
+  /** Key of the lot that it opens. */
+  readonly openKey: string;
+  readonly quantity: number;
+  readonly value: number;
+  readonly commission: number;
+  readonly fees: number;
+  /** Disallowed losses that come with it, as part of the basis. */
+  readonly disallowed: number;
 }
 
 export class LotBook {
   readonly #method: LotMethod;
   readonly #lots = new Map<string, SymbolLots>();
+  /** Number of the event that is applied. */
+  #event = 0;
 
   /** `open`: lots of a book to continue, in the order that `open` gave. */
   constructor(method: LotMethod = 'FIFO', open: Iterable<OpenLot> = []) {
@@ -90,11 +133,21 @@ export class LotBook {
     return this.#lots.get(symbol);
   }
 
-  /** Applies an event and returns the pieces that it closed. */
-  apply(event: BookEvent): readonly ClosedPiece[] {
+  /** Applies an event and returns the pieces that it closed. `number`: of the event, for methods other than FIFO and for wash sales. */
+  apply(event: BookEvent, number = 0): readonly ClosedPiece[] {
+    this.#event = number;
     switch (event.type) {
       case 'TRADED':
-        return this.#trade(event);
+        return this.#trade({
+          ...event,
+          transaction: transactionOf(event),
+          openKey: event.key,
+          quantity: quantityUnits(event.quantity),
+          value: moneyUnits(event.value),
+          commission: moneyUnits(event.commission),
+          fees: moneyUnits(event.fees),
+          disallowed: 0,
+        });
       case 'CONVERTED':
         return this.#convert(event);
       case 'RESTATED':
@@ -114,14 +167,11 @@ export class LotBook {
     this.#lots.set(symbol, lots);
   }
 
-  #trade(event: Traded): readonly ClosedPiece[] {
-    const { symbol, side, key, at, date, orderId, by } = event;
-    const quantity = quantityUnits(event.quantity);
-    const value = moneyUnits(event.value);
-    const commission = moneyUnits(event.commission);
-    const fees = moneyUnits(event.fees);
+  /** `share`: the part of an amount that belongs to the quantity that closes. */
+  #trade(trade: Trade, share = shareOf): readonly ClosedPiece[] {
+    const { symbol, side, key, at, date, orderId, by, quantity, value, commission, fees, disallowed } = trade;
     const closing = Math.min(quantity, this.#heldAgainst(symbol, side));
-    const part = (amount: number): number => shareOf(amount, closing, quantity);
+    const part = (amount: number): number => (closing === 0 ? 0 : share(amount, closing, quantity));
     const pieces =
       closing === 0
         ? []
@@ -131,43 +181,52 @@ export class LotBook {
             closedBy: by as ClosedBy,
             closedAt: at,
             closedDate: date,
-            settlementDate: event.settlementDate ?? date,
+            settlementDate: trade.settlementDate ?? date,
             value: part(value),
             commission: part(commission),
             fees: part(fees),
+            disallowed: part(disallowed),
           });
     const opened = quantity - closing;
     if (opened > 0) {
-      const rest = (amount: number): number => (closing === 0 ? amount : amount - part(amount));
+      const openedDate = trade.acquiredDate ?? date;
       // Field by field: most of the time of a long history is spent here.
       this.#add({
         symbol,
-        assetClass: event.assetClass,
-        multiplier: event.multiplier,
-        isSection1256: event.isSection1256 ?? false,
+        assetClass: trade.assetClass,
+        multiplier: trade.multiplier,
+        isSection1256: trade.isSection1256 ?? false,
         side: side === 'BUY' ? 'LONG' : 'SHORT',
-        epoch: event.epoch,
-        key,
+        epoch: trade.epoch,
+        key: trade.openKey,
+        transaction: trade.transaction,
+        openedIn: this.#event,
         orderId,
         openedBy: by as OpenedBy,
         openedAt: at,
-        openedDate: event.acquiredDate ?? date,
+        openedDate,
         openedQuantity: opened,
         quantity: opened,
-        cost: rest(value),
-        commission: rest(commission),
-        fees: rest(fees),
-        holdingFrom: event.acquiredDate ?? date,
-        disallowed: 0,
+        cost: value - part(value),
+        commission: commission - part(commission),
+        fees: fees - part(fees),
+        holdingFrom: openedDate,
+        disallowed: disallowed - part(disallowed),
         isReplacement: false,
       });
     }
     return pieces;
   }
 
+  /**
+   * Each lot of the contracts gives its premium to its own shares (D244), in the order in which the lots were opened: the premium of a long
+   * option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round. A premium beyond the strike
+   * makes the amount negative. Disallowed losses in a long option are part of its premium; those in a short one go into the basis.
+   */
   #convert(event: Converted): readonly ClosedPiece[] {
-    const { symbol, key, at, date, by, shares } = event;
-    const contracts = this.#close(symbol, quantityUnits(event.quantity), {
+    const { symbol, key, at, date, epoch, by, shares } = event;
+    const contracts = quantityUnits(event.quantity);
+    const pieces = this.#close(symbol, contracts, {
       key,
       orderId: undefined,
       closedBy: by,
@@ -178,34 +237,51 @@ export class LotBook {
       commission: moneyUnits(event.commission),
       fees: moneyUnits(event.fees),
     });
-    const premium = contracts.reduce(
-      (total, { lot }) =>
-        total + (lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.disallowed - lot.cost),
-      0,
-    );
+    const moved: ClosedPiece[] = [];
+    const quantity = quantityUnits(shares.quantity);
     const cash = moneyUnits(shares.cash);
-    // The premium of a long option raises the cost of its shares, or lowers their proceeds; that of a short option the other way round.
-    // Disallowed losses in the basis of the option go with it. A premium beyond the strike makes the amount negative.
-    const value = shares.side === 'BUY' ? cash + premium : cash - premium;
-    const moved = this.#trade({
-      type: 'TRADED',
-      at,
-      date,
-      epoch: event.epoch,
-      key,
-      symbol: shares.symbol,
-      assetClass: 'EQUITY',
-      multiplier: 1,
-      by,
-      side: shares.side,
-      quantity: shares.quantity,
-      price: value / 10_000 / shares.quantity,
-      value: value / 10_000,
-      commission: 0,
-      fees: 0,
-      ...(shares.settlementDate !== undefined && { settlementDate: shares.settlementDate }),
-    });
-    return [...contracts, ...moved];
+    let [sharesLeft, cashLeft] = [quantity, cash];
+    for (const [index, { lot }] of this.#inOrderOfOpening(pieces).entries()) {
+      const isLast = index === pieces.length - 1;
+      const size = isLast ? sharesLeft : wholeShareOf(quantity, lot.quantity, contracts);
+      const paid = isLast ? cashLeft : wholeCentsOf(cash, lot.quantity, contracts);
+      sharesLeft -= size;
+      cashLeft -= paid;
+      const isLong = lot.side === 'LONG';
+      const premium = isLong ? lot.cost + lot.disallowed : -lot.cost;
+      const trade: Trade = {
+        at,
+        date,
+        epoch,
+        key,
+        transaction: transactionOf(event),
+        openKey: `${key} ${lot.key}`,
+        symbol: shares.symbol,
+        assetClass: 'EQUITY',
+        multiplier: 1,
+        by,
+        side: shares.side,
+        quantity: size,
+        value: shares.side === 'BUY' ? paid + premium : paid - premium,
+        commission: 0,
+        fees: 0,
+        disallowed: isLong ? 0 : lot.disallowed,
+        ...(shares.settlementDate !== undefined && { settlementDate: shares.settlementDate }),
+      };
+      for (const piece of this.#trade(trade, wholeCentsOf)) moved.push(piece);
+    }
+    return [...pieces, ...moved];
+  }
+
+  #inOrderOfOpening(pieces: readonly ClosedPiece[]): readonly ClosedPiece[] {
+    switch (this.#method) {
+      case 'FIFO':
+        return pieces;
+      case 'LIFO':
+        return pieces.toReversed();
+      case 'HIFO':
+        return pieces.toSorted((a, b) => a.lot.openedIn - b.lot.openedIn);
+    }
   }
 
   #restate({ symbol, numerator, denominator, to = symbol, multiplier }: Restated): void {
@@ -258,7 +334,7 @@ export class LotBook {
     const pieces: ClosedPiece[] = [];
     if (lots === undefined) return pieces;
     let left = quantity;
-    let { value, commission, fees } = closing;
+    let { value, commission, fees, disallowed = 0 } = closing;
     while (left > 0) {
       // The fraction remains from the last lot, as in the books.
       const node = closing.closedBy === 'CASH_IN_LIEU' ? lots.last : this.#nextOf(lots);
@@ -267,14 +343,16 @@ export class LotBook {
       const taken = Math.min(left, lot.quantity);
       const piece = taken === lot.quantity ? lot : partOf(lot, taken);
       const share = (amount: number): number => shareOf(amount, taken, left);
+      const more = share(disallowed);
       pieces.push({
         key: closing.key,
+        closedIn: this.#event,
         orderId: closing.orderId,
         closedBy: closing.closedBy,
         closedAt: closing.closedAt,
         closedDate: closing.closedDate,
         settlementDate: closing.settlementDate,
-        lot: piece,
+        lot: more === 0 ? piece : { ...piece, disallowed: piece.disallowed + more },
         value: value === undefined ? piece.cost : share(value),
         commission: share(commission),
         fees: share(fees),
@@ -283,6 +361,7 @@ export class LotBook {
       if (value !== undefined) value -= share(value);
       commission -= share(commission);
       fees -= share(fees);
+      disallowed -= more;
       left -= taken;
       if (taken < lot.quantity) lots.revise(node, without(lot, piece));
       else lots.remove(node);
@@ -298,10 +377,14 @@ export class LotBook {
       case 'LIFO':
         return lots.last;
       case 'HIFO':
-        return lots.dearest;
+        return lots.leastGain;
     }
   }
 }
+
+/** Transaction of a trade or of contracts that became shares. */
+export const transactionOf = ({ transaction, key, date }: Traded | Converted): string =>
+  transaction ?? `${key} ${date}`;
 
 /** A part of a lot, with its share of cost and charges. */
 export function partOf(lot: OpenLot, quantity: number): OpenLot {

@@ -4,6 +4,7 @@ import type { OpenLot } from './lot-book.js';
 /** A lot among the open lots of its symbol. */
 export interface LotNode {
   readonly lot: OpenLot;
+  readonly previous: LotNode | undefined;
   readonly next: LotNode | undefined;
 }
 
@@ -19,7 +20,7 @@ interface Node extends LotNode {
 
 /**
  * The open lots of one symbol, all of one side, oldest first. A linked list: any lot can be closed or split without moving the others. A
- * heap, built on first use, finds the lot of the highest cost.
+ * heap, built on first use, finds the lot with the smallest gain.
  */
 export class SymbolLots {
   #first: Node | undefined;
@@ -29,7 +30,7 @@ export class SymbolLots {
   #quantity = 0;
   /** The last of the lots at the beginning that are settled. */
   #settled: Node | undefined;
-  #byCost: CostHeap | undefined;
+  #byGain: GainHeap | undefined;
 
   get first(): LotNode | undefined {
     return this.#first;
@@ -49,13 +50,16 @@ export class SymbolLots {
     return this.#settled === undefined ? this.#first : this.#settled.next;
   }
 
-  /** The lot of the highest adjusted basis a unit, opening charges included; of equal ones the oldest. */
-  get dearest(): LotNode | undefined {
-    if (this.#byCost === undefined || this.#byCost.size > 2 * this.#count + 64) {
-      this.#byCost = new CostHeap();
-      for (let node = this.#first; node !== undefined; node = node.next) this.#byCost.push(node);
+  /**
+   * The lot of the smallest gain a unit, opening charges included; of equal ones the oldest. Of longs that of the highest adjusted basis, of
+   * shorts that of the lowest proceeds less the disallowed losses carried.
+   */
+  get leastGain(): LotNode | undefined {
+    if (this.#byGain === undefined || this.#byGain.size > 2 * this.#count + 64) {
+      this.#byGain = new GainHeap();
+      for (let node = this.#first; node !== undefined; node = node.next) this.#byGain.push(node);
     }
-    return this.#byCost.peek();
+    return this.#byGain.peek();
   }
 
   *[Symbol.iterator](): Generator<OpenLot, void, undefined> {
@@ -84,7 +88,7 @@ export class SymbolLots {
     const revised = node as Node;
     this.#quantity += first.quantity - revised.lot.quantity;
     revised.lot = first;
-    this.#byCost?.push(revised);
+    this.#byGain?.push(revised);
     if (rest !== undefined) this.#insert(rest, revised, revised.place, revised.part + 1);
   }
 
@@ -102,7 +106,7 @@ export class SymbolLots {
     else next.previous = node;
     this.#count += 1;
     this.#quantity += lot.quantity;
-    this.#byCost?.push(node);
+    this.#byGain?.push(node);
   }
 }
 
@@ -114,7 +118,7 @@ interface Entry {
 }
 
 /** Lots by their cost a unit, the highest first. Entries out of date are skipped. */
-class CostHeap {
+class GainHeap {
   readonly #entries: Entry[] = [];
 
   get size(): number {
@@ -171,6 +175,6 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.node.place === b.node.place ? a.node.part < b.node.part : a.node.place < b.node.place;
 }
 
-/** Adjusted basis of a unit, opening charges in it. */
+/** Amount by which a unit lowers the gain of closing it: the adjusted basis of a long, the negative proceeds of a short. */
 const costPerUnit = ({ side, cost, commission, fees, disallowed, quantity }: OpenLot): number =>
-  ((side === 'LONG' ? cost + commission + fees : cost - commission - fees) + disallowed) / quantity;
+  ((side === 'LONG' ? cost : -cost) + commission + fees + disallowed) / quantity;

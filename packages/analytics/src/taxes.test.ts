@@ -182,7 +182,15 @@ describe('wash sales', () => {
 
   it.each([
     ['long', 'BUY', 'SELL', 'EXERCISE', 4, 1, { side: 'LONG', costBasis: 10_700 }],
-    ['short', 'SELL', 'BUY', 'ASSIGNMENT', 1, 4, { side: 'SHORT', costBasis: 9_800 }],
+    [
+      'short',
+      'SELL',
+      'BUY',
+      'ASSIGNMENT',
+      1,
+      4,
+      { side: 'SHORT', costBasis: 10_100, washSaleDisallowed: 300 },
+    ],
   ] as const)(
     'a disallowed loss in a %s call is in the basis of the shares that it becomes',
     (_, open, close, by, first, last, shares) => {
@@ -234,7 +242,9 @@ describe('wash sales', () => {
           const total = (amounts: readonly number[]): number => amounts.reduce((sum, one) => sum + one, 0);
           const cash = total(events.map(({ side, value }) => units(side === 'SELL' ? value : -value)));
           const basis = total(
-            lots.map(({ side, costBasis }) => (side === 'LONG' ? units(costBasis) : -units(costBasis))),
+            lots.map(({ side, costBasis, washSaleDisallowed }) =>
+              side === 'LONG' ? units(costBasis) : units(washSaleDisallowed) - units(costBasis),
+            ),
           );
           expect(total(gains.map(({ gain }) => units(gain)))).toBe(cash + basis);
         },

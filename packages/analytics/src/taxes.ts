@@ -3,10 +3,18 @@
  * contracts marked at the end of each year. Sources: IRS Publication 550; 26 CFR 1.1091-1 and 1.1091-2; 26 U.S.C. 1222, 1233, 1256.
  * Straddles, other portfolios, and options as a replacement of stock are not considered. Not tax advice.
  */
-import type { BookEvent, Restated } from './book-event.js';
+import type { BookEvent, Converted, Restated, Traded } from './book-event.js';
 import { addDays, daysBetween, nextYear } from './dates.js';
-import { type ClosedPiece, LotBook, type LotMethod, type OpenLot, partOf, without } from './lot-book.js';
-import type { SymbolLots } from './symbol-lots.js';
+import {
+  type ClosedPiece,
+  LotBook,
+  type LotMethod,
+  type OpenLot,
+  partOf,
+  transactionOf,
+  without,
+} from './lot-book.js';
+import type { LotNode, SymbolLots } from './symbol-lots.js';
 import { dollars, moneyUnits, quantityOf, shareOf } from './units.js';
 
 /** Days before and after a sale at a loss in which a purchase replaces the shares sold. */
@@ -43,9 +51,9 @@ export interface TaxLot {
   readonly quantity: number;
   readonly acquiredAt: string;
   readonly holdingFrom: string;
-  /** For a short: proceeds of the sale. */
+  /** Disallowed losses in it; for a short the proceeds of the sale, as confirmed. */
   readonly costBasis: number;
-  /** Disallowed losses in the basis. */
+  /** Disallowed losses in the basis; for a short those that raise the basis of the cover. */
   readonly washSaleDisallowed: number;
   readonly orderIds: readonly string[];
 }
@@ -67,12 +75,24 @@ export interface YearEnd {
   readonly marks: Readonly<Record<string, number>>;
 }
 
+/** A split of a symbol, which also restates losses of positions that are gone. */
+export interface TaxSplit {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly symbol: string;
+  /** Each old share is `numerator / denominator` new ones. */
+  readonly numerator: number;
+  readonly denominator: number;
+}
+
 export interface TaxInput {
-  /** Events of one epoch, in order of time. */
+  /** Events of one epoch, in order of time. Iterated twice. */
   readonly events: Iterable<BookEvent>;
   readonly method: LotMethod;
   /** In order of time. */
   readonly yearEnds: readonly YearEnd[];
+  /** In order of time; those of positions that are held are among the events, too. */
+  readonly splits?: readonly TaxSplit[];
   /** False in retirement accounts, which have no adjustments. */
   readonly washSales: boolean;
 }
@@ -100,26 +120,51 @@ interface OpenLoss {
   loss: number;
 }
 
-/** Open losses of one symbol and side, in order of sale. */
+/** Open losses of one symbol and side. */
 interface OpenLosses {
-  /** Losses of the present event: no lot has been checked for them. */
-  fresh: OpenLoss[];
-  /** Losses that no lot from before their event can absorb. */
+  /** Losses of sales that continue, by sale: no lot has been checked for them. */
+  readonly fresh: Map<string, OpenLoss[]>;
+  /** Losses that no lot from before the end of their sale can absorb, in order of sale. */
   waiting: OpenLoss[];
   /** Place of the first one in `waiting` that still counts. */
   first: number;
 }
 
-export function taxBooksOf({ events, method, yearEnds, washSales }: TaxInput): TaxBooks {
-  const books = new TaxLedger(method, washSales);
+/** Computes the tax books of an epoch by a lot method. */
+export function taxBooksOf({ events, method, yearEnds, splits = [], washSales }: TaxInput): TaxBooks {
+  const books = new TaxLedger(method, washSales, washSales ? lastEvents(events) : new Map());
   let next = 0;
+  let nextSplit = 0;
   for (const event of events) {
     for (let end = yearEnds[next]; end !== undefined && end.at < event.at; end = yearEnds[(next += 1)])
       books.markYearEnd(end);
+    for (
+      let split = splits[nextSplit];
+      split !== undefined && split.at <= event.at;
+      split = splits[nextSplit]
+    ) {
+      books.split(split);
+      nextSplit += 1;
+    }
     books.apply(event);
   }
   for (const end of yearEnds.slice(next)) books.markYearEnd(end);
   return books.result();
+}
+
+/** Numbers of the last events of each sale that has several, counted from 1. */
+function lastEvents(events: Iterable<BookEvent>): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  const seen = new Set<string>();
+  let number = 0;
+  for (const event of events) {
+    number += 1;
+    if (event.type !== 'TRADED' && event.type !== 'CONVERTED') continue;
+    const name = saleOf(event);
+    if (seen.has(name)) last.set(name, number);
+    else seen.add(name);
+  }
+  return last;
 }
 
 /** Totals of Section 1256 contracts, and how their gain is taxed: lines 8 and 9 of Form 6781. */
@@ -161,26 +206,44 @@ export function gainTotals(gains: readonly RealizedGain[]): TotalsByTerm {
   };
 }
 
+/** The symbol that an event moves at a price. */
+const movedSymbol = (event: Traded | Converted): string =>
+  event.type === 'TRADED' ? event.symbol : event.shares.symbol;
+
+/** Names the sale of a symbol that an event belongs to. */
+const saleOf = (event: Traded | Converted): string => `${movedSymbol(event)} ${transactionOf(event)}`;
+
 class TaxLedger {
   readonly #book: LotBook;
   readonly #washSales: boolean;
+  readonly #lastEvents: ReadonlyMap<string, number>;
   readonly #sales: Sale[] = [];
   /** By symbol and side. */
   readonly #losses = new Map<string, OpenLosses>();
+  /** Events applied. */
+  #events = 0;
 
-  constructor(method: LotMethod, washSales: boolean) {
+  constructor(method: LotMethod, washSales: boolean, lastEvents: ReadonlyMap<string, number>) {
     this.#book = new LotBook(method);
     this.#washSales = washSales;
+    this.#lastEvents = lastEvents;
   }
 
   apply(event: BookEvent): void {
-    const pieces = this.#book.apply(withChargesInValue(event));
+    this.#events += 1;
+    const pieces = this.#book.apply(withChargesInValue(event), this.#events);
     if (event.type === 'RESTATED') this.#restateLosses(event);
-    // A reset has no taxable gain.
-    if (event.type !== 'DISCARDED') for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
+    if (event.type === 'RESTATED' || event.type === 'DISCARDED') return;
+    const sale = saleOf(event);
+    for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece, sale);
     if (!this.#washSales) return;
-    if (event.type === 'TRADED') this.#replace(event.symbol, event);
-    if (event.type === 'CONVERTED') this.#replace(event.shares.symbol, event);
+    const isLast = (this.#lastEvents.get(sale) ?? this.#events) === this.#events;
+    this.#replace(movedSymbol(event), event.date, isLast ? sale : undefined);
+  }
+
+  /** Restates the losses of a symbol that is not held; one that is held has an event of its own. */
+  split(split: TaxSplit): void {
+    if (this.#book.lotsOf(split.symbol) === undefined) this.#restateLosses(split);
   }
 
   /** Treats each Section 1256 contract as sold at its mark, which is its new basis. */
@@ -191,19 +254,23 @@ class TaxLedger {
       if (mark === undefined) continue;
       this.#book.replace(symbol, (lot) => {
         const value = moneyUnits(mark * quantityOf(lot.quantity) * lot.multiplier);
-        this.#sell({
-          lot,
-          key: `year-end ${date}`,
-          orderId: undefined,
-          closedBy: 'SETTLEMENT',
-          closedAt: at,
-          closedDate: date,
-          settlementDate: date,
-          value,
-          commission: 0,
-          fees: 0,
-          isUnpriced: false,
-        });
+        this.#sell(
+          {
+            lot,
+            key: `year-end ${date}`,
+            closedIn: this.#events,
+            orderId: undefined,
+            closedBy: 'SETTLEMENT',
+            closedAt: at,
+            closedDate: date,
+            settlementDate: date,
+            value,
+            commission: 0,
+            fees: 0,
+            isUnpriced: false,
+          },
+          '',
+        );
         return { ...lot, cost: value, openedDate: date, holdingFrom: date };
       });
     }
@@ -218,73 +285,95 @@ class TaxLedger {
         quantity: quantityOf(lot.quantity),
         acquiredAt: lot.openedDate,
         holdingFrom: lot.holdingFrom,
-        // A disallowed loss reduces the proceeds of a short sale, so that covering it gains less.
-        costBasis: dollars(lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.cost - lot.disallowed),
+        costBasis: dollars(lot.side === 'LONG' ? lot.cost + lot.disallowed : lot.cost),
         washSaleDisallowed: dollars(lot.disallowed),
         orderIds: lot.orderId === undefined ? [] : [lot.orderId],
       })),
     };
   }
 
-  #sell(piece: ClosedPiece): void {
+  #sell(piece: ClosedPiece, name: string): void {
     const { lot, value } = piece;
     const [proceeds, basis] = lot.side === 'LONG' ? [value, lot.cost] : [lot.cost, value];
     const sale: Sale = { piece, proceeds, basis: basis + lot.disallowed, disallowed: 0 };
     this.#sales.push(sale);
     const loss = sale.basis - proceeds;
     if (!this.#washSales || loss <= 0 || lot.isSection1256) return;
+    const { fresh } = this.#lossesOf(lot.symbol, lot.side);
+    const losses = fresh.get(name);
     const open: OpenLoss = { sale, quantity: lot.quantity, loss };
-    this.#lossesOf(lot.symbol, lot.side).fresh.push(open);
+    if (losses === undefined) fresh.set(name, [open]);
+    else losses.push(open);
   }
 
   #lossesOf(symbol: string, side: OpenLot['side']): OpenLosses {
     const name = lossName(symbol, side);
-    const found = this.#losses.get(name) ?? { fresh: [], waiting: [], first: 0 };
+    const found = this.#losses.get(name) ?? { fresh: new Map<string, OpenLoss[]>(), waiting: [], first: 0 };
     this.#losses.set(name, found);
     return found;
   }
 
   /**
-   * Assigns open losses of a symbol to lots opened within 30 days, earliest loss and earliest lot first. An event adds losses or a lot: all
-   * other pairs were checked before.
+   * Assigns open losses of a symbol to lots opened within 30 days, earliest loss and earliest lot first: earlier losses to the lots of the
+   * present event, then those of a sale that ends with it to all lots. All other pairs were checked before.
    */
-  #replace(symbol: string, { key, date }: Pick<BookEvent, 'key' | 'date'>): void {
+  #replace(symbol: string, date: string, ended: string | undefined): void {
     for (const side of SIDES) {
       const losses = this.#losses.get(lossName(symbol, side));
       if (losses === undefined) continue;
       const lots = this.#book.lotsOf(symbol);
-      if (lots?.first?.lot.side === side) {
-        offerLatest(lots, key, losses);
-        for (const open of losses.fresh) offerAll(lots, open);
+      const candidates = lots?.first?.lot.side === side ? lots : undefined;
+      if (candidates !== undefined) offerNewest(candidates, this.#events, losses);
+      const fresh = ended === undefined ? undefined : losses.fresh.get(ended);
+      if (ended !== undefined && fresh !== undefined) {
+        losses.fresh.delete(ended);
+        for (const open of fresh) {
+          if (candidates !== undefined) offerAll(candidates, open);
+          losses.waiting.push(open);
+        }
       }
-      for (const open of losses.fresh) losses.waiting.push(open);
-      losses.fresh = [];
-      if (!hasMore(losses, date)) this.#losses.delete(lossName(symbol, side));
+      if (!hasMore(losses, date) && losses.fresh.size === 0) this.#losses.delete(lossName(symbol, side));
     }
   }
 
-  #restateLosses({ symbol, numerator, denominator, to = symbol }: Restated): void {
+  #restateLosses({
+    symbol,
+    numerator,
+    denominator,
+    to = symbol,
+  }: Pick<Restated, 'symbol' | 'numerator' | 'denominator' | 'to'>): void {
     for (const side of SIDES) {
       const losses = this.#losses.get(lossName(symbol, side));
       if (losses === undefined) continue;
-      for (const loss of losses.waiting) loss.quantity = shareOf(loss.quantity, numerator, denominator);
-      if (to === symbol) continue;
-      this.#losses.delete(lossName(symbol, side));
+      for (const loss of [...losses.waiting, ...[...losses.fresh.values()].flat()])
+        loss.quantity = shareOf(loss.quantity, numerator, denominator);
+      if (to !== symbol) this.#rename(losses, symbol, side, to);
+    }
+  }
+
+  #rename({ fresh, waiting, first }: OpenLosses, from: string, side: OpenLot['side'], to: string): void {
+    this.#losses.delete(lossName(from, side));
+    const renamed = this.#lossesOf(to, side);
+    for (const [sale, losses] of fresh) renamed.fresh.set(sale, losses);
+    const lots = this.#book.lotsOf(to);
+    for (const open of waiting.slice(first)) {
       // Lots that had the new symbol before have not been checked.
-      const { fresh } = this.#lossesOf(to, side);
-      for (const loss of losses.waiting.slice(losses.first)) fresh.push(loss);
+      if (lots?.first?.lot.side === side) offerAll(lots, open);
+      renamed.waiting.push(open);
     }
   }
 }
 
-/** Offers the lot that an event has opened, if it has, to the losses of before. */
-function offerLatest(lots: SymbolLots, key: string, { waiting, first }: OpenLosses): void {
+/** Offers the lots that an event has opened to earlier losses. */
+function offerNewest(lots: SymbolLots, event: number, { waiting, first }: OpenLosses): void {
   let node = lots.last;
-  for (let i = first; i < waiting.length && node?.lot.key === key && !node.lot.isReplacement; i += 1) {
-    const open = waiting[i];
-    if (open === undefined || open.quantity === 0 || !isNear(open, node.lot)) continue;
-    lots.revise(node, ...takeOver(open, node.lot));
-    node = lots.last;
+  while (node?.previous?.lot.openedIn === event) node = node.previous;
+  for (; node?.lot.openedIn === event; node = node.next) {
+    for (let i = first; i < waiting.length && !node.lot.isReplacement; i += 1) {
+      const open = waiting[i];
+      if (open === undefined || open.quantity === 0 || !isNear(open, node.lot)) continue;
+      lots.revise(node, ...takeOver(open, node.lot));
+    }
   }
 }
 
@@ -292,17 +381,20 @@ function offerLatest(lots: SymbolLots, key: string, { waiting, first }: OpenLoss
 function offerAll(lots: SymbolLots, open: OpenLoss): void {
   const { closedDate } = open.sale.piece;
   const from = addDays(closedDate, -WASH_SALE_DAYS);
-  const to = addDays(closedDate, WASH_SALE_DAYS);
   for (let node = lots.firstUnsettled; node !== undefined && open.quantity > 0; node = node.next) {
     const { lot } = node;
-    if (lot.isReplacement || lot.openedDate < from || lot.openedDate > to) continue;
+    if (lot.isReplacement || !isNear(open, lot) || isOfSamePurchase(open, lot)) continue;
     lots.revise(node, ...takeOver(open, lot));
   }
-  let unsettled = lots.firstUnsettled;
+  let unsettled: LotNode | undefined = lots.firstUnsettled;
   while (unsettled !== undefined && (unsettled.lot.isReplacement || unsettled.lot.openedDate < from))
     unsettled = unsettled.next;
   lots.settleBefore(unsettled);
 }
+
+/** True for the rest of the purchase that was sold (Rev. Rul. 56-602); what was bought after the sale always replaces. */
+const isOfSamePurchase = ({ sale: { piece } }: OpenLoss, lot: OpenLot): boolean =>
+  lot.transaction === piece.lot.transaction && lot.openedIn < piece.closedIn;
 
 const SIDES = ['LONG', 'SHORT'] as const;
 

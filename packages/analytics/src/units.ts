@@ -20,3 +20,10 @@ export function shareOf(amount: number, part: number, whole: number): number {
 /** `amount × part / whole` of positive integers, rounded down. */
 export const wholeShareOf = (amount: number, part: number, whole: number): number =>
   Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
+
+/** `amount × part / whole` in whole cents, rounded towards zero; all of it if the part is the whole. */
+export function wholeCentsOf(amount: number, part: number, whole: number): number {
+  if (part === whole) return amount;
+  const cents = (BigInt(amount) * BigInt(part)) / (BigInt(whole) * 100n);
+  return Number(cents) * 100;
+}

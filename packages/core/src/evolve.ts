@@ -886,14 +886,9 @@ function moveShares(
   }
   position.pending = Quantity.add(position.pending, quantity);
   takeFromLots(position.lots, closed);
-  if (opened !== undefined) {
-    state.counters.lot = Math.max(state.counters.lot, opened.lot);
-    position.lots.push({
-      lotId: opened.lot,
-      quantity: opened.quantity,
-      cost: opened.cost,
-      openedAt: state.now,
-    });
+  for (const { lot, ...more } of opened) {
+    state.counters.lot = Math.max(state.counters.lot, lot);
+    position.lots.push({ lotId: lot, ...more, openedAt: state.now });
   }
   noteRiskSide(portfolio, position);
   quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
@@ -1036,6 +1031,8 @@ export function secure(
 function forgetOldActions(state: State, today: TradingDate): void {
   const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
   for (const { actionId, action, status } of state.actions.values()) {
+    // Splits count in the taxes of later years.
+    if (status === 'EFFECTIVE' && action.type === 'SPLIT') continue;
     if (status !== 'ANNOUNCED' && action.exDate < limit) state.actions.delete(actionId);
   }
 }

@@ -255,7 +255,7 @@ function ended(snapshot: PortfolioSnapshot, event: OptionEnded): PortfolioSnapsh
     const { cost } = closing(before, shares.closed);
     return {
       quantity: Quantity.add(before.quantity, shares.quantity),
-      cost: Money.add(cost, shares.opened?.cost ?? Money.zero),
+      cost: shares.opened.reduce((sum, lot) => Money.add(sum, lot.cost), cost),
     };
   });
 }

@@ -3,7 +3,8 @@ import { closeFirstInFirstOut, Position } from '../positions/position.js';
 import type { LotClosing } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
-import type { OptionEventType, SharesMoved } from './option-event.js';
+import { multiplyDivide } from '../values/scaled.js';
+import type { OpenedLot, OptionEventType, SharesMoved } from './option-event.js';
 import type { PlannedOptionEvent } from './plan-expiry.js';
 
 /** Effect of an option event on the books of a portfolio, with entries not yet numbered. */
@@ -14,7 +15,7 @@ export interface OptionEventPostings {
 }
 
 /**
- * Derives lots and postings of an option event (D87): new shares open a lot at the strike with the premium in it, so that the contract
+ * Derives lots and postings of an option event (D87, D244): new shares open lots at the strike with the premium in them, so that the contract
  * itself realizes no gain; shares that close lots realize against them, oldest first. Events without shares realize the premium.
  */
 export function optionEventPostings(
@@ -26,13 +27,12 @@ export function optionEventPostings(
 ): OptionEventPostings {
   const closed =
     option === undefined || !act.closes ? undefined : closeFirstInFirstOut(option, Quantity.of(act.count));
-  const premium = (closed ?? []).reduce((sum, { cost }) => sum + cost, 0);
   // The cost of longs leaves the books; the proceeds of shorts were a liability in them.
-  const optionSecurities = option !== undefined && Position.held(option) < 0 ? premium : -premium;
-  let securities = optionSecurities;
+  const way = option !== undefined && Position.held(option) < 0 ? 1 : -1;
+  let securities = (closed ?? []).reduce((sum, { cost }) => sum + way * cost, 0);
   let shares: SharesMoved | undefined;
   if (act.shares !== 0) {
-    const moved = moveShares(act, optionSecurities, stock, nextLot);
+    const moved = moveShares(act, deliveriesOf(act, closed, way), stock, nextLot);
     securities += moved.securities;
     shares = moved.shares;
   }
@@ -44,36 +44,63 @@ export function optionEventPostings(
   return { closed, shares, postings };
 }
 
+/** Shares for one lot of a contract, with their cost or proceeds at the strike and the premium of this lot. Never negative. */
+interface Delivery {
+  readonly size: number;
+  readonly value: Money;
+}
+
+/** The shares of an event by the lots of its contract. Cents of the strike that do not divide belong to the last. */
+function deliveriesOf(
+  { shares, cash }: PlannedOptionEvent,
+  closed: readonly LotClosing[] | undefined,
+  way: 1 | -1,
+): readonly Delivery[] {
+  const size = Math.abs(shares);
+  const comesIn = shares > 0;
+  const paid = comesIn ? 0 - cash : cash;
+  if (closed === undefined) return [{ size, value: Money.ofUnits(Math.max(0, paid)) }];
+  const contracts = closed.reduce((sum, { quantity }) => sum + quantity, 0);
+  let [sharesLeft, paidLeft] = [size, paid];
+  return closed.map(({ quantity, cost }, index) => {
+    const isLast = index === closed.length - 1;
+    const part = isLast ? sharesLeft : multiplyDivide(size, quantity, contracts, 'down');
+    const strike = isLast ? paidLeft : wholeCentsOf(paid, quantity, contracts);
+    sharesLeft -= part;
+    paidLeft -= strike;
+    // A premium paid raises the cost of the shares, or lowers their proceeds; one received does the opposite.
+    const premium = (comesIn ? -way : way) * cost;
+    return { size: part, value: Money.ofUnits(Math.max(0, strike + premium)) };
+  });
+}
+
+/** `amount × part / whole` in whole cents, rounded toward zero. */
+const wholeCentsOf = (amount: number, part: number, whole: number): Money =>
+  Money.downToCents(Money.ofUnits(multiplyDivide(amount, part, whole, 'down')));
+
 function moveShares(
-  { shares: quantity, cash, contract }: PlannedOptionEvent,
-  optionSecurities: number,
+  { shares: quantity, contract }: PlannedOptionEvent,
+  deliveries: readonly Delivery[],
   stock: Position | undefined,
   nextLot: number,
 ): { readonly shares: SharesMoved; readonly securities: number } {
   const held = stock === undefined ? Quantity.zero : Position.held(stock);
-  const size = Math.abs(quantity);
-  const closing = held !== 0 && held < 0 !== quantity < 0 ? Math.min(size, Math.abs(held)) : 0;
-  // The premium paid raises the cost of the shares, or lowers their proceeds; a premium received does the opposite.
-  const value = Money.ofUnits(
-    Math.max(0, quantity > 0 ? 0 - cash - optionSecurities : cash + optionSecurities),
-  );
-  const opens = size - closing;
-  const openedValue = closing === 0 ? value : opens === 0 ? Money.zero : Money.scale(value, opens, size);
+  const closing = held !== 0 && held < 0 !== quantity < 0 ? Math.min(Math.abs(quantity), Math.abs(held)) : 0;
   const closed =
     closing === 0 || stock === undefined ? [] : closeFirstInFirstOut(stock, Quantity.ofUnits(closing));
-  const closedCost = closed.reduce((sum, { cost }) => sum + cost, 0);
   const way = quantity > 0 ? 1 : -1;
-  return {
-    shares: {
-      symbol: contract.underlying,
-      quantity,
-      closed,
-      ...(opens > 0 && {
-        opened: { lot: nextLot, quantity: Quantity.ofUnits(way * opens), cost: openedValue },
-      }),
-    },
-    securities: way * (closedCost + openedValue),
-  };
+  let securities = closed.reduce((sum, { cost }) => sum + way * cost, 0);
+  let closingLeft = closing;
+  const opened: OpenedLot[] = [];
+  for (const { size, value } of deliveries) {
+    const closes = Math.min(size, closingLeft);
+    closingLeft -= closes;
+    if (closes === size) continue;
+    const cost = Money.ofUnits(closes === 0 ? value : value - wholeCentsOf(value, closes, size));
+    opened.push({ lot: nextLot + opened.length, quantity: Quantity.ofUnits(way * (size - closes)), cost });
+    securities += way * cost;
+  }
+  return { shares: { symbol: contract.underlying, quantity, closed, opened }, securities };
 }
 
 /** Ledger entry type of an option event (D90). */

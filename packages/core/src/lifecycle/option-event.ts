@@ -16,6 +16,14 @@ export type OptionEventType =
   /** Shares bought at the mark to be delivered (D88). */
   | 'BUY_IN';
 
+/** A lot of shares that an option event opens. */
+export interface OpenedLot {
+  readonly lot: number;
+  /** Negative in a short position. */
+  readonly quantity: Quantity;
+  readonly cost: Money;
+}
+
 /** Shares that an exercise or an assignment moves in a portfolio. */
 export interface SharesMoved {
   readonly symbol: string;
@@ -23,8 +31,8 @@ export interface SharesMoved {
   readonly quantity: Quantity;
   /** Closed parts of opposite lots, oldest first; empty if there were none. */
   readonly closed: readonly LotClosing[];
-  /** The remainder opens a lot. */
-  readonly opened?: { readonly lot: number; readonly quantity: Quantity; readonly cost: Money };
+  /** The remainder opens a lot for each lot of the contract, in the order in which these were opened (D244); empty if none is left. */
+  readonly opened: readonly OpenedLot[];
 }
 
 /** Contracts were exercised, assigned, settled or expired: no order, no execution, no day trade (D87). */

@@ -474,23 +474,26 @@ export class Auditor {
     const quantity = big(event.quantity);
     const amount = big(event.amount);
     insist(quantity > 0n && quantity % 1_000_000n === 0n, 'a part of a contract, or none');
-    let premium = 0n;
+    let premiums: readonly Premium[] = [];
     const position = positionOf(portfolio, symbol);
     const isLong = position.settled > 0n;
     this.market.judge(event, isLong, position.kept);
     if (closed !== undefined) {
       const gone = closeOldest(position.lots, quantity);
+      premiums = gone.parts.map((part) => ({
+        contracts: part.quantity,
+        paid: isLong ? part.cost : -part.cost,
+      }));
       insist(
         closed.reduce((sum, { cost }) => sum + big(cost), 0n) === gone.cost,
         'what ends is not the oldest',
       );
       position.settled += isLong ? -quantity : quantity;
-      premium = isLong ? gone.cost : -gone.cost;
       insist(act !== 'ASSIGNED' || !isLong, 'a long is assigned');
       insist(act !== 'EXERCISED' || isLong, 'a short is exercised');
     }
     if (act === 'EXPIRED') insist(amount === 0n && shares === undefined, 'what expires moves something');
-    if (shares !== undefined) this.noteShares(portfolio, event, shares, premium, amount);
+    if (shares !== undefined) this.noteShares(portfolio, event, shares, premiums, amount);
     const movedOf = (account: string): bigint =>
       entries
         .flatMap(({ postings }) => postings)
@@ -557,7 +560,7 @@ export class Auditor {
     portfolio: AuditedPortfolio,
     { act, symbol, quantity, settlementDate, waived = Money.zero }: Extract<Event, { type: 'OptionEnded' }>,
     shares: NonNullable<Extract<Event, { type: 'OptionEnded' }>['shares']>,
-    premium: bigint,
+    premiums: readonly Premium[],
     amount: bigint,
   ): void {
     const moved = big(shares.quantity);
@@ -572,7 +575,6 @@ export class Auditor {
       );
     }
     const stock = positionOf(portfolio, shares.symbol);
-    const value = moved > 0n ? premium - amount : amount - premium;
     const size = moved < 0n ? -moved : moved;
     const before = heldOf(stock);
     const against = before !== 0n && before > 0n !== moved > 0n ? (before < 0n ? -before : before) : 0n;
@@ -582,16 +584,17 @@ export class Auditor {
       closing === 0n || closeOldest(stock.lots, closing).cost === told,
       'shares close other lots than the oldest',
     );
-    if (shares.opened !== undefined) {
-      const { lot, quantity: opened, cost } = shares.opened;
-      insist(
-        big(opened) === (moved > 0n ? size - closing : closing - size),
-        'a lot of other shares than are left',
-      );
-      const part = value < 0n ? 0n : halfUp(value * (size - closing), size);
-      insist(big(cost) === part, 'a lot does not cost strike and premium');
+    const lots = lotsAfter(moved > 0n, size, closing, amount, premiums);
+    insist(
+      lots.length === shares.opened.length &&
+        shares.opened.every(
+          ({ quantity: opened, cost }, index) =>
+            big(opened) === lots[index]?.quantity && big(cost) === lots[index].cost,
+        ),
+      'lots of shares do not have the strike and the premium of their contracts',
+    );
+    for (const { lot, quantity: opened, cost } of shares.opened)
       stock.lots.push({ lotId: lot, quantity: big(opened), cost: big(cost), marked: big(cost) });
-    } else insist(closing === size, 'shares go nowhere');
     insist(settlementDate !== undefined, 'shares that are never delivered');
     add(obligationOf(portfolio, settlementDate ?? '').shares, shares.symbol, moved);
   }
@@ -968,10 +971,56 @@ function obligationOf(portfolio: AuditedPortfolio, date: string) {
   return obligation;
 }
 
+/** Contracts of one lot, and what they cost; negative = received. */
+interface Premium {
+  readonly contracts: bigint;
+  readonly paid: bigint;
+}
+
+/**
+ * Lots that shares open: one for each lot of the contract, oldest first, after `closing` shares of the first ones closed others (D244). Cents
+ * that do not divide are in the last part.
+ */
+function lotsAfter(
+  areBought: boolean,
+  size: bigint,
+  closing: bigint,
+  amount: bigint,
+  premiums: readonly Premium[],
+): readonly { readonly quantity: bigint; readonly cost: bigint }[] {
+  const all = premiums.reduce((sum, { contracts }) => sum + contracts, 0n);
+  const from = premiums.length === 0 ? [{ contracts: 1n, paid: 0n }] : premiums;
+  const total = all === 0n ? 1n : all;
+  const cash = areBought ? -amount : amount;
+  let begun = 0n;
+  let strikes = 0n;
+  const lots: { quantity: bigint; cost: bigint }[] = [];
+  for (const [index, { contracts, paid }] of from.entries()) {
+    const shares = (size * contracts) / total;
+    const strike = index === from.length - 1 ? cash - strikes : ((cash * contracts) / total / 100n) * 100n;
+    strikes += strike;
+    const value = areBought ? strike + paid : strike - paid;
+    const worth = value < 0n ? 0n : value;
+    const end = begun + shares;
+    const gone = closing <= begun ? 0n : closing >= end ? shares : closing - begun;
+    begun = end;
+    if (gone === shares) continue;
+    const cost = worth - (gone === 0n ? 0n : ((worth * gone) / shares / 100n) * 100n);
+    lots.push({ quantity: areBought ? shares - gone : gone - shares, cost });
+  }
+  return lots;
+}
+
+interface ClosedLots {
+  cost: bigint;
+  marked: bigint;
+  readonly parts: { readonly quantity: bigint; readonly cost: bigint }[];
+}
+
 /** Removes quantity from the oldest lots. Returns their cost, and their notional at the last mark. */
-function closeOldest(lots: AuditedLot[], quantity: bigint): { cost: bigint; marked: bigint } {
+function closeOldest(lots: AuditedLot[], quantity: bigint): ClosedLots {
   let left = quantity;
-  const taken = { cost: 0n, marked: 0n };
+  const taken: ClosedLots = { cost: 0n, marked: 0n, parts: [] };
   while (left > 0n) {
     const lot = lots[0];
     if (lot === undefined) throw new Error('audit: closed more than was held');
@@ -984,6 +1033,7 @@ function closeOldest(lots: AuditedLot[], quantity: bigint): { cost: bigint; mark
     lot.marked -= gone.marked;
     taken.cost += gone.cost;
     taken.marked += gone.marked;
+    taken.parts.push({ quantity: part, cost: gone.cost });
     left -= part;
     if (lot.quantity === 0n) lots.shift();
   }

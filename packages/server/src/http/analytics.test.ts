@@ -433,6 +433,61 @@ describe('Taxes', () => {
     expect((await csv('realized-gains?year=2025')).length - 2).toBe(0);
   });
 
+  it('count a split while nothing is held, also long after it', async () => {
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'SPLIT', symbol: 'MSFT', exDate: '2026-01-07', ratio: { new: 4, old: 1 } }],
+    });
+    await quote('MSFT', 400);
+    await order('MSFT', 'BUY_TO_OPEN', 10);
+    await quote('MSFT', 380);
+    await order('MSFT', 'SELL_TO_CLOSE', 10);
+    await advance('2026-01-08T15:00:00Z');
+    await quote('MSFT', 95);
+    await order('MSFT', 'BUY_TO_OPEN', 20);
+    const half = async (): Promise<void> => {
+      const [sale] = (await get('realized-gains?year=2026')).data;
+      expect(sale.washSaleDisallowed).toBeCloseTo((sale.costBasis - sale.proceeds) / 2, 4);
+    };
+    await half();
+    await advance('2027-02-08T15:00:00Z');
+    await half();
+  });
+
+  it('keep the premium of each lot of contracts in its own shares', async () => {
+    const put = 'AAPL260116P00100000';
+    const own = await openPortfolio(client, { initialCash: 200_000 });
+    portfolioId = own.portfolioId as string;
+    path = `/v1/accounts/portfolios/${portfolioId}`;
+    await quote('AAPL', 110);
+    await quote(put, 1);
+    await order(put, 'SELL_TO_OPEN', 5, 'OPTION');
+    await quote(put, 2);
+    await order(put, 'SELL_TO_OPEN', 5, 'OPTION');
+    await advance('2026-01-16T20:59:00Z');
+    await quote('AAPL', 95);
+    await advance('2026-01-20T15:00:00Z');
+    await quote('AAPL', 105);
+    const lotsOf = async (method: string): Promise<number[]> =>
+      (await get(`tax-lots?method=${method}`)).lots.map(
+        (lot: Body) => Math.round((lot.costBasis as number) / 100) * 100,
+      );
+    expect(await lotsOf('FIFO')).toEqual([49_500, 49_000]);
+    await order('AAPL', 'SELL_TO_CLOSE', 500);
+    expect(await lotsOf('FIFO')).toEqual([49_000]);
+    expect(await lotsOf('LIFO')).toEqual([49_500]);
+    expect(await lotsOf('HIFO')).toEqual([49_000]);
+    await order('AAPL', 'SELL_TO_CLOSE', 500);
+    const shares = (await get('trades')).data.filter((row: Body) => row.symbol === 'AAPL');
+    expect(shares).toMatchObject([
+      { quantity: 500, entryPrice: 98, grossPnl: 3500, openedBy: 'ASSIGNMENT' },
+      { quantity: 500, entryPrice: 99, grossPnl: 3000, openedBy: 'ASSIGNMENT' },
+    ]);
+    expect(total((await get('trades')).data, 'grossPnl')).toBeCloseTo(
+      -((await ledgerSums())['REALIZED_PNL'] ?? 0),
+      4,
+    );
+  });
+
   it('are not reported in the rows of retirement accounts', async () => {
     const { portfolioId: ira } = (await openPortfolio(client, {
       accountId: ACCOUNT.replaceAll('1', '2'),

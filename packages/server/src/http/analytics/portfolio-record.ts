@@ -144,6 +144,7 @@ const EVENT: Readonly<Record<FieldOf<BookEvent>, ColumnKind>> = {
   quantity: 'number',
   price: 'number',
   value: 'number',
+  transaction: 'text',
   orderId: 'text',
   settlementDate: 'text',
   acquiredDate: 'text',
@@ -446,7 +447,10 @@ export class PortfolioRecorder {
           commission: 0,
           fees: 0,
         },
-        { acquiredDate: this.#context.calendar.dateOf(openedAt) },
+        {
+          acquiredDate: this.#context.calendar.dateOf(openedAt),
+          transaction: `import ${item.seq} ${openedAt}`,
+        },
       );
     });
   }
@@ -474,6 +478,9 @@ export class PortfolioRecorder {
         ...this.#contract(symbol, 'OPTION', item.at),
         ...charges,
         by: act === 'ASSIGNED' ? 'ASSIGNMENT' : 'EXERCISE',
+        // A series is assigned, or exercised by exception, once an instant; each exercise on request is a record of its own.
+        transaction:
+          act === 'ASSIGNED' ? `assignment ${symbol} ${item.at}` : `exercise ${symbol} ${item.seq}`,
         quantity: unitsOf(quantity),
         shares: { symbol: shares.symbol, side, quantity: unitsOf(moved), cash: dollarsOf(cash), ...settles },
       });
@@ -553,7 +560,10 @@ export class PortfolioRecorder {
     by: ClosedBy | OpenedBy,
     side: 'BUY' | 'SELL',
     traded: { quantity: number; price: number; value: number; commission: number; fees: number },
-    more: Pick<Extract<BookEvent, { type: 'TRADED' }>, 'orderId' | 'settlementDate' | 'acquiredDate'> = {},
+    more: Pick<
+      Extract<BookEvent, { type: 'TRADED' }>,
+      'orderId' | 'settlementDate' | 'acquiredDate' | 'transaction'
+    > = {},
   ): void {
     this.#events.add({
       type: 'TRADED',

@@ -6,6 +6,7 @@ import type {
   LotMethod,
   Performance,
   RoundTrip,
+  TaxSplit,
   TotalsByTerm,
   YearEnd,
 } from '@sandpit/analytics';
@@ -161,6 +162,7 @@ export interface TaxQuestion {
   readonly portfolioId: string;
   readonly method: LotMethod;
   readonly yearEnds: readonly YearEnd[];
+  readonly splits: readonly TaxSplit[];
   /** An IRA or Roth IRA: nothing is adjusted and no income is reported. */
   readonly isRetirement: boolean;
 }

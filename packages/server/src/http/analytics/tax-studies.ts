@@ -9,9 +9,9 @@ import type { PortfolioRecord, Posted, ReportedAccount } from './portfolio-recor
 import type { GainsPage, GainsQuestion, TaxForm, TaxIncome, TaxQuestion, TaxYear } from './study.js';
 
 /** Tax books of the present epoch. */
-function booksOf({ record }: PortfolioBook, { method, yearEnds, isRetirement }: TaxQuestion): TaxBooks {
-  const events = eventsOf(record);
-  return taxBooksOf({ events, method, yearEnds, washSales: !isRetirement });
+function booksOf({ record }: PortfolioBook, { isRetirement, ...question }: TaxQuestion): TaxBooks {
+  const events = { [Symbol.iterator]: () => eventsOf(record) };
+  return taxBooksOf({ events, ...question, washSales: !isRetirement });
 }
 
 /** Events of the present epoch, in order of time. */

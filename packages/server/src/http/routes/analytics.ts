@@ -1,6 +1,6 @@
 /** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
-import type { LotMethod, Performance as Measured, YearEnd } from '@sandpit/analytics';
-import { Instant } from '@sandpit/core';
+import type { LotMethod, Performance as Measured, TaxSplit, YearEnd } from '@sandpit/analytics';
+import { effectiveAt, Instant } from '@sandpit/core';
 import type { Performance } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { cents } from '../analytics/equity-points.js';
@@ -140,8 +140,25 @@ async function taxQuestion(
   const marked = isRetirement
     ? []
     : await yearEnds(simulation, await analytics.study('outline', call, { portfolioId }));
-  return { portfolioId, method, yearEnds: marked, isRetirement };
+  return { portfolioId, method, yearEnds: marked, splits: splitsIn(simulation), isRetirement };
 }
+
+/** Splits that have been applied, in order of time. */
+const splitsIn = ({ brokerage: { state, rules } }: Simulation): readonly TaxSplit[] =>
+  [...state.actions.values()]
+    .flatMap(({ action, status }) =>
+      action.type === 'SPLIT' && status === 'EFFECTIVE'
+        ? [
+            {
+              at: effectiveAt(rules.calendar, action),
+              symbol: action.symbol,
+              numerator: action.ratio.new,
+              denominator: action.ratio.old,
+            },
+          ]
+        : [],
+    )
+    .sort((a, b) => a.at - b.at);
 
 /** The last closes of the finished years, with marks of the Section 1256 contracts held then. */
 async function yearEnds(simulation: Simulation, outline: Outline): Promise<readonly YearEnd[]> {
