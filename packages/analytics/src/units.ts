@@ -21,7 +21,7 @@ export function shareOf(amount: number, part: number, whole: number): number {
 export const wholeShareOf = (amount: number, part: number, whole: number): number =>
   Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
 
-/** `amount × part / whole` in whole cents, rounded towards zero; all of it if the part is the whole. */
+/** `amount × part / whole` in whole cents, rounded toward zero; all of it if the part is the whole. */
 export function wholeCentsOf(amount: number, part: number, whole: number): number {
   if (part === whole) return amount;
   const cents = (BigInt(amount) * BigInt(part)) / (BigInt(whole) * 100n);
