@@ -119,7 +119,8 @@ async function trade(): Promise<void> {
   await advance('2026-01-09T15:00:00Z');
 }
 
-const TAXES = () => ({ portfolioId, method: 'HIFO', yearEnds: [], isRetirement: false, year: 2026 }) as const;
+const TAXES = () =>
+  ({ portfolioId, method: 'HIFO', yearEnds: [], splits: [], isRetirement: false, year: 2026 }) as const;
 
 async function both<Name extends StudyName>(
   name: Name,
