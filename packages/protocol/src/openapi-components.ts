@@ -42,7 +42,9 @@ export class Components {
         case 'x-expected':
         case 'x-range-in-expected':
         case 'x-simulated':
+          break;
         case 'x-text':
+          result['pattern'] ??= value === 'lines' ? LINES_PATTERN : TEXT_PATTERN;
           break;
         case 'maximum':
           // When both exist, the exclusive maximum is the stricter one.
@@ -98,6 +100,11 @@ export class Components {
     );
   }
 }
+
+/** Texts that `isUnreadable` accepts: not blank, without control characters. */
+const TEXT_PATTERN = '^(?!\\s*$)[^\\u0000-\\u001f\\u007f]*$';
+/** The same with tabs and ends of lines. */
+const LINES_PATTERN = '^(?!\\s*$)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$';
 
 interface Named {
   readonly $id?: string;

@@ -252,6 +252,32 @@ describe('The OpenAPI document', () => {
     expect(check.Check({ code: 'OPTION_LEVEL', message, requiredLevel: 'high' })).toBe(false);
   });
 
+  it('states as patterns what the validator demands of texts, keys and cursors', () => {
+    const { schemas, parameters } = document.components as unknown as {
+      schemas: Record<string, { properties: Record<string, { pattern?: string }> }>;
+      parameters: Record<string, { schema: { pattern: string } }>;
+    };
+    const accepts = (pattern: string | undefined, value: string): boolean =>
+      new RegExp(pattern ?? '', 'u').test(value);
+    const name = schemas['CreateAccountBody']?.properties['name']?.pattern;
+    const notes = schemas['CreateOrderBody']?.properties['notes']?.pattern;
+    for (const value of ['a', ' a b ', 'Zoë', '\u{1F600}'])
+      expect([value, accepts(name, value), accepts(notes, value)]).toEqual([value, true, true]);
+    for (const value of ['', '  ', '\u00a0', 'a\u0000', 'a\u007f'])
+      expect([value, accepts(name, value), accepts(notes, value)]).toEqual([value, false, false]);
+    expect([accepts(name, 'a\nb'), accepts(notes, 'a\nb')]).toEqual([false, true]);
+    const key = parameters['IdempotencyKey']?.schema.pattern;
+    expect(['a-1', '', 'a b', 'é'].map((value) => accepts(key, value))).toEqual([true, false, false, false]);
+  });
+
+  it('gives every response one JSON type, also where a list can be CSV', () => {
+    const contents = Object.values(document.paths as Record<string, Record<string, { responses: object }>>)
+      .flatMap((item) => Object.values(item))
+      .flatMap(({ responses }) => Object.values(responses) as { content?: object }[])
+      .map(({ content = {} }) => Object.keys(content));
+    expect(contents.filter((types) => types.length > 1)).toEqual([]);
+  });
+
   it('gives examples that its schemas accept', () => {
     let count = 0;
     for (const [id, route] of routeEntries) {

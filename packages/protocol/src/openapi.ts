@@ -83,7 +83,7 @@ const idempotencyKey: Json = {
   required: false,
   description:
     'Makes a repeat safe: for 24 hours the same key with the same body returns the stored answer; with another body it answers 422.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
 const lastEventId: Json = {
@@ -105,7 +105,7 @@ const responseHeaders: Json = {
   IdempotentReplayed: { description: '`true` on a replayed answer.', schema: { type: 'string' } },
   NextCursor: {
     description: 'Value of `cursor` for the next page; absent on the last page.',
-    schema: { type: 'string' },
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]+$' },
   },
   RetryAfter: { description: 'Seconds after which to repeat the request.', schema: { type: 'integer' } },
   WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
@@ -212,14 +212,6 @@ function lines(schema: Json, example?: string): Json {
   return { 'application/x-ndjson': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
-/** The first row of an example as CSV, by its plain fields. */
-function csvExample(reply: Json | undefined): string {
-  const { data } = (reply ?? {}) as { readonly data?: readonly object[] };
-  const [row = {}] = data ?? (Array.isArray(reply) ? (reply as readonly object[]) : [reply ?? {}]);
-  const cells = Object.entries(row).filter(([, value]) => typeof value !== 'object');
-  return `${cells.map(([name]) => name).join(',')}\r\n${cells.map(([, value]) => String(value)).join(',')}\r\n`;
-}
-
 function answers(route: Route, components: Components, example: Example): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, schema]) => [
@@ -227,7 +219,8 @@ function answers(route: Route, components: Components, example: Example): Record
       {
         description:
           route.events === undefined
-            ? titleOf(schema, status)
+            ? // As a content type of its own it would give clients the type `Page | string`.
+              `${titleOf(schema, status)}${isCsvList(route) ? CSV_NOTE : ''}`
             : 'Events, until one side closes the connection.',
         headers: {
           ...everyAnswer,
@@ -240,15 +233,7 @@ function answers(route: Route, components: Components, example: Example): Record
             : route.download === true
               ? lines({ type: 'string' }, `${JSON.stringify(example.reply)}\n`)
               : route.events === undefined
-                ? {
-                    ...(json(
-                      components.refer(schema),
-                      status.startsWith('2') ? example.reply : undefined,
-                    ) as object),
-                    ...(isCsvList(route)
-                      ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
-                      : {}),
-                  }
+                ? json(components.refer(schema), status.startsWith('2') ? example.reply : undefined)
                 : {
                     'text/event-stream': {
                       schema: eventSchema(route.events, components),
@@ -259,6 +244,9 @@ function answers(route: Route, components: Components, example: Example): Record
     ]),
   );
 }
+
+const CSV_NOTE =
+  ' With `Accept: text/csv` the response is the whole filtered list as CSV, with a header row.';
 
 function titleOf(schema: TSchema, status: string): string {
   const { description, title } = schema as { description?: string; title?: string };
