@@ -89,7 +89,7 @@ describe('an agent that may read', () => {
     expect(missing.error.statusCode).toBe(404);
     const wrong = await call(client, 'list_orders', { limit: 0 });
     expect(wrong.error.statusCode).toBe(400);
-    expect(wrong.wouldPass).toContain('limit');
+    expect(wrong.wouldPass).toMatch(/^Correct the input: /);
     await expect(client.callTool({ name: 'rob_bank' })).rejects.toThrow('There is no tool rob_bank');
   });
 
@@ -99,6 +99,17 @@ describe('an agent that may read', () => {
     expect(resources.map(({ uri }) => uri)).toContain('sandpit://rules/settlement');
     const { contents } = await client.readResource({ uri: 'sandpit://rules/settlement' });
     expect((contents[0] as { text: string }).text).toContain('settlement');
+    const known = new Set(resources.map(({ uri }) => uri));
+    for (const uri of known) {
+      const page = await client.readResource({ uri });
+      const { text } = page.contents[0] as { text: string };
+      for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g))
+        expect([uri, target, /^https?:/.test(target) || known.has(target.replace(/#.*/, ''))]).toEqual([
+          uri,
+          target,
+          true,
+        ]);
+    }
   });
 });
 
@@ -147,7 +158,7 @@ describe('levels', () => {
     expect((await call(trader, 'cancel_order', { orderId: result.orderId })).result.status).toBe('CANCELED');
     const broke = await call(trader, 'place_order', buy({ quantity: 100000 }));
     expect(broke.error.code).toBe('INSUFFICIENT_FUNDS');
-    expect(broke.wouldPass).toMatch(/About \d+ instead of 100000/);
+    expect(broke.wouldPass).toMatch(/Reduce the quantity from 100000 to about \d+/);
   });
 });
 
@@ -170,7 +181,7 @@ describe('an agent with caps', () => {
     expect(outcomes.filter((outcome) => outcome === 'CAP_EXCEEDED')).toHaveLength(40);
     const left = await call(client, 'place_order', buy());
     expect(left.error).toMatchObject({ cap: 'maxNotional', allowed: 10_500, left: 500, asked: 1000 });
-    expect(left.wouldPass).toContain('at most 500.00');
+    expect(left.wouldPass).toContain('at most $500.00');
     expect((await call(client, 'place_order', buy({ quantity: 5 }))).result.status).toBe('FILLED');
     const close = { positionIntent: 'SELL_TO_CLOSE', quantity: 105, limitPrice: 99 };
     expect((await call(client, 'place_order', buy(close))).result.positionIntent).toBe('SELL_TO_CLOSE');
