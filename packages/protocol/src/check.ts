@@ -32,3 +32,9 @@ export function shouldNotExist(prefix: string, name: string): string {
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Lists whose elements were checked before the rest of their body, with the result: their final form and their messages. */
+export const judgedLists = new WeakMap<
+  readonly unknown[],
+  () => { readonly final: readonly unknown[]; readonly messages: Messages }
+>();

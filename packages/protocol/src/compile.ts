@@ -1,6 +1,15 @@
 /** Schemas compiled to closures, once per schema: an order body is judged in about a microsecond. */
 import type { TSchema } from 'typebox';
-import { type Check, inside, isObject, maxMessages, type Messages, named, shouldNotExist } from './check.js';
+import {
+  type Check,
+  inside,
+  isObject,
+  judgedLists,
+  maxMessages,
+  type Messages,
+  named,
+  shouldNotExist,
+} from './check.js';
 import { expectedChoice } from './fields.js';
 import { choiceCheck, type Keywords, leaf, numberCheck, stringCheck } from './leaf-check.js';
 import { objectCheck } from './object-check.js';
@@ -64,11 +73,17 @@ function arrayCheck(keywords: Keywords): Check {
     const given: readonly unknown[] = value;
     const within = inside(prefix, name);
     let final: unknown[] | undefined;
-    for (let i = 0; i < given.length && out.length < maxMessages; i++) {
-      const settled = item(given[i], within, String(i), out);
-      if (settled !== given[i]) (final ??= [...given])[i] = settled;
+    const judged = judgedLists.get(given)?.();
+    if (judged === undefined) {
+      for (let i = 0; i < given.length && out.length < maxMessages; i++) {
+        const settled = item(given[i], within, String(i), out);
+        if (settled !== given[i]) (final ??= [...given])[i] = settled;
+      }
+    } else if (judged.messages.length > 0) {
+      out.push(...judged.messages);
+      return given;
     }
-    const items = final ?? given;
+    const items = judged?.final ?? final ?? given;
     if (uniqueItems && new Set(items).size !== items.length)
       out.push(`${named(prefix, name)} must not contain duplicates`);
     return items;

@@ -61,5 +61,6 @@ export * from './simulation.js';
 export * from './simulations.js';
 export * from './steps.js';
 export * from './streams.js';
+export { ElementChecks, longListsOf } from './element-checks.js';
 export { validateBody, validateParams, validateTexts, type Validation } from './validate.js';
 export * from './webhooks.js';

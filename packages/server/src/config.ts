@@ -59,6 +59,8 @@ export interface Settings {
   readonly proSimulations: number;
   /** Minutes without a request after which a simulation leaves memory. */
   readonly simulationIdleMinutes: number;
+  /** Bytes of the bodies of a tenant within ten seconds. */
+  readonly bytesPerTenant: number;
   /** Bytes of a file that is imported (D170). */
   readonly importMaxBytes: number;
   /** Accepts the machine's clock, however far it is from the last known time. */
@@ -188,6 +190,8 @@ export const SCHEMA = ruled(
     BASIC_SIMULATIONS: integer(0, 1_000_000, { default: 10 }),
     PRO_SIMULATIONS: integer(0, 1_000_000, { default: 1000 }),
     SIMULATION_IDLE_MINUTES: integer(1, 1_000_000, { default: 60 }),
+    // At least the largest body.
+    BYTES_PER_TENANT: integer(8_388_608, 4_294_967_295, { default: 268_435_456 }),
     IMPORT_MAX_BYTES: integer(1, 1_099_511_627_776, { default: 1_073_741_824 }),
     ALLOW_CLOCK_JUMP: choice(['true', 'false'], { default: 'false' }),
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
@@ -296,6 +300,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     basicSimulations: env.BASIC_SIMULATIONS,
     proSimulations: env.PRO_SIMULATIONS,
     simulationIdleMinutes: env.SIMULATION_IDLE_MINUTES,
+    bytesPerTenant: env.BYTES_PER_TENANT,
     importMaxBytes: env.IMPORT_MAX_BYTES,
     allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),

@@ -6,7 +6,7 @@ import type { OperationId, Route, Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
-import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
+import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import type { Competitions } from '../competitions/competitions.js';
 import { addressOf } from './cluster/client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
@@ -328,15 +328,6 @@ function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: numbe
     'x-ratelimit-reset',
     String(window.resetSeconds(nowMs)),
   ];
-}
-
-function rateLimited(retryAfter: number): Answer {
-  return refuseCoded(
-    'RATE_LIMITED',
-    'Rate limit exceeded',
-    { retryAfter },
-    { 'retry-after': String(retryAfter) },
-  );
 }
 
 /** True when a request carries no valid token or ticket. */

@@ -14,6 +14,8 @@ import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
 import { Analytics } from './analytics/analytics.js';
+import { Bodies } from './bodies/bodies.js';
+import { planOf } from './bodies/body-plan.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
@@ -74,7 +76,6 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Residents } from '../cluster/tenant-placement.js';
 import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 
-const MAX_BODY_BYTES = 1_048_576;
 /** The longest head that the parser accepts: the validator limits the length of parameters. */
 const MAX_PARAMETER_LENGTH = maxHeaderSize;
 
@@ -110,6 +111,8 @@ declare module 'fastify' {
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
     isAccessLogged: boolean;
+    /** Receives and parses bodies. */
+    bodies: Bodies;
     /** From now on everything but health returns 503. */
     beginDrain: () => void;
     openStreams: () => number;
@@ -139,7 +142,6 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = fastify({
     // It would create a logger for each request; errors are logged in `reply.ts`.
     logger: false,
-    bodyLimit: MAX_BODY_BYTES,
     // A HEAD request gets the head of the response to GET (D280).
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
@@ -165,6 +167,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('cors', undefined);
   app.decorateRequest('ticket', undefined);
   app.decorateRequest('fault', undefined);
+  app.decorateRequest('onAnswered', undefined);
   app.decorate('traffic', new Traffic());
   app.decorate('logger', deps.log);
   app.decorate('onRefusal', deps.onRefusal);
@@ -178,7 +181,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     else send(request, reply, refused);
   });
   app.server.on('checkExpectation', answerExpectation);
-  parseJsonBodies(app);
+  const bodies = new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs);
+  app.decorate('bodies', bodies);
+  parseJsonBodies(app, bodies);
   const methods = new KnownMethods(app);
   app.setNotFoundHandler((request, reply) => send(request, reply, methods.refusalOf(request.url)));
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
@@ -254,16 +259,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
     const handler = serving(id, route);
-    for (const [, url] of pathsOf(id, route)) {
-      const bodyLimit = route.maxBodyBytes;
-      app.route({
-        method: route.method,
-        url,
-        onRequest,
-        handler,
-        ...(bodyLimit !== undefined && { bodyLimit }),
-      });
-    }
+    const config = { body: planOf(route) };
+    for (const [, url] of pathsOf(id, route))
+      app.route({ method: route.method, url, config, onRequest, handler });
   }
   const operations = new Operations(handlers, competitions);
   registerPaperInvest(app, admission, operations, serving);

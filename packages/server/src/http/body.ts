@@ -1,6 +1,8 @@
 /** Parsers of request bodies: JSON by default, and files on routes that accept them. */
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Slice } from '../engine/slice.js';
+import type { Bodies } from './bodies/bodies.js';
+import { UNSUPPORTED_TYPE } from './bodies/refused-body.js';
 
 /** Lines of JSON. */
 export const NDJSON = 'application/x-ndjson';
@@ -8,51 +10,7 @@ export const NDJSON = 'application/x-ndjson';
 /** Types of files that a route may accept instead of JSON. */
 export const FILE_TYPES = ['text/csv', 'text/plain'];
 
-/** Characters of a JSON body from which on reading and handling it have a slice of the event loop each. */
-const LONG_BODY = 32_768;
-
-/** A body that cannot be read; `reply.ts` maps it to a response. */
-class BadBody extends Error {
-  readonly code: string;
-
-  constructor(code: string) {
-    super(code);
-    this.code = code;
-  }
-}
-
-/** Deeper than any valid body: code that traverses a body, also of libraries, may recurse for each level. */
-const MOST_LEVELS = 64;
-
-/** True when JSON text is nested too deeply. Brackets within strings do not count. */
-function isTooDeep(text: string): boolean {
-  let levels = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    switch (text.charCodeAt(i)) {
-      case QUOTE:
-        i = endOfString(text, i);
-        break;
-      case OPEN_BRACKET:
-      case OPEN_BRACE:
-        levels += 1;
-        if (levels > MOST_LEVELS) return true;
-        break;
-      case CLOSE_BRACKET:
-      case CLOSE_BRACE:
-        levels -= 1;
-        break;
-    }
-  }
-  return false;
-}
-
-const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125];
-
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
-  return i;
-}
+type Done = (error: Error | null, body?: unknown) => void;
 
 const takesFile = ({ operation }: FastifyRequest): boolean => operation === 'importPositions';
 
@@ -62,39 +20,49 @@ const takesLines = ({ operation }: FastifyRequest): boolean => operation === 'im
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity';
 
+/** True when the body does not matter: its path has no route, or it is empty. */
+const isIgnored = (request: FastifyRequest): boolean =>
+  request.is404 || takesLines(request) || request.headers['content-length'] === '0';
+
 /**
  * Names such as `__proto__` need no care here: a parsed object has them as its own, every schema is closed, and the validator refuses
  * own names that it does not know.
  */
-export function parseJsonBodies(app: FastifyInstance): void {
+export function parseJsonBodies(app: FastifyInstance, bodies: Bodies): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
-    if (isEncoded(request)) return done(new BadBody('SANDPIT_MEDIA_TYPE'));
+  app.addContentTypeParser('application/json', (request, payload, done) => {
     // Many clients send a content type without a body: harmless if no body is expected.
-    if (text === '' || takesLines(request)) return done(null, undefined);
-    if (isTooDeep(text as string)) return done(new BadBody('SANDPIT_DEEP_JSON'));
-    try {
-      const body: unknown = JSON.parse(text as string);
-      const isFile = Array.isArray(body) && takesFile(request);
-      const given = isFile ? { file: text } : body;
-      if (text.length < LONG_BODY) done(null, given);
-      else void new Slice().yield().then(() => done(null, given));
-    } catch {
-      done(new BadBody('SANDPIT_INVALID_JSON'));
-    }
+    if (isIgnored(request)) done(null, undefined);
+    else if (isEncoded(request)) done(UNSUPPORTED_TYPE);
+    else bodies.readJson(request, payload, (error, body) => done(error ?? null, body));
   });
   // The handler reads it as it comes.
   app.addContentTypeParser(NDJSON, (request, payload, done) => {
     if (takesLines(request) && !isEncoded(request)) done(null, payload);
-    else done(new BadBody('SANDPIT_MEDIA_TYPE'));
+    else done(UNSUPPORTED_TYPE);
   });
-  app.addContentTypeParser(FILE_TYPES, { parseAs: 'string' }, (request, text, done) => {
-    if (text === '' || takesLines(request)) done(null, undefined);
-    else if (isEncoded(request) || !takesFile(request)) done(new BadBody('SANDPIT_MEDIA_TYPE'));
-    else done(null, { file: text });
+  app.addContentTypeParser(FILE_TYPES, (request, payload, done) => {
+    if (isIgnored(request)) done(null, undefined);
+    else if (!takesFile(request) || isEncoded(request)) refuseUnlessEmpty(request, payload, done);
+    else
+      bodies.readText(request, payload, (error, text) =>
+        done(error ?? null, text === '' ? undefined : { file: text }),
+      );
   });
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
-    if (text === '' || takesLines(request)) done(null, undefined);
-    else done(new BadBody('SANDPIT_MEDIA_TYPE'));
+  app.addContentTypeParser('*', (request, payload, done) => {
+    if (isIgnored(request)) done(null, undefined);
+    else refuseUnlessEmpty(request, payload, done);
   });
+}
+
+/** Refuses a body of a type that the route does not accept. One without a length may turn out to be empty. */
+function refuseUnlessEmpty({ headers }: FastifyRequest, payload: Readable, done: Done): void {
+  if (headers['content-length'] !== undefined) return done(UNSUPPORTED_TYPE);
+  const settle = (error: Error | null): void => {
+    payload.off('data', onData).off('end', onEnd).off('error', onData);
+    done(error);
+  };
+  const onData = (): void => settle(UNSUPPORTED_TYPE);
+  const onEnd = (): void => settle(null);
+  payload.on('data', onData).on('end', onEnd).on('error', onData);
 }

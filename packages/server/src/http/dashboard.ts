@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse, UNAUTHORIZED } from './answer.js';
 import type { Access } from '../access/access.js';
 import type { Authenticator } from './auth.js';
+import { addressOf, isLoopbackAddress } from './cluster/client-address.js';
 import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';
 import { failed, reply as sendAnswer, sendFile } from './reply.js';
@@ -124,17 +125,16 @@ async function logOut(
 }
 
 async function redeem(
-  { body, ip }: FastifyRequest,
+  request: FastifyRequest,
   browsers: KnownBrowsers,
   links: LoginLinks | undefined,
 ): Promise<Answer> {
+  const { body } = request;
   const { code } = (typeof body === 'object' && body !== null ? body : {}) as { readonly code?: unknown };
   if (typeof code !== 'string') return refuse(400, ['code must be a string']);
   // A link is only for a user of the machine that printed it.
-  const token = isLoopback(ip) ? await links?.redeem(code) : undefined;
+  const token = isLoopbackAddress(addressOf(request)) ? await links?.redeem(code) : undefined;
   return token === undefined
     ? UNAUTHORIZED
     : Answer.json(200, { token }, { 'set-cookie': browsers.remember() });
 }
-
-const isLoopback = (ip: string): boolean => /^(::ffff:)?127\.|^::1$/.test(ip);

@@ -3,6 +3,7 @@
  * effect if there is one, so that a crash leaves both or neither.
  */
 import { createHash } from 'node:crypto';
+import { inSlices } from '../engine/slice.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
 import { Answer, refuse } from './answer.js';
 
@@ -42,6 +43,8 @@ export interface KeyedRequest {
   /** Path with its parameters, without the query. */
   readonly path: string;
   readonly body: unknown;
+  /** True when its text is so long that others have turns while its fingerprint is computed. */
+  readonly isLong: boolean;
 }
 
 /** The keys of a server. */
@@ -64,7 +67,7 @@ export class Idempotency {
     if (!VALID_KEY.test(key)) return refuse(400, ['Idempotency-Key must be 1 to 255 visible characters']);
     const { tenantId, simulationId, route } = request;
     const nowMs = this.#clockMs();
-    const fingerprint = fingerprintOf(request);
+    const fingerprint = request.isLong ? await inSlices(fingerprintSteps(request)) : fingerprintOf(request);
     const kept = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
     if (kept !== undefined && !(kept instanceof Promise)) return replayOf(kept, fingerprint);
     const name = JSON.stringify([tenantId, simulationId, route, key]);
@@ -103,18 +106,46 @@ const replayOf = (found: StoredAnswer, fingerprint: string): Answer =>
     ? new Answer(found.statusCode, found.body, REPLAYED)
     : refuse(422, 'Idempotency-Key was used with another request');
 
-function fingerprintOf({ method, path, body }: KeyedRequest): string {
-  return createHash('sha256')
-    .update(`${method} ${path}\n${canonical(body)}`)
-    .digest('hex');
+function fingerprintOf(request: KeyedRequest): string {
+  const steps = fingerprintSteps(request);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
+
+/** The hash of method, path and body; the elements of each list in the body are a step each. */
+function* fingerprintSteps({ method, path, body }: KeyedRequest): Generator<undefined, string> {
+  const hash = createHash('sha256').update(`${method} ${path}\n`);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return hash.update(canonical(body)).digest('hex');
+  let before = '{';
+  for (const [name, value] of sorted(body)) {
+    if (value === undefined) continue;
+    hash.update(`${before}${JSON.stringify(name)}:`);
+    before = ',';
+    if (!Array.isArray(value)) hash.update(canonical(value));
+    else {
+      hash.update('[');
+      for (const [index, element] of (value as readonly unknown[]).entries()) {
+        hash.update(`${index === 0 ? '' : ','}${canonical(element)}`);
+        yield;
+      }
+      hash.update(']');
+    }
+  }
+  return hash.update('}').digest('hex');
+}
+
+const sorted = (value: object): [string, unknown][] =>
+  Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** JSON with the names of each object in one order: the same request in another spelling is the same request. */
 function canonical(body: unknown): string {
   if (body === undefined) return '';
   return JSON.stringify(body, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      ? Object.fromEntries(sorted(value))
       : value,
   );
 }

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
+import { RefusedBody, UNSUPPORTED_TYPE } from './bodies/refused-body.js';
 import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
 import {
@@ -77,11 +78,16 @@ export function send(
   if (headers !== undefined) all.push(...flat(headers));
   raw.writeHead(status, all);
   raw.end(text);
+  // Refused before its body was received.
+  if (!request.raw.complete && hasBody(request)) request.server.bodies.discardRest(request);
   counted(request, status);
   const { onRefusal } = request.server;
   if (status >= 400 && onRefusal !== undefined)
     onRefusal({ method: request.method, url: request.url, status, text });
 }
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Closes the connection of a request without an answer (D177). It is counted under `status`. */
 export function hangUp(request: FastifyRequest, reply: FastifyReply, status: number): void {
@@ -148,6 +154,8 @@ function counted(request: FastifyRequest, status: number): void {
   const { server, operation, beganMs } = request;
   const ms = beganMs === undefined ? 0 : performance.now() - beganMs;
   if (beganMs !== undefined) LONG_WORK.ended(beganMs);
+  request.onAnswered?.();
+  request.onAnswered = undefined;
   server.traffic.count(operation ?? 'unknown', status, ms);
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
@@ -254,6 +262,7 @@ export function takeOver(request: FastifyRequest, reply: FastifyReply): void {
     return writeHead(...args);
   };
   raw.once('finish', () => counted(request, raw.statusCode));
+  raw.once('close', () => request.onAnswered?.());
 }
 
 /** Sends a finished answer. */
@@ -267,6 +276,7 @@ export function failed(request: FastifyRequest, to: FastifyReply, error: unknown
 }
 
 function answerForError(request: FastifyRequest, error: unknown): Answer {
+  if (error instanceof RefusedBody) return error.answer;
   if (error instanceof RecordsMissing) return unavailable(error.message);
   if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
   if (error instanceof MarketDataLimit)
@@ -295,20 +305,10 @@ const isErrorStatus = (status: number): status is HttpErrorStatus => Object.hasO
 const refusalOf = (status: number): Answer =>
   isErrorStatus(status) ? refuse(status, statusNames[status]) : MALFORMED;
 
-const INVALID_JSON = refuse(400, 'Body is not valid JSON');
-const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
-
 /** Answers to the framework's own errors, by code. */
 const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: refuse(413, 'Body must not be larger than 1 MiB'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
-  FST_ERR_CTP_INVALID_JSON_BODY: INVALID_JSON,
-  FST_ERR_CTP_EMPTY_JSON_BODY: INVALID_JSON,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse(400, 'Content-Length does not match the body'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: UNSUPPORTED_TYPE.answer,
   FST_ERR_BAD_URL: refuse(400, 'Malformed URL'),
   // A path that leads out of the pages is one that is not there.
   FST_STATIC_FORBIDDEN_PATH: ROUTE_NOT_FOUND,
-  SANDPIT_INVALID_JSON: INVALID_JSON,
-  SANDPIT_DEEP_JSON: refuse(400, 'Body must not be nested more than 64 levels deep'),
-  SANDPIT_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
 };

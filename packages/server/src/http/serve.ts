@@ -10,6 +10,7 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse } from './answer.js';
+import { ValidatedBody } from './bodies/body-plan.js';
 import { wantsCsv } from './csv.js';
 import { CsvList } from './csv-list.js';
 import type { PendingAnswer } from './idempotency.js';
@@ -87,7 +88,11 @@ export function serve(
         else problems = [...(problems ?? []), ...checked.messages];
       }
       if (body !== undefined) {
-        const checked = validateBody(body, bodyIsOptional === true ? (request.body ?? {}) : request.body);
+        const given = request.body;
+        const checked =
+          given instanceof ValidatedBody
+            ? given.result
+            : validateBody(body, bodyIsOptional === true ? (given ?? {}) : given);
         if (checked.ok) call.body = checked.value;
         else problems = [...(problems ?? []), ...checked.messages];
       }
@@ -153,6 +158,7 @@ function keyed(
       method: request.method,
       path: end === -1 ? url : url.slice(0, end),
       body: call.body,
+      isLong: request.body instanceof ValidatedBody,
     },
     async (pending: PendingAnswer) => {
       const result = await handle({ ...call, pending });

@@ -21,6 +21,8 @@ export interface HttpSettings extends TokenSettings {
   /** Maximum number of simulations of a tenant of the tier. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
+  /** Bytes of the bodies of a tenant within ten seconds. */
+  readonly bytesPerTenant: number;
   /** Bytes of a file that is imported (D170). */
   readonly importMaxBytes: number;
 }

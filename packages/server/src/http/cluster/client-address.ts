@@ -10,3 +10,6 @@ export const noteClient = (request: IncomingMessage, address: string): void => {
 
 /** The address of the client, also behind another node. */
 export const addressOf = ({ raw, ip }: FastifyRequest): string => FORWARDED.get(raw) ?? ip;
+
+/** True for an address of this machine. */
+export const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);

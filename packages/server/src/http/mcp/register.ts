@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from '../admission.js';
 import { refuse } from '../answer.js';
+import { LIST_BODY } from '../bodies/body-plan.js';
 import { isLoopback } from '../demo-token.js';
 import { failed, reply as send, takeOver } from '../reply.js';
 import type { Counting, ToolDeps } from './tool-server.js';
@@ -23,6 +24,7 @@ export function registerTools(
   app.route({
     method: 'POST',
     url: MCP_PATH,
+    config: { body: LIST_BODY },
     onRequest: (request, reply, next) => {
       if (isForeign(request, corsOrigins)) send(request, reply, FOREIGN_ORIGIN);
       else admit(request, reply, next);

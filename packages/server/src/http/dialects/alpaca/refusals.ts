@@ -2,6 +2,7 @@
 import { MarketDataLimit } from '../../../feeds/live-feed.js';
 import { DamagedJournal, StoreUnavailable } from '../../../store/journal.js';
 import { Answer } from '../../answer.js';
+import { RefusedBody } from '../../bodies/refused-body.js';
 import type { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
 
@@ -117,11 +118,15 @@ export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
   if (error instanceof AlpacaRefusal) return error;
   if (error instanceof StoreUnavailable || error instanceof DamagedJournal) return unavailable();
   if (error instanceof MarketDataLimit) return new AlpacaRefusal(503, 50310000, error.message);
-  const { statusCode, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new AlpacaRefusal(413, 41310000, 'request body is too large');
-  if (typeof code === 'string' && code.startsWith('SANDPIT_')) return malformed;
+  const { statusCode } = error as { readonly statusCode?: unknown };
+  if (error instanceof RefusedBody) return refusalOfBody(error.answer);
   return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? malformed : undefined;
+}
+
+function refusalOfBody({ status, headers }: Answer): AlpacaRefusal {
+  if (status === 413) return new AlpacaRefusal(413, 41310000, 'request body is too large');
+  if (status === 429) return tooMany(Number(headers?.['retry-after']));
+  return status === 503 ? unavailable() : malformed;
 }
 
 export const internalError = new AlpacaRefusal(500, 50010000, 'internal server error occurred');

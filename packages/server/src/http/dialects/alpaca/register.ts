@@ -13,14 +13,7 @@ import type { Simulation } from '../../../engine/simulation.js';
 import type { Streams } from '../../stream/streams.js';
 import { LiveData } from './live-data.js';
 import { AlpacaStore } from './alpaca-store.js';
-import {
-  type AlpacaRefusal,
-  internalError,
-  malformed,
-  notFound,
-  refusalOfError,
-  translated,
-} from './refusals.js';
+import { type AlpacaRefusal, internalError, notFound, refusalOfError, translated } from './refusals.js';
 import { AlpacaAnswer, type AlpacaHandler, Fields } from './request.js';
 import { alpacaRoutes } from './routes.js';
 import { TradeUpdates } from './trade-updates.js';
@@ -119,14 +112,9 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
 /** Bodies are JSON regardless of their content type: many clients send none. */
 function parseAnyTypeAsJson(scope: FastifyInstance): void {
   scope.removeContentTypeParser(['*', ...FILE_TYPES, NDJSON]);
-  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
-    if (text === '') return done(null, undefined);
-    try {
-      done(null, JSON.parse(String(text)));
-    } catch {
-      done(malformed);
-    }
-  });
+  scope.addContentTypeParser('*', (request, payload, done) =>
+    scope.bodies.readJson(request, payload, (error, body) => done(error ?? null, body)),
+  );
 }
 
 /** Answers an error in the dialect's shape. Errors that the client did not cause are logged, without details in the answer. */

@@ -2,6 +2,8 @@
 import { type OperationId, pathsOf, type Route, routeEntries } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../../admission.js';
+import { planOf } from '../../bodies/body-plan.js';
+import { WHOLE_BODY } from '../../bodies/json-cuts.js';
 import type { RequestHandler, Widen } from '../../serve.js';
 import type { Operations } from '../operations.js';
 import { answers } from './answers.js';
@@ -23,10 +25,18 @@ export function registerPaperInvest(
     const route: Route = { ...plain, path: PAPER_INVEST + plain.path };
     const handle = serving(id, route, answers[id]);
     const read = bodies[id];
+    const { lists, mostBytes } = planOf(plain);
+    // Its fields are translated before they are validated.
+    const body = {
+      mostBytes,
+      lists: id === 'createOrders' ? new Set([...lists, WHOLE_BODY]) : lists,
+      ...(plain.takesFile === true && { route: { takesFile: true as const } }),
+    };
     for (const [, path] of pathsOf(id, plain)) {
       app.route({
         method: route.method,
         url: PAPER_INVEST + path,
+        config: { body },
         onRequest: admission.for(id, plain),
         handler: (request, reply) => {
           if (id === 'createOrders' && Array.isArray(request.body)) {
