@@ -170,6 +170,7 @@ export type { Command, OrderChanges, Requester } from './command.js';
 export { isOrderEvent } from './event.js';
 export type { AccountDetails, AccountNames, ClosePoint, Event, LastFigures, OrderEvent } from './event.js';
 export { duplicateClientOrderId } from './commands/orders/plan-order.js';
+export { UPDATES_FROZEN } from './commands/orders/replace-order.js';
 export type { Acknowledged } from './commands/orders/submit-order.js';
 export type { CappedAgent } from './orders/agent-caps.js';
 export { amountDue } from './commands/margin/meet-calls.js';

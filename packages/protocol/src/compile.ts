@@ -157,6 +157,12 @@ export function textsCheckOf(schema: TSchema): Check {
 }
 
 function unionCheck(members: readonly TSchema[], keywords: Keywords): Check {
+  const [first, second] = members;
+  if (first !== undefined && (second as Keywords | undefined)?.type === 'null') {
+    const check = checkOf(first);
+    // The final form of null is an absent field.
+    return (value, prefix, name, out) => (value === null ? undefined : check(value, prefix, name, out));
+  }
   const discriminator = keywords['x-discriminator'];
   const checks = members.map(checkOf);
   if (discriminator === undefined) return alternatives(checks, keywords);

@@ -38,6 +38,10 @@ export function parameters<Properties extends TProperties>(properties: Propertie
 
 export const optional = Type.Optional;
 
+/** An optional field of a request whose `null` means that it is absent. */
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
+  optional(Type.Union([schema, Type.Null()]));
+
 /** One of a closed list. */
 export function choice<Values extends string[]>(
   values: readonly [...Values],

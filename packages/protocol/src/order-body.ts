@@ -16,6 +16,7 @@ import {
   integer,
   list,
   moneyBounds,
+  nullable,
   optional,
   positive,
   price,
@@ -358,26 +359,14 @@ export const BatchOrdersBody = closed('BatchOrdersBody', {
 });
 export type BatchOrdersBody = Static<typeof BatchOrdersBody>;
 
-export const UpdateOrderBody = ruled(
-  closed('UpdateOrderBody', {
-    limitPrice: optional(signed(priceBounds, { description: 'LIMIT and STOP_LIMIT types.' })),
-    stopPrice: optional(price({ description: 'STOP and STOP_LIMIT.' })),
-    quantity: optional(quantity({ description: 'Only before the first fill.' })),
-    timeInForce: optional(TimeInForceValue),
-    goodTillDate: optional(dateTime({ description: 'For GTD.' })),
-  }),
-  (body, report) => {
-    const { timeInForce, goodTillDate } = body;
-    if (Object.values(body).every((value) => value === undefined)) {
-      report.sentence(
-        'limitPrice',
-        'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate',
-      );
-    }
-    if (timeInForce === 'GTD' && goodTillDate === undefined) report.field('goodTillDate', mustBeDate);
-    if (goodTillDate !== undefined && timeInForce !== undefined && timeInForce !== 'GTD') {
-      report.field('goodTillDate', 'should only exist for GTD orders');
-    }
-  },
-);
+/** All fields are optional, and null is absent (D247). The simulation compares them with the order before it checks them, and refuses a body without fields. */
+export const UpdateOrderBody = closed('UpdateOrderBody', {
+  limitPrice: nullable(signed(priceBounds, { description: 'LIMIT and STOP_LIMIT types.' })),
+  stopPrice: nullable(price({ description: 'STOP and STOP_LIMIT.' })),
+  quantity: nullable(
+    quantity({ description: 'The total, filled part included. Changes only before the first fill.' }),
+  ),
+  timeInForce: nullable(TimeInForceValue),
+  goodTillDate: nullable(dateTime({ description: 'For GTD.' })),
+});
 export type UpdateOrderBody = Static<typeof UpdateOrderBody>;

@@ -111,7 +111,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Change an open order',
     description:
-      'Changes prices, quantity or time in force of an open order. The quantity can be changed only before the first fill.',
+      'Changes prices, quantity or time in force of an open order. Fields with the present value of the order are ignored; without a difference the answer is the order as it is, with its `updatedAt`. The quantity is the total and can be changed only before the first fill.',
     auth: 'bearer',
     scope: 'trade',
     params: OrderParams,

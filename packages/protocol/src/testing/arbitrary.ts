@@ -7,7 +7,8 @@ export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {
   const keywords = schema as Keywords;
   if (keywords.enum !== undefined) return fc.constantFrom(...keywords.enum);
   if (keywords.const !== undefined) return fc.constant(keywords.const);
-  if (keywords.anyOf !== undefined) return fc.oneof(...keywords.anyOf.map(arbitraryOf));
+  if (keywords.anyOf !== undefined)
+    return fc.oneof(...keywords.anyOf.filter((form) => !isNull(form)).map(arbitraryOf));
   switch (keywords.type) {
     case 'string':
       return stringOf(keywords);
@@ -25,6 +26,14 @@ export function arbitraryOf(schema: TSchema): fc.Arbitrary<unknown> {
       throw new TypeError(`No arbitrary for ${JSON.stringify(schema)}`);
   }
 }
+
+const isNull = (schema: TSchema): boolean => (schema as Keywords).type === 'null';
+
+/** Names of the fields of a body whose `null` is absent. */
+export const nullableFields = (schema: TSchema): readonly string[] =>
+  Object.entries((schema as Keywords).properties ?? {}).flatMap(([name, field]) =>
+    (field as Keywords).anyOf?.some(isNull) === true ? [name] : [],
+  );
 
 const dates = fc
   .date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2090-01-01T00:00:00Z'), noInvalidDate: true })

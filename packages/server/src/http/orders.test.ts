@@ -412,6 +412,53 @@ describe('changing an order', () => {
     expect((await client.put(`/v1/orders/${orderId}`, {})).status).toBe(400);
   });
 
+  it('answers an equal update with the order as it is (D247)', async () => {
+    await pushQuote(client, { askSize: 10 });
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 112.5, quantity: 30 });
+    await pushQuote(client, { bid: 114, ask: 114.1 });
+    const update = (body: object, headers = {}) => client.put(`/v1/orders/${orderId}`, body, headers);
+    const before = (await client.get(`/v1/orders/${orderId}`)).body;
+    expect(before).toMatchObject({ filledQuantity: 10, quantity: 30, status: 'ACTIVE' });
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    const equal = await update({ limitPrice: 112.5, quantity: 30, timeInForce: 'DAY', goodTillDate: null });
+    expect([equal.status, equal.body.updatedAt]).toEqual([200, before.updatedAt]);
+    expect((await client.get(`/v1/orders/${orderId}`)).body).toEqual(before);
+    const trailed = await update({ limitPrice: 113, quantity: 30 });
+    expect([trailed.status, trailed.body.limitPrice]).toEqual([200, 113]);
+    expect((await update({ quantity: '30' })).status).toBe(400);
+  });
+
+  it('reads an Idempotency-Key of an earlier update as no key: the request is compared anew (D247)', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const update = (limitPrice: number, key: string) =>
+      client.put(`/v1/orders/${orderId}`, { limitPrice }, { 'idempotency-key': key });
+    const { body: first } = await update(91, 'k');
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    expect((await update(91, 'k')).body).toEqual(first);
+    expect((await update(92, 'k')).body).toMatchObject({
+      limitPrice: 92,
+      updatedAt: '2026-01-05T15:01:00.000Z',
+    });
+  });
+
+  it('checks the state before the fields: 404, 403, 409, then the empty body (D247)', async () => {
+    const filled = await placeOrder(client, portfolioId, { limitPrice: 100 });
+    const resting = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const update = async (orderId: string, body: object): Promise<number> =>
+      (await client.put(`/v1/orders/${orderId}`, body)).status;
+    expect(await update(NOWHERE, {})).toBe(404);
+    expect(await update(filled.orderId, {})).toBe(409);
+    expect(await update(filled.orderId, { limitPrice: 100 })).toBe(409);
+    expect((await client.put(`/v1/orders/${resting.orderId}`, { limitPrice: null })).body.message).toEqual([
+      'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate',
+    ]);
+    expect(await update(resting.orderId, { limitPrice: 90 })).toBe(200);
+    await client.put(`/v1/accounts/${ACCOUNT}/freeze`);
+    for (const { orderId } of [filled, resting])
+      expect([await update(orderId, {}), await update(orderId, { limitPrice: 90 })]).toEqual([403, 403]);
+    expect(await update(NOWHERE, { limitPrice: 90 })).toBe(404);
+  });
+
   it('cancels, once', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
     const first = await client.put(`/v1/orders/${orderId}/cancel`);

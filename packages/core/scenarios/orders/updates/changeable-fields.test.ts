@@ -37,7 +37,7 @@ describe('fields', () => {
     ['TRAILING_STOP', { quantity: 5 }, []],
     ['LIMIT', { quantity: 20 }, []],
     ['LIMIT', { tif: 'GTC' }, []],
-    ['LIMIT', { tif: 'GTD' }, ['timeInForce cannot be updated to GTD without goodTillDate']],
+    ['LIMIT', { tif: 'GTD' }, ['goodTillDate must be an ISO 8601 date or date-time']],
     ['LIMIT', { tif: 'GTD', goodTillDate: '2026-01-07' }, []],
     ['LIMIT', { tif: 'GTD', goodTillDate: '2026-01-02' }, ['goodTillDate must be in the future']],
     ['LIMIT', { goodTillDate: '2026-01-07' }, ['goodTillDate can only be updated on GTD orders']],

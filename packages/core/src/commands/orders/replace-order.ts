@@ -6,7 +6,7 @@ import type { BrokerConfiguration } from '../../brokers/broker.js';
 import type { Tradable } from '../../instruments/instrument.js';
 import type { CapExceeded, CappedAgent } from '../../orders/agent-caps.js';
 import { isOpening, isTrailing, legRatios, sideOf } from '../../orders/order.js';
-import type { BracketPart, Order, OrderProgress, TimeInForce } from '../../orders/order.js';
+import type { BracketPart, GoodTill, Order, OrderProgress, TimeInForce } from '../../orders/order.js';
 import { isForAuction } from '../../orders/auction.js';
 import { bracketPriceProblems, netTickProblems, ocoPriceProblems, tickProblems } from '../../orders/shape.js';
 import { isUpdatable } from '../../orders/status.js';
@@ -14,6 +14,7 @@ import { reservedShares } from '../../portfolios/portfolio.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
 import type { Rejection } from '../../rejection.js';
+import type { Instant } from '../../values/instant.js';
 import type { Money } from '../../values/money.js';
 import { Quantity } from '../../values/quantity.js';
 import { moneyCaps, refuseByCap, spend, symbolCap } from './agent-caps.js';
@@ -34,8 +35,8 @@ import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
 
 /**
- * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer
- * shares keep it. The order then meets the quote again.
+ * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer shares keep it. The
+ * order then meets the quote again. A request without a difference changes nothing (D247).
  */
 export function replaceOrder(
   d: Decision,
@@ -43,13 +44,55 @@ export function replaceOrder(
 ): Acknowledged | Rejection {
   const order = d.order(command.orderId);
   if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
-  const { agent, changes } = command;
-  if (agent === undefined) return changeOrder(d, order, command);
+  const state = stateProblem(d, order, command.changes);
+  if (state !== undefined) return state;
+  const changes = differencesOf(d, order, command.changes);
+  if (Object.keys(changes).length === 0) return { terms: order.terms, progress: order.progress };
+  const { agent } = command;
+  if (agent === undefined) return changeOrder(d, order, command, changes);
   const capped = heldToCaps(d, agent, order, changes);
   if ('code' in capped) return refuseByCap(d, agent, capped);
-  const result = changeOrder(d, order, command);
+  const result = changeOrder(d, order, command, changes);
   if (!('code' in result)) spend(d, agent, capped.more);
   return result;
+}
+
+/** The refusal of any update of an order in its present state. */
+function stateProblem(d: Decision, order: Order, changes: OrderChanges): Rejection | undefined {
+  if (d.portfolioOf(order).account.status === 'FROZEN') return UPDATES_FROZEN;
+  const stopped = notRunning(d);
+  if (stopped !== undefined) return stopped;
+  const { status } = order.progress;
+  if (!isUpdatable(status)) {
+    const message = `An order with status ${status} cannot be updated`;
+    return { code: 'ORDER_NOT_UPDATABLE', message, status };
+  }
+  const locked = takenUpByAuction(d, order, 'updated');
+  if (locked !== undefined) return locked;
+  return Object.keys(changes).length === 0 ? { code: 'INVALID', messages: [NO_FIELDS] } : undefined;
+}
+
+export const UPDATES_FROZEN: Rejection = {
+  code: 'ACCOUNT_FROZEN',
+  message: 'The account is frozen: orders cannot be updated',
+};
+
+const NO_FIELDS =
+  'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate';
+
+/** The requested fields whose values differ from those of the order (D247). */
+function differencesOf(d: Decision, { terms, progress }: Order, asked: OrderChanges): OrderChanges {
+  const { goodTillDate, ...others } = asked;
+  const differing = Object.entries(others).filter(
+    ([name, value]) => value !== progress[name as keyof typeof others],
+  );
+  const hours = d.hours(d.tradedBy(terms));
+  const instantOf = ({ until }: GoodTill): Instant =>
+    typeof until === 'string' ? hours.closeOn(terms.session, until) : until;
+  const isSameDate =
+    goodTillDate === undefined ||
+    (progress.goodTillDate !== undefined && instantOf(goodTillDate) === instantOf(progress.goodTillDate));
+  return { ...Object.fromEntries(differing), ...(!isSameDate && { goodTillDate }) };
 }
 
 /** Checks the updated order against the caps of an agent. */
@@ -71,30 +114,18 @@ function heldToCaps(
 function changeOrder(
   d: Decision,
   order: Order,
-  command: Extract<Command, { type: 'ReplaceOrder' }>,
+  { by, changes: asked }: Extract<Command, { type: 'ReplaceOrder' }>,
+  changes: OrderChanges,
 ): Acknowledged | Rejection {
   const portfolio = d.portfolioOf(order);
-  const { changes } = command;
-  const tier = changes.timeInForce && timeInForceBeyondTier(command.by, changes.timeInForce);
+  const tier = changes.timeInForce && timeInForceBeyondTier(by, changes.timeInForce);
   if (tier !== undefined) return tier;
-  if (portfolio.account.status === 'FROZEN') {
-    return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
-  }
-  const stopped = notRunning(d);
-  if (stopped !== undefined) return stopped;
-  const { status } = order.progress;
-  if (!isUpdatable(status)) {
-    const message = `An order with status ${status} cannot be updated`;
-    return { code: 'ORDER_NOT_UPDATABLE', message, status };
-  }
-  const locked = takenUpByAuction(d, order, 'updated');
-  if (locked !== undefined) return locked;
   const instrument = d.tradedBy(order.terms);
   const hours = d.hours(instrument);
   const problems = [
     ...fieldProblems(order, changes),
     ...priceProblems(d, instrument, order, changes),
-    ...dateProblems(d, hours, order, changes),
+    ...dateProblems(d, hours, order, changes, asked),
   ];
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const restriction =
@@ -111,6 +142,7 @@ function changeOrder(
     (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice);
   const moved = isRepriced || (changes.quantity !== undefined && changes.quantity > progress.quantity);
   const changed: OrderProgress = { ...progress, ...changes };
+  const leavesDate = changed.timeInForce !== 'GTD' && progress.goodTillDate !== undefined;
   const reservedQuantity =
     progress.reservedQuantity === 0
       ? progress.reservedQuantity
@@ -144,6 +176,7 @@ function changeOrder(
   const expiresAt = working ? expiryOf(d, hours, terms, changed, d.at) : undefined;
   d.move(order, 'REPLACED', {
     ...changes,
+    ...(leavesDate && { goodTillDate: null }),
     ...setAsideChanges(progress, setAsideFor(needs)),
     ...(reservedQuantity !== progress.reservedQuantity && { reservedQuantity }),
     ...(expiresAt !== undefined && expiresAt !== progress.expiresAt && { expiresAt }),
@@ -273,15 +306,24 @@ function bracketProblems(d: Decision, order: Order, changes: OrderChanges): stri
   );
 }
 
-function dateProblems(d: Decision, hours: MarketHours, order: Order, changes: OrderChanges): string[] {
+/** Checks the date of a GTD order. `asked`: all requested fields, those without a difference included. */
+function dateProblems(
+  d: Decision,
+  hours: MarketHours,
+  order: Order,
+  changes: OrderChanges,
+  asked: OrderChanges,
+): string[] {
   const timeInForce = changes.timeInForce ?? order.progress.timeInForce;
   const goodTillDate = changes.goodTillDate ?? order.progress.goodTillDate;
   if (timeInForce !== 'GTD') {
-    return changes.goodTillDate === undefined ? [] : ['goodTillDate can only be updated on GTD orders'];
+    if (changes.goodTillDate === undefined) return [];
+    const isNamed = asked.timeInForce !== undefined;
+    return [`goodTillDate ${isNamed ? 'should only exist for' : 'can only be updated on'} GTD orders`];
   }
-  if (goodTillDate === undefined) return ['timeInForce cannot be updated to GTD without goodTillDate'];
-  const asked = changes.timeInForce ?? changes.goodTillDate;
-  return asked === undefined ? [] : goodTillProblems(d, hours, order.terms.session, goodTillDate);
+  if (goodTillDate === undefined) return ['goodTillDate must be an ISO 8601 date or date-time'];
+  const differs = changes.timeInForce ?? changes.goodTillDate;
+  return differs === undefined ? [] : goodTillProblems(d, hours, order.terms.session, goodTillDate);
 }
 
 function brokerRestriction(

@@ -1,4 +1,10 @@
-import { type Brokerage, type Order as OpenOrder, type OrderSnapshot, type Outcome } from '@sandpit/core';
+import {
+  type Brokerage,
+  type Order as OpenOrder,
+  type OrderSnapshot,
+  type Outcome,
+  UPDATES_FROZEN,
+} from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
 import { orderNow, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -149,6 +155,8 @@ async function changed(
   const { orderId } = params;
   const order = await ownOrder(simulation, orderId);
   if (order === undefined) return ORDER_NOT_FOUND;
+  const account = simulation.brokerage.state.accounts.get(order.terms.accountId);
+  if (verb === 'updated' && account?.status === 'FROZEN') return answerTo(UPDATES_FROZEN, { orderId });
   const { status } = order.progress;
   const message = `An order with status ${status} cannot be ${verb}`;
   return answerTo({ code: 'ORDER_NOT_UPDATABLE', message, status }, { orderId });

@@ -136,13 +136,15 @@ const legOf = ({ optionSymbol, positionIntent, quantity }: Leg): CoreLeg => ({
 export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): OrderChanges {
   const { limitPrice, stopPrice, quantity, timeInForce, goodTillDate } = body;
   return {
-    ...(limitPrice !== undefined && { limitPrice: priceOf(limitPrice) }),
-    ...(stopPrice !== undefined && { stopPrice: priceOf(stopPrice) }),
-    ...(quantity !== undefined && { quantity: quantityOf(quantity) }),
-    ...(timeInForce !== undefined && { timeInForce }),
-    ...(goodTillDate !== undefined && { goodTillDate: goodTillOf(goodTillDate, calendar) }),
+    ...(isGiven(limitPrice) && { limitPrice: priceOf(limitPrice) }),
+    ...(isGiven(stopPrice) && { stopPrice: priceOf(stopPrice) }),
+    ...(isGiven(quantity) && { quantity: quantityOf(quantity) }),
+    ...(isGiven(timeInForce) && { timeInForce }),
+    ...(isGiven(goodTillDate) && { goodTillDate: goodTillOf(goodTillDate, calendar) }),
   };
 }
+
+const isGiven = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null;
 
 /** Finds the current state of an order's exit; undefined = as requested. */
 export type ExitOf = (order: number) => OrderSnapshot | undefined;

@@ -1,9 +1,10 @@
 /** The body that places an order, translated to that of `/v1`. */
 import { randomUUID } from 'node:crypto';
-import { Position, Quantity } from '@sandpit/core';
+import { type OrderSnapshot, Position, Price, Quantity } from '@sandpit/core';
 import type { AlpacaCall, Fields } from './request.js';
 import { quotesOf } from './market-data.js';
 import { legsOf } from './multi-leg.js';
+import { PERCENT_UNITS } from './order-shape.js';
 import { forbidden, invalid, unprocessable } from './refusals.js';
 
 const TYPES = {
@@ -233,16 +234,29 @@ function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
   };
 }
 
-/** The body that changes an order. */
-export function replacementOf({ body }: AlpacaCall): Readonly<Record<string, unknown>> {
-  if (body.has('trail')) throw unprocessable('trail cannot be replaced');
-  if (body.has('client_order_id')) throw unprocessable('client_order_id of a replacement cannot be chosen');
+/** The body that changes an order. An empty string is absent, as Alpaca's Go client sends it. */
+export function replacementOf(
+  { body }: AlpacaCall,
+  { terms, progress }: OrderSnapshot,
+): Readonly<Record<string, unknown>> {
+  const { trailingPercent } = terms;
+  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
+  const distance =
+    trailingPercent === undefined
+      ? trailingAmount && Number(Price.format(trailingAmount))
+      : trailingPercent / PERCENT_UNITS;
+  const trail = body.number('trail');
+  if (trail !== undefined && trail !== distance) throw unprocessable('trail cannot be replaced');
+  if (body.text('client_order_id') !== undefined)
+    throw unprocessable('client_order_id of a replacement cannot be chosen');
   const time = body.text('time_in_force')?.toLowerCase();
   if (time !== undefined && !isTime(time)) throw invalid('invalid time_in_force');
+  // An order until a date is shown as `gtc`.
+  const isShownTime = time === 'gtc' && progress.timeInForce === 'GTD';
   return {
     ...given('quantity', body.number('qty')),
     ...given('limitPrice', body.number('limit_price')),
     ...given('stopPrice', body.number('stop_price')),
-    ...(time !== undefined && { timeInForce: TIMES[time] }),
+    ...(time !== undefined && !isShownTime && { timeInForce: TIMES[time] }),
   };
 }

@@ -181,7 +181,7 @@ function withLegs(
 export const assetClassOf = ({ assetClass }: OrderTerms): string =>
   assetClass === 'OPTION' ? 'us_option' : 'us_equity';
 
-const PERCENT_UNITS = 10_000;
+export const PERCENT_UNITS = 10_000;
 
 const priceOrNull = (price: Price | undefined): string | null =>
   price === undefined ? null : Price.format(price);

@@ -142,17 +142,24 @@ async function openOrderId(call: AlpacaCall, doing: string): Promise<string> {
 }
 
 const CANNOT_REPLACE = 'unable to replace order in current state';
+const NOT_CHANGED = 'order parameters are not changed';
 
-/** Replaces an order: the response is the new one, with a new id. */
+/** Replaces an order: the response is the new one, with a new id. A request without a difference is refused (D247). */
 export const replaceOrder: AlpacaHandler = async (call) => {
   const orderId = await openOrderId(call, CANNOT_REPLACE);
+  const asked = await found(call, orderId);
+  const [body, before] = [replacementOf(call, asked), replacementsOf(asked)];
   try {
-    await call.operations.run(call, 'updateOrder', { params: { orderId }, body: replacementOf(call) });
+    await call.operations.run(call, 'updateOrder', { params: { orderId }, body });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    throw error.details.code === 'ORDER_NOT_UPDATABLE' ? unprocessable(CANNOT_REPLACE) : translated(error);
+    if (error.details.code === 'ORDER_NOT_UPDATABLE') throw unprocessable(CANNOT_REPLACE);
+    throw error.status === 400 && Object.keys(body).length === 0
+      ? unprocessable(NOT_CHANGED)
+      : translated(error);
   }
   const order = await found(call, orderId);
+  if (replacementsOf(order) === before) throw unprocessable(NOT_CHANGED);
   return withRows(() => alpacaOrder(showingOf(call), order));
 };
 

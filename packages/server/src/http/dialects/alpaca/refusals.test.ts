@@ -85,3 +85,48 @@ it('bodies are JSON without a content type, and with any', async () => {
   const broken = await test.app.inject({ method: 'POST', url: '/alpaca/v2/orders', headers, payload: '{' });
   expect(broken.json()).toMatchObject({ code: 40010000 });
 });
+
+it('a replacement without a change is refused, equal fields beside a change are accepted (D247)', async () => {
+  const { body: order } = await send('POST', '/v2/orders', {
+    symbol: 'AAPL',
+    qty: '3',
+    side: 'buy',
+    type: 'limit',
+    limit_price: '90',
+    time_in_force: 'day',
+  });
+  const replace = (body: object, id: string = order.id) => send('PATCH', `/v2/orders/${id}`, body);
+  const unchanged = { code: 42210000, message: 'order parameters are not changed' };
+  for (const body of [
+    { qty: '3', limit_price: '90.00', time_in_force: 'day', client_order_id: '' },
+    { qty: null, limit_price: '', stop_price: '', trail: '', time_in_force: '', client_order_id: '' },
+    {},
+  ]) {
+    const reply = await replace(body);
+    expect([reply.status, reply.body]).toEqual([422, unchanged]);
+  }
+  expect((await send('GET', `/v2/orders/${order.id}`)).body.status).toBe('new');
+  const changed = await replace({ qty: '3', limit_price: '91', time_in_force: 'day', client_order_id: '' });
+  expect([changed.status, changed.body]).toMatchObject([
+    200,
+    { qty: '3', limit_price: '91', replaces: order.id },
+  ]);
+  await send('DELETE', `/v2/orders/${changed.body.id}`);
+  const over = await replace({}, changed.body.id);
+  expect([over.status, over.body.message]).toEqual([422, 'unable to replace order in current state']);
+});
+
+it('the trail of a trailing stop may be repeated beside a change, not replaced (D247)', async () => {
+  const { body: order } = await send('POST', '/v2/orders', {
+    symbol: 'AAPL',
+    qty: '2',
+    side: 'sell',
+    type: 'trailing_stop',
+    trail_percent: '2.5',
+    time_in_force: 'gtc',
+  });
+  const replace = (body: object) => send('PATCH', `/v2/orders/${order.id}`, body);
+  expect((await replace({ trail: '2.5' })).body.message).toBe('order parameters are not changed');
+  expect((await replace({ trail: '3' })).body.message).toBe('trail cannot be replaced');
+  expect((await replace({ trail: '2.50', qty: '1' })).body).toMatchObject({ qty: '1', trail_percent: '2.5' });
+});
