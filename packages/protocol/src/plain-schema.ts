@@ -9,7 +9,9 @@ export function plainSchemaOf(schema: TSchema): Json {
   const written = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(written);
     if (typeof value !== 'object' || value === null) return value;
-    const { $ref: reference } = value;
+    const { $ref: reference, anyOf } = value;
+    // Tools leave absent fields out instead of sending null.
+    if (Array.isArray(anyOf) && anyOf.length === 2 && isNullSchema(anyOf[1])) return written(anyOf[0] ?? {});
     if (typeof reference === 'string') return written(named[reference.slice(REFERENCE.length)] ?? {});
     return Object.fromEntries(
       Object.entries(value).flatMap(([keyword, inner]) =>
@@ -19,5 +21,7 @@ export function plainSchemaOf(schema: TSchema): Json {
   };
   return written(top);
 }
+
+const isNullSchema = (schema: Json | undefined): boolean => JSON.stringify(schema) === '{"type":"null"}';
 
 const REFERENCE = '#/components/schemas/';
