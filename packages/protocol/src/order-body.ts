@@ -363,9 +363,7 @@ export type BatchOrdersBody = Static<typeof BatchOrdersBody>;
 export const UpdateOrderBody = closed('UpdateOrderBody', {
   limitPrice: nullable(signed(priceBounds, { description: 'LIMIT and STOP_LIMIT types.' })),
   stopPrice: nullable(price({ description: 'STOP and STOP_LIMIT.' })),
-  quantity: nullable(
-    quantity({ description: 'The total, filled part included. Changes only before the first fill.' }),
-  ),
+  quantity: nullable(quantity({ description: 'The total. Changes only before the first fill.' })),
   timeInForce: nullable(TimeInForceValue),
   goodTillDate: nullable(dateTime({ description: 'For GTD.' })),
 });
