@@ -13,6 +13,11 @@ export default defineConfig({
       { find: '@sandpit/core', replacement: source('./packages/core/src/index.ts') },
       { find: '@sandpit/client/testing', replacement: source('./packages/client/src/sandbox/index.ts') },
       { find: '@sandpit/client', replacement: source('./packages/client/src/index.ts') },
+      { find: '@sandpit/server/catalog', replacement: source('./packages/server/src/feeds/catalog.ts') },
+      {
+        find: '@sandpit/server/recordings',
+        replacement: source('./packages/server/src/feeds/replay/check-recording.ts'),
+      },
       { find: '@sandpit/protocol', replacement: source('./packages/protocol/src/index.ts') },
       {
         find: /^.*\/threads\/compiled-url\.js$/,

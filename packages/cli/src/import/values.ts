@@ -1,128 +1,175 @@
-/** Texts of vendors' files in the words of the neutral layout. Prices stay decimal texts: none goes through a binary fraction. */
+/** Texts of vendors' files as exact decimals and times. No number passes through a binary fraction. */
 
 /** An unusable value of a row, described in words. */
 export class BadValue extends Error {
   override readonly name = 'BadValue';
 }
 
-const PLACES = 8;
+/** `45,000,000`, `1.5e-3`, `$254.53`. Commas only between groups of three. */
+const NUMBER = /^\$?([+-]?)(?:(\d{1,3}(?:,\d{3})+)|(\d*))(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/;
+/** The form of almost all prices, which needs no further arithmetic. */
+const PLAIN = /^(?:0|[1-9]\d{0,6})(?:\.\d?[1-9])?$/;
 
-/** A decimal without superfluous zeros, its point moved to the left by this many places. Throws `BadValue`. */
-export function decimalOf(text: string, places = 0): string {
-  const match = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text.trim());
-  if (match === null || (match[2] ?? '') + (match[3] ?? '') === '')
-    throw new BadValue(`"${text}" is no number`);
-  const fraction = match[3] ?? '';
-  const digits = `${'0'.repeat(places)}${match[2] ?? ''}${fraction}`;
-  const point = digits.length - fraction.length - places;
-  const whole = digits.slice(0, point).replace(/^0+(?=\d)/, '') || '0';
-  const rest = digits.slice(point).replace(/0+$/, '');
-  if (rest.length > PLACES) throw new BadValue(`"${text}" has more than ${PLACES} decimals`);
-  return `${match[1] ?? ''}${whole}${rest === '' ? '' : `.${rest}`}`;
+/** An exact decimal: `digits` × 10^−`places`. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly places: number;
 }
 
-const NS_PER = { s: 1_000_000_000n, ms: 1_000_000n, us: 1000n, ns: 1n } as const;
-const NS_PER_MS = 1_000_000n;
-const EARLIEST = Date.UTC(1980);
-
-/** Converts a count since 1970 to ms, rounded up: an instant after a full minute stays after it. The resulting date verifies the unit. */
-export function epochOf(text: string, unit: keyof typeof NS_PER): number {
-  if (!/^\d{1,19}$/.test(text)) throw new BadValue(`"${text}" is no count of ${unit}`);
-  const ms = Number((BigInt(text) * NS_PER[unit] + NS_PER_MS - 1n) / NS_PER_MS);
-  if (ms < EARLIEST || ms > Date.now() + 86_400_000)
-    throw new BadValue(`"${text}" in ${unit} is no time of ours`);
-  return ms;
+/** Parses a number. `isAmbiguous`: in files with `;` between cells a single comma may be a decimal point. */
+function numberOf(text: string, isAmbiguous: boolean): Decimal {
+  const [, sign, grouped, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? [];
+  const digits = `${grouped?.replaceAll(',', '') ?? whole}${fraction}`;
+  if (sign === undefined || digits === '' || digits.length > 60)
+    throw new BadValue(`"${text}" is not a number`);
+  if (isAmbiguous && grouped !== undefined && !/,.*[,.]/.test(text))
+    throw new BadValue(`"${text}" may have a decimal comma; write decimals with a point`);
+  const value = BigInt(sign === '-' ? `-${digits}` : digits);
+  const places = fraction.length - Number(exponent);
+  return places >= 0 ? { digits: value, places } : { digits: value * 10n ** BigInt(-places), places: 0 };
 }
 
-const LOCAL = /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
-const AMERICAN = /^(\d{2})\/(\d{2})\/(\d{4})(?: (\d{2}):(\d{2})(?::(\d{2})(\.\d+)?)?)?$/;
+/** Decimals that a price keeps, and those of a size. */
+const PRICE_PLACES = 8;
+const SIZE_PLACES = 6;
+const MOST_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** An instant as text, ms since 1970. Without an offset it is in the zone. */
-export function instantOf(text: string, zone: 'UTC' | 'America/New_York'): number {
-  if (/(Z|[+-]\d{2}:?\d{2})$/.test(text) && text.length > 11) {
-    // Nanoseconds are more than a Date reads.
-    const ms = Date.parse(text.replace(' ', 'T').replace(/(\.\d{3})\d+/, '$1'));
-    if (Number.isNaN(ms)) throw new BadValue(`"${text}" is no time`);
-    return ms;
+/** A form of the user's numbers, and what is implied in them. */
+export interface NumberForm {
+  /** Implied decimal places of a text without a point: 9 if 5000000000 means 5. */
+  readonly places?: number;
+  readonly lots?: number;
+  readonly isAmbiguous?: boolean;
+}
+
+/**
+ * The price in a text, as a decimal of at most eight places. A price within 6·10⁻⁸ of itself of a tick (0.01, below 1.00 0.0001) is that
+ * tick: vendors write prices from binary fractions, even of single precision. Throws `BadValue`, also for prices that are not above 0.
+ */
+export function priceOf(text: string, { places = 0, isAmbiguous = false }: NumberForm = {}): string {
+  if (places === 0 && PLAIN.test(text) && text !== '0') return text;
+  const parsed = numberOf(text, isAmbiguous);
+  const snapped = onTick({
+    digits: parsed.digits,
+    places: parsed.places + (text.includes('.') ? 0 : places),
+  });
+  const units = unitsOf(snapped, PRICE_PLACES);
+  if (units <= 0n) throw new BadValue(`"${text}" is not a price above 0`);
+  if (units > MOST_UNITS)
+    throw new BadValue(
+      `"${text}" is too large for a price; scaled prices need a layout with priceDecimals (--layout)`,
+    );
+  return textOf(units, PRICE_PLACES);
+}
+
+/** A size or a volume. */
+export function sizeOf(text: string, { lots = 1, isAmbiguous = false }: NumberForm = {}): string {
+  if (lots === 1 && /^(?:0|[1-9]\d{0,14})$/.test(text)) return text;
+  const { digits, places } = numberOf(text, isAmbiguous);
+  const units = unitsOf({ digits: digits * BigInt(lots), places }, SIZE_PLACES);
+  if (units < 0n) throw new BadValue(`"${text}" is not a size`);
+  if (units / 10n ** BigInt(SIZE_PLACES) > MOST_UNITS)
+    throw new BadValue(`"${text}" is too large for a size`);
+  return textOf(units, SIZE_PLACES);
+}
+
+/** The sum of amounts, and their decimal; undefined for 0. */
+export function amountOf(texts: readonly string[], form: NumberForm): string | undefined {
+  const units = texts.reduce(
+    (sum, text) => sum + unitsOf(onTick(numberOf(text, form.isAmbiguous === true)), PRICE_PLACES),
+    0n,
+  );
+  if (units < 0n) throw new BadValue(`"${texts.join('" + "')}" is not an amount of 0 or more`);
+  return units === 0n ? undefined : textOf(units, PRICE_PLACES);
+}
+
+const CENT_PLACES = 2;
+const FINE_PLACES = 4;
+
+function onTick(value: Decimal): Decimal {
+  const { digits, places } = value;
+  const tickPlaces = digits < 10n ** BigInt(places) ? FINE_PLACES : CENT_PLACES;
+  if (places <= tickPlaces || digits <= 0n) return value;
+  const tick = 10n ** BigInt(places - tickPlaces);
+  const ticks = (2n * digits + tick) / (2n * tick);
+  const away = ticks * tick - digits;
+  return (away < 0n ? -away : away) * 100_000_000n <= 6n * digits
+    ? { digits: ticks, places: tickPlaces }
+    : value;
+}
+
+/** A count of 10^−`kept`, rounded half up. */
+function unitsOf({ digits, places }: Decimal, kept: number): bigint {
+  if (places <= kept) return digits * 10n ** BigInt(kept - places);
+  const divisor = 10n ** BigInt(places - kept);
+  const doubled = 2n * digits + divisor;
+  const quotient = doubled / (2n * divisor);
+  return doubled < 0n && doubled % (2n * divisor) !== 0n ? quotient - 1n : quotient;
+}
+
+function textOf(units: bigint, places: number): string {
+  const digits = units.toString().padStart(places + 1, '0');
+  const rest = digits.slice(-places).replace(/0+$/, '');
+  return `${digits.slice(0, -places)}${rest === '' ? '' : `.${rest}`}`;
+}
+
+/** The larger of two decimals, compared exactly. */
+export function isAbove(a: string, b: string): boolean {
+  const [x, y] = [numberOf(a, false), numberOf(b, false)];
+  return x.digits * 10n ** BigInt(y.places) > y.digits * 10n ** BigInt(x.places);
+}
+
+const MOST_TERMS = 21;
+const MOST_OF_ONE = 10_000;
+const LARGEST_TERM = 999_999;
+
+/** Reads the ratio of a split, `7:1` = seven new for one old; undefined for 1 and for an empty cell. Throws `BadValue`. */
+export function ratioOf(text: string): string | undefined {
+  const terms = /^(\d{1,6})\s*[:/]\s*(\d{1,6})$/.exec(text);
+  if (terms !== null) {
+    const [fresh, old] = [Number(terms[1]), Number(terms[2])];
+    if (fresh === 0 || old === 0 || fresh > LARGEST_TERM) throw new BadValue(`"${text}" is not a ratio`);
+    return fresh === old ? undefined : `${fresh}:${old}`;
   }
-  const local = localOf(text);
-  return zone === 'UTC' ? local : newYork(local, text);
-}
-
-/** A date, `2015-12-24`, of a text that begins with one. */
-export function dateOf(text: string): string {
-  const ms = localOf(text.length > 10 && /[T ]/.test(text[10] ?? '') ? text.slice(0, 10) : text);
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
-function localOf(text: string): number {
-  const american = AMERICAN.exec(text);
-  const [, year, month, day, ...time] =
-    american === null
-      ? (LOCAL.exec(text) ?? [])
-      : [american[0], american[3], american[1], american[2], ...american.slice(4)];
-  if (year === undefined) throw new BadValue(`"${text}" is no time`);
-  const [hour = 0, minute = 0, second = 0] = time.slice(0, 3).map((part) => Number(part ?? 0));
-  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day), hour, minute, second);
-  const made = new Date(ms);
-  if (made.getUTCDate() !== Number(day) || hour > 23 || minute > 59)
-    throw new BadValue(`"${text}" is no time`);
-  return ms;
-}
-
-const HOUR_MS = 3_600_000;
-const offsets = new Map<number, number>();
-const clock = new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', timeZoneName: 'longOffset' });
-
-/** Hours that New York is behind UTC at an instant. */
-function behind(ms: number): number {
-  const hour = Math.floor(ms / HOUR_MS);
-  let hours = offsets.get(hour);
-  if (hours === undefined) {
-    const name = clock.formatToParts(hour * HOUR_MS).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    hours = Number(/GMT-(\d+)/.exec(name)?.[1] ?? 0);
-    offsets.set(hour, hours);
+  const { digits, places } = numberOf(text, false);
+  const value = Number(digits) / 10 ** places;
+  if (value === 0 || value === 1) return undefined;
+  // A stock dividend of 1 to 10 %.
+  if (places === 2 && value >= 1.01 && value <= 1.1) return reduced(Number(digits), 100);
+  const decimals = /\.(\d+)$/.exec(text)?.[1]?.length ?? 0;
+  const found = nearestRatio(value);
+  if (found !== undefined) {
+    const away = Math.abs(value - found.fresh / found.old);
+    const isClose = away <= (1e-5 * found.fresh) / found.old || (decimals >= 4 && away <= 10 ** -decimals);
+    if (isClose) return reduced(found.fresh, found.old);
   }
-  return hours;
+  throw new BadValue(
+    `"${text}" is not the ratio of a split: write the ratio as text (3:2), leave the cell empty, or record a SPIN_OFF instead`,
+  );
 }
 
-function newYork(local: number, text: string): number {
-  const possible = [4, 5].map((hours) => local + hours * HOUR_MS).filter((ms, i) => behind(ms) === 4 + i);
-  if (possible.length === 0) throw new BadValue(`"${text}" never was in New York`);
-  if (possible.length > 1) throw new BadValue(`"${text}" was twice in New York`);
-  return possible[0] ?? local;
+/** Of n:1, 1:n and a:b the nearest to a value. */
+function nearestRatio(value: number): { readonly fresh: number; readonly old: number } | undefined {
+  if (!(value > 0)) return undefined;
+  let nearest: { readonly fresh: number; readonly old: number } | undefined;
+  const consider = (fresh: number, old: number): void => {
+    if (fresh < 1 || old < 1 || fresh > MOST_OF_ONE || old > MOST_OF_ONE) return;
+    const away = Math.abs(value - fresh / old);
+    if (nearest === undefined || away < Math.abs(value - nearest.fresh / nearest.old))
+      nearest = { fresh, old };
+  };
+  for (const n of [Math.floor(value), Math.ceil(value)]) consider(n, 1);
+  for (const n of [Math.floor(1 / value), Math.ceil(1 / value)]) consider(1, n);
+  for (let old = 1; old <= MOST_TERMS; old += 1)
+    for (const fresh of [Math.floor(value * old), Math.ceil(value * old)])
+      if (fresh <= MOST_TERMS) consider(fresh, old);
+  return nearest;
 }
 
-const OSI = /^([A-Z]{1,6})\s*(\d{6}[CP]\d{8})$/;
-const ONE_DIGIT_FUTURE = /^([A-Z0-9]{1,3}[FGHJKMNQUVXZ])(\d)$/;
-
-/** A symbol in Sandpit's form: options unpadded, classes of shares with a point, futures with two digits of the year. */
-export function symbolOf(text: string, year: number): string {
-  const plain = text
-    .trim()
-    .toUpperCase()
-    .replace(/^[OI]:/, '')
-    .replace(/^\^/, '');
-  const option = OSI.exec(plain);
-  if (option !== null) return `${option[1] ?? ''}${option[2] ?? ''}`;
-  const future = ONE_DIGIT_FUTURE.exec(plain);
-  if (future !== null) {
-    // The next year that ends so: a contract that trades is not over.
-    const ahead = (Number(future[2]) - (year % 10) + 10) % 10;
-    return `${future[1] ?? ''}${String((year + ahead) % 100).padStart(2, '0')}`;
-  }
-  const share = plain.replace(/\.US$/, '').replace(/^([A-Z]+)[./ _-]([A-Z])$/, '$1.$2');
-  if (!/^[A-Z0-9]{1,6}(\.[A-Z])?$/.test(share)) throw new BadValue(`"${text}" is no symbol`);
-  return share;
+function reduced(fresh: number, old: number): string {
+  const divisor = common(fresh, old);
+  return `${fresh / divisor}:${old / divisor}`;
 }
 
-/** The symbol of an option by its terms. */
-export function optionOf(root: string, expiration: string, strike: string, right: string): string {
-  const side = /^[CP]/i.exec(right)?.[0].toUpperCase();
-  if (side === undefined) throw new BadValue(`"${right}" is neither call nor put`);
-  const thousandths = decimalOf(strike).split('.');
-  const digits = `${thousandths[0] ?? ''}${(thousandths[1] ?? '').padEnd(3, '0')}`;
-  if (digits.length > 8) throw new BadValue(`"${strike}" is no strike`);
-  const day = dateOf(expiration).replaceAll('-', '').slice(2);
-  return symbolOf(`${root.replace(/^\^/, '')}${day}${side}${digits.padStart(8, '0')}`, 2000);
-}
+/** The greatest common divisor. */
+export const common = (a: number, b: number): number => (b === 0 ? a : common(b, a % b));

@@ -97,10 +97,14 @@ interface Contents {
  */
 async function recordedFiles(path: string): Promise<RecordedFile[]> {
   const entries = await entriesOf(path);
+  // Names that begin with a dot are those of work in progress, and of some systems' own files.
   const names: string[] = [];
   for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue;
     if (!entry.isDirectory()) names.push(entry.name);
-    else for (const { name } of await entriesOf(join(path, entry.name))) names.push(join(entry.name, name));
+    else
+      for (const { name } of await entriesOf(join(path, entry.name)))
+        if (!name.startsWith('.')) names.push(join(entry.name, name));
   }
   const files: RecordedFile[] = [];
   for (const name of names.sort()) {

@@ -4,7 +4,16 @@ import { BadReplayFile } from './bad-replay-file.js';
 import type { FilePosition } from './csv-lines.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
-import { CLOSE_COLUMN, dateOf, startOf, symbolOf, tickOf, VOLUME_COLUMN } from './rows.js';
+import {
+  ASSET_CLASS_COLUMN,
+  checkedSymbolOf,
+  CLOSE_COLUMN,
+  dateOf,
+  startOf,
+  symbolOf,
+  tickOf,
+  VOLUME_COLUMN,
+} from './rows.js';
 import { UsualDays } from './usual-days.js';
 
 /** A file that was read through once. */
@@ -109,8 +118,7 @@ export class FileScan {
     const key = keyOf(file, row);
     if (key < this.last)
       throw new BadReplayFile(file.path, row.line, 'rows must be sorted by time, this one goes back');
-    const symbol = symbolOf(row);
-    if (symbol === '') throw new BadReplayFile(file.path, row.line, 'no symbol');
+    const symbol = checkedSymbolOf(file, row);
     // All rows of an instant are held in memory, so there must be only one per symbol.
     if (key === this.last && symbol === this.lastSymbol) {
       throw new BadReplayFile(file.path, row.line, `a second row of ${symbol} for the same time`);
@@ -150,6 +158,14 @@ export class FileScan {
   private addDaily(row: Row, key: Instant, facts: SymbolFacts): void {
     const date = TradingDate.ofDay(key / DAY_MS);
     facts.hasDaily = true;
+    const assetClass = row.cells[ASSET_CLASS_COLUMN] ?? '';
+    if (assetClass === 'INDEX') facts.isIndex = true;
+    else if (assetClass !== '')
+      throw new BadReplayFile(
+        this.file.path,
+        row.line,
+        `not an asset class (INDEX or empty): "${assetClass}"`,
+      );
     if (this.calendar.isTradingDay(date)) facts.addDay(date, tradedOf(row), () => closeOf(row));
   }
 

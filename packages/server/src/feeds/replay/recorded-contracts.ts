@@ -92,14 +92,17 @@ export function recordedListing(
   contracts: ReadonlyMap<string, RecordedContract>,
 ): RecordedListing {
   const isIndex = (symbol: string): boolean =>
-    facts.get(symbol)?.isIndex ?? instrumentNamed(symbol, () => false).assetClass === 'INDEX';
+    facts.get(symbol)?.isIndex === true || instrumentNamed(symbol, () => false).assetClass === 'INDEX';
   const found = new Map<string, Instrument>();
   const since: Record<string, TradingDate> = {};
   for (const [symbol, one] of facts) {
     const said = contracts.get(symbol);
     const contract = optionNamed(symbol, said, isIndex) ?? futureNamed(symbol, said);
     if (contract === undefined) {
-      found.set(symbol, one.isIndex ? { assetClass: 'INDEX', symbol, name: symbol } : recordedEquity(symbol));
+      found.set(
+        symbol,
+        isIndex(symbol) ? { assetClass: 'INDEX', symbol, name: symbol } : recordedEquity(symbol),
+      );
       const began = one.firstDate === undefined ? undefined : TradingDate.parse(one.firstDate);
       if (began !== undefined) since[symbol] = began;
       continue;

@@ -24,6 +24,7 @@ const COLUMNS = {
 
 /** Columns that it may have as well; a cell is empty when there is none. */
 const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
+  daily: ['asset_class'],
   actions: ['declared'],
   contracts: ['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],
 };
@@ -60,7 +61,7 @@ export function kindOf(path: string): Omit<RecordedFile, 'path'> | undefined {
   if (stem.endsWith('_trades.csv')) return ofMinutes('trades');
   if (stem.endsWith('_quotes.csv')) return ofMinutes('quotes');
   if (stem.endsWith('_quotes_hourly.csv')) return { kind: 'quotes', rowMs: HOUR_MS };
-  if (/^[A-Z]{1,6}_\d{4}-\d{2}-\d{2}\.csv$/.test(stem)) return ofMinutes('index');
+  if (/^[A-Z]{1,6}_\d{4}-\d{2}-\d{2}\.csv$|_index\.csv$/.test(stem)) return ofMinutes('index');
   return undefined;
 }
 

@@ -43,6 +43,20 @@ export function symbolOf(row: Row): string {
   return (row.cells[1] ?? '').toUpperCase();
 }
 
+/** The symbol of a row, all of it in one case: `TpC` is a preferred share of T, and TPC is another. */
+export function checkedSymbolOf(file: RecordedFile, row: Row): string {
+  const text = row.cells[1] ?? '';
+  const symbol = text.toUpperCase();
+  if (symbol === '') throw new BadReplayFile(file.path, row.line, 'no symbol');
+  if (symbol !== text && text !== text.toLowerCase())
+    throw new BadReplayFile(
+      file.path,
+      row.line,
+      `"${text}" is in mixed case; write symbols in capitals (a preferred share as T.PRC)`,
+    );
+  return symbol;
+}
+
 export function dateOf(file: RecordedFile, row: Row): TradingDate {
   const text = row.cells[0] ?? '';
   const date = TradingDate.parse(text);
@@ -121,9 +135,10 @@ export function priceOf(file: RecordedFile, row: Row, column: number): Price {
   return price;
 }
 
-/** Cells of a daily row and of a minute of trades. */
+/** Cells of a daily row and of a minute of trades; the last one of daily rows alone. */
 export const CLOSE_COLUMN = 5;
 export const VOLUME_COLUMN = 6;
+export const ASSET_CLASS_COLUMN = 7;
 
 export function priceBarOf(file: RecordedFile, row: Row, column: number): PriceBar {
   const bar = {
