@@ -32,12 +32,16 @@ export class ReplayArchive {
   readonly openInterest: OpenInterest;
   readonly corporateActions: readonly CorporateAction[];
   readonly openReaders = new OpenReaders();
+  readonly #indices: ReadonlySet<string>;
 
   private constructor(options: ArchiveOptions, contents: Contents) {
     this.calendar = options.calendar;
     this.files = contents.files;
     this.facts = contents.facts;
     this.listing = recordedListing(contents.facts, contents.contracts);
+    this.#indices = new Set(
+      this.listing.instruments.flatMap(({ assetClass, symbol }) => (assetClass === 'INDEX' ? [symbol] : [])),
+    );
     this.openInterest = contents.openInterest;
     this.corporateActions = contents.actions;
   }
@@ -64,6 +68,11 @@ export class ReplayArchive {
       );
     }
     return new ReplayArchive(options, { files, facts, actions, contracts, openInterest });
+  }
+
+  /** True for symbols with a value but no bid and ask. */
+  isIndex(symbol: string): boolean {
+    return this.#indices.has(symbol);
   }
 
   /** True when ticks of a live source are recorded: their quotes age as they did then. */

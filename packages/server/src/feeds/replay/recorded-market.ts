@@ -36,11 +36,17 @@ export class RecordedMarket {
   private readonly markets = new Map<string, SymbolMarket>();
   private readonly calendar: Calendar;
   private readonly hasTrades: (symbol: string) => boolean;
+  private readonly isIndex: (symbol: string) => boolean;
 
-  /** `hasTrades`: of which symbols minute bars of trades are recorded. */
-  constructor(calendar: Calendar, hasTrades: (symbol: string) => boolean) {
+  /** `hasTrades`: true for symbols with recorded minute bars of trades. */
+  constructor(
+    calendar: Calendar,
+    hasTrades: (symbol: string) => boolean,
+    isIndex: (symbol: string) => boolean,
+  ) {
     this.calendar = calendar;
     this.hasTrades = hasTrades;
+    this.isIndex = isIndex;
   }
 
   /** The event of one instant, with `passed` requested before; `undefined` when none of its data is usable. */
@@ -111,6 +117,7 @@ export class RecordedMarket {
     if (item.kind === 'index') return { symbol, last: item.price, at };
     if (item.kind === 'daily') {
       const { price } = item;
+      if (this.isIndex(symbol)) return { symbol, last: price, at };
       return { symbol, bid: price, ask: price, last: price, at };
     }
     const last = {

@@ -10,6 +10,7 @@ import { feedContract } from '../feed.contract.js';
 import type { MarketEvent } from '../feed.js';
 import { ReplayArchive } from './archive.js';
 import { BadReplayFile } from './bad-replay-file.js';
+import { checkRecording } from './check-recording.js';
 import { ReplayFeed } from './replay-feed.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../samples/equities', import.meta.url));
@@ -574,6 +575,79 @@ describe('A damaged recording', () => {
     await expect(told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-06T00:00:00Z'))).rejects.toThrow(
       /line 2: not a size/,
     );
+  });
+});
+
+describe('Symbols of a recording', () => {
+  test('in mixed case are refused, because TpC and TPC are two (D254)', async () => {
+    for (const [name, row] of [
+      ['daily_bars.csv', `${DAILY}2024-03-04,TpC,1,1,1,1,1\n`],
+      ['a_trades.csv', `${TRADES}2024-03-04T14:30:00Z,TpC,1,1,1,1,1\n`],
+    ] as const)
+      await expect(feedOf({ [name]: row })).rejects.toThrow(
+        /line 2: "TpC" is in mixed case; write symbols in capitals/,
+      );
+    const feed = await feedOf({ 'daily_bars.csv': `${DAILY}2024-03-04,aapl,1,1,1,1,1\n` });
+    expect(feed.listing().instruments.map(({ symbol }) => symbol)).toEqual(['AAPL']);
+  });
+
+  test('are those of an index by the column asset_class, the name of the file or the table of roots', async () => {
+    const feed = await feedOf({
+      'daily_bars.csv': `date,symbol,open,high,low,close,volume,asset_class\n2024-03-04,GSPC,1,1,1,1,0,INDEX\n2024-03-04,SPX,2,2,2,2,0,\n2024-03-04,X,3,3,3,3,0,\n`,
+      'a_index.csv': 'ts,symbol,open,high,low,close\n2024-03-04T14:30:00Z,COMP100,4,4,4,4\n',
+    });
+    expect(feed.listing().instruments.map(({ symbol, assetClass }) => `${symbol} ${assetClass}`)).toEqual([
+      'COMP100 INDEX',
+      'GSPC INDEX',
+      'SPX INDEX',
+      'X EQUITY',
+    ]);
+    const [{ quotes: [first] } = { quotes: [] }] = await told(
+      feed,
+      at('2024-03-04', 9),
+      at('2024-03-04', 10),
+    );
+    expect(first).toEqual({ symbol: 'GSPC', last: Price.of('1'), at: at('2024-03-04', 9, 30) });
+    const wrong = `date,symbol,open,high,low,close,volume,asset_class\n2024-03-04,X,1,1,1,1,0,BOND\n`;
+    await expect(feedOf({ 'daily_bars.csv': wrong })).rejects.toThrow(
+      'not an asset class (INDEX or empty): "BOND"',
+    );
+  });
+
+  test('files whose names begin with a dot are ignored', async () => {
+    const path = await recording({
+      'daily_bars.csv': `${DAILY}2024-03-04,X,1,1,1,1,1\n`,
+      '._x_trades.csv': 'no',
+    });
+    await mkdir(join(path, '.import-1'));
+    await writeFile(join(path, '.import-1', 'daily_bars.csv'), 'no');
+    expect((await ReplayArchive.open({ path, calendar })).files).toHaveLength(1);
+  });
+});
+
+describe('checkRecording', () => {
+  test.each([
+    ['daily_bars.csv', `${DAILY}2024-03-04,X,1,1,1,0,1\n`, 'line 2: not a price above zero: "0"'],
+    ['x_trades.csv', `${TRADES}2024-03-04T14:30:00Z,X,2,1,1,1,1\n`, 'line 2: open and close do not lie'],
+    ['x_quotes.csv', `${QUOTES}2024-03-04T14:30:00Z,X,1,1,1,1,-1,2,2,2,2,1,\n`, 'line 2: not a size: "-1"'],
+    ['x_index.csv', 'ts,symbol,open,high,low,close\n2024-03-04T14:30:00Z,X,1,1,1,x\n', 'line 2: not a price'],
+    [
+      'corporate_actions.csv',
+      'ex_date,symbol,type,split_new_for_old,cash_per_share\n2024-03-04,X,split,333333:1000000,\n',
+      'line 2: not a split ratio',
+    ],
+    [
+      'daily_bars.csv',
+      `${DAILY}2024-03-05,X,1,1,1,1,1\n2024-03-04,X,1,1,1,1,1\n`,
+      'line 3: rows must be sorted',
+    ],
+  ])('finds what a replay of %s would fail at', async (name, text, why) => {
+    await expect(checkRecording(await recording({ [name]: text }))).rejects.toThrow(why);
+  });
+
+  test('accepts what is replayed', async () => {
+    await checkRecording(await recording(minutes()));
+    await checkRecording(SAMPLES);
   });
 });
 

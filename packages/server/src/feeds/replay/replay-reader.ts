@@ -29,6 +29,7 @@ export class ReplayReader {
     this.market = new RecordedMarket(
       archive.calendar,
       (symbol) => archive.facts.get(symbol)?.hasTrades === true,
+      (symbol) => archive.isIndex(symbol),
     );
     this.ticks = new TickMarkets(archive.calendar);
     // A day earlier than requested: prices carried from there belong to the first events.
