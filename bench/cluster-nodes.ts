@@ -20,6 +20,7 @@ export async function startNode(name: string, directory: string, env: NodeJS.Pro
     PORT: String(port),
     NODE_ID: name,
     NODE_URL: url,
+    NODE_PORT: '0',
     CLUSTER_SECRET: 'a secret of the nodes of this measurement',
     DATA_DIR: `${directory}/${name}`,
   });

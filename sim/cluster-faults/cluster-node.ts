@@ -37,7 +37,12 @@ export class ClusterNode {
   #process: ServerProcess | undefined;
   readonly #all: ServerProcess[] = [];
 
-  private constructor(parts: NodeParts, port: number, links: { database: Link; others: Link }) {
+  private constructor(
+    parts: NodeParts,
+    port: number,
+    nodePort: number,
+    links: { database: Link; others: Link },
+  ) {
     this.name = parts.name;
     this.url = `http://127.0.0.1:${port}`;
     ({ database: this.database, others: this.others } = links);
@@ -45,6 +50,7 @@ export class ClusterNode {
     this.#environment = {
       ...parts.environment,
       PORT: String(port),
+      NODE_PORT: String(nodePort),
       NODE_ID: parts.name,
       NODE_URL: `http://127.0.0.1:${this.others.ports[0]}`,
       DATABASE_URL: parts.urlAt(this.database.ports),
@@ -52,9 +58,9 @@ export class ClusterNode {
   }
 
   static async make(parts: NodeParts): Promise<ClusterNode> {
-    const port = await freePort();
-    const [database, others] = await Promise.all([Link.to(...parts.databasePorts), Link.to(port)]);
-    return new ClusterNode(parts, port, { database, others });
+    const [port, nodePort] = [await freePort(), await freePort()];
+    const [database, others] = await Promise.all([Link.to(...parts.databasePorts), Link.to(nodePort)]);
+    return new ClusterNode(parts, port, nodePort, { database, others });
   }
 
   /** Resolves when it listens. If the database does not respond in time the process ends and is restarted, as by a supervisor. */

@@ -78,6 +78,7 @@ it(
           NODE_ID: name,
           PORT: String(port),
           NODE_URL: `http://127.0.0.1:${port}`,
+          NODE_PORT: '0',
           CLUSTER_SECRET: 'the secret of the nodes',
           JWT_SECRET,
           MARKET_FEED: 'live',

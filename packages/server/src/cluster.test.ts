@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { EXIT } from './exit-codes.js';
-import { signedHeaders } from './http/cluster/node-auth.js';
+import { digestOf, signedHeaders } from './http/cluster/node-auth.js';
 import { CuttingProxy } from './testing/cutting-proxy.js';
 import { execute } from './testing/database-copies.js';
 import { freePort } from './testing/free-port.js';
@@ -141,6 +141,7 @@ describe('Three nodes on one database', () => {
       NODE_ID: name,
       NODE_URL: url,
       PORT: String(port),
+      NODE_PORT: '0',
       CLUSTER_SECRET: 'the secret of the nodes',
       JWT_SECRET,
       MARKET_FEED: 'push',
@@ -392,23 +393,47 @@ describe('Three nodes on one database', () => {
   });
 
   it('refuse requests not signed with their CLUSTER_SECRET; a node with another secret owns no tenants', async () => {
-    const forged = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, {
-      'x-sandpit-forwarded': `${Date.now()}.Yg.dGVuYW50LTA.MQ`,
-      'x-sandpit-signature': 'AAAA',
-    });
-    expect(forged.status).toBe(403);
-    expect(forged.body).toMatchObject({ statusCode: 403, error: 'Forbidden' });
+    const { body: state } = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/cluster');
+    const forNodes = (name: string): { url: string; incarnation: number } => {
+      const found = (
+        state as { nodes: { nodeId: string; url: string; incarnation: number }[] }
+      ).nodes.find(({ nodeId }) => nodeId === name);
+      if (found === undefined) throw new Error(`no node ${name}`);
+      return found;
+    };
+    const unsigned = { 'x-sandpit-forwarded': 'e30', 'x-sandpit-signature': 'AAAA' };
+    for (const path of ['market', 'take', 'status', 'source', 'classes'].map((name) => `/cluster/${name}`)) {
+      const forged = await ask(forNodes('a'), tokenOf('tenant-0'), 'POST', path, {}, unsigned);
+      expect([forged.status, forged.body]).toMatchObject([403, { statusCode: 403, error: 'Forbidden' }]);
+      for (const node of nodes)
+        expect((await ask(node, tokenOf('tenant-0'), 'POST', path, {}, unsigned)).status).toBe(404);
+    }
+    // A client's headers of nodes mean nothing.
+    expect((await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, unsigned)).status).toBe(
+      200,
+    );
     // Two nodes that take each other for the owner would forward a request in a circle: the second one answers 421.
     const { node: owner } = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders');
     const other = anyOther(owner);
-    const said = { from: 'a', tenantId: 'tenant-0', client: '127.0.0.1' };
+    const { url: at, incarnation: to } = forNodes(other.name);
+    const key = {
+      secret: 'the secret of the nodes',
+      incarnation: forNodes(owner ?? '').incarnation,
+      nowMs: Date.now,
+    };
     const circling = await ask(
-      other,
+      { url: at },
       tokenOf('tenant-0'),
       'GET',
       '/v1/orders',
       undefined,
-      signedHeaders({ secret: 'the secret of the nodes', nowMs: Date.now }, 'GET', '/v1/orders', said),
+      signedHeaders(key, 'GET', '/v1/orders', {
+        kind: 'client',
+        to,
+        tenantId: 'tenant-0',
+        client: '127.0.0.1',
+        body: { digest: digestOf(undefined) },
+      }),
     );
     expect([circling.status, circling.node]).toEqual([421, other.name]);
     const [stranger, different] = await Promise.all([

@@ -103,7 +103,7 @@ function clusterOf(
     store,
     ownership,
     note,
-    ask: askerOf({ nodeId: cluster.nodeId, key: keyOfNodes(cluster.secret, ownership) }),
+    ask: askerOf(keyOfNodes(cluster.secret, ownership)),
     isByMarket: recordDir !== undefined,
   });
 }

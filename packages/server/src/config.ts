@@ -95,8 +95,11 @@ export interface Settings {
 interface ClusterSettings {
   /** A label for people. */
   readonly nodeId: string;
-  /** URL under which other nodes reach it. */
+  /** URL under which other nodes reach it; one that ends without a port gets that of the listener for nodes. */
   readonly url: string;
+  /** Address and port of the listener for nodes; port 0 = any free one. */
+  readonly host: string;
+  readonly port: number;
   /** Secret that signs requests between nodes. */
   readonly secret: string;
 }
@@ -155,6 +158,7 @@ export const SCHEMA = ruled(
       }),
     ),
     NODE_URL: optional(origin()),
+    NODE_PORT: optional(integer(0, 65_535)),
     CLUSTER_SECRET: optional(secret()),
     JWT_SECRET: optional(text({ maxLength: LONGEST, 'x-text': false })),
     JWT_JWKS_URL: optional(
@@ -224,8 +228,12 @@ export const SCHEMA = ruled(
       report.field('DATABASE_URL', 'is required when CLUSTER_SECRET is set');
     if (env.CLUSTER_SECRET === undefined && env.NODE_URL !== undefined)
       report.field('CLUSTER_SECRET', 'is required when NODE_URL is set');
-    if (env.CLUSTER_SECRET !== undefined && env.NODE_URL === undefined && env.PORT === 0)
-      report.field('NODE_URL', 'is required when CLUSTER_SECRET is set and PORT is 0');
+    if (env.CLUSTER_SECRET === undefined && env.NODE_PORT !== undefined)
+      report.field('CLUSTER_SECRET', 'is required when NODE_PORT is set');
+    if (env.NODE_PORT !== undefined && env.NODE_PORT !== 0 && env.NODE_PORT === env.PORT)
+      report.field('NODE_PORT', 'must differ from PORT');
+    if (env.CLUSTER_SECRET !== undefined && env.NODE_PORT === undefined && env.PORT === 65_535)
+      report.field('NODE_PORT', 'is required when PORT is 65535');
     if (env.RECORD_DIR !== undefined && env.MARKET_FEED !== 'live')
       report.field('RECORD_DIR', 'should not exist unless MARKET_FEED is live');
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
@@ -276,7 +284,8 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
         ? undefined
         : {
             nodeId: env.NODE_ID ?? `${hostname()}:${env.PORT}`,
-            url: (env.NODE_URL ?? `http://${reachableHost(env.HOST)}:${env.PORT}`).replace(/\/$/, ''),
+            ...nodeAddressOf(env.NODE_URL?.replace(/\/$/, ''), env.HOST, env.PORT),
+            port: env.NODE_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1),
             secret: env.CLUSTER_SECRET,
           },
     jwtSecret: env.JWT_SECRET,
@@ -321,8 +330,26 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   };
 }
 
+/**
+ * Where other nodes reach a node: its `NODE_URL`, whose port is `NODE_PORT` unless it has another one than `PORT`. It may be that of a proxy
+ * then.
+ */
+function nodeAddressOf(
+  given: string | undefined,
+  host: string,
+  port: number,
+): { readonly url: string; readonly host: string } {
+  if (given === undefined) return { url: `http://${reachableHost(host)}`, host };
+  const isPublic = given.startsWith('http:') && given.endsWith(`:${port}`);
+  const url = isPublic ? given.replace(/:\d+$/, '') : given;
+  return { url, host: new URL(given).hostname.replace(/^\[|\]$/g, '') };
+}
+
 /** The name by which others reach a server that listens on a host. */
-const reachableHost = (host: string): string => (/^(0\.0\.0\.0|::)$/.test(host) ? hostname() : host);
+function reachableHost(host: string): string {
+  if (/^(0\.0\.0\.0|::)$/.test(host)) return hostname();
+  return host.includes(':') ? `[${host}]` : host;
+}
 
 /** Shorter names are too often those of other programs. */
 const SHORTEST_SLIP = 6;

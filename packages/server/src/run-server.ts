@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import type { Settings } from './config.js';
 import { EXIT } from './exit-codes.js';
+import { NodeListener } from './http/cluster/node-listener.js';
 import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
 import { StoreUnavailable, UnusableDatabase } from './store/journal.js';
@@ -30,6 +31,10 @@ export const isPassing = (error: unknown): boolean =>
   error instanceof StoreUnavailable ||
   error instanceof UnusableDatabase ||
   (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+
+/** The URL of a node: a port that it names is that of a proxy. */
+const nodeUrlOf = (url: string, port: number): string =>
+  url.startsWith('https:') || /:\d+$/.test(url) ? url : `${url}:${port}`;
 
 /** Clears the main thread's young-generation flags, which it has applied already: they would override the limits of its threads. */
 function boundThreads(): void {
@@ -60,6 +65,12 @@ export async function runServer(settings: Settings): Promise<void> {
   // With a database it is stored there.
   const jwtSecret = settings.databaseUrl === undefined ? signingSecret(settings) : settings.jwtSecret;
   let http = { ...settings, jwtSecret };
+  let listener: NodeListener | undefined;
+  const { cluster } = settings;
+  if (cluster !== undefined) {
+    listener = await NodeListener.open(cluster.port, cluster.host, settings.host);
+    http = { ...http, cluster: { ...cluster, url: nodeUrlOf(cluster.url, listener.port) } };
+  }
   let isEnded = false;
   let hasListened = false;
   while (!isEnded) {
@@ -67,7 +78,7 @@ export async function runServer(settings: Settings): Promise<void> {
     // The threads of the store start while this one loads its modules: a third of a second.
     const { serve } = await import('./serve.js');
     try {
-      const port = await serve(http, { opening, log, onFatal, ...(isTold && { say }) });
+      const port = await serve(http, { opening, log, onFatal, listener, ...(isTold && { say }) });
       isEnded = port === undefined;
       hasListened = true;
       if (port !== undefined) http = { ...http, port };

@@ -14,6 +14,7 @@ import { EXIT } from './exit-codes.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { DashboardFiles } from './http/dashboard.js';
+import type { NodeListener } from './http/cluster/node-listener.js';
 import { DocsSite } from './http/docs-site.js';
 import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
@@ -31,6 +32,8 @@ interface Beginnings {
   readonly opening: OpeningStore;
   readonly log: pino.Logger;
   readonly onFatal: (error: Error) => void;
+  /** Receives the requests of other nodes; undefined = there are none. */
+  readonly listener: NodeListener | undefined;
   /** Writes lines to the terminal; absent = there is none. */
   readonly say?: (line: string) => void;
 }
@@ -44,7 +47,7 @@ const ABANDON_MS = 2_000;
  */
 export async function serve(
   given: Settings,
-  { opening, log, onFatal, say }: Beginnings,
+  { opening, log, onFatal, listener, say }: Beginnings,
 ): Promise<number | undefined> {
   const struckOut = new Promise<void>((resolve) => (opening.onStruckOut = resolve));
   const composition = await compose(given, onFatal, {
@@ -76,9 +79,9 @@ export async function serve(
   const app = await createApp({
     ...composition,
     cluster:
-      cluster === undefined || settings.cluster === undefined
+      cluster === undefined || settings.cluster === undefined || listener === undefined
         ? undefined
-        : { cluster, settings: settings.cluster },
+        : { cluster, settings: { ...settings.cluster, listener } },
     access,
     settings,
     log,
@@ -144,7 +147,7 @@ export async function serve(
     endConnections(app.server, connections);
     await closeOperatorDoor();
     await metrics?.close();
-    await app.close();
+    await Promise.all([app.close(), listener?.close()]);
     await close(composition);
   });
 
@@ -182,6 +185,7 @@ export async function serve(
   log.warn('struck out: other nodes own what this one did; it begins again under another incarnation');
   disregardSignals();
   cluster.close();
+  listener?.detach();
   await closeOperatorDoor();
   await metrics?.close();
   endConnections(app.server, connections);

@@ -223,7 +223,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     translator: webhookMessages,
     addresses: {
       allowPrivate: deps.settings.webhookAllowPrivate,
-      ownPort: () => portOf(app.server.address()),
+      ownPorts: () => [portOf(app.server.address()), deps.cluster?.settings.listener.port],
       nodeUrls: () => deps.store.ownership?.nodes.map(({ url }) => url) ?? [],
       ...(deps.resolve !== undefined && { resolve: deps.resolve }),
     },

@@ -7,7 +7,7 @@ const PUBLIC = '93.184.215.14';
 const addresses = (found: readonly string[] = [PUBLIC]): Addresses =>
   new Addresses({
     allowPrivate: false,
-    ownPort: () => 3000,
+    ownPorts: () => [3000],
     nodeUrls: () => ['https://node-2.example.com', 'http://9.9.9.9:3000'],
     resolve: () =>
       Promise.resolve(
@@ -130,7 +130,7 @@ describe('Addresses', () => {
   it('check: accepts a name that cannot be resolved now', async () => {
     const unknown = new Addresses({
       allowPrivate: false,
-      ownPort: () => undefined,
+      ownPorts: () => [],
       resolve: () => Promise.reject(new Error('no such name')),
     });
     await unknown.check(new URL('https://hooks.example.com/'));
@@ -138,7 +138,7 @@ describe('Addresses', () => {
   });
 
   it('of: accepts any address if private ones are allowed', async () => {
-    const all = new Addresses({ allowPrivate: true, ownPort: () => undefined });
+    const all = new Addresses({ allowPrivate: true, ownPorts: () => [] });
     expect(await all.of(new URL('http://127.0.0.1:8080/'))).toEqual([{ address: '127.0.0.1', family: 4 }]);
     expect(await all.of(new URL('http://[::1]:8080/'))).toEqual([{ address: '::1', family: 6 }]);
   });

@@ -105,8 +105,8 @@ async function askMachine(hostname: string): Promise<readonly ResolvedAddress[]>
 export interface AddressRules {
   /** Everything is allowed. */
   readonly allowPrivate: boolean;
-  /** Port on which this server listens; undefined = it does not yet. */
-  readonly ownPort: () => number | undefined;
+  /** Ports on which this server listens; undefined = it does not yet. */
+  readonly ownPorts: () => readonly (number | undefined)[];
   /** URLs of the nodes of a cluster, this one among them; absent = there is none. */
   readonly nodeUrls?: () => readonly string[];
   /** For tests: another way to resolve names. */
@@ -153,12 +153,15 @@ export class Addresses {
   #isAllowed(address: string, port: number): boolean {
     if (this.#rules.allowPrivate) return true;
     if (!isPublicAddress(address) || this.#isNode(address, port)) return false;
-    return port !== this.#rules.ownPort() || !isOwnAddress(address);
+    return !this.#rules.ownPorts().includes(port) || !isOwnAddress(address);
   }
 
   #isNode(host: string, port: number): boolean {
     const urls = this.#rules.nodeUrls?.().map((text) => new URL(text)) ?? [];
-    return urls.some((url) => hostOf(url) === host && portOf(url) === port);
+    // Its port for clients is not known here; nodes of one cluster have the same as a rule.
+    return urls.some(
+      (url) => hostOf(url) === host && (portOf(url) === port || this.#rules.ownPorts().includes(port)),
+    );
   }
 }
 

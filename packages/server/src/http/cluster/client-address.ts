@@ -8,6 +8,9 @@ export const noteClient = (request: IncomingMessage, address: string): void => {
   FORWARDED.set(request, address);
 };
 
+/** True for a request that another node has forwarded. */
+export const isForwarded = (request: IncomingMessage): boolean => FORWARDED.has(request);
+
 /** The address of the client, also behind another node. */
 export const addressOf = ({ raw, ip }: FastifyRequest): string => FORWARDED.get(raw) ?? ip;
 

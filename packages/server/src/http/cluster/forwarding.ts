@@ -1,6 +1,8 @@
 import { Agent, request as send } from 'node:http';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { request as sendSecurely } from 'node:https';
+import type { Transform } from 'node:stream';
+import { urlToHttpOptions } from 'node:url';
 import type { ClusterNode } from '../../store/ownership.js';
 
 /** Set by a node that turns out not to be the owner; the request had no effect. */
@@ -33,8 +35,8 @@ export interface Outgoing {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** The whole body, or its stream, which can be sent once. */
-  readonly body: Buffer | IncomingMessage | undefined;
+  /** The whole body, or its signed stream, which can be sent once. */
+  readonly body: Buffer | Transform | undefined;
 }
 
 /** Outcome of a request to another node. */
@@ -82,12 +84,12 @@ export function sendTo(
 ): Promise<Outcome> {
   const { method, url, headers, body } = outgoing;
   return new Promise((resolve) => {
-    const target = new URL(url, node.url);
+    const target = new URL(node.url);
     const isSecure = target.protocol === 'https:';
+    // The URL of a client is never resolved: it could name another host.
+    const options = { ...urlToHttpOptions(target), path: url, method, headers, signal };
     let isSent = false;
-    const request: ClientRequest = isSecure
-      ? sendSecurely(target, { method, headers, signal })
-      : send(target, { method, headers, signal, agent });
+    const request: ClientRequest = isSecure ? sendSecurely(options) : send({ ...options, agent });
     const slow = setTimeout(() => request.destroy(new Error('no connection')), CONNECT_MS);
     request.on('socket', (socket) => {
       const connected = (): void => {

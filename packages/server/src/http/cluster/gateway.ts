@@ -5,16 +5,19 @@ import { setTimeout as later } from 'node:timers/promises';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import type { PassOn } from '../dialects/sockets.js';
 import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
+import type { ClusterNode } from '../../store/ownership.js';
 import { UNDER_WAY } from '../idempotency.js';
 import { SECURITY_HEADERS } from '../reply.js';
-import { noteClient } from './client-address.js';
+import { allowUpload, endUpload } from '../client-error.js';
+import { isForwarded, noteClient } from './client-address.js';
 import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
 import type { HeldAnswer, Outcome, Outgoing } from './forwarding.js';
-import { FORWARDED, forwardedBy, signedHeaders } from './node-auth.js';
+import { digestOf, frameKeyOf, SignatureCheck, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
 import { tenantOf } from './request-tenant.js';
 import type { Askers } from './request-tenant.js';
+import { FrameSigner, LONGEST_WHOLE, readFrames, WholeBody } from './signed-body.js';
 import { relaySocket } from './socket-relay.js';
 
 /** Time for which a request is resent to the current owner of its tenant (D200). */
@@ -28,11 +31,11 @@ const LONGEST_MS = 20_000;
 const CLOSING_MS = 3_000;
 /** Interval at which to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
-/** Bodies up to this size are buffered before they are forwarded, so that they can be sent again. */
-const HELD_BYTES = 2 * 1024 * 1024;
+/** Bytes of bodies that are buffered before they are forwarded, so that they can be sent again; further ones are streamed. */
+const HELD_BYTES = 64 * 1024 * 1024;
 
-/** Between nodes. */
-const NODE_PATHS = '/cluster/';
+/** Takes files of any length, slowly. */
+const UPLOAD = /^\/v1\/simulations\/import(\?|$)/;
 
 const STREAM = /\/stream(\/(orders|portfolios?|quotes))?$/;
 
@@ -41,6 +44,8 @@ export interface GatewayParts {
   readonly key: NodeKey;
   readonly placement: TenantPlacement;
   readonly askers: Askers;
+  /** True for the incarnation of a node that is not removed. */
+  readonly isLive: (incarnation: number) => Promise<boolean>;
   /** Handles requests between nodes. */
   readonly answerNode: (path: string, body: Buffer) => Promise<object | undefined>;
   /** Logs one line for the operator. */
@@ -58,105 +63,129 @@ function refuseUpgrade(socket: Duplex, status: string): void {
 type Local = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Routes all requests of a node: the owner of its tenant serves a request, other nodes forward it (D200). A forwarded request is never
- * forwarded again.
+ * Routes all requests of a node: the owner of its tenant serves a request, other nodes forward it (D200). Requests of other nodes arrive at a
+ * listener of their own (D235), and are never forwarded again.
  */
 export class Gateway {
   readonly #parts: GatewayParts;
+  readonly #signatures: SignatureCheck;
   readonly #noted = new Map<string, number>();
   /** Streams that this node passes on. */
   readonly #relays = new Map<ServerResponse, EventRelay>();
+  /** Bytes of the bodies that are held. */
+  #heldBytes = 0;
   #isClosed = false;
   /** Requests are forwarded until this moment, on the monotonic clock, ms. */
   #endsAt = Infinity;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
+    this.#signatures = new SignatureCheck(parts.key);
   }
 
-  /** Answers a request, here or elsewhere. */
+  /** Answers a request of a client, here or elsewhere. Headers of nodes mean nothing in it. */
   handle(request: IncomingMessage, response: ServerResponse, local: Local): void {
     response.setHeader('x-sandpit-node', this.#parts.nodeId);
-    const work =
-      request.headers[FORWARDED] === undefined
-        ? this.#receive(request, response, local)
-        : this.#serveForwarded(request, response, local);
-    work.catch((error: unknown) => {
-      this.#note(
-        'gateway',
-        `A request failed on its way: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      answer(request, response, SERVICE_UNAVAILABLE);
-    });
+    const { url = '' } = request;
+    // The absolute form (RFC 9112, 3.2.2) names this server, whatever its host says.
+    const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+    if (path !== url) request.url = path.startsWith('/') ? path : `/${path}`;
+    else if (!url.startsWith('/')) return local(request, response);
+    this.#receive(request, response, local).catch((error: unknown) => this.#fail(request, response, error));
   }
 
-  /** Opens a WebSocket on this node. One that another node passes on must be signed, and its tenant served here. */
-  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, local: LocalUpgrade): void {
-    if (request.headers[FORWARDED] === undefined) return local(request, socket, head);
-    const { key, placement } = this.#parts;
-    const forwarded = forwardedBy(key, request);
-    if (forwarded === undefined) return refuseUpgrade(socket, '403 Forbidden');
-    if (forwarded === 'stale') return refuseUpgrade(socket, '421 Misdirected Request');
-    socket.on('error', () => socket.destroy());
-    placement.serves(forwarded.tenantId).then(
-      (isServed) => {
-        if (socket.destroyed) return;
-        if (!isServed) return refuseUpgrade(socket, '421 Misdirected Request');
-        noteClient(request, forwarded.client);
-        local(request, socket, head);
-      },
-      () => refuseUpgrade(socket, '503 Service Unavailable'),
+  /** Answers a request of another node. */
+  handleNode(request: IncomingMessage, response: ServerResponse, local: Local): void {
+    response.setHeader('x-sandpit-node', this.#parts.nodeId);
+    this.#serveNode(request, response, local).catch((error: unknown) => this.#fail(request, response, error));
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    this.#note(
+      'gateway',
+      `A request failed on its way: ${error instanceof Error ? error.message : String(error)}`,
     );
+    answer(request, response, SERVICE_UNAVAILABLE);
+  }
+
+  /** Opens a WebSocket that another node passes on: it must be signed, and its tenant served here. */
+  handleNodeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, local: LocalUpgrade): void {
+    const { placement, isLive } = this.#parts;
+    socket.on('error', () => socket.destroy());
+    const said = this.#signatures.accept(request);
+    const isSocket = request.headers.upgrade?.toLowerCase() === 'websocket';
+    if (said === undefined || said === 'stale' || said.kind !== 'client' || !isSocket)
+      return refuseUpgrade(socket, said === 'stale' ? '421 Misdirected Request' : '403 Forbidden');
+    (async () => {
+      const isServed = (await isLive(said.from)) && (await placement.serves(said.tenantId));
+      if (socket.destroyed) return;
+      if (!isServed) return refuseUpgrade(socket, '421 Misdirected Request');
+      noteClient(request, said.client);
+      local(request, socket, head);
+    })().catch(() => refuseUpgrade(socket, '503 Service Unavailable'));
   }
 
   /** Passes a WebSocket on to the node that serves its tenant. False = this node does, or the connection has been passed on already. */
   readonly passOn: PassOn = (visit, tenantId, login) => {
-    const { placement, key, nodeId } = this.#parts;
-    if (visit.request.headers[FORWARDED] !== undefined || placement.servesNow(tenantId)) return false;
-    relaySocket(visit, login, { placement, key, nodeId, tenantId });
+    const { placement, key } = this.#parts;
+    if (isForwarded(visit.request) || placement.servesNow(tenantId)) return false;
+    relaySocket(visit, login, { placement, key, tenantId });
     return true;
   };
 
-  async #serveForwarded(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
-    const { key, placement, answerNode } = this.#parts;
-    const forwarded = forwardedBy(key, request);
-    if (forwarded === undefined) {
-      this.#note(
-        'secret',
-        `A request from ${request.socket.remoteAddress ?? 'another node'} is not signed with this node's CLUSTER_SECRET: it is refused with 403`,
-      );
-      request.resume();
-      response.setHeader(REFUSED, '1');
-      answer(request, response, FOREIGN_SECRET);
-      return;
-    }
-    if (forwarded === 'stale') {
-      this.#note(
-        'clock',
-        `A request from ${request.socket.remoteAddress ?? 'another node'} was signed more than two minutes from now: it is refused until both nodes have compared their clocks with the database's`,
-      );
-      // Nothing was done: the other node sends it again.
-      request.resume();
+  /** Nothing waits before the body has its reader: its first bytes may follow in the same packet. */
+  async #serveNode(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
+    const { key, placement, isLive, answerNode } = this.#parts;
+    const said = this.#signatures.accept(request);
+    if (said === undefined) return this.#refuseForeign(request, response);
+    if (said === 'stale') return this.#refuseStale(request, response);
+    const { body, kind, from, tenantId, client } = said;
+    const whole = 'digest' in body ? new WholeBody(request, body.digest) : undefined;
+    if (kind === 'node' && whole === undefined) return end(request, response, TOO_LARGE);
+    if ('frames' in body) readFrames(request, frameKeyOf(key.secret, request.headers), body.length);
+    const refusal = !(await isLive(from))
+      ? REMOVED
+      : kind === 'client' && !(await placement.serves(tenantId))
+        ? ELSEWHERE
+        : undefined;
+    if (refusal !== undefined) {
+      if (whole === undefined) request.resume();
+      else whole.discard();
       response.setHeader(NOT_OWNER, '1');
-      answer(request, response, STALE);
+      return answer(request, response, refusal);
+    }
+    const checked = await whole?.checked;
+    if (checked === 'long') return end(request, response, TOO_LARGE);
+    if (checked === 'different') return end(request, response, DIFFERENT);
+    if (kind === 'client') {
+      noteClient(request, client);
+      this.#serve(tenantId, request, response, local);
+      if (checked !== undefined) whole?.release(checked);
       return;
     }
-    const { url = '/' } = request;
-    if (url.startsWith(NODE_PATHS)) {
-      const said = await answerNode(url, await bodyOf(request));
-      if (said === undefined) answer(request, response, ROUTE_NOT_FOUND);
-      else answer(request, response, Answer.json(200, said));
-      return;
-    }
-    const { tenantId, client } = forwarded;
-    if (!(await placement.serves(tenantId))) {
-      request.resume();
-      response.setHeader(NOT_OWNER, '1');
-      answer(request, response, ELSEWHERE);
-      return;
-    }
-    noteClient(request, client);
-    this.#serve(tenantId, request, response, local);
+    whole?.discard();
+    const told = await answerNode(request.url ?? '/', checked ?? Buffer.alloc(0));
+    answer(request, response, told === undefined ? ROUTE_NOT_FOUND : Answer.json(200, told));
+  }
+
+  #refuseForeign(request: IncomingMessage, response: ServerResponse): void {
+    this.#note(
+      'secret',
+      `A request from ${request.socket.remoteAddress ?? 'another node'} is not signed with this node's CLUSTER_SECRET: it is refused with 403`,
+    );
+    response.setHeader(REFUSED, '1');
+    end(request, response, FOREIGN_SECRET);
+  }
+
+  #refuseStale(request: IncomingMessage, response: ServerResponse): void {
+    this.#note(
+      'clock',
+      `A request from ${request.socket.remoteAddress ?? 'another node'} was signed more than 30 seconds from now, for an earlier start of this node, or was received before: it is refused until both nodes have compared their clocks with the database's`,
+    );
+    // Nothing was done: the other node sends it again.
+    request.resume();
+    response.setHeader(NOT_OWNER, '1');
+    answer(request, response, STALE);
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
@@ -187,7 +216,7 @@ export class Gateway {
       response.writeHead = writeHead;
       if (placement.owns(tenantId)) return writeHead(...head);
       // The forwarding node treats this as a lost response, and repeats the request if possible.
-      if (request.headers[FORWARDED] !== undefined) return response.destroy();
+      if (isForwarded(request)) return response.destroy();
       answer(request, response, SERVICE_UNAVAILABLE);
       response.write = () => true;
       response.end = () => response;
@@ -197,23 +226,35 @@ export class Gateway {
   }
 
   async #forward(tenantId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { placement, nodeId, key } = this.#parts;
+    const { placement, key } = this.#parts;
     const { method = 'GET', url = '/', headers } = request;
-    const body = await heldBody(request);
+    const body = await this.#heldBody(request, response);
     const isHeld = body === undefined || Buffer.isBuffer(body);
     const isRepeatable =
       isHeld && (method === 'GET' || method === 'HEAD' || headers['idempotency-key'] !== undefined);
     const client = request.socket.remoteAddress ?? '';
-    const outgoing = (lastId?: string): Outgoing => ({
-      method,
-      url,
-      headers: {
+    const length = headers['content-length'];
+    const signedFor = ({ incarnation }: ClusterNode, lastId?: string): Outgoing => {
+      const signed = signedHeaders(key, method, url, {
+        kind: 'client',
+        to: incarnation,
+        tenantId,
+        client,
+        body: isHeld
+          ? { digest: digestOf(body) }
+          : { frames: true, ...(length !== undefined && { length: Number(length) }) },
+      });
+      const passed: Outgoing['headers'] = {
         ...passedOn(headers),
         ...(lastId !== undefined && { 'last-event-id': lastId }),
-        ...signedHeaders(key, method, url, { from: nodeId, tenantId, client }),
-      },
-      body,
-    });
+        ...signed,
+      };
+      if (isHeld) return { method, url, headers: passed, body };
+      const { 'content-length': _, ...chunked } = passed;
+      const frames = body.pipe(new FrameSigner(frameKeyOf(key.secret, signed)));
+      if (UPLOAD.test(url)) keepUpload(body, response);
+      return { method, url, headers: chunked, body: frames };
+    };
     const given = headers['last-event-id'];
     const relay = new EventRelay(response, typeof given === 'string' ? given : undefined);
     let lastAt = performance.now() + LONGEST_MS;
@@ -222,7 +263,7 @@ export class Gateway {
     while (!response.destroyed) {
       // A stream that was between two owners when this node closed.
       if (this.#isClosed && response.headersSent) break;
-      const outcome = await this.#attempt(tenantId, outgoing(relay.lastId), response);
+      const outcome = await this.#attempt(tenantId, (node) => signedFor(node, relay.lastId), response);
       const isBegun = response.headersSent;
       if (outcome.became === 'answered' && !isBegun) {
         if (!(wasLost && isUnderWay(outcome.answer))) {
@@ -285,7 +326,11 @@ export class Gateway {
   }
 
   /** Sends a request to the owner of its tenant, as far as that is known. */
-  async #attempt(tenantId: string, outgoing: Outgoing, response: ServerResponse): Promise<Outcome> {
+  async #attempt(
+    tenantId: string,
+    signedFor: (node: ClusterNode) => Outgoing,
+    response: ServerResponse,
+  ): Promise<Outcome> {
     const { placement } = this.#parts;
     const node = await placement.ownerOf(tenantId).catch(() => undefined);
     if (node === undefined) return { became: 'not-done', why: 'no node owns the tenant' };
@@ -296,11 +341,27 @@ export class Gateway {
     }, WATCH_MS);
     response.once('close', abort);
     try {
-      return await sendTo(node, outgoing, gone.signal);
+      return await sendTo(node, signedFor(node), gone.signal);
     } finally {
       clearInterval(watch);
       response.off('close', abort);
     }
+  }
+
+  /** The body of a request, whole if it is short enough and there is room, else the request itself. */
+  async #heldBody(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Buffer | IncomingMessage | undefined> {
+    const length = Number(request.headers['content-length'] ?? 0);
+    const isChunked = request.headers['transfer-encoding'] !== undefined;
+    if (length === 0 && !isChunked) return undefined;
+    if (isChunked || length > LONGEST_WHOLE || this.#heldBytes + length > HELD_BYTES) return request;
+    this.#heldBytes += length;
+    response.once('close', () => (this.#heldBytes -= length));
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece as Buffer);
+    return Buffer.concat(pieces);
   }
 
   /** Ends the streams that this node passes on: their clients resume at another one. It passes on no others from now on. */
@@ -323,7 +384,10 @@ const FOREIGN_SECRET = refuse(403, 'The request is not signed with the CLUSTER_S
 const misdirected = (message: string): Answer =>
   Answer.json(421, { statusCode: 421, message, error: 'Misdirected Request' });
 const ELSEWHERE = misdirected('Another node owns the tenant');
-const STALE = misdirected('The request was signed more than two minutes from now');
+const STALE = misdirected('The request was signed at another time, for another node, or was received before');
+const REMOVED = misdirected('The sending node was removed from the cluster');
+const DIFFERENT = refuse(403, 'The body is not as the sending node has signed it');
+const TOO_LARGE = refuse(413, 'A body between nodes has at most 1 MiB');
 
 const isEvents = ({ headers }: IncomingMessage): boolean =>
   headers['content-type']?.startsWith('text/event-stream') === true;
@@ -331,18 +395,17 @@ const isEvents = ({ headers }: IncomingMessage): boolean =>
 const isUnderWay = ({ status, body }: HeldAnswer): boolean =>
   status === 409 && body.toString().includes(UNDER_WAY);
 
-/** The body of a request, whole if it is short enough, else the request itself. */
-async function heldBody(request: IncomingMessage): Promise<Buffer | IncomingMessage | undefined> {
-  const length = request.headers['content-length'];
-  const isChunked = request.headers['transfer-encoding'] !== undefined;
-  if (length === undefined && !isChunked) return undefined;
-  return isChunked || Number(length) > HELD_BYTES ? request : bodyOf(request);
+/** Refuses a request and ends its connection: no more of its body is read. */
+function end(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
+  response.setHeader('connection', 'close');
+  answer(request, response, refusal);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+/** Gives an upload the time that its route gives it. */
+function keepUpload(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  request.on('data', allowUpload(socket));
+  response.once('close', () => endUpload(socket));
 }
 
 function passOn(source: IncomingMessage, response: ServerResponse): void {

@@ -19,6 +19,7 @@ import type { Streams } from '../stream/streams.js';
 import { tenantOfTicket } from '../tickets.js';
 import { Gateway } from './gateway.js';
 import { keyOfNodes } from './node-auth.js';
+import type { NodeListener } from './node-listener.js';
 import type { Asker } from './request-tenant.js';
 
 type UpgradeParts = [request: IncomingMessage, socket: Duplex, head: Buffer];
@@ -28,12 +29,14 @@ const MARKET_TAGS = settingsOf(MARKET) + EVENT_TAGS;
 /** Shortest interval between two reads of changes by other nodes, ms. */
 const REFRESH_MS = 100;
 
-/** Label and address of this node for other nodes. */
+/** This node among others. */
 export interface ClusterSettings {
   /** `NODE_ID`. */
   readonly nodeId: string;
   /** `CLUSTER_SECRET`. */
   readonly secret: string;
+  /** Receives the requests of other nodes. */
+  readonly listener: Pick<NodeListener, 'attach' | 'port'>;
 }
 
 export interface ClusterDoor extends ClusterSettings {
@@ -52,14 +55,15 @@ export interface ClusterDoor extends ClusterSettings {
 
 /** Installs the gateway of a cluster in a server. Returns the handlers of acquired and lost tenants. */
 export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
-  const { cluster, nodeId, secret, note } = door;
+  const { cluster, ownership, nodeId, secret, listener, note } = door;
   followRegistry(door);
   const askers = askersOf(door);
   const gateway = new Gateway({
     nodeId,
-    key: keyOfNodes(secret, door.ownership),
+    key: keyOfNodes(secret, ownership),
     placement: cluster.placement,
     askers,
+    isLive: livenessOf(ownership),
     answerNode: cluster.answerNode,
     note,
   });
@@ -67,19 +71,22 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     request: IncomingMessage,
     response: ServerResponse,
   ) => void)[];
+  const local = (request: IncomingMessage, response: ServerResponse): void => {
+    for (const listener of listeners) listener(request, response);
+  };
   app.server.removeAllListeners('request');
-  app.server.on('request', (request, response) =>
-    gateway.handle(request, response, (...both) => {
-      for (const listener of listeners) listener(...both);
-    }),
-  );
+  app.server.on('request', (request, response) => gateway.handle(request, response, local));
   const upgrades = app.server.listeners('upgrade') as ((...parts: UpgradeParts) => void)[];
-  app.server.removeAllListeners('upgrade');
-  app.server.on('upgrade', (...parts: UpgradeParts) =>
-    gateway.handleUpgrade(...parts, (...same) => {
-      for (const listener of upgrades) listener(...same);
-    }),
-  );
+  app.addHook('onReady', (done) => {
+    listener.attach({
+      request: (request, response) => gateway.handleNode(request, response, local),
+      upgrade: (...parts) =>
+        gateway.handleNodeUpgrade(...parts, (...same) => {
+          for (const upgrade of upgrades) upgrade(...same);
+        }),
+    });
+    done();
+  });
   door.sockets.passOn = gateway.passOn;
   door.sockets.refresh = askers.refresh;
   app.addHook('preClose', (done) => {
@@ -87,6 +94,21 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     done();
   });
   return residentsOf(door);
+}
+
+/** Knows the incarnations that are not removed. One that is not known yet may have begun a moment ago. */
+function livenessOf(ownership: Ownership): (incarnation: number) => Promise<boolean> {
+  let reading: Promise<void> | undefined;
+  const isKnown = (incarnation: number): boolean =>
+    ownership.nodes.some((node) => node.incarnation === incarnation);
+  return async (incarnation) => {
+    if (isKnown(incarnation)) return true;
+    await (reading ??= ownership
+      .look()
+      .catch(() => undefined)
+      .finally(() => (reading = undefined)));
+    return isKnown(incarnation);
+  };
 }
 
 /** Applies registry changes of other nodes to the copies in memory. */

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { bytesOf, tell } from '../dialects/sockets.js';
 import type { PendingLogin, SocketMessage } from '../dialects/sockets.js';
-import { signedHeaders } from './node-auth.js';
+import { digestOf, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
 
 /** Maximum time to find the owner of a tenant (D200). */
@@ -20,8 +20,6 @@ const GREETS = /^\/alpaca\/v/;
 interface RelayParts {
   readonly placement: TenantPlacement;
   readonly key: NodeKey;
-  /** Of this node. */
-  readonly nodeId: string;
   readonly tenantId: string;
 }
 
@@ -83,7 +81,7 @@ interface WantedSocket {
 
 /** A connection to the owner of a tenant; undefined if none is found in time. */
 async function connectToOwner(
-  { placement, key, nodeId, tenantId }: RelayParts,
+  { placement, key, tenantId }: RelayParts,
   { url, contentType, client }: WantedSocket,
   isOver: () => boolean,
 ): Promise<WebSocket | undefined> {
@@ -93,9 +91,16 @@ async function connectToOwner(
     if (node !== undefined) {
       const headers = {
         ...(contentType !== undefined && { 'content-type': contentType }),
-        ...signedHeaders(key, 'GET', url, { from: nodeId, tenantId, client }),
+        ...signedHeaders(key, 'GET', url, {
+          kind: 'client',
+          to: node.incarnation,
+          tenantId,
+          client,
+          body: { digest: digestOf(undefined) },
+        }),
       };
-      const connected = await opened(new URL(url, node.url.replace(/^http/, 'ws')), headers);
+      // Its path begins with a slash, as that of every socket.
+      const connected = await opened(new URL(`${node.url.replace(/^http/, 'ws')}${url}`), headers);
       if (connected !== undefined) return connected;
       placement.forget(tenantId);
     }
