@@ -25,12 +25,13 @@ describe('compose.cluster.yaml', () => {
     };
     expect(Object.keys(services).sort()).toEqual(['balancer', 'node-1', 'node-2', 'node-3', 'postgres']);
     const balanced = [...read('deploy/cluster/haproxy.cfg').matchAll(/^ +server (\S+) (\S+)$/gm)];
-    expect(balanced.map(([, name, address]) => `${name} http://${address}`)).toEqual(
-      ['node-1', 'node-2', 'node-3'].map((name) => `${name} ${services[name]?.environment?.['NODE_URL']}`),
+    expect(balanced.map(([, name, address]) => `${name} ${address}`)).toEqual(
+      ['node-1', 'node-2', 'node-3'].map((name) => `${name} ${name}:3000`),
     );
     for (const name of ['node-1', 'node-2', 'node-3']) {
       const environment = services[name]?.environment ?? {};
       expect(environment['NODE_ID']).toBe(name);
+      expect(environment['NODE_URL']).toBe(`http://${name}:${environment['NODE_PORT']}`);
       expect(Object.keys(environment).filter((setting) => !isSetting(setting))).toEqual([]);
       expect({ ...environment, NODE_ID: '', NODE_URL: '' }).toEqual({
         ...services['node-1']?.environment,
@@ -123,6 +124,7 @@ type Labels = Readonly<Record<string, string>>;
 
 interface Container {
   readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly readinessProbe: { readonly httpGet: { readonly path: string } };
 }
 
@@ -191,6 +193,15 @@ describe('the Helm chart', () => {
     const grace = deployment.template.spec.terminationGracePeriodSeconds;
     expect(grace * 1_000).toBeGreaterThanOrEqual(Number(drain) + 10_000);
     expect(budget.maxUnavailable).toBe(1);
+  });
+
+  it('gives other nodes a port that the service does not have', () => {
+    const valueOf = (wanted: string) => container.env.find(({ name }) => name === wanted)?.value;
+    expect(valueOf('NODE_URL')).toBe(`http://$(POD_IP):${valueOf('NODE_PORT')}`);
+    const ports = container.ports.map(({ name, containerPort }) => [name, String(containerPort)]);
+    expect(ports).toContainEqual(['nodes', valueOf('NODE_PORT')]);
+    const { ports: served } = specs.get('Service') as { readonly ports: readonly { targetPort: string }[] };
+    expect(served.map(({ targetPort }) => targetPort)).toEqual(['http']);
   });
 
   it('sets only settings that there are', () => {

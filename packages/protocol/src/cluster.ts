@@ -4,7 +4,11 @@ import { anyText, choice, closed, count, listOf, number, optional, parameters, t
 
 export const ClusterNodeState = closed('ClusterNodeState', {
   nodeId: anyText({ description: '`NODE_ID` of the node.', examples: ['node-1'] }),
-  url: optional(anyText({ description: '`NODE_URL`; absent for a server without a cluster.' })),
+  url: optional(
+    anyText({
+      description: 'Origin at which other nodes reach it; absent for a server without a cluster.',
+    }),
+  ),
   incarnation: count({ description: 'Number of this start of the node; 0 for a server without a cluster.' }),
   version: anyText({ description: 'Version of the server.' }),
   status: choice(['LIVE', 'SILENT'], {

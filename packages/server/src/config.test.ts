@@ -2,6 +2,8 @@ import { Instant } from '@sandpit/core';
 import { expect, it } from 'vitest';
 import { misspelt, readSettings } from './config.js';
 
+const CLUSTER = { CLUSTER_SECRET: 'secret', DATABASE_URL: 'postgres://a@b/c' };
+
 it('readSettings: reports every wrong setting at once, in the order of the table', () => {
   const wrong = { SEED: '1', INITIAL_CASH: '-5', MARKET_FEED: 'psychic', JWT_SECRET: 'short', PORT: '1e3' };
   expect(() => readSettings(wrong)).toThrow(
@@ -21,9 +23,27 @@ it.each([
   [{ CLOCK_START: '2026-01-05T09:30' }, 'CLOCK_START must be an ISO 8601 date or a timestamp with a zone'],
   [{ CLOCK_START: '9999-12-31' }, 'CLOCK_START must lie between 1970-01-01 and 2199-12-31'],
   [{ MARKET_COLLAR: '1.5' }, 'MARKET_COLLAR must not be greater than 1'],
+  [{ NODE_PORT: '3001' }, 'CLUSTER_SECRET is required when NODE_PORT is set'],
+  [{ ...CLUSTER, NODE_PORT: '3000' }, 'NODE_PORT must differ from PORT'],
+  [{ ...CLUSTER, PORT: '65535' }, 'NODE_PORT is required when PORT is 65535'],
   [{ INITIAL_CASH: '100.001' }, 'INITIAL_CASH must have at most 2 decimal places'],
 ])('refuses %j', (settings, message) => {
   expect(() => readSettings(settings)).toThrow(message);
+});
+
+it.each([
+  [{}, 'http://127.0.0.1', '127.0.0.1', 3001],
+  [{ PORT: '0' }, 'http://127.0.0.1', '127.0.0.1', 0],
+  [{ PORT: '0', NODE_PORT: '4000' }, 'http://127.0.0.1', '127.0.0.1', 4000],
+  [{ HOST: '::1' }, 'http://[::1]', '::1', 3001],
+  [{ NODE_URL: 'http://10.0.0.5' }, 'http://10.0.0.5', '10.0.0.5', 3001],
+  // The port for clients is not the one for nodes.
+  [{ NODE_URL: 'http://10.0.0.5:3000/' }, 'http://10.0.0.5', '10.0.0.5', 3001],
+  // The port of a proxy, or the one for nodes itself.
+  [{ NODE_URL: 'http://[fd00::5]:8080' }, 'http://[fd00::5]:8080', 'fd00::5', 3001],
+  [{ NODE_URL: 'https://node-1.example.com' }, 'https://node-1.example.com', 'node-1.example.com', 3001],
+])('NODE_URL, NODE_PORT: %j is reached at %s', (settings, url, host, port) => {
+  expect(readSettings({ ...CLUSTER, ...settings }).cluster).toMatchObject({ url, host, port });
 });
 
 it('readSettings: treats an empty variable as unset and ignores foreign variables', () => {

@@ -27,6 +27,9 @@ const ASK_MS = 1_000;
 /** Longest wait for a node's status: a busy node answers late. */
 const STATUS_MS = 2_500;
 const RETRY_MS = 100;
+/** Entries of a list in one message, which has at most 1 MiB. */
+const MOST_TENANTS_TOLD = 5_000;
+const MOST_INSTRUMENTS_TOLD = 500;
 /** Time for which a node that stops waits for the database, so that it can hand its tenants over. */
 const HAND_OVER_MS = 3_000;
 
@@ -174,7 +177,8 @@ export class Cluster {
 
   /** Tells a node that it may acquire these tenants. If the message is lost, the node's next poll finds them. */
   #tellTaken(node: ClusterNode, tenantIds: readonly string[]): void {
-    this.#parts.ask(node, TAKE_PATH, { tenantIds }, ASK_MS).catch(() => undefined);
+    for (const part of partsOf(tenantIds, MOST_TENANTS_TOLD))
+      this.#parts.ask(node, TAKE_PATH, { tenantIds: part }, ASK_MS).catch(() => undefined);
   }
 
   /**
@@ -248,8 +252,9 @@ export class Cluster {
 
   /** Reasons of other nodes against another class of instruments. Rejects with `StoreUnavailable` if one of them does not answer. */
   readonly classesInUse = async (instruments: readonly Instrument[]): Promise<readonly string[]> => {
-    const answers = this.#others().map((node) =>
-      this.#parts.ask(node, CLASSES_PATH, { instruments }, ASK_MS),
+    const parts = partsOf(instruments, MOST_INSTRUMENTS_TOLD);
+    const answers = this.#others().flatMap((node) =>
+      parts.map((part) => this.#parts.ask(node, CLASSES_PATH, { instruments: part }, ASK_MS)),
     );
     try {
       return (await Promise.all(answers)).flatMap((said) => (said as { readonly inUse: string[] }).inUse);
@@ -332,3 +337,8 @@ export class Cluster {
     this.#stopTimers();
   }
 }
+
+const partsOf = <T>(list: readonly T[], length: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(list.length / length) }, (_, index) =>
+    list.slice(index * length, (index + 1) * length),
+  );

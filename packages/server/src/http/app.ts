@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
+import type { Socket } from 'node:net';
 import { type OperationId, pathsOf, type Route, routeEntries } from '@sandpit/protocol';
 import fastify, {
   type FastifyBaseLogger,
@@ -13,12 +14,13 @@ import { LONG_WORK } from '../engine/long-work.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
+import { ROUTE_NOT_FOUND } from './answer.js';
 import { Analytics } from './analytics/analytics.js';
 import { Bodies } from './bodies/bodies.js';
 import { planOf } from './bodies/body-plan.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
-import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
+import { answerBrokenRequest, answerExpectation, answerOnSocket, brokenHead } from './client-error.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
 import { registerAlpaca } from './dialects/alpaca/register.js';
@@ -181,6 +183,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     else send(request, reply, refused);
   });
   app.server.on('checkExpectation', answerExpectation);
+  app.server.on('connect', (_request, socket) => answerOnSocket(socket as Socket, ROUTE_NOT_FOUND));
   const bodies = new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs);
   app.decorate('bodies', bodies);
   parseJsonBodies(app, bodies);

@@ -32,8 +32,12 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const upload = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? uploading.get(socket) : undefined;
   if (upload !== undefined && performance.now() - upload.heardAtMs < SILENCE_MS) return;
+  answerOnSocket(socket, answerFor(error.code));
+}
+
+/** Answers without a response, and ends the connection. */
+export function answerOnSocket(socket: Socket, answer: Answer): void {
   if (socket.writable) {
-    const answer = answerFor(error.code);
     const headers = {
       ...SECURITY_HEADERS,
       'content-type': 'application/json; charset=utf-8',

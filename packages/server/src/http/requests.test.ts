@@ -229,3 +229,37 @@ describe('health', () => {
     }
   });
 });
+
+describe('A path between nodes', () => {
+  const paths = ['market', 'take', 'status', 'source', 'classes'].map((name) => `cluster/${name}`);
+
+  it('is 404 in every form on the port for clients, with and without a token', async () => {
+    await test.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = test.app.server.address() as AddressInfo;
+    const token = test.token();
+    const forms = paths.flatMap((path) => [
+      `GET /${path}`,
+      `POST /${path}`,
+      `POST /%63${path.slice(1)}`,
+      `POST //${path}`,
+      `POST /v1/../${path}`,
+      `POST /v1/%2e%2e/${path}`,
+      `POST http://127.0.0.1:${port}/${path}`,
+      `CONNECT /${path}`,
+      `CONNECT 127.0.0.1:${port}`,
+    ]);
+    for (const form of forms)
+      for (const head of ['', `authorization: Bearer ${token}\r\n`]) {
+        const ending = `${head}connection: close\r\n\r\n`;
+        expect(await exchange(port, `${form} HTTP/1.1\r\nhost: a\r\n${ending}`), form).toMatch(
+          /^HTTP\/1.1 404 [^]*"statusCode":404/,
+        );
+      }
+    for (const path of paths) {
+      const upgrade =
+        'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==';
+      const refused = await exchange(port, `GET /${path} HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n\r\n`);
+      expect(refused).toMatch(/^HTTP\/1.1 404 /);
+    }
+  });
+});

@@ -6,7 +6,7 @@ export interface ClusterNode {
   readonly incarnation: number;
   /** `NODE_ID`. */
   readonly nodeId: string;
-  /** `NODE_URL`. */
+  /** Origin at which other nodes reach it. */
   readonly url: string;
   readonly version: string;
   /** Digests of settings that must be the same on all nodes, by name. */
