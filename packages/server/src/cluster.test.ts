@@ -395,9 +395,9 @@ describe('Three nodes on one database', () => {
   it('refuse requests not signed with their CLUSTER_SECRET; a node with another secret owns no tenants', async () => {
     const { body: state } = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/cluster');
     const forNodes = (name: string): { url: string; incarnation: number } => {
-      const found = (
-        state as { nodes: { nodeId: string; url: string; incarnation: number }[] }
-      ).nodes.find(({ nodeId }) => nodeId === name);
+      const found = (state as { nodes: { nodeId: string; url: string; incarnation: number }[] }).nodes.find(
+        ({ nodeId }) => nodeId === name,
+      );
       if (found === undefined) throw new Error(`no node ${name}`);
       return found;
     };
@@ -409,9 +409,9 @@ describe('Three nodes on one database', () => {
         expect((await ask(node, tokenOf('tenant-0'), 'POST', path, {}, unsigned)).status).toBe(404);
     }
     // A client's headers of nodes mean nothing.
-    expect((await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, unsigned)).status).toBe(
-      200,
-    );
+    expect(
+      (await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders', undefined, unsigned)).status,
+    ).toBe(200);
     // Two nodes that take each other for the owner would forward a request in a circle: the second one answers 421.
     const { node: owner } = await ask(named('a'), tokenOf('tenant-0'), 'GET', '/v1/orders');
     const other = anyOther(owner);

@@ -247,7 +247,10 @@ describe('A gateway', () => {
   const post = (path: string, headers: Record<string, string>, body: Buffer | string): Promise<Response> =>
     fetch(nodeUrl + path, { method: 'POST', headers, body });
   const message = (body: Buffer | string, more: Partial<NodeRequest> = {}, path = '/cluster/take') =>
-    signed({ kind: 'node', body: { digest: digestOf(Buffer.from(body)) }, ...more }, { method: 'POST', path });
+    signed(
+      { kind: 'node', body: { digest: digestOf(Buffer.from(body)) }, ...more },
+      { method: 'POST', path },
+    );
 
   /** What a server answers to bytes, until it ends the connection. */
   async function answerTo(at: string, ...pieces: readonly (string | Buffer)[]): Promise<string> {
@@ -416,12 +419,7 @@ describe('A gateway', () => {
       /^HTTP\/1.1 413 /,
     );
     expect(
-      await answerTo(
-        nodeUrl,
-        head(message(longer), 'transfer-encoding: chunked'),
-        '100001\r\n',
-        longer,
-      ),
+      await answerTo(nodeUrl, head(message(longer), 'transfer-encoding: chunked'), '100001\r\n', longer),
     ).toMatch(/^HTTP\/1.1 413 /);
     expect(await answerTo(nodeUrl, head({}, 'content-length: 400000000'))).toMatch(/^HTTP\/1.1 403 /);
     expect(
@@ -462,7 +460,8 @@ describe('A gateway', () => {
   it('passes a long body on in signed frames, and ends the connection where a frame is not as it was signed', async () => {
     const { url: other } = await open('b');
     const long = Buffer.alloc(5_000_000, 'abcdefghij');
-    let heard: Promise<{ length: string | undefined; digest: string } | undefined> = Promise.resolve(undefined);
+    let heard: Promise<{ length: string | undefined; digest: string } | undefined> =
+      Promise.resolve(undefined);
     local = (asked, response) => {
       heard = (async () => {
         const pieces: Buffer[] = [];
@@ -512,7 +511,9 @@ describe('A gateway', () => {
     expect(await heard).toBeUndefined();
     expect(await framed(([first, last]) => [last as Buffer, first as Buffer])).not.toContain('204');
     expect(await heard).toBeUndefined();
-    expect(await framed(([first, last]) => [first as Buffer, first as Buffer, last as Buffer])).not.toContain('204');
+    expect(await framed(([first, last]) => [first as Buffer, first as Buffer, last as Buffer])).not.toContain(
+      '204',
+    );
     const changed = await framed(([first = Buffer.alloc(0), last = Buffer.alloc(0)]) => [
       Buffer.from(first.map((byte, index) => (index === first.length - 1 ? byte ^ 1 : byte))),
       last,

@@ -37,10 +37,7 @@ export interface NodeKey {
   readonly nowMs: () => number;
 }
 
-export const keyOfNodes = (
-  secret: string,
-  ownership: Pick<Ownership, 'incarnation' | 'nowMs'>,
-): NodeKey => ({
+export const keyOfNodes = (secret: string, ownership: Pick<Ownership, 'incarnation' | 'nowMs'>): NodeKey => ({
   secret,
   incarnation: ownership.incarnation,
   nowMs: () => ownership.nowMs(),
