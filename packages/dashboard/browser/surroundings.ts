@@ -63,7 +63,7 @@ export function tokenWith(scope: string, endsInSeconds = 3600): string {
   return `${content}.${createHmac('sha256', JWT_SECRET).update(content).digest('base64url')}`;
 }
 
-export const ALL_SCOPES = 'trade read simulate admin';
+export const ALL_SCOPES = 'trade read simulate admin operator';
 
 /** Pushed quotes and a manual clock, on a port that stays the same across a kill. */
 export class Station {

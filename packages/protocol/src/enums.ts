@@ -236,7 +236,7 @@ export const tiers = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
 export type Tier = (typeof tiers)[number];
 
 /** Scopes of a token (D3). */
-export const scopes = ['trade', 'read', 'simulate', 'admin'] as const;
+export const scopes = ['trade', 'read', 'simulate', 'admin', 'operator'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** Rights of an agent's token: each level includes those before it; `control` applies in simulations of its own. */

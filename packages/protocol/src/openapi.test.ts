@@ -86,8 +86,8 @@ describe('The table of routes', () => {
         expect(route.scope, id).toBe(
           ['enterCompetition', 'createEntryToken', 'withdrawEntry'].includes(id) ? 'trade' : 'simulate',
         );
-      // Nodes and tenants are the operator's (D201).
-      else if (id === 'getCluster') expect(route.scope, id).toBe('admin');
+      // Nodes and tenants are the operator's (D236).
+      else if (id === 'getCluster') expect(route.scope, id).toBe('operator');
       // They show what trading does (D191).
       else if (/^\/v1\/webhooks(\/|$)/.test(route.path)) expect(route.scope, id).toBe('trade');
       else if (route.method === 'GET' && route.auth !== 'none') expect(route.scope, id).toBe('read');

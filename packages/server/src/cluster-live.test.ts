@@ -17,7 +17,7 @@ function tokenOf(tenantId: string): string {
   const claims = {
     sub: tenantId,
     tier: 'ENTERPRISE',
-    scope: 'trade read simulate admin',
+    scope: 'trade read simulate admin operator',
     iat,
     exp: iat + 3600,
   };

@@ -36,7 +36,7 @@ function tokenOf(tenantId: string, simulationId?: string): string {
   const claims = {
     sub: tenantId,
     tier: 'ENTERPRISE',
-    scope: 'trade read simulate admin',
+    scope: 'trade read simulate admin operator',
     ...(simulationId !== undefined && { sim: simulationId }),
     iat,
     exp: iat + 3_600,

@@ -7,7 +7,7 @@ import { drawApiKey, idOfApiKey } from './access/api-key.js';
 export const DEMO = {
   tenantId: 'demo',
   tier: 'ENTERPRISE',
-  scope: 'trade read simulate admin',
+  scope: 'trade read simulate admin operator',
 } as const;
 
 const FILE = 'demo-credentials.json';

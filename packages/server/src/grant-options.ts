@@ -2,7 +2,7 @@ import type { KeyGrant } from './access/access.js';
 import { BadSetting } from './config.js';
 
 const TIERS = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
-const SCOPES: readonly string[] = ['trade', 'read', 'simulate', 'admin'];
+const SCOPES: readonly string[] = ['trade', 'read', 'simulate', 'admin', 'operator'];
 
 /** The options of commands that grant access to a tenant, for `parseArgs`. */
 export const GRANT_OPTIONS = {

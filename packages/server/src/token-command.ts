@@ -8,7 +8,7 @@ import { printUsage } from './usage.js';
 
 const USAGE = `usage: npm run -s token -- --tenant NAME --tier BASIC|PRO|ENTERPRISE [options]
 
-  --scope "trade read"        scopes of the token, of trade, read, simulate and admin (default: "trade read")
+  --scope "trade read"        scopes of the token, of trade, read, simulate, admin and operator (default: "trade read")
   --level LEVEL               a token for an agent: read, preview, capped, full or control
   --max-order-notional $      level capped: largest amount of one opening order
   --max-notional $            level capped: largest amount of all opening orders of a day

@@ -1,4 +1,4 @@
-/** The installation: health, market data, tenant, keys, webhooks, competitions, limits. For tokens with the scope admin. */
+/** The installation: health, market data, tenant, keys, webhooks, competitions, limits. For tokens with the scope operator. */
 import type { Competition, Simulation, Webhook } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { moment, quantity, words } from '../format.ts';
@@ -22,8 +22,8 @@ const SHOWN = 8;
 
 export function Administration() {
   const broker = useBroker();
-  if (!broker.may('admin'))
-    return <Empty>This token cannot administrate the server: it lacks the scope admin.</Empty>;
+  if (!broker.may('operator'))
+    return <Empty>This token cannot administrate the server: it lacks the scope operator.</Empty>;
   return (
     <>
       <div class="heading">

@@ -14,7 +14,8 @@ const MEANING: Readonly<Record<Scope, string>> = {
   read: 'read all data of the tenant',
   trade: 'open portfolios, place, change and cancel orders',
   simulate: 'create simulations, and control their clock and market',
-  admin: 'control the clock and the market of the main simulation',
+  admin: 'control the clock and the market of the main simulation, for all tenants; public competitions',
+  operator: 'see the nodes and all tenants of the server',
 };
 
 /** Scopes of this token. */

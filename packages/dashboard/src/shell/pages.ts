@@ -30,7 +30,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'competitions', title: 'Competitions', icon: Trophy },
   { path: 'webhooks', title: 'Webhooks', icon: Bell },
   { path: 'developer', title: 'Developer', icon: Code },
-  { path: 'administration', title: 'Administration', icon: ServerCog, scope: 'admin' },
+  { path: 'administration', title: 'Administration', icon: ServerCog, scope: 'operator' },
 ];
 
 /** The pages that are offered to a token. */

@@ -66,7 +66,7 @@ export const serviceRoutes = table({
     description:
       'Returns the nodes that share the database, the tenants that each serves with their epochs, and how far each has come. With `tenantId` also the simulations of that tenant. A server without a cluster returns itself as the only node.',
     auth: 'bearer',
-    scope: 'admin',
+    scope: 'operator',
     query: ClusterQuery,
     responses: { 200: ClusterState },
   },

@@ -172,7 +172,6 @@ export class Admission {
 
   #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number, isUncounted = false) {
     const { simulations } = this.#deps;
-    const controlsMarket = id !== MCP && MARKET_CONTROL.has(id);
     const needsMain = id === MCP || scope !== 'read' || STREAMS.has(id);
     return (
       request: FastifyRequest,
@@ -190,7 +189,7 @@ export class Admission {
         tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, tooLow);
       }
-      const missing = missingScope(principal, scope, controlsMarket && isMain);
+      const missing = scopeRefusal(principal, id, scope);
       const elsewhere = id === MCP ? undefined : competitionRefusal(this.#competitions, simulationId, id);
       if (elsewhere !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
@@ -198,7 +197,7 @@ export class Admission {
       }
       if (missing !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
-        return send(request, reply, insufficientScope(missing));
+        return send(request, reply, missing);
       }
       if (isUncounted) tellLimits(request, window, this.#deps.monotonicMs());
       else if (!this.#take(request, reply, window)) return;
@@ -342,13 +341,15 @@ export const isMadeBy = (
   tenantId: string,
 ): boolean => simulationId !== MAIN && simulations.info(simulationId, tenantId)?.config.madeBy === agentId;
 
-function missingScope(
-  principal: Principal,
+/** Reason why a token may not perform an operation, by its scopes. `scope`: that of the operation's route. */
+export function scopeRefusal(
+  { scopes, simulationId }: Pick<Principal, 'scopes' | 'simulationId'>,
+  id: OperationId | typeof MCP,
   scope: Scope | undefined,
-  needsAdmin: boolean,
-): Scope | undefined {
-  if (scope !== undefined && !principal.scopes.has(scope)) return scope;
-  return needsAdmin && !principal.scopes.has('admin') ? 'admin' : undefined;
+): Answer | undefined {
+  if (scope !== undefined && !scopes.has(scope)) return insufficientScope(scope);
+  const isForAll = simulationId === MAIN && id !== MCP && MARKET_CONTROL.has(id);
+  return isForAll && !scopes.has('admin') ? insufficientScope('admin') : undefined;
 }
 
 function insufficientScope(requiredScope: Scope): Answer {

@@ -15,7 +15,7 @@ let client: TestClient;
 
 beforeEach(async () => {
   test = await TestApp.open();
-  const scope = 'trade read simulate admin';
+  const scope = 'trade read simulate admin operator';
   const created = await test.access.createKey({ tenantId: 'tenant-1', tier: 'PRO', scope });
   keyId = created.id;
   const { body } = await test.withToken(undefined).post('/v1/auth/token', { apiKey: created.apiKey });

@@ -19,7 +19,7 @@ export const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 /** An id that nothing has. */
 export const NOWHERE = '99999999-9999-4999-8999-999999999999';
 
-const ALL_SCOPES = 'trade read simulate admin';
+const ALL_SCOPES = 'trade read simulate admin operator';
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -76,6 +76,7 @@ const CAPPED: ReadonlySet<OperationId> = new Set([
 
 /** Operations that would grant rights beyond those of the agent. */
 const NEVER: ReadonlySet<OperationId> = new Set([
+  'getCluster',
   'createAgentToken',
   'createKeyPair',
   'revokeKeyPair',

@@ -12,7 +12,8 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
-import { Answer, refuse, refuseCoded } from '../answer.js';
+import { scopeRefusal } from '../admission.js';
+import { Answer, refuse } from '../answer.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
 import { competitionRefusal } from '../competition-doors.js';
@@ -75,10 +76,8 @@ export class Operations {
     const route: Route = routes[id];
     const elsewhere = competitionRefusal(this.#competitions, caller.principal.simulationId, id);
     if (elsewhere !== undefined) throw new Refused(elsewhere);
-    if (route.scope !== undefined && !caller.principal.scopes.has(route.scope)) {
-      const message = `The token lacks the scope ${route.scope}`;
-      throw new Refused(refuseCoded('INSUFFICIENT_SCOPE', message, { requiredScope: route.scope }));
-    }
+    const lacking = scopeRefusal(caller.principal, id, route.scope);
+    if (lacking !== undefined) throw new Refused(lacking);
     const problems: string[] = [];
     const params = checked(route.params, given.params ?? {}, validateParams, problems);
     const query = checked(route.query, given.query ?? {}, validateTexts, problems);
