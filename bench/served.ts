@@ -33,7 +33,7 @@ export async function tokenFor(
   tenantId = 'bench',
   tier: 'BASIC' | 'PRO' | 'ENTERPRISE' = 'ENTERPRISE',
 ): Promise<string> {
-  const grant = { tenantId, tier, scope: 'trade read simulate admin' };
+  const grant = { tenantId, tier, scope: 'trade read simulate admin operator' };
   const issued = await issueToken(readSettings(env), grant, Date.now());
   if (issued === undefined) throw new Error('no token');
   return issued.token;

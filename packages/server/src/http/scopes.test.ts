@@ -100,7 +100,7 @@ describe('a token without operator', () => {
       body: { error: { code: 'INSUFFICIENT_SCOPE', requiredScope: 'operator' } },
     });
     expect((await rest.get('/v1/cluster?tenantId=the-other-tenant')).body).toEqual(
-      (await rest.get('/v1/cluster?tenantId=nobody')).body,
+      (await rest.get('/v1/cluster?tenantId=unknown')).body,
     );
     for (const client of [rest, test.withToken(undefined)])
       for (const [id, route] of routeEntries) {
