@@ -194,7 +194,8 @@ export class FileRows {
     this.rows = new SortedRows(directory);
     this.#wanted = wanted;
     const first = header[0]?.cells ?? [];
-    this.#width = first.length;
+    // Vendors end the header, or the rows, with commas.
+    this.#width = first.findLastIndex((cell) => cell !== '') + 1;
     this.#absent = new Set(layout.absent ?? ['']);
     this.#zone = zoneNamed(layout.time.zone ?? 'UTC') ?? NEW_YORK;
     this.#prices = {
@@ -299,7 +300,6 @@ export class FileRows {
     );
   }
 
-  /** Cells beyond the header are empty: vendors end lines with commas. */
   #hasWidth(cells: readonly string[]): boolean {
     return cells.length >= this.#width && cells.slice(this.#width).every((cell) => cell === '');
   }

@@ -1,5 +1,14 @@
 /** Writes converted files into a directory for `REPLAY_PATH`: first beside it, then, once a server would accept them, in place. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { BadReplayFile, checkRecording } from '@sandpit/server/recordings';
 import type { FileRows } from './file-rows.js';
@@ -60,6 +69,8 @@ export class Recording {
 
   constructor(directory: string) {
     this.#directory = directory;
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw new UnusableFile(directory, 'it is a file; --to names a directory');
     this.#made = mkdirSync(directory, { recursive: true });
     this.workshop = mkdtempSync(join(directory, '.import-'));
     this.#finished = join(this.workshop, 'finished');

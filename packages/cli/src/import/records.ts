@@ -2,7 +2,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { type CsvError, parse } from 'csv-parse';
+import { parse } from 'csv-parse';
 import { UnusableFile } from './unusable-file.js';
 
 export interface FileRecord {
@@ -47,6 +47,11 @@ export async function* recordsOf(
     const text = prolog?.toString('utf8').replace(/^\uFEFF/, '') ?? '';
     const firstLine = text.split(/\r\n|\n|\r/).find((each) => each.trim() !== '' && !each.startsWith('#'));
     if (prolog === undefined || firstLine === undefined) throw new UnusableFile(path, 'it is empty');
+    if (/^\s*(?:[{[]|<!doctype|<html)/i.test(firstLine))
+      throw new UnusableFile(
+        path,
+        'it is JSON or a web page, perhaps an error of the vendor: export it as CSV',
+      );
     if (prolog.includes(0)) throw new UnusableFile(path, 'not a text but a binary file: export it as CSV');
     const parser = parse({
       bom: true,
@@ -76,13 +81,17 @@ export async function* recordsOf(
 }
 
 function problemOf(error: Error, line: number): string {
-  const { code = '', lines } = error as Partial<CsvError> & { readonly lines?: number };
-  const at = `line ${lines ?? line + 1}`;
+  const { message } = error;
+  const code = String((error as { readonly code?: unknown }).code ?? '');
+  // The parser is ahead of the records that have been read.
+  const at = `line ${/\bline (\d+)/.exec(message)?.[1] ?? line + 1}`;
   if (code === 'CSV_MAX_RECORD_SIZE')
-    return `${at}: a record of more than ${LONGEST_RECORD} characters; a quote before it does not close, or this is not CSV`;
+    return `${at}: a record of more than ${LONGEST_RECORD} characters; its quotes do not close, or this is not CSV`;
   if (code.includes('QUOTE'))
     return `${at}: a quote that does not open or close a cell; write "" for a quote inside one`;
-  return `line ${line + 1}: cannot be read from here on (${error.message})`;
+  if (code.startsWith('Z_'))
+    return `${at}: cannot be unpacked from here on (${message}); the file is cut or damaged, copy it again`;
+  return `${at}: cannot be read from here on (${message})`;
 }
 
 /** The bytes of a file, those of its first 64 KiB at once; gzip is recognized by its content. */

@@ -30,7 +30,6 @@ export interface Covered {
 export type Actions = ReadonlyMap<string, ReadonlyMap<string, number | undefined>>;
 
 const calendar = calendarById('XNYS');
-const HOUR_MS = 3_600_000;
 /** `2026-01-05 09:30` */
 const clockText = (at: number): string =>
   new Date(NEW_YORK.wallOf(at)).toISOString().slice(0, 16).replace('T', ' ');
@@ -47,8 +46,11 @@ export class Coverage {
   readonly #unmoved: string[] = [];
   #first = '';
   #last = '';
-  #hour = -1;
+  /** Of the latest row: many follow each other with the same time. */
+  #at = Number.NaN;
   #date = '';
+  #today = '';
+  #isSession = false;
 
   constructor(size: '1m' | '1d' | 'quotes', actions: Actions) {
     this.#size = size;
@@ -56,12 +58,12 @@ export class Coverage {
   }
 
   addMinute(symbol: string, at: number, values: string): void {
-    const hour = Math.floor(at / HOUR_MS);
-    if (hour !== this.#hour) {
-      this.#hour = hour;
-      this.#date = dateText(NEW_YORK.wallOf(at));
+    if (at !== this.#at) {
+      this.#at = at;
+      const text = clockText(at);
+      this.#date = text.slice(0, 10);
+      this.#span(text);
     }
-    this.#span(clockText(at));
     this.#follow(symbol, this.#date, values);
   }
 
@@ -91,9 +93,12 @@ export class Coverage {
   }
 
   #follow(symbol: string, date: string, values: string): void {
-    const isSession = isTradingDay(date);
-    if (isSession) this.#sessions.add(date);
-    else this.#outside += 1;
+    if (date !== this.#today) {
+      this.#today = date;
+      this.#isSession = isTradingDay(date);
+      if (this.#isSession) this.#sessions.add(date);
+    }
+    if (!this.#isSession) this.#outside += 1;
     const close = this.#size === 'quotes' ? '' : (values.split(',', 4)[3] ?? '');
     const before = this.#latest.get(symbol);
     if (before === undefined) {
@@ -102,7 +107,7 @@ export class Coverage {
     }
     // Files may be read out of order.
     if (date < before.date) return;
-    if (before.date !== date && isSession) this.#overnight(symbol, before, date, values);
+    if (before.date !== date && this.#isSession) this.#overnight(symbol, before, date, values);
     before.date = date;
     before.close = close;
   }

@@ -115,6 +115,9 @@ function textOf(units: bigint, places: number): string {
 
 /** The larger of two decimals, compared exactly. */
 export function isAbove(a: string, b: string): boolean {
+  // Rounding to a double keeps the order, and may make different decimals equal.
+  const [near, far] = [Number(a), Number(b)];
+  if (near !== far || a === b) return near > far;
   const [x, y] = [numberOf(a, false), numberOf(b, false)];
   return x.digits * 10n ** BigInt(y.places) > y.digits * 10n ** BigInt(x.places);
 }
