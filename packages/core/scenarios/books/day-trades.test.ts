@@ -277,3 +277,29 @@ describe('the regime (D45)', () => {
     expect(dayTradeRegimeOf(broker, TradingDate.of('2027-01-04'))).toBe('LEGACY_PDT');
   });
 });
+
+describe('restrictedUntil (D249)', () => {
+  it.each([
+    ['the rule ends for the broker by its date', {}, '2026-06-04'],
+    ['a broker that stays LEGACY_PDT', { dayTradeRegime: 'LEGACY_PDT' } as const, '2026-06-08'],
+  ])('day trades on 2026-06-01, 02 and 03 with 10,000: %s', (_, more, expected) => {
+    const brokers = new Map([['default', testBroker('default', more)]]);
+    const market = new TestMarket({ date: '2026-06-01', rules: { brokers } });
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'REG_T', cash: 10_000 });
+    for (const date of ['2026-06-01', '2026-06-02', '2026-06-03']) {
+      market.advanceTo(date, 10);
+      trade(market, portfolio, [
+        ['buy', 1],
+        ['sell', 1],
+      ]);
+    }
+    expect(market.submit(portfolio, { quantity: 1 })).toMatchObject({
+      code: 'DAY_TRADE_RESTRICTED',
+      dayTradeCount: 3,
+      restrictedUntil: expected,
+    });
+    market.advanceTo(expected, 10);
+    market.quote('AAPL', '10.00', '10.00');
+    expect(typeof market.submit(portfolio, { quantity: 1 })).toBe('string');
+  });
+});

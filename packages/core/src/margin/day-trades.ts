@@ -1,5 +1,7 @@
+import type { BrokerConfiguration } from '../brokers/broker.js';
 import type { Calendar } from '../calendar/calendar.js';
 import type { TradingDate } from '../values/trading-date.js';
+import { dayTradeRegimeOf } from './day-trade-regime.js';
 import type { DayTradeCount } from './margin-account.js';
 
 /** The as-of business day and the four before it (FINRA Rule 4210(f)(8)(B)). */
@@ -16,15 +18,22 @@ export function dayTradesWithin(
   return counts.reduce((sum, one) => sum + (one.date >= first && one.date <= date ? one.count : 0), 0);
 }
 
-/** The first session after a date whose window has fewer than `most` day trades. */
+/**
+ * The first session after a date in which an opening order passes: its window has fewer than `most` day trades, or the pattern-day-trader
+ * rule has ended for the broker by then (D249). Future equity is unknown and not considered.
+ */
 export function restrictedUntil(
   counts: readonly DayTradeCount[],
   date: TradingDate,
   most: number,
+  broker: BrokerConfiguration,
   calendar: Calendar,
 ): TradingDate {
   let session = date;
   do session = calendar.plusBusinessDays(session, 1);
-  while (dayTradesWithin(counts, session, calendar) >= most);
+  while (
+    dayTradeRegimeOf(broker, session) === 'LEGACY_PDT' &&
+    dayTradesWithin(counts, session, calendar) >= most
+  );
   return session;
 }

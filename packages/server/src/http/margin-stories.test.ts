@@ -211,7 +211,7 @@ it('day trades are restricted until 2026-06-04, and watched from then on', async
   for (let i = 0; i < 3; i++) await turn();
   expect((await order('AAPL', 'BUY_TO_OPEN', 1, 100)).body).toMatchObject({
     statusCode: 403,
-    error: { code: 'DAY_TRADE_RESTRICTED', dayTradeCount: 3, restrictedUntil: '2026-06-10' },
+    error: { code: 'DAY_TRADE_RESTRICTED', dayTradeCount: 3, restrictedUntil: '2026-06-04' },
   });
   await until('2026-06-04T10:00:00-04:00');
   await quotes({ AAPL: 100 });

@@ -20,7 +20,7 @@ export function reserveAtFirstPrice(d: Decision, book: Book): void {
 export function reserveAtPrice(d: Decision, order: Order): void {
   const { terms, progress } = order;
   const starts = isTrailing(terms.orderType) && progress.mark === undefined;
-  const start = starts ? startingTrail(order, d.quote(terms.symbol)) : {};
+  const start = starts ? startingTrail(order, d.tradable(terms.symbol), d.quote(terms.symbol)) : {};
   // A one-sided quote may give a price for the reservation but none for the start of a trailing stop.
   const isReserved = isSetAside(progress) || !isOpening(terms.positionIntent);
   if (start.mark === undefined && isReserved) return;

@@ -137,7 +137,7 @@ function runTriggers(
 /** Moves a trailing stop with the market; false if the first in the queue need not move, since then no other needs to. */
 function follows(d: Decision, place: QueueEntry | undefined, side: Side, price: Price): boolean {
   if (place === undefined) return false;
-  const moved = trail(place.order, side, price);
+  const moved = trail(place.order, d.tradable(place.order.terms.symbol), side, price);
   if (moved === undefined) return false;
   d.move(place.order, 'TRAILED', moved);
   return true;

@@ -83,7 +83,13 @@ export function dayTradeProblem(
     code: 'DAY_TRADE_RESTRICTED',
     message: 'The portfolio has made three day trades in five business days with less than 25,000 of equity',
     dayTradeCount: dayTradesWithin(portfolio.margin.dayTrades, today, calendar),
-    restrictedUntil: restrictedUntil(portfolio.margin.dayTrades, today, MOST_DAY_TRADES, calendar),
+    restrictedUntil: restrictedUntil(
+      portfolio.margin.dayTrades,
+      today,
+      MOST_DAY_TRADES,
+      d.broker(portfolio),
+      calendar,
+    ),
   };
 }
 

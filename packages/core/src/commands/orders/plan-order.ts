@@ -372,7 +372,7 @@ function acceptedOf(
   }
   if (isTrailing(request.orderType)) {
     const order = acceptedOrder(accepted, portfolio.terms.accountId, d.at);
-    Object.assign(accepted, startingTrail(order, d.quote(request.symbol)));
+    Object.assign(accepted, startingTrail(order, instrument, d.quote(request.symbol)));
   }
   const { limitPrice, stopPrice } = pricesOf(accepted);
   const open = {

@@ -2,6 +2,7 @@ import type { Split } from '../../corporate-actions/corporate-action.js';
 import type { Decision } from '../../decision.js';
 import { isForShares } from '../../instruments/instrument.js';
 import { tickFor } from '../../instruments/tick-size.js';
+import { trailingStop } from '../../matching/trigger.js';
 import { remainingOf, sideOf } from '../../orders/order.js';
 import type { Order } from '../../orders/order.js';
 import type { RenamedOrder } from '../../orders/order-event.js';
@@ -21,7 +22,8 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
   const { progress, terms } = order;
   const isPackage = terms.legs !== undefined;
   const instrument = d.tradedBy(renamed ?? terms);
-  const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
+  const side = sideOf(terms.positionIntent);
+  const direction = side === 'BUY' ? 'down' : 'up';
   const divided = (value: Price): Price => Price.scale(value, old, more);
   const price = (value: Price): Price => {
     const exact = divided(value);
@@ -40,8 +42,13 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
   const filledQuantity = units(progress.filledQuantity);
   const quantity = Quantity.add(filledQuantity, left);
   const limitPrice = progress.limitPrice === undefined ? undefined : price(progress.limitPrice);
-  const stopPrice = progress.stopPrice === undefined ? undefined : price(progress.stopPrice);
-  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
+  const whole = progress.trailingAmount ?? terms.trailingAmount;
+  const trailingAmount = whole && divided(whole);
+  const mark = progress.mark && divided(progress.mark);
+  const stopPrice =
+    mark === undefined
+      ? progress.stopPrice && price(progress.stopPrice)
+      : trailingStop(instrument, side, mark, { trailingAmount, trailingPercent: terms.trailingPercent });
   const isWorthless = (limitPrice === 0 && !isPackage) || stopPrice === 0;
   if (left === 0 || isWorthless || !Quantity.isHoldable(quantity)) {
     cancelNow(d, order, 'CORPORATE_ACTION');
@@ -55,8 +62,8 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
       ...(filledQuantity !== 0 && { filledQuantity }),
       ...(limitPrice !== undefined && { limitPrice }),
       ...(stopPrice !== undefined && { stopPrice }),
-      ...(trailingAmount !== undefined && { trailingAmount: divided(trailingAmount) }),
-      ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
+      ...(trailingAmount !== undefined && { trailingAmount }),
+      ...(mark !== undefined && { mark }),
       ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
       ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
       // The exact sum counts old shares; from here on the average is used.
