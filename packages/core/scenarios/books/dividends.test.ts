@@ -132,6 +132,55 @@ describe('open orders on the ex-date (FINRA Rule 5330)', () => {
     expect(market.order(trailingStop)).toMatchObject({ stopPrice: Price.of('90') });
   });
 
+  it('a triggered stop-limit is a limit order: to buy it is reduced, to sell it stays', () => {
+    const { market, portfolio } = holding();
+    const buy = market.place(portfolio, {
+      type: 'STOP_LIMIT',
+      quantity: 10,
+      stop: '105.00',
+      limit: '104.00',
+      tif: 'GTC',
+    });
+    market.quote('AAPL', '105.00', '105.10', { last: '105.00' });
+    const sell = market.place(portfolio, {
+      type: 'STOP_LIMIT',
+      intent: 'SELL_TO_CLOSE',
+      quantity: 10,
+      stop: '102.00',
+      limit: '103.00',
+      tif: 'GTC',
+    });
+    const trailing = market.place(portfolio, {
+      type: 'TRAILING_STOP_LIMIT',
+      intent: 'SELL_TO_CLOSE',
+      quantity: 10,
+      trailingAmount: '3.00',
+      limit: '104.50',
+      tif: 'GTC',
+    });
+    market.quote('AAPL', '101.90', '104.10', { last: '102.00' });
+    for (const order of [buy, sell, trailing])
+      expect(market.order(order)).toMatchObject({ triggered: true, filledQuantity: 0 });
+    announce(market, '0.257');
+    market.advanceTo('2026-01-07', 10);
+    // 104 - 0.257 = 103.743
+    expect(market.order(buy)).toMatchObject({ limitPrice: Price.of('103.74'), stopPrice: Price.of('105') });
+    expect(market.order(sell)).toMatchObject({ limitPrice: Price.of('103'), stopPrice: Price.of('102') });
+    expect(market.order(trailing)).toMatchObject({ limitPrice: Price.of('104.5') });
+  });
+
+  it('a dividend of less than one cent adjusts no orders', () => {
+    const { market, portfolio } = holding();
+    const [less, cent] = ['0.0099', '0.01'];
+    const order = market.place(portfolio, { quantity: 10, limit: '95.00', tif: 'GTC' });
+    announce(market, less);
+    market.advanceTo('2026-01-07', 10);
+    expect(market.order(order).limitPrice).toBe(Price.of('95'));
+    announce(market, cent, '2026-01-08');
+    market.advanceTo('2026-01-08', 10);
+    expect(market.order(order).limitPrice).toBe(Price.of('94.99'));
+  });
+
   it('a reduced buy limit reduces its reservation', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();

@@ -54,7 +54,7 @@ export function applyAction(d: Decision, actionId: string): void {
 
 /**
  * Long holders at the close before the ex-date receive the dividend, short sellers pay it. It counts as pending cash from the ex-date
- * and settles on the pay date. Open buy limits and sell stops come down by the dividend (FINRA Rule 5330).
+ * and settles on the pay date. Open buy limits and sell stops are reduced by the dividend (FINRA Rule 5330).
  */
 function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
   const { symbol, exDate } = action;
@@ -83,28 +83,28 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
 const ordersIn = ({ openOrders }: Portfolio, symbol: string): Order[] =>
   openOrders.oldestFirst(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
 
-/** FINRA Rule 5330: buy limits and sell stops are reduced by the dividend, down to the next tick. */
+/** A cash dividend below this adjusts no orders (FINRA Rule 5330). */
+const LEAST_ADJUSTMENT = Price.of('0.01');
+
+/**
+ * FINRA Rule 5330: buy limits and sell stops are reduced by the dividend, down to the next tick. A triggered stop-limit is a limit order: to
+ * buy it is reduced, to sell not.
+ */
 function reduceByDividend(d: Decision, order: Order, amount: Price): void {
+  if (amount < LEAST_ADJUSTMENT) return;
   const { progress, terms } = order;
+  const { limitPrice, stopPrice, triggered } = progress;
   const buy = sideOf(terms.positionIntent) === 'BUY';
   const lower = (price: Price): Price => {
     const reduced = Price.ofUnits(price - amount);
     if (reduced <= 0) return price;
     return Price.roundToTick(reduced, tickFor(d.tradable(terms.symbol), reduced), 'down');
   };
+  const isLimit = terms.orderType === 'LIMIT' || triggered === true;
+  const reduced = buy ? isLimit : stopPrice !== undefined && !isTrailing(terms.orderType) && !isLimit;
   const changes: { limitPrice?: Price; stopPrice?: Price } = {};
-  if (buy && terms.orderType === 'LIMIT' && progress.limitPrice !== undefined) {
-    changes.limitPrice = lower(progress.limitPrice);
-  }
-  if (
-    !buy &&
-    progress.stopPrice !== undefined &&
-    !isTrailing(terms.orderType) &&
-    progress.triggered !== true
-  ) {
-    changes.stopPrice = lower(progress.stopPrice);
-    if (progress.limitPrice !== undefined) changes.limitPrice = lower(progress.limitPrice);
-  }
+  if (reduced && limitPrice !== undefined) changes.limitPrice = lower(limitPrice);
+  if (reduced && !buy && stopPrice !== undefined) changes.stopPrice = lower(stopPrice);
   if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
   adjustOrder(d, order, changes);
   showExitPrices(d, terms);

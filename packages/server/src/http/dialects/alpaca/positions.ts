@@ -176,10 +176,22 @@ function partOf({ query }: AlpacaCall, held: HeldPosition): number {
     throw invalid('only one of qty or percentage is accepted');
   if (percentage === undefined) return quantity ?? Math.abs(held.quantity);
   if (percentage <= 0 || percentage > 100) throw invalid('percentage must be between 0 and 100');
-  const part = (Math.abs(held.quantity) * percentage) / 100;
-  const rounded = held.isOption ? Math.floor(part) : Math.floor(part * 1e6) / 1e6;
+  const units = percentageOf(Math.round(Math.abs(held.quantity) * UNITS), query.text('percentage') ?? '');
+  const rounded = held.isOption ? units - (units % UNITS) : units;
   if (rounded === 0) throw unprocessable('position is too small to close this percentage of it');
-  return rounded;
+  return rounded / UNITS;
+}
+
+/** Units of a quantity in a share. */
+const UNITS = 1_000_000;
+
+/** The exact percentage of a number of units, rounded down once; `text` is a checked decimal. */
+function percentageOf(units: number, text: string): number {
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^\+?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
+  const places = fraction.length - Number(exponent);
+  const product = BigInt(units) * BigInt(whole + fraction) * 10n ** BigInt(Math.max(-places, 0));
+  return Number(product / (100n * 10n ** BigInt(Math.max(places, 0))));
 }
 
 function close(call: AlpacaCall, { symbol, isOption, quantity: held }: HeldPosition, quantity: number) {
