@@ -872,7 +872,7 @@ class Client:
         return self.call("getClock")
 
     def advance(self, by):
-        """Lets time pass in a simulation whose clock is told to: `PT5M`, `P1D`. Everything due on the way has then happened."""
+        """Lets time pass in a simulation whose clock is told to: `PT5M`, `P1D` (the same time on the next date). Everything due on the way has then happened."""
         return self.call("advanceClock", body={"by": by})
 
     def step(self, orders=(), cancels=(), quotes=(), advance=None, observe=None):
@@ -1231,7 +1231,7 @@ class Sandbox:
         self.client.call("pushQuotes", body={"quotes": [{"symbol": symbol, "bid": bid, "ask": ask, **more}]})
 
     def advance(self, by):
-        """Lets time pass: `PT5M`, `P1D`. Everything due in between has happened when this returns."""
+        """Lets time pass: `PT5M`, `P1D` (the same time on the next date). Everything due in between has happened when this returns."""
         return self.client.advance(by)
 
     def halt(self, symbol, reason="LUDP", **more):

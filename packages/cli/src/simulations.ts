@@ -240,7 +240,9 @@ export function addSimulations(program: Command, client: Client, out: Output): v
     });
   clock
     .command('advance [by]')
-    .description('Advance a manual clock by 30s, 5m, 2h, 1d or an ISO 8601 duration (PT5M).')
+    .description(
+      'Advance a manual clock by 30s, 5m, 2h, 1d (the same time on the next date) or an ISO 8601 duration (PT5M).',
+    )
     .option('--to <when>', `advance to ${UNTIL.join(', ')} or an ISO 8601 time`)
     .action(async (by: string | undefined, { to }: { to?: string }, command: Command) => {
       const when = to ?? (by?.startsWith('next-') === true ? by : undefined);

@@ -132,7 +132,10 @@ export function dateTime(options: Options = {}): TString {
   });
 }
 
-/** A length of time. Years and months are those of the calendar in New York; a day is 24 hours. */
+/**
+ * A length of time. Years to days of simulated time are dates in New York (D246); a day of real time, and of open market time, is 24 hours. Only
+ * seconds may have a fraction.
+ */
 export function duration(options: Options = {}): TString {
   return Type.String({
     format: 'duration',

@@ -162,7 +162,7 @@ export const OutcomeEffect = ruled(
           { min: 0, max: 2000 },
           {
             description:
-              'Up to 2,000 executions, in order. Without `quantity` and `percent`: all that is left.',
+              'Up to 2,000 executions, in order. Without `quantity` and `percent`: all that is left. Empty only with `rest` hold or cancel.',
           },
         ),
       ),
@@ -213,6 +213,9 @@ export const OutcomeEffect = ruled(
       );
     if (outcome.rest !== undefined && outcome.fill === undefined)
       report.field('rest', 'should not exist without fill');
+    const isEmpty = Array.isArray(outcome.fill) && outcome.fill.length === 0;
+    if (isEmpty && (outcome.rest === undefined || outcome.rest === 'market'))
+      report.sentence('fill', 'fill must contain at least 1 elements');
     const percent = percentOf(outcome.fill);
     if (percent > 100 + 1e-9) report.field('fill', 'must not add up to more than 100 percent');
   },

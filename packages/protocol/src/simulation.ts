@@ -113,7 +113,7 @@ const advance = {
   by: optional(
     duration({
       description:
-        'Duration to advance, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
+        'Duration to advance, at most ten years and not beyond 2199-12-31. Years, months, weeks and days keep the time of day in New York: `P1D` is the same time on the next date, `PT24H` is 24 hours.',
     }),
   ),
   until: optional(

@@ -73,7 +73,7 @@ export class Sandbox implements AsyncDisposable {
     await this.client.call('pushQuotes', { body: { quotes: [{ symbol, bid, ask, ...more }] } });
   }
 
-  /** Advances the clock by an ISO 8601 duration: `PT5M`, `P1D`. Resolves when everything due in between has happened. */
+  /** Advances the clock by an ISO 8601 duration: `PT5M`, `P1D` (same time, next date). Resolves when everything due in between has happened. */
   advance(by: string): Promise<Clock> {
     return this.client.call('advanceClock', { body: { by } });
   }

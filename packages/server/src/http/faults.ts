@@ -1,6 +1,6 @@
 /** Faults injected by tests (D177). They exist at the edge only: the core and the journal do not contain them. */
 import { randomUUID } from 'node:crypto';
-import { Instant, seedOf, uniform } from '@sandpit/core';
+import { seedOf, uniform } from '@sandpit/core';
 import {
   type Fault,
   type FaultBody,
@@ -15,6 +15,7 @@ import { Answer, INTERNAL_ERROR, refuse, refuseCoded, SERVICE_UNAVAILABLE } from
 import { inAlpacaWords } from './dialects/alpaca/refusals.js';
 import { hangUp, reply as sendAnswer } from './reply.js';
 import { StreamFault } from './stream/stream-fault.js';
+import { lengthMs } from './translate/instants.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -240,8 +241,8 @@ const MESSAGES = { 500: 'Internal server error', 502: 'Bad gateway', 504: 'Gatew
 
 const LONGEST_DELAY_MS = 60_000;
 
-/** The milliseconds of a delay; undefined when it is too long. */
-export function delayMsOf(after: (from: Instant) => Instant): number | undefined {
-  const ms = after(Instant.first) - Instant.first;
+/** The milliseconds of a delay of real time; undefined when it is too long. */
+export function delayMsOf(delay: string): number | undefined {
+  const ms = lengthMs(delay, 0);
   return ms > LONGEST_DELAY_MS ? undefined : ms;
 }

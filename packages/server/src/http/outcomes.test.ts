@@ -224,6 +224,29 @@ describe('outcomes', () => {
     expect((await mine.get('/v1/simulation/outcomes')).body.data).toHaveLength(1);
   });
 
+  it('fill nothing with an empty list only if the rest is held or canceled (D263)', async () => {
+    const refusal = { statusCode: 400, message: ['fill must contain at least 1 elements'] };
+    expect(await script({ fill: [] })).toMatchObject(refusal);
+    expect(await script({ fill: [], rest: 'market' })).toMatchObject(refusal);
+    await script({ fill: [], rest: 'cancel' });
+    const canceled = (await place()).body.orderId;
+    expect(await order(canceled)).toMatchObject({ status: 'CANCELED', cancelReason: 'SCRIPTED' });
+    await script({ fill: [], rest: 'hold' });
+    const held = (await place()).body.orderId;
+    expect(await order(held)).toMatchObject({ status: 'ACTIVE', filledQuantity: 0 });
+  });
+
+  it('advance by days over a change of daylight saving, and refuse fractions of days (D246)', async () => {
+    [client] = await created({ start: '2026-03-06T15:30:00-05:00' });
+    expect((await advance('P3D')).body.now).toBe('2026-03-09T19:30:00.000Z');
+    expect((await advance('PT24H')).body.now).toBe('2026-03-10T19:30:00.000Z');
+    for (const text of ['P0.5D', 'PT0.5H', 'P1.5W']) expect((await advance(text)).status).toBe(400);
+    const step = await client.post('/v1/simulation/step', { advance: { by: 'P1M' } });
+    expect(step.body.now).toBe('2026-04-10T19:30:00.000Z');
+    const halted = await client.post('/v1/simulation/halts', { symbol: 'AAPL', reason: 'T1', for: 'P1D' });
+    expect(halted.body.until).toMatch(/^2026-04-1[12]T/);
+  });
+
   it('repeat in a verification of the journal', async () => {
     await script({ fill: [{ percent: 30, after: 'PT1S' }], rest: 'hold' }, { skip: 1, times: 2 });
     await script({ reject: { code: 'OPTION_LEVEL' } }, { match: { clientOrderId: 'bad-*' } });

@@ -1,7 +1,6 @@
 import { refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { delayMsOf, type Faults } from '../faults.js';
-import { afterDuration } from '../translate/instants.js';
 import { pageOfAll } from '../translate/pages.js';
 
 type FaultHandlers = Pick<Handlers, 'createFault' | 'listFaults' | 'deleteFault' | 'deleteFaults'>;
@@ -15,8 +14,7 @@ export function faultHandlers(faults: Faults): FaultHandlers {
   return {
     createFault({ simulation, principal, body }) {
       const { delay = 'PT0S' } = body.fault;
-      const { calendar } = simulation.brokerage.rules;
-      const delayMs = delayMsOf((from) => afterDuration(from, delay, calendar));
+      const delayMs = delayMsOf(delay);
       if (delayMs === undefined) return TOO_LONG;
       return faults.add(simulation.id, principal.tenantId, body, delayMs) ?? TOO_MANY_FAULTS;
     },

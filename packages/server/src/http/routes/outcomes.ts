@@ -23,7 +23,7 @@ export const outcomeHandlers: OutcomeHandlers = {
         match: outcomeMatchOf(body.match, calendar, now),
         skip: body.skip ?? 0,
         times: body.times ?? 1,
-        script: scriptOf(body.outcome, calendar, now),
+        script: scriptOf(body.outcome, now),
       },
       ({ result }) =>
         'code' in result ? answerTo(result) : shownOutcome(simulation.brokerage.state.ids, result),

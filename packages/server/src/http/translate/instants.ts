@@ -68,30 +68,55 @@ function wallTime(day: number, timeMs: number, calendar: Calendar): Instant {
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
-const UNIT_MS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
-/**
- * The instant a validated ISO 8601 duration after another. Years and months come first and keep the time of day in New York; in a month that
- * is too short they lead to its last day. A day is 24 hours.
- */
-export function afterDuration(from: Instant, text: string, calendar: Calendar): Instant {
-  const parts = DURATION.exec(text);
-  if (parts === null) throw new RangeError(`not a duration: ${text}`);
-  const [years = 0, months = 0, ...others] = parts
-    .slice(1)
-    .map((part: string | undefined) => Number(part ?? 0));
-  const ms = Math.round(UNIT_MS.reduce((sum, unit, i) => sum + (others[i] ?? 0) * unit, 0));
-  return Instant.plusMs(afterMonths(from, years * 12 + months, calendar), ms);
+/** A validated ISO 8601 duration. */
+interface Duration {
+  readonly months: number;
+  readonly days: number;
+  /** Hours, minutes and seconds. */
+  readonly ms: number;
 }
 
-function afterMonths(from: Instant, months: number, calendar: Calendar): Instant {
-  if (months === 0) return from;
+function durationOf(text: string): Duration {
+  const parts = DURATION.exec(text);
+  if (parts === null) throw new RangeError(`not a duration: ${text}`);
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+    .slice(1)
+    .map((part: string | undefined) => Number(part ?? 0));
+  return {
+    months: years * 12 + months,
+    days: weeks * 7 + days,
+    ms: Math.round((hours * 3600 + minutes * 60 + seconds) * 1000),
+  };
+}
+
+/**
+ * The instant a duration of simulated time after another (D246). Years and months come first, then weeks and days, then the time. Years to
+ * days are dates in New York at the same wall-clock time; in a month that is too short the last day. A skipped time is one hour later, a
+ * repeated one the earlier.
+ */
+export function afterDuration(from: Instant, text: string, calendar: Calendar): Instant {
+  const { months, days, ms } = durationOf(text);
+  if (months === 0 && days === 0) return Instant.plusMs(from, ms);
   const { day, timeMs = 0 } = partsOf(calendar.format(from).slice(0, -OFFSET_LENGTH));
+  const reached = dayAfterMonths(day, months) + days;
+  return reached > DAYS.last ? END : Instant.plusMs(wallTime(reached, timeMs, calendar), ms);
+}
+
+/** The length of a duration of real or open market time from an instant, ms: a day has 24 hours. */
+export function lengthMs(text: string, from: number): number {
+  const { months, days, ms } = durationOf(text);
+  const day = Math.floor(from / MS_PER_DAY);
+  return (dayAfterMonths(day, months) - day + days) * MS_PER_DAY + ms;
+}
+
+/** The day some months after another, or the last of a month that is too short. */
+function dayAfterMonths(day: number, months: number): number {
+  if (months === 0) return day;
   const date = new Date(day * MS_PER_DAY);
   const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 1);
-  const reached = Math.min(first + (date.getUTCDate() - 1) * MS_PER_DAY, next - MS_PER_DAY) / MS_PER_DAY;
-  return reached > DAYS.last ? END : wallTime(reached, timeMs, calendar);
+  return Math.min(first + (date.getUTCDate() - 1) * MS_PER_DAY, next - MS_PER_DAY) / MS_PER_DAY;
 }
 
 /** Length of the `-05:00` at the end of an exchange time. */

@@ -12,7 +12,7 @@ import {
 import type { OutcomeEffect, OutcomeMatch, ScriptedOutcome } from '@sandpit/protocol';
 import { scriptedCodes, scriptedFigures } from '@sandpit/protocol';
 import { plainSymbol } from './instruments.js';
-import { afterDuration } from './instants.js';
+import { lengthMs } from './instants.js';
 import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
 /** A percentage travels as a number and is counted in 1/10,000 of a percent. */
@@ -31,9 +31,9 @@ export function outcomeMatchOf(
   };
 }
 
-/** The script described by a body. */
-export function scriptOf(outcome: OutcomeEffect, calendar: Calendar, now: Instant): Script {
-  const delay = (text: string): Delay => ({ ms: afterDuration(now, text, calendar) - now, text });
+/** The script described by a body. Its times are lengths: a day is 24 hours. */
+export function scriptOf(outcome: OutcomeEffect, now: Instant): Script {
+  const delay = (text: string): Delay => ({ ms: lengthMs(text, now), text });
   const { reject, rejectLater, fill, rest, hold, onCancel, error } = outcome;
   if (reject !== undefined) return { type: 'REJECT', refusal: refusalOf(reject) };
   if (rejectLater !== undefined) {

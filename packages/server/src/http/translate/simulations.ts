@@ -28,7 +28,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import type { SimulationInfo, WantedSimulation } from '../../engine/simulations.js';
 import type { Snapshot } from '../../engine/snapshots.js';
 import { plainSymbol } from './instruments.js';
-import { afterDuration, instantOf, isoOf, isoOfMs } from './instants.js';
+import { instantOf, isoOf, isoOfMs, lengthMs } from './instants.js';
 import { priceNumber, priceOf } from './numbers.js';
 
 /** Default speed of a scaled clock: a minute per second, as that of the server. */
@@ -75,10 +75,7 @@ export const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
 /** A duration in real time (a day has 24 hours), ms. */
-export const realMs = (text: string): number => {
-  const now = Instant.ofMs(Date.now());
-  return afterDuration(now, text, calendarById('always-open')) - now;
-};
+export const realMs = (text: string): number => lengthMs(text, Date.now());
 
 /** The fork described by a body; `calendar` is its parent's. */
 export function forkOf(
