@@ -20,6 +20,7 @@ import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Order, OrderLeg } from './orders/order.js';
 import type { OrderRequest } from './orders/order-request.js';
+import type { OrderScript } from './orders/script.js';
 import type { OrderTransition, ProgressChanges, RenamedOrder } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
@@ -78,16 +79,22 @@ export class Decision {
     this.orders.push(order === undefined ? undefined : { terms: order.terms, progress: order.progress });
   }
 
-  /** Moves an open order: the transition, and the changes of its progress that do not follow from it. */
-  move(order: Order, transition: OrderTransition, changes?: ProgressChanges, renamed?: RenamedOrder): void {
+  /** Moves an open order: the transition, and the changes of its progress that do not follow from it; after a split also of its terms. */
+  move(
+    order: Order,
+    transition: OrderTransition,
+    changes?: ProgressChanges,
+    terms?: { readonly renamed?: RenamedOrder | undefined; readonly script?: OrderScript | undefined },
+  ): void {
     const { number } = order.terms;
-    if (renamed !== undefined)
+    if (terms?.renamed !== undefined || terms?.script !== undefined)
       this.emit({
         type: 'OrderMoved',
         order: number,
         transition,
         ...(changes !== undefined && { changes }),
-        renamed,
+        ...(terms.renamed !== undefined && { renamed: terms.renamed }),
+        ...(terms.script !== undefined && { script: terms.script }),
       });
     else if (changes === undefined) this.emit({ type: 'OrderMoved', order: number, transition });
     else this.emit({ type: 'OrderMoved', order: number, transition, changes });

@@ -77,6 +77,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const through = event.transition === 'ACTIVATED' ? 'RESERVING' : undefined;
       const after = orderAfter(order, event, state.now);
       if (event.renamed !== undefined) return rename(state, order, after);
+      if (event.script !== undefined) order.terms = after.terms;
       return move(state, order, after.progress, through);
     }
     case 'OrderExecuted':

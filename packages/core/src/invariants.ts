@@ -1,6 +1,7 @@
 import { isForShares } from './instruments/instrument.js';
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
 import { MarginExcess } from './orders/margin-excess.js';
+import { isForAuction } from './orders/auction.js';
 import { awaitsPrice, legRatios, remainingOf, symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { MOST_OUTCOMES } from './orders/outcome-rule.js';
@@ -105,6 +106,8 @@ function checkOutcomes({ outcomes, counters, orders, scripted }: State, broken: 
       broken.push(`order ${terms.number}: is kept from the market without a script`);
     if (run.due !== undefined && run.since === undefined)
       broken.push(`order ${terms.number}: its script stands still and is due`);
+    if (run.due !== undefined && isForAuction(progress.timeInForce))
+      broken.push(`order ${terms.number}: its script is due before its auction`);
     if (run.elapsed < 0 || run.next > piecesOf(terms).length)
       broken.push(`order ${terms.number}: its script has come too far`);
     if ([...symbols].some((symbol) => scripted.get(symbol)?.has(order) !== true))

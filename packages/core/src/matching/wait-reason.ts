@@ -54,7 +54,7 @@ export function waitingFor(
     return terms.bracket?.part === 'OCO_STOP' ? 'its limit order to reach the market' : 'entry order to fill';
   if (status === 'PENDING') return 'order to reach the market';
   if (status === 'CANCELING') return 'cancel to reach the market';
-  const auction = progress.scriptRun === undefined ? market.auctionOf(order) : undefined;
+  const auction = terms.script?.script.type === 'HOLD' ? undefined : market.auctionOf(order);
   if (auction !== undefined) {
     const late = now >= auction.at ? haltWaitedFor(terms, market) : undefined;
     return late ?? `${auction.name} ${formatNewYork(auction.at)}`;

@@ -75,6 +75,8 @@ export interface OrderMoved {
   readonly changes?: ProgressChanges;
   /** New symbols, if a split has replaced the order's series. */
   readonly renamed?: RenamedOrder;
+  /** What a split has left of the order's script, restated (D248). */
+  readonly script?: OrderScript;
 }
 
 /** The new symbols of an order: its own, or those of its legs. */

@@ -1,3 +1,4 @@
+import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { OrderProgress, OrderTerms } from './order.js';
 import type { ScriptPiece } from './script.js';
@@ -37,6 +38,37 @@ export function pieceQuantity(
   const part =
     piece.quantity ?? Quantity.ofUnits(Number((total * BigInt(piece.percent ?? 0)) / WHOLE_PERCENT));
   return Quantity.min(isFractional ? part : Quantity.wholePart(part), left);
+}
+
+/**
+ * The pieces from `next` on after a split (D248): totals up to each piece by `units`, which rounds down; the piece that completes the order
+ * takes the rest. Prices by `price`.
+ */
+export function restatedPieces(
+  order: Pick<OrderProgress, 'quantity' | 'filledQuantity'>,
+  pieces: readonly ScriptPiece[],
+  next: number,
+  isFractional: boolean,
+  {
+    units,
+    price,
+  }: { readonly units: (value: Quantity) => Quantity; readonly price: (value: Price) => Price },
+): readonly ScriptPiece[] {
+  const { quantity } = order;
+  let { filledQuantity } = order;
+  const restated: ScriptPiece[] = [];
+  for (let index = next; index < pieces.length && filledQuantity < quantity; index++) {
+    const before = units(filledQuantity);
+    const size = pieceQuantity({ quantity, filledQuantity }, pieces, index, isFractional);
+    filledQuantity = Quantity.add(filledQuantity, size);
+    const { price: own, after } = pieces[index] ?? {};
+    restated.push({
+      ...(filledQuantity < quantity && { quantity: Quantity.subtract(units(filledQuantity), before) }),
+      ...(own !== undefined && { price: price(own) }),
+      ...(after !== undefined && { after }),
+    });
+  }
+  return restated;
 }
 
 /** Script time at which a piece is due: never before that of the preceding piece. */

@@ -129,8 +129,15 @@ export class TestMarket {
         // Orders from before a recovery are not followed.
         if (tale === undefined) return;
         tale.steps.push({ event, progress: movedOf(progressOf(tale), event, at), at });
-        if (event.renamed !== undefined)
-          this.orders.set(event.order, { ...tale, terms: { ...tale.terms, ...event.renamed } });
+        if (event.renamed !== undefined || event.script !== undefined)
+          this.orders.set(event.order, {
+            ...tale,
+            terms: {
+              ...tale.terms,
+              ...event.renamed,
+              ...(event.script !== undefined && { script: event.script }),
+            },
+          });
         return;
       }
       case 'OrderExecuted': {

@@ -24,9 +24,13 @@ export function orderAfter(
   at: Instant,
 ): OrderSnapshot {
   if (event.type === 'OrderMoved') {
-    const { renamed } = event;
+    const { renamed, script } = event;
     const next = movedOf(progress, event, at);
-    return { terms: renamed === undefined ? terms : { ...terms, ...renamed }, progress: next };
+    const isChanged = renamed !== undefined || script !== undefined;
+    return {
+      terms: isChanged ? { ...terms, ...renamed, ...(script !== undefined && { script }) } : terms,
+      progress: next,
+    };
   }
   const { executions } = event;
   return { terms, progress: executedOf(terms, progress, executions, event, tradeDateOf(event, at), at) };

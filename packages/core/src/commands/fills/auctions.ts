@@ -20,6 +20,7 @@ import { haltIn, isTrading } from '../market/halted.js';
 import { canTrade } from './match-orders.js';
 import { rereserve } from '../orders/rereserve.js';
 import { setAsideChanges } from '../orders/reserve.js';
+import { beginRun, meetAuction } from '../orders/run-script.js';
 import { isBelowAuction } from './short-sales.js';
 
 /** Volatility pauses, which do not stop the auction of the close. */
@@ -75,7 +76,8 @@ export function reachAuction(d: Decision, order: Order): void {
     return;
   }
   if (progress.timeInForce === 'CLS') {
-    startWorking(d, order, { expiresAt: day.regularClose });
+    const scriptRun = isKeptFromMarket(terms) ? { scriptRun: beginRun(d, terms) } : {};
+    startWorking(d, order, { expiresAt: day.regularClose, ...scriptRun });
     return;
   }
   const book = d.book(terms.symbol);
@@ -90,15 +92,10 @@ export function meetOpening(d: Decision, book: Book): void {
   const inTurn = [...book.onOpen].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
     const day = auctionDayOf(d.rules.calendar, order.terms.createdAt);
-    if (isKeptFromAuction(order)) continue;
     const isAtAuction = order.progress.marketAt !== undefined && order.progress.marketAt <= d.at;
     if (isAtAuction && d.at >= day.regularOpen && d.at < day.regularClose) open(d, order, book);
   }
 }
-
-/** True when its script keeps an order from its auction. */
-const isKeptFromAuction = ({ terms, progress }: Order): boolean =>
-  progress.scriptRun !== undefined || (progress.arrival === undefined && isKeptFromMarket(terms));
 
 /** Executes an order in the opening auction if there is a price. False if there is none yet. */
 function open(d: Decision, order: Order, book: Book): boolean {
@@ -132,8 +129,7 @@ export function meetClosing(d: Decision, order: Order): void {
   // A halt after the bell does not stop the auction of the bell.
   const isHalted = !isOver && halt !== undefined && !PAUSES.has(halt.reason);
   const isOfSession = quote !== undefined && isUsable(quote) && quote.at >= regularOpen;
-  const price =
-    isOfSession && !isHalted && order.progress.scriptRun === undefined ? closingMarkOf(quote) : undefined;
+  const price = isOfSession && !isHalted ? closingMarkOf(quote) : undefined;
   if (price === undefined) endOrder(d, order, { transition: 'EXPIRED' });
   else if (quote?.closeToCome === true && !isOver && d.at < waitsUntil)
     d.move(order, 'AWAITING_CLOSE', { expiresAt: waitsUntil });
@@ -179,6 +175,10 @@ function execute(
   const tick = tickFor(instrument, mark);
   // A mark below half a tick would round to zero.
   const price = Prices.ofUnits(Math.max(Math.floor((mark + tick / 2) / tick), 1) * tick);
+  if (isKeptFromMarket(terms)) {
+    if (order.progress.arrival === undefined && !startWorking(d, order, {})) return;
+    if (!meetAuction(d, order, price)) return;
+  }
   const { limitPrice } = order.progress;
   const isBeyond =
     limitPrice !== undefined &&

@@ -1,6 +1,7 @@
 import type { Command } from '../../command.js';
 import type { Decision } from '../../decision.js';
 import { latencyMs } from '../../matching/latency.js';
+import { isForAuction } from '../../orders/auction.js';
 import type { CancelReason, Order, OrderTerms } from '../../orders/order.js';
 import type { ProgressChanges } from '../../orders/order-event.js';
 import { isTerminal, isUpdatable } from '../../orders/status.js';
@@ -87,9 +88,9 @@ export function cancelArrives(d: Decision, order: Order): void {
   else cancelNow(d, order, 'USER');
 }
 
-/** For an order that fills when it is canceled: in the next record, or when it reaches the market. */
+/** For an order that fills when it is canceled: in the next record, when it reaches the market, or in its auction. */
 function fillInstead(d: Decision, { terms, progress }: Order): ProgressChanges | undefined {
-  if (progress.arrival === undefined) return undefined;
+  if (progress.arrival === undefined || isForAuction(progress.timeInForce)) return undefined;
   const run = beginRun(d, terms);
   return { scriptRun: run.since === undefined ? run : { ...run, due: d.at } };
 }

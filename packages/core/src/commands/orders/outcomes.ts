@@ -1,6 +1,7 @@
 import type { Command } from '../../command.js';
 import type { Decision } from '../../decision.js';
 import type { Event } from '../../event.js';
+import { isForAuction } from '../../orders/auction.js';
 import { isMagicId, scriptOfId } from '../../orders/magic-id.js';
 import type { Mutable, Order } from '../../orders/order.js';
 import type { OrderAccepted } from '../../orders/order-event.js';
@@ -48,7 +49,8 @@ export function deleteOutcomes(
   d.emit({ type: 'OutcomesDeleted', outcomes: deleted });
   const gone = new Set(deleted);
   for (const order of scriptedOrders(d)) {
-    const { scriptRun } = order.progress;
+    const { scriptRun, timeInForce } = order.progress;
+    if (isForAuction(timeInForce)) continue;
     if (scriptRun?.since === undefined || !gone.has(order.terms.script?.outcome ?? 0)) continue;
     // Its script continues in the next record.
     if (scriptRun.due === undefined || order.terms.script?.script.type === 'HOLD')

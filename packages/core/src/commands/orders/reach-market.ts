@@ -25,11 +25,11 @@ import { endByScript, meetScript, scriptAtMarket } from './run-script.js';
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
   if (endByScript(d, order)) return;
-  const scriptRun = scriptAtMarket(d, order);
-  if (scriptRun === undefined && isForAuction(order.progress.timeInForce)) {
+  if (isForAuction(order.progress.timeInForce)) {
     reachAuction(d, order);
     return;
   }
+  const scriptRun = scriptAtMarket(d, order);
   const canceling = order.progress.status === 'CANCELING';
   const hours = d.hours(d.tradedBy(terms));
   const open = hours.isOpen(terms.session, d.at);

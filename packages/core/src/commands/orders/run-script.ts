@@ -3,6 +3,7 @@ import type { Decision } from '../../decision.js';
 import { isShares } from '../../instruments/instrument.js';
 import { pricesForNet } from '../../matching/multi-leg-fill.js';
 import type { PlannedFill } from '../../matching/plan-fills.js';
+import { isForAuction } from '../../orders/auction.js';
 import { isStop, sideOf, symbolsTraded } from '../../orders/order.js';
 import type { Order } from '../../orders/order.js';
 import type { Refusal } from '../../orders/refusal.js';
@@ -26,7 +27,8 @@ import { scriptedOrders } from './outcomes.js';
 
 /*
  * Scripts of orders at work (D175). Script time runs while the market of the order is open and not halted. A piece executes at its time, at
- * its price or at the touch; displayed sizes are not used.
+ * its price or at the touch; displayed sizes are not used. An order for an auction is scripted in the auction alone (D248); until then its run
+ * only counts script time.
  */
 
 /** Ends an order whose script fails it on its way to the market. True if it did. */
@@ -68,6 +70,33 @@ const isRuleGone = (d: Decision, outcome: number | undefined): boolean =>
 
 const isHalted = (d: Decision, terms: Order['terms']): boolean =>
   symbolsTraded(terms).some((symbol) => haltIn(d, symbol) !== undefined);
+
+/**
+ * Does the scripted part of an order in its auction (D248): the pieces due by then at their own price, or the auction's; others never. True
+ * if what is left of the order takes part in the auction.
+ */
+export function meetAuction(d: Decision, order: Order, auctionPrice: Price): boolean {
+  const { script, outcome } = order.terms.script ?? {};
+  const { scriptRun } = order.progress;
+  const elapsed = scriptRun === undefined ? 0 : elapsedIn(d, order, scriptRun);
+  const isGone = isRuleGone(d, outcome);
+  if (script?.type === 'HOLD') {
+    const isOver = isGone || (script.lasts !== undefined && elapsed >= script.lasts.ms);
+    if (!isOver) endOrder(d, order, { transition: 'EXPIRED' });
+    return isOver;
+  }
+  if (script?.type !== 'FILL') return true;
+  const { pieces, rest = 'MARKET' } = script;
+  const later = pieces.findIndex((_, index) => delayUntil(pieces, index) > elapsed);
+  const due = later === -1 ? pieces.length : later;
+  for (let index = 0; index < due && !isTerminal(order.progress.status); index++)
+    execute(d, order, pieces, index, auctionPrice);
+  if (isTerminal(order.progress.status)) return false;
+  if (rest === 'MARKET' || (rest === 'HOLD' && isGone)) return true;
+  if (rest === 'HOLD') endOrder(d, order, { transition: 'EXPIRED' });
+  else endOrder(d, order, { transition: 'CANCELED', cancelReason: 'SCRIPTED' });
+  return false;
+}
 
 /** Starts the script of an order that has just become active: an IOC or FOK executes its immediate pieces, and ends. */
 export function meetScript(d: Decision, order: Order): void {
@@ -177,11 +206,17 @@ function release(d: Decision, order: Order): void {
   else matchMultiLegOrder(d, order);
 }
 
-/** Executes a piece. False if it has to wait for a price. */
-function execute(d: Decision, order: Order, pieces: readonly ScriptPiece[], index: number): boolean {
+/** Executes a piece, without a price of its own at `market`, by default the touch. False if it has to wait for a price. */
+function execute(
+  d: Decision,
+  order: Order,
+  pieces: readonly ScriptPiece[],
+  index: number,
+  market?: Price,
+): boolean {
   const piece = pieces[index] ?? {};
   if (order.terms.legs !== undefined) return executeLegs(d, order, pieces, index);
-  const price = priceOf(d, order, piece);
+  const price = priceOf(d, order, piece, market);
   if (price === undefined) return false;
   const { notional, symbol } = order.terms;
   if (notional !== undefined) {
@@ -198,13 +233,13 @@ function execute(d: Decision, order: Order, pieces: readonly ScriptPiece[], inde
 }
 
 /** True when an order may trade fractional shares: its quantity is fractional, or it is for an amount. */
-const isFractional = (d: Decision, { terms, progress }: Order): boolean =>
+export const isFractional = (d: Decision, { terms, progress }: Order): boolean =>
   isShares(d.tradedBy(terms)) && (terms.notional !== undefined || !Quantity.isWhole(progress.quantity));
 
-/** The price of a piece: its own or the touch, but never worse than the limit. */
-function priceOf(d: Decision, order: Order, piece: ScriptPiece): Price | undefined {
+/** The price of a piece: its own or that of the market, but never worse than the limit. */
+function priceOf(d: Decision, order: Order, piece: ScriptPiece, market?: Price): Price | undefined {
   const { limitPrice } = order.progress;
-  const price = piece.price ?? touchOf(d, order);
+  const price = piece.price ?? market ?? touchOf(d, order);
   if (price === undefined || limitPrice === undefined) return price;
   return sideOf(order.terms.positionIntent) === 'BUY'
     ? Price.ofUnits(Math.min(price, limitPrice))
@@ -248,9 +283,12 @@ export function meetPrice(d: Decision, symbol: string): void {
   for (const order of inTurn) runScript(d, order);
 }
 
-function awaitsPrice({ terms, progress: { scriptRun } }: Order): boolean {
+function awaitsPrice({ terms, progress: { scriptRun, timeInForce } }: Order): boolean {
   return (
-    scriptRun?.since !== undefined && scriptRun.due === undefined && scriptRun.next < piecesOf(terms).length
+    !isForAuction(timeInForce) &&
+    scriptRun?.since !== undefined &&
+    scriptRun.due === undefined &&
+    scriptRun.next < piecesOf(terms).length
   );
 }
 
@@ -258,12 +296,13 @@ function awaitsPrice({ terms, progress: { scriptRun } }: Order): boolean {
 export function pauseScripts(d: Decision): void {
   if (d.state.scripted.size === 0) return;
   for (const order of scriptedOrders(d)) {
-    const { scriptRun: run } = order.progress;
+    const { scriptRun: run, timeInForce } = order.progress;
     if (run === undefined || (run.since === undefined) === isHalted(d, order.terms)) continue;
     const { next } = run;
     const elapsed = elapsedIn(d, order, run);
     // Pieces that are due at once execute in the next record.
-    const scriptRun = run.since === undefined ? { next, elapsed, since: d.at, due: d.at } : { next, elapsed };
+    const due = isForAuction(timeInForce) ? {} : { due: d.at };
+    const scriptRun = run.since === undefined ? { next, elapsed, since: d.at, ...due } : { next, elapsed };
     d.move(order, 'SCRIPTED', { scriptRun });
   }
 }

@@ -6,12 +6,15 @@ import { trailingStop } from '../../matching/trigger.js';
 import { remainingOf, sideOf } from '../../orders/order.js';
 import type { Order } from '../../orders/order.js';
 import type { RenamedOrder } from '../../orders/order-event.js';
+import { restatedPieces } from '../../orders/script-pieces.js';
+import type { OrderScript } from '../../orders/script.js';
 import { NET_TICK } from '../../orders/shape.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import { adjustOrder } from './adjust-order.js';
 import { cancelNow } from './cancel-order.js';
+import { isFractional } from './run-script.js';
 
 /**
  * Adjusts open orders at constant value: more shares, or contracts, at lower prices; buys round down to the tick, sells up. An order
@@ -54,11 +57,18 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
     cancelNow(d, order, 'CORPORATE_ACTION');
     return;
   }
+  const least = (value: Price): Price =>
+    Price.ofUnits(Math.max(price(value), isPackage ? 0 : tickFor(instrument, value)));
+  const script = restatedScript(d, order, { units, price: least });
+  const { scriptRun } = progress;
   adjustOrder(
     d,
     order,
     {
       quantity,
+      ...(script !== undefined &&
+        scriptRun !== undefined &&
+        terms.notional === undefined && { scriptRun: { ...scriptRun, next: 0 } }),
       ...(filledQuantity !== 0 && { filledQuantity }),
       ...(limitPrice !== undefined && { limitPrice }),
       ...(stopPrice !== undefined && { stopPrice }),
@@ -69,6 +79,27 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
       // The exact sum counts old shares; from here on the average is used.
       ...(progress.notionalSum !== undefined && { notionalSum: null }),
     },
-    renamed,
+    { renamed, script },
   );
+}
+
+/** What a split leaves of a script of executions; undefined for other scripts. Percentages of an order for an amount stay (D248). */
+function restatedScript(
+  d: Decision,
+  order: Order,
+  ratio: { readonly units: (value: Quantity) => Quantity; readonly price: (value: Price) => Price },
+): OrderScript | undefined {
+  const { script: given, notional } = order.terms;
+  const script = given?.script;
+  if (given === undefined || script?.type !== 'FILL') return undefined;
+  const next = order.progress.scriptRun?.next ?? 0;
+  const pieces =
+    notional === undefined
+      ? restatedPieces(order.progress, script.pieces, next, isFractional(d, order), ratio)
+      : script.pieces.map(({ quantity, price, ...piece }) => ({
+          ...piece,
+          ...(quantity !== undefined && { quantity: ratio.units(quantity) }),
+          ...(price !== undefined && { price: ratio.price(price) }),
+        }));
+  return { ...given, script: { ...script, pieces } };
 }
