@@ -187,6 +187,12 @@ export class Brokerage {
     this.state.now = at;
     const decision = new Decision(this.state, this.rules, at, this.onRead, this.houseNumbers);
     const result = dispatch(decision, command) as Results[T];
+    const { unmatched } = decision;
+    if (unmatched.size > 0)
+      decision.emit({
+        type: 'MatchingPaused',
+        symbols: [...new Set([...this.state.unmatched, ...unmatched])].sort(),
+      });
     followDecision(decision);
     if (decision.events.length === 0) decision.forgetReads();
     // The record contains the whole command.

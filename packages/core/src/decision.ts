@@ -32,6 +32,26 @@ import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 
+/** Most updates of orders that the streams tell of one decision. */
+const MOST_UPDATES = 1024;
+/** Updates that one order causes at most: of itself, and of the orders of its bracket. */
+const UPDATES_OF_AN_ORDER = 16;
+
+/** Transitions that streams do not tell. */
+const SILENT: ReadonlySet<OrderTransition> = new Set([
+  'TRAILED',
+  'RESTED',
+  'SCRIPTED',
+  'OFFERED',
+  'AWAITING_CLOSE',
+]);
+
+function updatesOf(event: Event): number {
+  if (event.type === 'OrderAccepted' || event.type === 'OrderExecuted') return 1;
+  if (event.type !== 'OrderMoved' || SILENT.has(event.transition)) return 0;
+  return event.transition === 'ACTIVATED' ? 2 : 1;
+}
+
 /** The number of an order of the house that was placed before; `undefined` = the next one. */
 export type HouseNumbers = (request: OrderRequest, at: Instant) => number | undefined;
 
@@ -68,8 +88,18 @@ export class Decision {
     this.onRead = onRead;
   }
 
+  /** Symbols whose orders this decision leaves to the next one, because it is full; `''` = all multi-leg orders. */
+  readonly unmatched = new Set<string>();
+  #updates = 0;
+
+  /** True when the decision has as many order updates as it may have: the remainder is due at once (D264). */
+  get isFull(): boolean {
+    return this.#updates > MOST_UPDATES - UPDATES_OF_AN_ORDER;
+  }
+
   emit(event: Event): void {
     const { orders } = this.state;
+    this.#updates += updatesOf(event);
     const isMove = event.type === 'OrderMoved' || event.type === 'OrderExecuted';
     // Looked up before the event, which may remove the order from the open ones.
     const moved = isMove ? orders.get(event.order) : undefined;

@@ -253,6 +253,8 @@ export type Event =
     }
   | OrderEvent
   | OrdersRested
+  /** Symbols with orders that a full decision has left to the next one (D264); `''` = all multi-leg orders. */
+  | { readonly type: 'MatchingPaused'; readonly symbols: readonly string[] }
   | {
       readonly type: 'DayTradeTracked';
       readonly portfolioId: string;

@@ -36,6 +36,7 @@ import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
 import {
+  scheduleMatching,
   addHolder,
   addTimer,
   bookOf,
@@ -84,6 +85,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return execute(state, event, calendar);
     case 'OrdersRested':
       return rest(state, event);
+    case 'MatchingPaused':
+      return scheduleMatching(state, event.symbols);
     case 'SmaChanged':
       portfolioOf(state, event.portfolioId).margin.sma = event.balance;
       return;

@@ -115,6 +115,7 @@ export function snapshotAfter(
     case 'InterestAccrued':
     case 'AccrualsPosted':
     case 'OrdersRested':
+    case 'MatchingPaused':
     case 'DayTradeTracked':
     case 'ExerciseInstructed':
     case 'ExercisePriceTaken':

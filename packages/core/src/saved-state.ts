@@ -36,6 +36,7 @@ import {
   scheduleChecks,
   scheduleHaltEnd,
   scheduleLimitState,
+  scheduleMatching,
   scheduleOrder,
 } from './state.js';
 import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
@@ -126,6 +127,7 @@ export interface SavedState {
   readonly bands?: readonly (readonly [string, BandState])[];
   /** Oldest first. */
   readonly outcomes?: readonly OutcomeRule[];
+  readonly unmatched?: readonly string[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** Sizes that executions have used of these quotes. */
@@ -224,6 +226,7 @@ export function stateToSave(
     ...(state.restricted.size > 0 && { restricted: [...state.restricted].sort(bySymbol) }),
     ...(state.bands.size > 0 && { bands: [...state.bands].sort(bySymbol) }),
     ...(state.outcomes.size > 0 && { outcomes: [...state.outcomes.values()] }),
+    ...(state.unmatched.length > 0 && { unmatched: state.unmatched }),
     quotes: recorded.map(({ quote }) => quote),
     taken: recorded.flatMap(takenFrom),
     ...pushedAtResumptions(state, recorded),
@@ -388,6 +391,7 @@ export function* restoringState(saved: PassingState, calendar: Calendar): Genera
     scheduleLimitState(state, symbol, band.limitSince);
   }
   for (const rule of saved.outcomes ?? []) state.outcomes.set(rule.number, rule);
+  scheduleMatching(state, saved.unmatched ?? []);
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);

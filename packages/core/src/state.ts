@@ -74,6 +74,7 @@ export interface Timer {
     | { readonly kind: 'HALT_END' }
     | { readonly kind: 'LIMIT_STATE'; readonly symbol: string }
     | { readonly kind: 'SESSION_OPEN' }
+    | { readonly kind: 'MATCHING' }
     | { readonly kind: 'ORDER_RELEASE'; readonly order: number }
     | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
     | { readonly kind: 'ORDER_SCRIPT'; readonly order: number }
@@ -126,6 +127,7 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   HALT_END: 3,
   LIMIT_STATE: 4,
   SESSION_OPEN: 5,
+  MATCHING: 5.5,
   ORDER_RELEASE: 6,
   ORDER_ARRIVAL: 7,
   ORDER_SCRIPT: 8,
@@ -215,6 +217,8 @@ interface KnownState {
   readonly bands: Map<string, BandState>;
   /** By number, oldest first: the outcome rules that script orders. */
   readonly outcomes: Map<number, OutcomeRule>;
+  /** Symbols with orders that the last decision has left unmatched (D264). */
+  unmatched: readonly string[];
   /** The latest rules in the journal; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Current time of a manual clock; undefined under other clocks. */
@@ -269,6 +273,12 @@ interface DerivedState {
 }
 
 export interface State extends KnownState, DerivedState {}
+
+/** Schedules the matching of orders that a full decision has left to the next one. */
+export function scheduleMatching(state: State, symbols: readonly string[]): void {
+  if (symbols.length > 0 && state.unmatched.length === 0) addTimer(state, state.now, 0, { kind: 'MATCHING' });
+  state.unmatched = symbols;
+}
 
 /** Changes since the last margin check that may have caused a margin call. Derived. */
 interface MarginWatch {
@@ -330,6 +340,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     restricted: new Map(),
     bands: new Map(),
     outcomes: new Map(),
+    unmatched: [],
     rules: undefined,
     clock: undefined,
     marketSeq: 0,

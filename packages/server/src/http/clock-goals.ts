@@ -88,7 +88,7 @@ export async function advanceTo(
   { symbols, hasEvent, isFull }: AdvanceWatch,
   pace: Pace,
 ): Promise<boolean> {
-  if (isFull()) return to > step.now();
+  if (isFull()) return to > step.now() || (simulation.brokerage.nextDue() ?? Infinity) <= to;
   const quotesOf = symbols.size > 0 ? symbols : symbolsAtStake(simulation);
   if (next === undefined)
     return (await step.advance(to, { pace, isEnough: isFull, quotesOf: symbols })) === 'ENOUGH';

@@ -252,6 +252,24 @@ describe('POST /v1/simulation/step', () => {
     await verified(sim);
   });
 
+  it('makes a decision of more than 1,024 events in parts, and tells that there is more (D264)', async () => {
+    const sim = await simulation();
+    const { client, portfolioId } = sim;
+    for (let i = 0; i < 11; i += 1)
+      await step(client, {
+        orders: Array.from({ length: 100 }, () => buy(portfolioId, { limitPrice: 50, quantity: 1 })),
+      });
+    const quotes = [{ symbol: 'AAPL', bid: 48.99, ask: 49 }];
+    const first = await step(client, { quotes });
+    expect(first.body.hasMore).toBe(true);
+    expect(eventsOf(first).length).toBeGreaterThanOrEqual(1000);
+    expect(eventsOf(first).length).toBeLessThanOrEqual(1024);
+    const second = await step(client, {});
+    expect(second.body).toMatchObject({ hasMore: false, now: first.body.now });
+    expect(eventsOf(first).length + eventsOf(second).length).toBe(1100);
+    await verified(sim);
+  });
+
   it('does not count toward the rate limit', async () => {
     const { client } = await simulation();
     for (let i = 0; i < 1010; i += 1) expect((await step(client, {})).status).toBe(200);

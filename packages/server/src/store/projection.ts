@@ -395,6 +395,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'SeriesAdjusted':
     case 'QuotesPushed':
     case 'OrdersRested':
+    case 'MatchingPaused':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':

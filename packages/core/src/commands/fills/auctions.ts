@@ -91,6 +91,7 @@ export function meetOpening(d: Decision, book: Book): void {
   if (book.onOpen.size === 0) return;
   const inTurn = [...book.onOpen].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
+    if (d.isFull) return void d.unmatched.add(book.symbol);
     const day = auctionDayOf(d.rules.calendar, order.terms.createdAt);
     const isAtAuction = order.progress.marketAt !== undefined && order.progress.marketAt <= d.at;
     if (isAtAuction && d.at >= day.regularOpen && d.at < day.regularClose) open(d, order, book);
@@ -142,6 +143,7 @@ export function meetOfficialClose(d: Decision, book: Book): void {
   if (book.onClose.size === 0 || price === undefined) return;
   const inTurn = [...book.onClose].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
+    if (d.isFull) return void d.unmatched.add(book.symbol);
     if (!awaitsClose(d, order)) continue;
     // From now on the quote affects the decision: it belongs to the record.
     d.book(book.symbol);

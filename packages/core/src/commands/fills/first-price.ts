@@ -13,7 +13,13 @@ import { fundsProblem, orderRequirementOf, setAsideChanges, setAsideFor } from '
 export function reserveAtFirstPrice(d: Decision, book: Book): void {
   if (book.awaitingPrice.size === 0 || book.quote === undefined) return;
   const oldestFirst = [...book.awaitingPrice].sort((a, b) => a.terms.number - b.terms.number);
-  for (const order of oldestFirst) reserveAtPrice(d, order);
+  for (const order of oldestFirst) {
+    if (d.isFull) {
+      d.unmatched.add(book.symbol);
+      return;
+    }
+    reserveAtPrice(d, order);
+  }
 }
 
 /** Reserves an order's requirement at the current price, or ends the order. */

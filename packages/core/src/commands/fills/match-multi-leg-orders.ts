@@ -16,6 +16,9 @@ import { reserveAtPrice } from './first-price.js';
 import { haltIn, isTrading } from '../market/halted.js';
 import { canTrade } from './match-orders.js';
 
+/** Stands for all multi-leg orders among the symbols that a decision leaves to the next one. */
+export const ALL_MULTI_LEG = '';
+
 /** Matches the multi-leg orders that these new quotes affect with the market (D78), after the single ones: by tier, then by arrival. */
 export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void {
   const { multiLegOrdersOn: packagesOn } = d.state;
@@ -41,6 +44,7 @@ function matchInTurn(d: Decision, concerned: ReadonlySet<Order>): void {
     (a, b) => priorityOf(a) - priorityOf(b) || a.terms.number - b.terms.number,
   );
   for (const order of inTurn) {
+    if (d.isFull) return void d.unmatched.add(ALL_MULTI_LEG);
     if (awaitsPrice(order.terms, order.progress)) reserveAtPrice(d, order);
     if (!isTerminal(order.progress.status)) matchMultiLegOrder(d, order);
   }

@@ -38,7 +38,11 @@ export function matchBook(d: Decision, book: Book): void {
     const triggered = runTriggers(d, lanes, quote, book.isOption, triggeredOrders);
     const bought = fillSide(d, book, lanes, 'BUY', quote);
     const sold = fillSide(d, book, lanes, 'SELL', quote);
-    if (!triggered && !bought && !sold) break;
+    if (d.isFull || (!triggered && !bought && !sold)) break;
+  }
+  if (d.isFull) {
+    d.unmatched.add(book.symbol);
+    return;
   }
   for (const order of triggeredOrders) endImmediate(d, order);
   restTheUnmarketable(d, book, lanes, quote);
@@ -111,7 +115,7 @@ function runTriggers(
       while (follows(d, lane.sellTrails.first(), 'SELL', up));
       for (
         let place = lane.sellStops.first();
-        place !== undefined && place.price >= up;
+        place !== undefined && place.price >= up && !d.isFull;
         place = lane.sellStops.first()
       ) {
         d.move(place.order, 'TRIGGERED');
@@ -123,7 +127,7 @@ function runTriggers(
       while (follows(d, lane.buyTrails.first(), 'BUY', down));
       for (
         let place = lane.buyStops.first();
-        place !== undefined && place.price <= down;
+        place !== undefined && place.price <= down && !d.isFull;
         place = lane.buyStops.first()
       ) {
         d.move(place.order, 'TRIGGERED');
@@ -174,6 +178,7 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   const setAside: { place: QueueEntry; lane: Lane }[] = [];
   for (;;) {
     const left = side === 'BUY' ? book.askLeft : book.bidLeft;
+    if (d.isFull) break;
     if (left <= 0) for (const lane of lanes) if (takesDisplayedOnly(lane)) passedOver.add(lane);
     const best = bestOf(lanes, passedOver, side, touch);
     if (best === undefined) break;
@@ -261,6 +266,8 @@ export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
+  // Not matched to the end yet: the next decision does it.
+  if (symbolsTraded(order.terms).some((symbol) => d.unmatched.has(symbol))) return;
   const isStale = symbolsTraded(order.terms).some((symbol) => {
     const quote = d.quote(symbol);
     return quote !== undefined && !canTrade(d, quote);

@@ -3,26 +3,27 @@ import type { Decision } from '../../decision.js';
 import type { ClosePoint } from '../../event.js';
 import { isForShares } from '../../instruments/instrument.js';
 import { closingMarkOf } from '../../market/quote.js';
+import type { Book } from '../../matching/book.js';
 import { isTerminal } from '../../orders/status.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { valuationOf } from '../../portfolios/valuation.js';
 import type { ValuationSource } from '../../portfolios/book-sums.js';
 import type { Valuation } from '../../portfolios/valuation.js';
-import { addTimer, DONE_ALONE, TIMERS_AT_ONCE } from '../../state.js';
+import { addTimer, bookOf, DONE_ALONE, TIMERS_AT_ONCE } from '../../state.js';
 import type { Timer } from '../../state.js';
 import { Instant } from '../../values/instant.js';
 import { Money } from '../../values/money.js';
 import type { TradingDate } from '../../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from '../options/assign-early.js';
-import { closingAuctionEndsAt, meetClosing } from '../fills/auctions.js';
+import { closingAuctionEndsAt, meetClosing, meetOfficialClose, meetOpening } from '../fills/auctions.js';
 import { endDue, hourDue, judgeClose, startDue } from '../portfolios/competition.js';
 import { cancelArrives } from '../orders/cancel-order.js';
 import { endExpired } from '../orders/end-order.js';
 import { endSeries, scheduleEndOf } from '../options/end-series.js';
 import { endHalts, endLimitStates } from './halts.js';
-import { matchBook } from '../fills/match-orders.js';
-import { matchAllMultiLegOrders } from '../fills/match-multi-leg-orders.js';
+import { endImmediate, matchBook } from '../fills/match-orders.js';
+import { ALL_MULTI_LEG, matchAllMultiLegOrders } from '../fills/match-multi-leg-orders.js';
 import { secureShortfall } from '../options/secure-options.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from '../margin/interest.js';
@@ -31,7 +32,7 @@ import { resumeLiquidations } from '../margin/margin-watch.js';
 import { changeSma, keepsSma } from '../margin/sma.js';
 import { noteCloses } from './price-limits.js';
 import { reachMarket } from '../orders/reach-market.js';
-import { runScript } from '../orders/run-script.js';
+import { meetPrice, runScript } from '../orders/run-script.js';
 
 /** Most portfolios that one record marks: records and pauses stay short. */
 const MARKS_PER_RECORD = 500;
@@ -43,7 +44,7 @@ const MARKS_PER_RECORD = 500;
 export function advanceClock(d: Decision): void {
   for (let served = 0; served < TIMERS_AT_ONCE; served++) {
     const timer = d.state.timers.first();
-    if (timer === undefined || timer.due > d.at) return;
+    if (timer === undefined || timer.due > d.at || d.isFull) return;
     // This timer reads holdings. After a trade it waits for the next batch, whose reads are declared after the trade.
     if (DONE_ALONE.has(timer.what.kind) && hasTradedContracts(d)) return;
     d.state.timers.remove(timer);
@@ -84,6 +85,8 @@ function serve(d: Decision, timer: Timer): void {
       return endLimitStates(d, what.symbol);
     case 'SESSION_OPEN':
       return openSession(d);
+    case 'MATCHING':
+      return matchRest(d);
     case 'SERIES_END':
       d.state.seriesEndings.delete(timer.due);
       return endSeries(d, what);
@@ -152,6 +155,25 @@ function openSession(d: Decision): void {
   for (const book of books) matchBook(d, book);
   matchAllMultiLegOrders(d);
   resumeLiquidations(d);
+}
+
+/** Matches the orders that a full decision has left (D264). */
+function matchRest(d: Decision): void {
+  const symbols = d.state.unmatched;
+  d.emit({ type: 'MatchingPaused', symbols: [] });
+  for (const symbol of symbols) {
+    if (d.isFull) d.unmatched.add(symbol);
+    else if (symbol === ALL_MULTI_LEG) matchAllMultiLegOrders(d);
+    else matchRestOf(d, bookOf(d.state, symbol));
+  }
+}
+
+function matchRestOf(d: Decision, book: Book): void {
+  meetOpening(d, book);
+  meetOfficialClose(d, book);
+  meetPrice(d, book.symbol);
+  matchBook(d, book);
+  for (const order of [...book.open]) if (order.progress.arrival !== undefined) endImmediate(d, order);
 }
 
 /** Marks every portfolio at the close: the equity curve, and the base of tomorrow's day-trade buying power. */

@@ -1,3 +1,4 @@
+import { ALL_MULTI_LEG } from '../fills/match-multi-leg-orders.js';
 import type { Split } from '../../corporate-actions/corporate-action.js';
 import type { Command } from '../../command.js';
 import { sliceOfAction } from './action-slice.js';
@@ -186,6 +187,12 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'ORDER_ARRIVAL':
     case 'ORDER_SCRIPT':
       for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
+      return;
+    case 'MATCHING':
+      for (const symbol of state.unmatched)
+        for (const read of isLongAsOsi(symbol) ? [symbol, underlyingOf(rootOfOsi(symbol))] : [symbol])
+          if (read !== ALL_MULTI_LEG) symbols.add(read);
+      addReadsOfMultiLegOrders(state, symbols);
       return;
     case 'SESSION_OPEN':
       for (const { symbol, isOption, workingOrders } of state.books.values()) {

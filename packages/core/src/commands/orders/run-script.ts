@@ -280,7 +280,10 @@ export function meetPrice(d: Decision, symbol: string): void {
   const waiting = d.state.scripted.get(symbol);
   if (waiting === undefined) return;
   const inTurn = [...waiting].filter(awaitsPrice).sort((a, b) => a.terms.number - b.terms.number);
-  for (const order of inTurn) runScript(d, order);
+  for (const order of inTurn) {
+    if (d.isFull) return void d.unmatched.add(symbol);
+    runScript(d, order);
+  }
 }
 
 function awaitsPrice({ terms, progress: { scriptRun, timeInForce } }: Order): boolean {

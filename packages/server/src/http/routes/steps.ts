@@ -31,7 +31,10 @@ import { askedBy, shownOpen } from './orders.js';
 import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
 import { acceptsQuotes } from '../../feeds/feed.js';
 
-/** Limits of a step: it stops with the event that reaches the first, or after as many records as the second. */
+/**
+ * Limits of a step: it stops after the decision with the event that reaches the first, or after as many records as the second. A decision
+ * has at most 1,024 events (D264).
+ */
 const MOST_EVENTS = 1000;
 const MOST_RECORDS = 10_000;
 /** The same for all parts of a request together; each part may then still continue to its next event or record. */
@@ -317,7 +320,9 @@ class StepRun {
       await turn.breathe();
     }
     if (plan.push !== undefined) step.execute<'UpdateMarket'>(plan.push);
-    const hasMore = plan.goal !== undefined && (await this.#advance(plan.goal, plan, turn));
+    // Parts of a decision that was too large are due at once (D264).
+    const goal = plan.goal ?? (this.#hasDue() ? { to: step.now() } : undefined);
+    const hasMore = goal !== undefined && (await this.#advance(goal, plan, turn));
     const seen = this.#observe(plan, body);
     this.#tellEvents();
     return {
@@ -328,6 +333,10 @@ class StepRun {
       ...seen,
       hasMore,
     };
+  }
+
+  #hasDue(): boolean {
+    return (this.#simulation.brokerage.nextDue() ?? Infinity) <= this.#step.now();
   }
 
   #place(command: Submit): StepResult['orders'][number] {

@@ -341,6 +341,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'SeriesAdjusted':
     case 'QuotesPushed':
     case 'OrdersRested':
+    case 'MatchingPaused':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'SplitBegun':
