@@ -36,7 +36,6 @@ import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
 import {
-  scheduleMatching,
   addHolder,
   addTimer,
   bookOf,
@@ -636,6 +635,12 @@ function rename(state: State, order: Order, { terms, progress }: OrderSnapshot):
   enterMarket(state, order);
   if (terms.legs === undefined && progress.arrival !== undefined)
     bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
+}
+
+/** Schedules the matching of orders that a full decision has left to the next one. */
+export function scheduleMatching(state: State, symbols: readonly string[]): void {
+  if (symbols.length > 0 && state.unmatched.length === 0) addTimer(state, state.now, 0, { kind: 'MATCHING' });
+  state.unmatched = symbols;
 }
 
 function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void {

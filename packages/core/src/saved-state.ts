@@ -5,6 +5,7 @@ import {
   addPosition,
   scheduleAction,
   scheduleCall,
+  scheduleMatching,
   scheduleSettlement,
   secure,
 } from './evolve.js';
@@ -36,7 +37,6 @@ import {
   scheduleChecks,
   scheduleHaltEnd,
   scheduleLimitState,
-  scheduleMatching,
   scheduleOrder,
 } from './state.js';
 import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';

@@ -274,12 +274,6 @@ interface DerivedState {
 
 export interface State extends KnownState, DerivedState {}
 
-/** Schedules the matching of orders that a full decision has left to the next one. */
-export function scheduleMatching(state: State, symbols: readonly string[]): void {
-  if (symbols.length > 0 && state.unmatched.length === 0) addTimer(state, state.now, 0, { kind: 'MATCHING' });
-  state.unmatched = symbols;
-}
-
 /** Changes since the last margin check that may have caused a margin call. Derived. */
 interface MarginWatch {
   /** Symbols whose marks have moved, and when their holders are to be checked. */
