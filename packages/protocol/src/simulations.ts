@@ -11,6 +11,7 @@ import {
   flag,
   instant,
   namedChoice,
+  nameText,
   number,
   optional,
   positive,
@@ -42,7 +43,7 @@ export const CreateSimulationBody = ruled(
   closed(
     'CreateSimulationBody',
     {
-      name: optional(text()),
+      name: optional(nameText()),
       feed: FeedValue,
       clock: ClockModeValue,
       calendar: optional(choice(calendars)),
@@ -136,6 +137,12 @@ export const simulationFields = {
     flag({ description: 'True if a `clientOrderId` that begins with `~` scripts its own order.' }),
   ),
   parent: optional(ForkParent),
+  importedFrom: optional(
+    anyText({
+      description:
+        'For an imported fork: the id that its parent had where the file was exported. It names no simulation of this server.',
+    }),
+  ),
   ttl: optional(anyText({ description: 'Real time without a request after which it is deleted.' })),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),

@@ -153,7 +153,8 @@ function beginningOf(
   live: ReadonlySet<string>,
 ): ForkBeginning | undefined {
   const { fork } = JSON.parse(config) as Partial<KeptConfig>;
-  if (fork === undefined) return undefined;
+  // An imported fork has its own copy of all records.
+  if (fork?.parentId === undefined) return undefined;
   const { parentId, sequence } = fork;
   const simulationId = parentId === MAIN ? mainOf(tenantId ?? '') : parentId;
   return live.has(simulationId) ? { simulationId, sequence } : undefined;

@@ -453,7 +453,7 @@ export const simulationRoutes = table({
     tag: 'Simulations',
     summary: 'Import a simulation',
     description:
-      'Creates a simulation from an exported file (`application/x-ndjson`, at most `IMPORT_MAX_BYTES`). The simulation has a new `simulationId`; everything in it keeps its ids. 400 for a file that is damaged or cut short. The answer is 202 with `status: IMPORTING`; behind it every command is executed again and compared. `GET /v1/simulations/{simulationId}` then shows READY, or FAILED with `reason`; until then requests in the simulation answer 503. Takes no `Idempotency-Key`. 409 where 8 imports of the tenant are being received.',
+      'Creates a simulation from an exported file (`application/x-ndjson`, at most `IMPORT_MAX_BYTES`). The simulation has a new `simulationId`; everything in it keeps its ids. 400 for a file that is damaged, cut short or has a field that no export has. The answer is 202 with `status: IMPORTING`; behind it every command is executed again and compared. `GET /v1/simulations/{simulationId}` then shows READY, or FAILED with `reason`; until then requests in the simulation answer 503. Takes no `Idempotency-Key`. 409 where 8 imports of the tenant are being received.',
     auth: 'bearer',
     scope: 'simulate',
     upload: true,

@@ -6,8 +6,7 @@ import type { Competition, PortfolioTerms } from '@sandpit/core';
 import { maskedConfig, movedBy } from '../engine/masked-config.js';
 import { listName } from '../engine/rules-in-force.js';
 import { linesOfFile, SimulationFileReader } from '../engine/simulation-file.js';
-import type { FiledSimulation } from '../engine/simulation-file.js';
-import type { KeptConfig } from '../engine/simulation-config.js';
+import type { FiledConfig, FiledSimulation } from '../engine/file-header.js';
 import { verifyRecords } from '../engine/verify.js';
 import type { JournalRecord } from '../store/journal.js';
 import { drawnFrom, filedEquity, FORMAT } from './competition-file.js';
@@ -20,6 +19,9 @@ import { settledStanding, termsOf } from './running-competition.js';
 
 /** Fields of the first line that no journal has: they can be edited until trading starts, and affect no decision. */
 export const UNVERIFIED = ['name', 'entry', 'capacity', 'visibility'] as const;
+
+/** Bytes of the first line, which has all entries with their equity. */
+const LONGEST_HEADER = 256 * 1024 * 1024;
 
 /** Reads the settings of a competition from its body; the texts are its problems. */
 export type ReadSettings = (shown: unknown) => CompetitionSettings | readonly string[];
@@ -66,7 +68,7 @@ export async function verifyCompetition(
 
 /** Executes every journal of a file again. Throws if the file is not an export of a competition or is truncated. */
 export async function executeFile(path: string): Promise<ExecutedFile> {
-  const lines = linesOfFile(path);
+  const lines = linesOfFile(path, LONGEST_HEADER);
   const header = headerIn(lines.next().value as string | undefined);
   const problems: string[] = [];
   const hashes: string[] = [];
@@ -284,7 +286,7 @@ function differingSettings(settings: CompetitionSettings, { header, simulations 
 /** Masked times of a competition. Its tickers follow from the recording, which the file does not have: `settingsHash` proves `symbols`. */
 function maskedTimes(
   { startsAt, endsAt, mask, rules }: CompetitionSettings,
-  { mask: terms }: KeptConfig,
+  { mask: terms }: FiledConfig,
   symbols: readonly string[] | undefined,
 ): Parameters<typeof termsOf>[1] {
   if (mask === undefined || terms === undefined) return undefined;

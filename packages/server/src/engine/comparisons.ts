@@ -15,6 +15,7 @@ import type {
   RecordLine,
   ToComparisonThread,
 } from './comparison.js';
+import { ownLists } from './rules-in-force.js';
 import { Slice } from './slice.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
@@ -197,7 +198,8 @@ export class Comparisons {
 
   #run(entry: Entry, threads: number): void {
     const { wanted, comparison } = entry;
-    const lists = this.#store.registry.settings('rules/');
+    const { registry } = this.#store;
+    const lists = [...registry.settings('rules/'), ...ownLists(registry, wanted.storeId)];
     const parts = dealt(wanted.task.variants, threads).map((variants) => ({
       task: { ...wanted.task, variants, lists } satisfies ComparisonTask,
       progress: 0,

@@ -5,7 +5,7 @@ import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
-import { digestOfList, listedBy, listText } from './rules-in-force.js';
+import { digestOfList, listedBy, listsFor, listText } from './rules-in-force.js';
 import {
   headerLine,
   LineChain,
@@ -45,11 +45,11 @@ let latest: { readonly whole: string; readonly date: TradingDate; readonly list:
 
 /** The part of a market that was known on a date: without later listings and later declared actions (D209). */
 class KnownMarket {
-  readonly #registry: Registry;
+  readonly #lists: Pick<Registry, 'setting'>;
   readonly #date: TradingDate;
 
-  constructor(registry: Registry, at: Instant) {
-    this.#registry = registry;
+  constructor(lists: Pick<Registry, 'setting'>, at: Instant) {
+    this.#lists = lists;
     this.#date = calendarById('XNYS').dateOf(at);
   }
 
@@ -57,14 +57,16 @@ class KnownMarket {
   instruments(whole: string): List {
     const date = this.#date;
     if (latest?.whole === whole && latest.date === date) return latest.list;
-    const text = listText(this.#registry, whole);
+    const text = listText(this.#lists, whole);
     const known = listedBy(text, date);
     const list = { digest: known === text ? whole : digestOfList(known), text: known };
     latest = { whole, date, list };
     return list;
   }
 
-  config<Config extends Omit<KeptConfig, 'madeBy' | 'ttl'>>(config: Config): Config {
+  config<Config extends Omit<KeptConfig, 'madeBy' | 'ttl' | 'ownLists' | 'isFromFile'>>(
+    config: Config,
+  ): Config {
     const { rules, fork } = config;
     return {
       ...config,
@@ -130,7 +132,8 @@ export async function* exportSimulation(
   chain = new LineChain(),
 ): AsyncGenerator<string> {
   const slice = new Slice();
-  const known = new KnownMarket(registry, await lastInstant(journal, id, upTo, config));
+  const lists = listsFor(registry, id);
+  const known = new KnownMarket(lists, await lastInstant(journal, id, upTo, config));
   const listed = new Set<string>();
   let piece = '';
   const add = (line: string): void => {
@@ -143,12 +146,12 @@ export async function* exportSimulation(
     add(listLine(digest, text));
   };
   const addLists = ({ brokers, instruments }: RulesInForce): void => {
-    addList({ digest: brokers, text: listText(registry, brokers) });
+    addList({ digest: brokers, text: listText(lists, brokers) });
     addList(known.instruments(instruments));
   };
-  // The retention here does not apply there.
-  const { madeBy: _, ttl: __, ...kept } = config;
-  add(headerLine({ simulationId: shownId, config: known.config(kept) }));
+  // The retention here does not apply there, and where it came from does not matter there.
+  const { madeBy: _, ttl: __, ownLists: ___, isFromFile: ____, ...kept } = config;
+  add(headerLine(shownId, known.config(kept)));
   addLists(originOf(config).rules);
   addLists(config.rules);
   for (const [name, value] of settings) add(settingLine(name, value));

@@ -31,7 +31,15 @@ export function forkConfigOf(
   parentTags: readonly StreamTag[],
   isRecorded: boolean,
 ): SimulationConfig {
-  const { name: _, madeBy: __, ttl: ___, joined: ____, rules: _____, ...inherited } = parent;
+  const {
+    name: _,
+    madeBy: __,
+    ttl: ___,
+    joined: ____,
+    rules: _____,
+    importedFrom: ______,
+    ...inherited
+  } = parent;
   const { feed, fork, pathSeed = parent.seed, scripts } = inherited;
   const { rules, seed: firstSeed, start, idSecret } = originOf(parent);
   const reseeded = [

@@ -7,7 +7,10 @@ import { compiledUrl } from '../threads/compiled-url.js';
 
 it('import: a file that cannot be read is refused without a path of this machine', async () => {
   const path = join(tmpdir(), 'no-such-folder', 'import.ndjson');
-  const worker = new Worker(compiledUrl('engine/import-thread.js'), { workerData: { path }, execArgv: [] });
+  const worker = new Worker(compiledUrl('engine/import-thread.js'), {
+    workerData: { task: 'verify', path },
+    execArgv: [],
+  });
   const [message] = (await once(worker, 'message')) as [{ kind: string; problem?: string }];
   expect(message).toEqual({
     kind: 'done',

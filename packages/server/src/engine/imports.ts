@@ -8,16 +8,21 @@ import { StoreUnavailable } from '../store/journal.js';
 import { settingsOf } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { eraseTenant } from './erasure.js';
-import type { FromImportThread, ImportThreadData } from './import-thread.js';
-import { listName } from './rules-in-force.js';
+import type {
+  Entries,
+  FromImportThread,
+  FromReadingThread,
+  ImportThreadData,
+  ReadFile,
+  ReadSimulation,
+  ToReadingThread,
+} from './import-thread.js';
+import { ownListName, listName } from './rules-in-force.js';
 import { ImportRefused } from './import-refused.js';
-import { LineCutter, linesOfFile, SimulationFileReader } from './simulation-file.js';
-import type { FileLine, FiledSimulation } from './simulation-file.js';
-import { Slice } from './slice.js';
 import { compiledUrl } from '../threads/compiled-url.js';
 
-/** Characters of records that wait to become durable while a file is entered: commits of others wait for theirs. */
-const MOST_WAITING = 256 * 1024;
+/** The reading thread ends when it has had nothing to read for this long, ms. */
+const READING_IDLE_MS = 10_000;
 /** A thread that has verified no record for this long is stuck. */
 const STALLED_MS = 60_000;
 const RETRY_MS = 1000;
@@ -43,23 +48,15 @@ export class TooManyImports extends Error {
   override readonly name = 'TooManyImports';
 }
 
-/** A file that is whole, on disk, and not verified. */
+/** A file that is on disk and has the form of an export; its records are not verified. */
 export interface ReceivedFile {
   readonly id: string;
-  readonly simulation: FiledSimulation;
-  /** Instant of the last record, simulated ms; -Infinity when there is none. */
-  readonly at: number;
-}
-
-/** Receives the lines of a file. */
-interface LineReader {
-  readonly isOver: boolean;
-  read(line: string): FileLine | undefined;
+  readonly simulation: ReadSimulation;
 }
 
 /**
- * Imports of simulations (D170): files are received into a folder, verified in a thread and entered in the journal. Continues after a
- * restart.
+ * Imports of simulations (D170): files are received into a folder, read and verified in threads and entered in the journal. Continues after
+ * a restart.
  */
 export class Imports {
   readonly #store: Store;
@@ -68,6 +65,7 @@ export class Imports {
   /** By simulation: how to end it. */
   readonly #underWay = new Map<string, AbortController>();
   readonly #ofTenant = new Map<string, number>();
+  readonly #reading = new ReadingThread();
   /** One file is verified at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -147,20 +145,10 @@ export class Imports {
     this.#ofTenant.set(tenantId, before + 1);
     try {
       const id = randomUUID();
-      const reader = new SimulationFileReader();
-      let simulation: FiledSimulation | undefined;
-      await this.receiveFile(id, chunks, mostBytes, {
-        get isOver() {
-          return reader.isOver;
-        },
-        read(line) {
-          const read = reader.read(line);
-          if (read.type === 'header') simulation = read.simulation;
-          return read;
-        },
-      });
+      const { simulations } = await this.receiveFile(id, chunks, mostBytes, false);
+      const [simulation] = simulations;
       if (simulation === undefined) throw new ImportRefused('the file is empty');
-      return { id, simulation, at: reader.at };
+      return { id, simulation };
     } finally {
       const left = (this.#ofTenant.get(tenantId) ?? 1) - 1;
       if (left === 0) this.#ofTenant.delete(tenantId);
@@ -168,43 +156,35 @@ export class Imports {
     }
   }
 
-  /** Receives a file under a unique name. */
+  /** Receives and reads a file under a unique name. `isTenant`: the file of a tenant. Rejects as `receive` does, and removes the file then. */
   async receiveFile(
     name: string,
     chunks: AsyncIterable<Uint8Array>,
     mostBytes: number,
-    reader: LineReader,
-  ): Promise<void> {
+    isTenant: boolean,
+  ): Promise<ReadFile> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const path = this.pathOf(name);
-    const file = await open(path, 'wx', 0o600);
-    let line = 0;
     try {
-      const cutter = new LineCutter();
-      let bytes = 0;
-      for await (const chunk of chunks) {
-        bytes += chunk.byteLength;
-        if (bytes > mostBytes) throw new ImportTooLarge(`a file must not be larger than ${mostBytes} bytes`);
-        for (const text of cutter.cut(chunk)) {
-          line += 1;
-          reader.read(text);
+      const file = await open(path, 'wx', 0o600);
+      try {
+        let bytes = 0;
+        for await (const chunk of chunks) {
+          bytes += chunk.byteLength;
+          if (bytes > mostBytes)
+            throw new ImportTooLarge(`a file must not be larger than ${mostBytes} bytes`);
+          await file.write(chunk);
         }
-        await file.write(chunk);
+        await file.sync();
+      } finally {
+        await file.close();
       }
-      const last = cutter.end();
-      line += 1;
-      if (last !== undefined) reader.read(last);
-      else if (line === 1) throw new ImportRefused('the file is empty');
-      if (!reader.isOver) throw new ImportRefused('the file is cut short: its trailer is missing');
-      await file.sync();
       syncFolder(this.#folder);
+      return (await this.#reading.ask({ ask: 'file', path, isTenant })) as ReadFile;
     } catch (error) {
       rmSync(path, { force: true });
-      if (error instanceof ImportRefused) throw new ImportRefused(`line ${line}: ${error.message}`);
       if (isFull(error)) throw new StoreUnavailable('there is no room for the file', { cause: error });
       throw error;
-    } finally {
-      await file.close();
     }
   }
 
@@ -271,14 +251,7 @@ export class Imports {
   }
 
   async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    const data: ImportThreadData = { path: this.pathOf(name) };
-    const worker = new Worker(compiledUrl('engine/import-thread.js'), {
-      name: 'import',
-      workerData: data,
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: 16 },
-    });
-    worker.unref();
+    const worker = importThread({ task: 'verify', path: this.pathOf(name) });
     let stalled: NodeJS.Timeout | undefined;
     try {
       return await new Promise<string | undefined>((resolve) => {
@@ -292,7 +265,7 @@ export class Imports {
           if (message.kind === 'alive') wait();
           else resolve(message.problem);
         });
-        worker.on('error', (error) => resolve(error instanceof Error ? error.message : String(error)));
+        worker.on('error', (error) => resolve(problemOf(error)));
         worker.on('exit', () => resolve('verification has ended early'));
       });
     } finally {
@@ -308,27 +281,19 @@ export class Imports {
 
   async #enterOnce(name: string, id: string, section: number, signal?: AbortSignal): Promise<void> {
     const { journal, registry } = this.#store;
-    const after = journal.lastSeq(id);
-    const slice = new Slice();
-    let waiting = 0;
-    let appended: Promise<void> | undefined;
-    for (const line of sectionOf(this.pathOf(name), section)) {
-      if (signal?.aborted === true) return;
-      if (line.type === 'list' && registry.setting(listName(line.digest)) === undefined)
-        await registry.saveSetting(listName(line.digest), line.text);
-      if (line.type === 'setting') await registry.saveSetting(settingsOf(id) + line.name, line.value);
-      if (line.type === 'record' && line.record.seq > after) {
-        waiting += line.record.payload.length;
-        appended = journal.append({ simulationId: id, ...line.record });
-        appended.catch(() => undefined);
-      }
-      if (waiting > MOST_WAITING) {
-        await appended;
-        waiting = 0;
-      }
-      await slice.breathe();
+    const wanted = { ask: 'entries', path: this.pathOf(name), section, after: journal.lastSeq(id) } as const;
+    for (let isFirst = true, isLast = false; !isLast; isFirst = false) {
+      const entries = (await this.#reading.ask({ ...wanted, isFirst })) as Entries;
+      if (signal?.aborted === true) return void this.#reading.ask({ ask: 'end', path: wanted.path });
+      const appended = entries.records.map((record) => journal.append({ simulationId: id, ...record }));
+      // Lists that are those of this installation are there for good.
+      const saved = entries.lists
+        .filter(([digest]) => registry.setting(listName(digest)) === undefined)
+        .map(([digest, text]) => registry.saveSetting(ownListName(id, digest), text));
+      const set = entries.settings.map(([key, value]) => registry.saveSetting(settingsOf(id) + key, value));
+      await Promise.all([...appended, ...saved, ...set]);
+      ({ isLast } = entries);
     }
-    await appended;
   }
 
   /** Retries later work that the store has not accepted because it cannot commit now. */
@@ -372,8 +337,86 @@ export class Imports {
   close(): void {
     for (const controller of this.#underWay.values()) controller.abort();
     this.#underWay.clear();
+    this.#reading.close();
   }
 }
+
+type Asked = ToReadingThread extends infer Each
+  ? Each extends unknown
+    ? Omit<Each, 'number'>
+    : never
+  : never;
+
+/** Reads files, several of them in turns, so that no line of theirs is parsed on this thread. */
+class ReadingThread {
+  #worker: Worker | undefined;
+  #number = 0;
+  readonly #waiting = new Map<
+    number,
+    { readonly resolve: (answer: ReadFile | Entries) => void; readonly reject: (error: Error) => void }
+  >();
+  #idle: NodeJS.Timeout | undefined;
+
+  /** Rejects with `ImportRefused` where the file is not whole or not in the form of an export. */
+  ask(asked: Asked): Promise<ReadFile | Entries> {
+    clearTimeout(this.#idle);
+    const worker = (this.#worker ??= this.#start());
+    const number = ++this.#number;
+    worker.ref();
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject });
+      worker.postMessage({ ...asked, number } satisfies ToReadingThread);
+    });
+  }
+
+  #start(): Worker {
+    const worker = importThread({ task: 'read' });
+    worker.on('message', ({ number, answer, refused }: FromReadingThread) => {
+      const waiting = this.#waiting.get(number);
+      this.#waiting.delete(number);
+      if (answer !== undefined) waiting?.resolve(answer);
+      else waiting?.reject(new ImportRefused(refused ?? ''));
+      if (this.#waiting.size > 0) return;
+      worker.unref();
+      this.#idle = setTimeout(() => this.close(), READING_IDLE_MS).unref();
+    });
+    worker.on('error', (error) => this.#end(worker, new ImportRefused(problemOf(error))));
+    worker.on('exit', () => this.#end(worker, new ImportRefused('reading has ended early: import it again')));
+    return worker;
+  }
+
+  #end(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    clearTimeout(this.#idle);
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+
+  close(): void {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#end(worker, new StoreUnavailable('the server is stopping'));
+    void worker.terminate();
+  }
+}
+
+function importThread(data: ImportThreadData): Worker {
+  const worker = new Worker(compiledUrl('engine/import-thread.js'), {
+    name: 'import',
+    workerData: data,
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  });
+  worker.unref();
+  return worker;
+}
+
+const problemOf = (error: unknown): string => {
+  if ((error as { readonly code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return 'it requires more memory than available';
+  return error instanceof Error ? error.message : String(error);
+};
 
 const isAborted = ({ aborted }: AbortSignal): boolean => aborted;
 
@@ -381,24 +424,6 @@ const isAborted = ({ aborted }: AbortSignal): boolean => aborted;
 const TENANT_NOTE = 'tenant-import/';
 
 const noteName = (id: string): string => `${settingsOf(id)}import`;
-
-/** The lines of one simulation of a file: of the first, or of the one with this ordinal. */
-function* sectionOf(path: string, section: number): Generator<FileLine> {
-  let reader: SimulationFileReader | undefined;
-  let ordinal = 0;
-  for (const line of linesOfFile(path)) {
-    if (reader === undefined) {
-      if (!line.startsWith('{"type":"header"')) continue;
-      reader = new SimulationFileReader();
-    }
-    const read = reader.read(line);
-    if (ordinal === section) yield read;
-    if (read.type !== 'trailer') continue;
-    if (ordinal === section) return;
-    ordinal += 1;
-    reader = undefined;
-  }
-}
 
 const namesIn = (folder: string): readonly string[] => {
   try {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { calendarById, KnownInstruments } from '@sandpit/core';
 import type { BrokerConfiguration, Listing, Rules, RulesInForce, TradingDate } from '@sandpit/core';
 import { DamagedJournal } from '../store/journal.js';
+import { settingsOf } from '../store/registry.js';
 import type { Registry } from '../store/registry.js';
 
 /**
@@ -87,8 +88,39 @@ export function differences(before: RulesInForce, now: RulesInForce): string[] {
     .map((name) => `${name} was ${before[name] ?? 'not set'}, is ${now[name] ?? 'not set'}`);
 }
 
-/** The name of the setting that stores a list. */
+/** The name of the setting that stores a list of this installation. */
 export const listName = (digest: string): string => `rules/${digest}`;
+
+/** The name of the setting that stores a list which came with the file of a simulation: it belongs to the simulation (D233). */
+export const ownListName = (simulationId: string, digest: string): string =>
+  settingsOf(simulationId) + listName(digest);
+
+/** Lists that came with the file of a simulation, or with that of an ancestor. */
+export const ownLists = (
+  registry: Pick<Registry, 'settings'>,
+  simulationId: string,
+): readonly (readonly [name: string, text: string])[] => {
+  const own = settingsOf(simulationId);
+  return registry.settings(`${own}rules/`).map(([name, text]) => [name.slice(own.length), text] as const);
+};
+
+/** Characters of the lists in a file that are not those of this installation. */
+export const charactersOwned = (
+  registry: Pick<Registry, 'setting'>,
+  lists: readonly (readonly [digest: string, length: number])[],
+): number =>
+  lists.reduce(
+    (sum, [digest, length]) => (registry.setting(listName(digest)) === undefined ? sum + length : sum),
+    0,
+  );
+
+/** The lists that the records of a simulation may name: its own, and those of this installation. */
+export const listsFor = (registry: Pick<Registry, 'setting'>, simulationId: string): Lists => ({
+  setting: (name) => registry.setting(name) ?? registry.setting(settingsOf(simulationId) + name),
+});
+
+/** Lists by the names of their settings. */
+type Lists = Pick<Registry, 'setting'>;
 
 /** The text of a list of instruments without those that are listed after a date (D209). */
 export function listedBy(text: string, date: TradingDate): string {

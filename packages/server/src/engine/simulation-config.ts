@@ -54,8 +54,12 @@ export interface SimulationConfig {
   readonly pathSeed?: number;
   /** Points where the synthetic path continues with other seeds, oldest first. */
   readonly reseeded?: readonly Reseeding[];
+  /** Its past, or that of an ancestor, came in a file: the market that it followed may be another installation's. */
+  readonly isFromFile?: true;
   /** For a fork: the origin of its journal. */
   readonly fork?: ForkTerms;
+  /** The parent of a fork that was imported, as its file calls it: text that is shown, and never looked up (D233). */
+  readonly importedFrom?: string;
   /** For simulations of a competition. */
   readonly competition?: CompetitionRole;
 }
@@ -67,8 +71,8 @@ type CompetitionRole =
 
 /** Ancestors of a fork. */
 export interface ForkTerms {
-  /** The parent, as its tenant calls it: `main`, or the id of a simulation that was created. */
-  readonly parentId: string;
+  /** The parent, as its tenant calls it: `main`, or the id of a simulation that was created; absent for an imported fork. */
+  readonly parentId?: string;
   /** The last record that both have. */
   readonly sequence: number;
   /** Generation of a simulation that is not a fork. */
@@ -105,10 +109,28 @@ export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { r
 /** Configuration in the registry: includes the rules that the simulation began under. */
 export interface KeptConfig extends SimulationConfig {
   readonly rules: RulesInForce;
+  /** Characters of the lists of rules that came with its file, or with that of an ancestor, and belong to it; absent = none. */
+  readonly ownLists?: number;
   /** For an imported `main`: after record `seq` it follows the market of this installation, from the market's record `marketSeq` on. */
   readonly joined?: { readonly seq: number; readonly marketSeq: number };
 }
 
 /** Initial configuration in a simulation's journal: for a fork, that of its first ancestor. */
-export const originOf = (config: KeptConfig): Origin & { readonly rules: RulesInForce } =>
-  config.fork?.origin ?? config;
+export const originOf = (
+  config: Pick<KeptConfig, 'rules' | 'seed' | 'start' | 'idSecret' | 'fork'>,
+): Origin & { readonly rules: RulesInForce } => config.fork?.origin ?? config;
+
+/**
+ * The configuration of a simulation that comes from a file (D233). Membership of a competition or of another installation's market does not
+ * travel, and the parent of a fork, whose records are complete in the file, is a text from here on.
+ */
+export function importedConfig({
+  competition: _,
+  joined: __,
+  fork,
+  ...config
+}: Omit<KeptConfig, 'importedFrom'>): KeptConfig {
+  if (fork === undefined) return { ...config, isFromFile: true };
+  const { parentId: importedFrom, ...terms } = fork;
+  return { ...config, fork: terms, isFromFile: true, ...(importedFrom !== undefined && { importedFrom }) };
+}

@@ -1,35 +1,42 @@
 /**
- * The file that a simulation travels in (D170): one JSON object a line. A header with the configuration, the lists of rules that records
- * name, every record as the journal has it, and a trailer with the hash of the chain.
+ * The file that a simulation travels in (D170, D233): one JSON object a line. A header with the configuration, the lists of rules that records
+ * name, settings, every record as the journal has it, and a trailer with the hash of the chain.
  *
  * `hash` of a line is the SHA-256, in hex, of the hash of the line before it followed by the line itself, without its end. The first line
  * follows an empty text. The trailer has the hash of the line before it.
+ *
+ * Anybody can write a file: it is read in threads only, and nothing in it is looked up in this installation.
  */
 import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { StringDecoder } from 'node:string_decoder';
-import { Instant, weeksMoved } from '@sandpit/core';
-import type { MaskTerms } from '../feeds/mask.js';
+import type { RulesInForce } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
-import { MOST_GENERATIONS } from './forks.js';
+import {
+  closedObject,
+  matching,
+  objectIn,
+  oneOf,
+  requireFields,
+  requirePlain,
+  textIn,
+  textUpTo,
+  wholeNumber,
+} from './file-fields.js';
+import { FORMAT, simulationIn } from './file-header.js';
+import type { FiledConfig, FiledSimulation } from './file-header.js';
 import { ImportRefused } from './import-refused.js';
-import type { ForkTerms, KeptConfig } from './simulation-config.js';
+import { digestOfList } from './rules-in-force.js';
 import { ArrivingSettings } from './traveling-settings.js';
+import type { ArrivedSetting } from './traveling-settings.js';
 
-/** Grows when an older server would misread a file. */
-const FORMAT = 2;
-
-/** Characters of a line: far more than any record has. */
-const LONGEST_LINE = 32 * 1024 * 1024;
+/** Bytes of a record, of all lists of one simulation, and of any other line. */
+const LONGEST_RECORD = 8 * 1024 * 1024;
+const LONGEST_LISTS = 16 * 1024 * 1024;
+const LONGEST_LINE = 256 * 1024;
+/** Lists of one simulation: two for each change of its rules. */
+const MOST_LISTS = 2000;
 
 const CHUNK_BYTES = 65_536;
-
-/** A simulation as a file has it. */
-export interface FiledSimulation {
-  /** Its id in the exporting installation; `main` for a tenant's own simulation. */
-  readonly simulationId: string;
-  readonly config: KeptConfig;
-}
 
 /** The chain of a file's lines. */
 export class LineChain {
@@ -40,8 +47,26 @@ export class LineChain {
   }
 }
 
-export const headerLine = ({ simulationId, config }: FiledSimulation): string =>
-  JSON.stringify({ type: 'header', format: FORMAT, simulationId, config });
+/** The header of a simulation. A fork names its parent, also where that is only known as the parent in an earlier file. */
+export const headerLine = (simulationId: string, { importedFrom, fork, ...config }: ExportedConfig): string =>
+  JSON.stringify({
+    type: 'header',
+    format: FORMAT,
+    simulationId,
+    config: {
+      ...config,
+      ...(fork !== undefined && { fork: { parentId: importedFrom, ...fork } }),
+    },
+  });
+
+type ExportedConfig = FiledConfig & { readonly importedFrom?: string };
+
+/** Beginning of the header of a simulation. */
+export const HEADER = '{"type":"header",';
+const RECORD = '{"seq":';
+const LIST = '{"type":"list",';
+/** Beginning of a record that names rules. */
+const RULES_CHANGE = '{"command":{"type":"ChangeRules"';
 
 /** A list of the rules in force, by its digest. */
 export const listLine = (digest: string, text: string): string =>
@@ -61,17 +86,40 @@ export const trailerLine = (records: number, hash: string): string =>
 export type FileLine =
   | { readonly type: 'header'; readonly simulation: FiledSimulation }
   | { readonly type: 'list'; readonly digest: string; readonly text: string }
-  | { readonly type: 'setting'; readonly name: string; readonly value: string }
+  | { readonly type: 'setting' }
   | { readonly type: 'record'; readonly record: Omit<JournalRecord, 'simulationId'> }
-  | { readonly type: 'trailer'; readonly records: number };
+  | { readonly type: 'trailer'; readonly settings: readonly ArrivedSetting[] };
+
+const list = closedObject<{ type: string; digest: string; text: string }>({
+  type: oneOf('list'),
+  digest: matching(/^[0-9a-f]{64}$/),
+  text: textUpTo(LONGEST_LISTS),
+});
+
+const setting = closedObject<{ type: string; name: string; value: string }>({
+  type: oneOf('setting'),
+  name: textUpTo(LONGEST_LINE),
+  value: textUpTo(LONGEST_LINE),
+});
+
+const trailer = closedObject<{ type: string; records: number; hash: string }>({
+  type: oneOf('trailer'),
+  records: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  hash: textUpTo(64),
+});
 
 /** Reads the lines of one simulation in order, and checks that they are whole. Throws `ImportRefused`. */
 export class SimulationFileReader {
   readonly #chain = new LineChain();
   readonly #settings = new ArrivingSettings();
+  /** Lists that are in the file, and lists that its header and records name. */
+  readonly #lists = new Map<string, number>();
+  readonly #named = new Set<string>();
+  #listed = 0;
+  #simulation: FiledSimulation | undefined;
   #records = 0;
   #at = -Infinity;
-  #state: 'header' | 'records' | 'over' = 'header';
+  #isOver = false;
 
   /** Instant of the last record, ms; -Infinity when there is none. */
   get at(): number {
@@ -82,8 +130,13 @@ export class SimulationFileReader {
     return this.#records;
   }
 
+  /** The lists of rules so far, with their lengths in characters. */
+  get lists(): ReadonlyMap<string, number> {
+    return this.#lists;
+  }
+
   get isOver(): boolean {
-    return this.#state === 'over';
+    return this.#isOver;
   }
 
   /** The hash of the chain so far. */
@@ -92,9 +145,9 @@ export class SimulationFileReader {
   }
 
   read(line: string): FileLine {
-    if (this.#state === 'over') throw new ImportRefused('lines follow the trailer');
-    const isRecord = line.startsWith('{"seq":');
-    if (this.#state === 'header' && isRecord) throw new ImportRefused('the first line is not a header');
+    if (this.#isOver) throw new ImportRefused('lines follow the trailer');
+    const isRecord = line.startsWith(RECORD);
+    if (this.#simulation === undefined && isRecord) throw new ImportRefused('the first line is not a header');
     const read: FileLine = isRecord ? { type: 'record', record: this.#record(line) } : this.#other(line);
     if (read.type !== 'trailer') this.#chain.take(line);
     return read;
@@ -106,224 +159,132 @@ export class SimulationFileReader {
     if (given === undefined) throw new ImportRefused('a record is not in the form that it was exported in');
     if (Number(given) !== seq) throw new ImportRefused(`record ${given} stands where record ${seq} belongs`);
     if (Number(at) < this.#at) throw new ImportRefused(`record ${seq} is before the record before it`);
+    requirePlain(line, `record ${seq}`);
     this.#records = seq;
     this.#at = Number(at);
-    return { seq, at: this.#at, payload: `{${line.slice(head.length)}` };
+    const payload = `{${line.slice(head.length)}`;
+    if (payload.startsWith(RULES_CHANGE)) this.#name(rulesOf(payload));
+    return { seq, at: this.#at, payload };
   }
 
   #other(line: string): FileLine {
     const fields = objectIn(line);
     const { type } = fields;
-    if (this.#state === 'header') {
-      if (type !== 'header') throw new ImportRefused('the first line is not a header');
-      this.#state = 'records';
-      return { type, simulation: simulationIn(fields) };
+    if (this.#simulation === undefined) {
+      if (!line.startsWith(HEADER)) throw new ImportRefused('the first line is not a header');
+      this.#simulation = simulationIn(fields);
+      const { rules, fork } = this.#simulation.config;
+      this.#name(rules);
+      this.#name(fork?.origin.rules);
+      return { type: 'header', simulation: this.#simulation };
     }
     switch (type) {
       case 'list':
-        return { type, digest: textIn(fields, 'digest'), text: textIn(fields, 'text') };
+        return { type, ...this.#list(fields) };
       case 'setting':
         if (this.#records > 0) throw new ImportRefused('a setting stands behind a record');
-        return { type, ...this.#settings.take(textIn(fields, 'name'), textIn(fields, 'value')) };
+        requireFields(fields, setting, 'a setting');
+        this.#settings.take(textIn(fields, 'name'), textIn(fields, 'value'));
+        return { type };
       case 'trailer':
+        requireFields(fields, trailer, 'the trailer');
         if (fields.records !== this.#records || fields.hash !== this.#chain.hash)
           throw new ImportRefused('the lines do not match the hash of the trailer: the file is damaged');
-        this.#settings.end(this.#records);
-        this.#state = 'over';
-        return { type, records: this.#records };
+        this.#end(this.#simulation);
+        return { type, settings: this.#settings.all };
       default:
         throw new ImportRefused('a line is neither a record nor anything else that an export has');
     }
   }
+
+  #list(fields: Readonly<Record<string, unknown>>): { readonly digest: string; readonly text: string } {
+    requireFields(fields, list, 'a list');
+    const [digest, text] = [textIn(fields, 'digest'), textIn(fields, 'text')];
+    if (digestOfList(text) !== digest) throw new ImportRefused(`the list ${digest} has another digest`);
+    if (this.#lists.has(digest)) throw new ImportRefused(`the list ${digest} is there twice`);
+    this.#lists.set(digest, text.length);
+    requirePlain(text, `the list ${digest}`);
+    this.#listed += text.length;
+    if (this.#lists.size > MOST_LISTS)
+      throw new ImportRefused(
+        `a simulation has at most ${MOST_LISTS.toLocaleString('en-US')} lists of rules`,
+      );
+    if (this.#listed > LONGEST_LISTS)
+      throw new ImportRefused('the lists of rules have more than 16 MiB together');
+    return { digest, text };
+  }
+
+  #name(rules: Partial<RulesInForce> | undefined): void {
+    for (const digest of [rules?.brokers, rules?.instruments])
+      if (digest !== undefined) this.#named.add(digest);
+  }
+
+  /** Checks what refers to the records. */
+  #end({ config: { fork } }: FiledSimulation): void {
+    const unnamed = [...this.#lists.keys()].find((digest) => !this.#named.has(digest));
+    if (unnamed !== undefined) throw new ImportRefused(`no record of the file names the list ${unnamed}`);
+    this.#settings.end(this.#records);
+    if (fork !== undefined && fork.sequence >= this.#records)
+      throw new ImportRefused('the records of the fork or of its ancestors are missing');
+    this.#isOver = true;
+  }
 }
 
-export function objectIn(line: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
+/** The rules that a change of the rules names. */
+function rulesOf(payload: string): Partial<RulesInForce> | undefined {
   try {
-    value = JSON.parse(line);
+    return (JSON.parse(payload) as { readonly command: { readonly rules?: RulesInForce } }).command.rules;
   } catch {
     throw new ImportRefused('a line is not JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ImportRefused('a line is not a JSON object');
-  return value as Readonly<Record<string, unknown>>;
 }
 
-export function textIn(fields: Readonly<Record<string, unknown>>, name: string): string {
-  const value = fields[name];
-  if (typeof value !== 'string') throw new ImportRefused(`${name} of a line is not a text`);
-  return value;
+/** Most bytes of a line that begins like this. */
+function mostBytesOf(start: string): number {
+  if (start.startsWith(RECORD)) return LONGEST_RECORD;
+  return start.startsWith(LIST) ? LONGEST_LISTS : LONGEST_LINE;
 }
 
-const FEEDS: ReadonlySet<unknown> = new Set<KeptConfig['feed']>(['synthetic', 'replay', 'push']);
-const CLOCKS: ReadonlySet<unknown> = new Set<KeptConfig['clock']>(['wall', 'manual', 'scaled']);
-const EARLY: ReadonlySet<unknown> = new Set<KeptConfig['earlyAssignment']>([undefined, 'DIVIDENDS', 'MODEL']);
-const CALENDARS: ReadonlySet<unknown> = new Set<KeptConfig['calendar']>(['XNYS', 'always-open']);
+const NEW_LINE = 10;
 
-function simulationIn(fields: Readonly<Record<string, unknown>>): FiledSimulation {
-  const { format } = fields;
-  if (format !== FORMAT) {
-    const is = typeof format === 'number' && format > FORMAT ? 'of a newer version' : 'not of a known format';
-    throw new ImportRefused(`the file is ${is} (this server knows format ${FORMAT})`);
-  }
-  const config = fields.config as Partial<KeptConfig> | null | undefined;
-  const wrong = config === null || config === undefined ? 'config' : wrongFieldOf(config);
-  if (wrong !== undefined) throw new ImportRefused(`${wrong} of the header is not usable here`);
-  return { simulationId: textIn(fields, 'simulationId'), config: config as KeptConfig };
-}
-
-const isWhole = (value: unknown, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-
-const LONGEST_NAME = 1000;
-const LONGEST_MS = 8.64e15;
-const FASTEST = 1_000_000;
-
-/** The first field of a configuration that no simulation here could have. */
-function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
-  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } =
-    config;
-  const { ttl, pathSeed, reseeded, fork, mask } = config;
-  const symbols = replay?.symbols;
-  const isRight: Readonly<Record<string, boolean>> = {
-    name: name === undefined || (typeof name === 'string' && name.length <= LONGEST_NAME),
-    feed: FEEDS.has(feed),
-    clock: CLOCKS.has(clock),
-    calendar: CALENDARS.has(calendar) || isMovedCalendar(calendar, mask),
-    mask: mask === undefined || isMask(mask),
-    start: isWhole(start, Instant.first, Instant.last),
-    speed: typeof speed === 'number' && speed >= 0 && speed <= FASTEST,
-    seed: isSeed(seed),
-    idSecret: isSecret(idSecret),
-    replay:
-      replay === undefined ||
-      ((symbols === undefined ||
-        (Array.isArray(symbols) && symbols.every((symbol) => typeof symbol === 'string'))) &&
-        (replay.from === undefined || isWhole(replay.from, -LONGEST_MS, LONGEST_MS))),
-    earlyAssignment: EARLY.has(earlyAssignment),
-    rules: hasLists(rules),
-    ttl: ttl === undefined,
-    pathSeed: pathSeed === undefined || isSeed(pathSeed),
-    reseeded:
-      reseeded === undefined ||
-      (isShortList(reseeded) &&
-        reseeded.every((one) => isWhole(one.after, -LONGEST_MS, LONGEST_MS) && isSeed(one.seed))),
-    fork: fork === undefined || isFork(fork),
-  };
-  return Object.keys(isRight).find((field) => isRight[field] === false);
-}
-
-/** The calendar of a mask that moves dates. */
-const isMovedCalendar = (calendar: unknown, mask: Partial<MaskTerms> | undefined): boolean =>
-  typeof calendar === 'string' && weeksMoved(calendar) > 0 && weeksMoved(calendar) === mask?.weeks;
-
-const MOST_WEEKS = 9999;
-
-function isMask(mask: Partial<MaskTerms> | null): boolean {
-  if (typeof mask !== 'object' || mask === null) return false;
-  const { key, weeks, symbols, prices } = mask;
-  return (
-    key !== undefined &&
-    isSecret(key) &&
-    isWhole(weeks, 0, MOST_WEEKS) &&
-    typeof symbols === 'boolean' &&
-    typeof prices === 'boolean'
-  );
-}
-
-const isSeed = (seed: unknown): boolean => isWhole(seed, 0, 2 ** 32 - 1);
-
-const isSecret = (secret: unknown): boolean =>
-  secret === undefined || (typeof secret === 'string' && /^[0-9a-f]{32}$/.test(secret));
-
-const hasLists = (rules: Partial<KeptConfig['rules']> | null | undefined): boolean =>
-  typeof rules?.brokers === 'string' && typeof rules.instruments === 'string';
-
-/** Generations are counted: no list of theirs is longer. */
-const isShortList = (list: unknown): list is readonly Record<string, unknown>[] =>
-  Array.isArray(list) &&
-  list.length <= MOST_GENERATIONS &&
-  list.every((one) => typeof one === 'object' && one !== null);
-
-function isFork(fork: Partial<ForkTerms> | null): boolean {
-  if (typeof fork !== 'object' || fork === null) return false;
-  const { parentId, sequence, depth, seed, tags, stretches } = fork;
-  const origin: Partial<ForkTerms['origin']> | null | undefined = fork.origin;
-  const { start, seed: firstSeed, idSecret, rules } = origin ?? {};
-  return (
-    typeof parentId === 'string' &&
-    parentId.length <= LONGEST_NAME &&
-    isWhole(sequence, 0, Number.MAX_SAFE_INTEGER) &&
-    isWhole(depth, 1, MOST_GENERATIONS) &&
-    (seed === undefined || isSeed(seed)) &&
-    isWhole(start, Instant.first, Instant.last) &&
-    isSeed(firstSeed) &&
-    isSecret(idSecret) &&
-    hasLists(rules) &&
-    isShortList(tags) &&
-    tags.every(
-      ({ after, tag }) =>
-        isWhole(after, 0, Number.MAX_SAFE_INTEGER) && typeof tag === 'string' && /^[0-9a-f]{1,32}$/.test(tag),
-    ) &&
-    isShortList(stretches) &&
-    stretches.every(
-      ({ upTo, feed, clock, marketSeq }) =>
-        isWhole(upTo, 0, Number.MAX_SAFE_INTEGER) &&
-        FEEDS.has(feed) &&
-        CLOCKS.has(clock) &&
-        (marketSeq === undefined || isWhole(marketSeq, 0, Number.MAX_SAFE_INTEGER)),
-    )
-  );
-}
-
-/** Splits text that arrives in pieces into lines. Throws `ImportRefused` for a line that is too long. */
-export class LineCutter {
-  readonly #decoder = new StringDecoder('utf8');
-  /** Pieces of the current line, which has not ended. */
-  #pieces: string[] = [];
-  #length = 0;
-
-  *cut(chunk: Uint8Array): Generator<string> {
-    const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    let begin = 0;
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', begin)) {
-      yield this.#whole(text.slice(begin, end));
-      begin = end + 1;
-    }
-    if (begin === text.length) return;
-    this.#pieces.push(text.slice(begin));
-    this.#length += text.length - begin;
-    if (this.#length > LONGEST_LINE) throw new ImportRefused('a line is too long');
-  }
-
-  #whole(last: string): string {
-    if (this.#pieces.length === 0) return last;
-    const line = this.#pieces.join('') + last;
-    this.#pieces = [];
-    this.#length = 0;
-    return line;
-  }
-
-  /** The last line, if the text does not end with a line break. */
-  end(): string | undefined {
-    const rest = this.#whole(this.#decoder.end());
-    return rest === '' ? undefined : rest;
-  }
-}
-
-/** The lines of a file, in constant memory. */
-export function* linesOfFile(path: string): Generator<string> {
+/**
+ * The lines of a file, in constant memory. Throws `ImportRefused` for a line that is too long. `mostOfFirst`: most bytes of the first line, if
+ * it is not one of a simulation.
+ */
+export function* linesOfFile(path: string, mostOfFirst?: number): Generator<string> {
   const file = openSync(path, 'r');
   try {
-    const cutter = new LineCutter();
+    let pieces: Buffer[] = [];
+    let length = 0;
+    let most = mostOfFirst;
+    const add = (piece: Buffer): void => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length <= LONGEST_LINE) return;
+      // The first piece may be a single byte; the second is a whole chunk.
+      most ??= mostBytesOf(Buffer.concat(pieces.slice(0, 2)).toString('latin1', 0, LIST.length));
+      if (length > most) throw new ImportRefused(`a line has more than ${most} bytes`);
+    };
+    const whole = (): string => {
+      const line = Buffer.concat(pieces, length).toString('utf8');
+      pieces = [];
+      length = 0;
+      most = undefined;
+      return line;
+    };
     for (;;) {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const length = readSync(file, chunk);
-      if (length === 0) break;
-      yield* cutter.cut(chunk.subarray(0, length));
+      const read = chunk.subarray(0, readSync(file, chunk));
+      if (read.length === 0) break;
+      let begin = 0;
+      for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, begin)) {
+        add(read.subarray(begin, end));
+        yield whole();
+        begin = end + 1;
+      }
+      if (begin < read.length) add(read.subarray(begin));
     }
-    const last = cutter.end();
-    if (last !== undefined) yield last;
+    if (length > 0) yield whole();
   } finally {
     closeSync(file);
   }

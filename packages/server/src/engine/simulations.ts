@@ -51,10 +51,10 @@ import type { WantedFork } from './forks.js';
 import { Lifetimes } from './lifetimes.js';
 import { brokerageAt, recover } from './recovery.js';
 import type { KnownStart, Recovered } from './recovery.js';
-import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
+import { charactersOwned, keepRules, optionsOf, ownLists, sameRules } from './rules-in-force.js';
 import type { ComparedStretch, ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
-import { originOf } from './simulation-config.js';
+import { importedConfig, originOf } from './simulation-config.js';
 import type { KeptConfig, SimulationConfig, StreamTag, WantedSimulation } from './simulation-config.js';
 import { Simulation } from './simulation.js';
 import type { ForkStart } from './simulation.js';
@@ -62,6 +62,7 @@ import { inSlices } from './slice.js';
 import { Snapshots } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
 import { acceptsQuotes, isRecorded } from '../feeds/feed.js';
+import { NotMaskable } from '../feeds/mask.js';
 
 export type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
 
@@ -120,6 +121,11 @@ const LONGEST_TIMER_MS = 3_600_000;
 
 /** Maximum number of unused forks in memory. */
 const MOST_UNUSED = 16;
+
+/** Characters of lists of rules that came with the imported simulations of a tenant. */
+const MOST_LISTS = 64 * 1024 * 1024;
+/** Maximum number of symbols in a message. */
+const MOST_NAMED = 10;
 
 /** Four days: a long weekend. A longer gap in a recording is missing data (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
@@ -189,6 +195,15 @@ export class NoLiveRecording extends Error {
 /** A fork of a fork of a fork …: its parent is as many generations from a simulation that is none as there may be. */
 export class TooDeep extends Error {
   override readonly name = 'TooDeep';
+}
+
+/** The imported simulations of a tenant have brought as many lists of rules as they may. */
+export class TooManyLists extends Error {
+  override readonly name = 'TooManyLists';
+
+  constructor() {
+    super('the lists of rules of imported simulations have at most 64 MiB together: delete one of them');
+  }
 }
 
 /** The tenant has as many simulations as it may. */
@@ -590,6 +605,7 @@ export class Simulations {
     const isLiveFeed = (feed.feed === 'live' || feed.liveRecording === true) && liveRecordings !== undefined;
     const recordings = isLiveFeed ? liveRecordings : this.ground.recordings;
     const forked = config.fork?.stretches ?? [];
+    const isImported = config.isFromFile === true;
     const marketSeq = isMain ? this.market.published : forked.findLast((one) => one.marketSeq)?.marketSeq;
     return {
       config,
@@ -609,7 +625,7 @@ export class Simulations {
         },
       ],
       ...(marketSeq !== undefined && { marketSeq }),
-      isImported: this.imports.noteOf(entry.id) !== undefined,
+      isImported,
       riskFreeRate,
       ...(recordings !== undefined && { recordings }),
     };
@@ -675,13 +691,17 @@ export class Simulations {
   ): Promise<SimulationInfo | undefined> {
     return this.counted(tenantId, limits.allowed, async () => {
       const { imports, registry } = this;
-      const { id, simulation, at } = await imports.receive(tenantId, chunks, limits.mostBytes);
-      // Membership of a competition does not travel.
-      const { madeBy: _, competition: __, ...config } = simulation.config;
+      const { id, simulation } = await imports.receive(tenantId, chunks, limits.mostBytes);
+      const config = importedConfig(simulation.config);
       try {
-        if (config.clock === 'wall' && at > this.ground.time.now())
+        if (config.clock === 'wall' && simulation.at > this.ground.time.now())
           throw new ImportRefused('the last record is after now, and the clock is the wall’s');
-        const kept: KeptConfig = { ...config, ...(madeBy !== undefined && { madeBy }) };
+        await this.requireFeed(config, simulation.symbols);
+        const kept: KeptConfig = {
+          ...config,
+          ...(madeBy !== undefined && { madeBy }),
+          ...this.ownListsIn(tenantId, simulation.lists),
+        };
         // Both in one turn, which is one commit.
         await Promise.all([
           registry.createSimulation({ id, tenantId, config: JSON.stringify(kept), createdAt: Date.now() }),
@@ -694,6 +714,43 @@ export class Simulations {
       imports.begin(id);
       return this.info(id, tenantId);
     });
+  }
+
+  /** Rejects with `ImportRefused` where this server does not have the recording that a simulation of a file replays. */
+  private async requireFeed(config: KeptConfig, symbols: readonly string[]): Promise<void> {
+    if (config.feed !== 'replay') return;
+    const { openFeed } = this.ground;
+    const feed = await openFeed(config, calendarById(config.calendar)).catch((error: unknown) => {
+      const isMissing = error instanceof NoLiveRecording || error instanceof NotMaskable;
+      throw isMissing ? new ImportRefused(`feed replay: ${error.message}`) : error;
+    });
+    const listed = new Set(feed.listing().instruments.map(({ symbol }) => symbol));
+    const replayed = config.replay?.symbols?.map((symbol) => feed.mask?.masked(symbol) ?? symbol) ?? [];
+    await feed.close();
+    const missing = [...new Set([...replayed, ...symbols])].filter((symbol) => !listed.has(symbol));
+    if (missing.length > 0)
+      throw new ImportRefused(
+        `feed replay: the recording of this server does not have ${missing.slice(0, MOST_NAMED).join(', ')}`,
+      );
+  }
+
+  /** Size of the lists of rules in a file that are not those of this installation. Throws `ImportRefused` if the tenant has too many. */
+  private ownListsIn(
+    tenantId: string,
+    lists: readonly (readonly [digest: string, length: number])[],
+  ): Pick<KeptConfig, 'ownLists'> {
+    const ownLists = charactersOwned(this.registry, lists);
+    if (ownLists === 0) return {};
+    this.requireRoomForLists(tenantId, ownLists);
+    return { ownLists };
+  }
+
+  /** Lists of rules are in memory and belong to a simulation: their size is limited for each tenant. */
+  private requireRoomForLists(tenantId: string, characters: number): void {
+    const all = this.registry
+      .simulations(tenantId)
+      .reduce((sum, entry) => sum + (configOf(entry).ownLists ?? 0), characters);
+    if (all > MOST_LISTS) throw new TooManyLists();
   }
 
   /**
@@ -740,6 +797,7 @@ export class Simulations {
               (snapshotId) => this.snapshots.find(parent.id, snapshotId),
             );
       const { sequence, stateHash } = point;
+      if (before.ownLists !== undefined) this.requireRoomForLists(tenantId, before.ownLists);
       const id = randomUUID();
       const shownSeed = this.info(parentId, tenantId)?.config.seed ?? before.seed;
       const isRecorded = isLive(parent.feed) && (await parent.feed.hasRecorded(point.at));
@@ -761,6 +819,10 @@ export class Simulations {
         simulationId: parent.id,
         sequence,
       });
+      // Its ancestors' records name them, and the parent may be deleted.
+      const lists = ownLists(this.registry, parent.id).map(([name, text]) =>
+        this.registry.saveSetting(settingsOf(id) + name, text),
+      );
       const opened = openSimulation(
         this.ground,
         { id, tenantId, config: { ...config, rules: furnished.inForce } },
@@ -774,7 +836,7 @@ export class Simulations {
       this.open.set(id, { simulation: opened, usedAt: performance.now(), isUnused: true });
       opened.catch(() => this.open.delete(id));
       const living = config.ttl === undefined ? undefined : this.lifetimes.begin(id, tenantId, config.ttl.ms);
-      await registered;
+      await Promise.all([registered, ...lists]);
       await living;
       const simulation = await opened;
       const open = this.open.get(id);
@@ -1164,8 +1226,9 @@ export class Simulations {
       // On a live feed there is one clock.
       const clock = isLive(ready.feed) ? this.market.sharedClock : undefined;
       const { fork } = of.config;
-      const point = fork && this.points.find(fork.parentId, fork.sequence);
-      const known = point && { seq: fork.sequence, saved: point.saved };
+      // Only a fork that was made here has a parent here (D233).
+      const point = fork?.parentId === undefined ? undefined : this.points.find(fork.parentId, fork.sequence);
+      const known = point && fork && { seq: fork.sequence, saved: point.saved };
       const simulation = await openSimulation(ground, of, ready, clocks, undefined, clock, undefined, known);
       if (isLive(ready.feed))
         // Instruments that the source has and its list did not.
@@ -1283,14 +1346,18 @@ const configOf = (entry: Pick<SimulationEntry, 'config'>): KeptConfig =>
   JSON.parse(entry.config) as KeptConfig;
 
 /** Parts of a `main`'s registered configuration that never change: its start, its rules, and the source of its ids. */
-const mainOriginOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined'> => {
-  const { rules, start, seed, idSecret, joined } = configOf(entry);
+const mainOriginOf = (
+  entry: SimulationEntry,
+): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined' | 'isFromFile' | 'ownLists'> => {
+  const { rules, start, seed, idSecret, joined, isFromFile, ownLists } = configOf(entry);
   return {
     rules,
     start,
     seed,
     ...(idSecret !== undefined && { idSecret }),
     ...(joined !== undefined && { joined }),
+    ...(isFromFile !== undefined && { isFromFile }),
+    ...(ownLists !== undefined && { ownLists }),
   };
 };
 

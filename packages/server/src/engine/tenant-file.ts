@@ -1,7 +1,18 @@
 /** The export file of a tenant (D170): a line about the tenant, the files of its simulations one after the other, and an end. */
 import type { Tier } from '@sandpit/core';
 import { ImportRefused } from './import-refused.js';
-import { LineChain, objectIn, SimulationFileReader, textIn } from './simulation-file.js';
+import {
+  closedObject,
+  listOf,
+  objectIn,
+  oneOf,
+  optionally,
+  requireFields,
+  textUpTo,
+  when,
+  wholeNumber,
+} from './file-fields.js';
+import { LineChain, SimulationFileReader } from './simulation-file.js';
 import type { FileLine } from './simulation-file.js';
 
 const FORMAT = 1;
@@ -35,8 +46,6 @@ export const endLine = (simulations: number, hash: string): string =>
 /** True when a line is about the tenant as a whole. */
 export const isKnownTenantLine = (line: string): boolean => /^\{"type":"(tenant|end)",/.test(line);
 
-const TIERS: ReadonlySet<unknown> = new Set<Tier>(['BASIC', 'PRO', 'ENTERPRISE']);
-
 /** Reads the lines of a tenant's file in order, and checks that they are whole. Throws `ImportRefused`. */
 export class TenantFileReader {
   readonly #chain = new LineChain();
@@ -68,8 +77,10 @@ export class TenantFileReader {
       return undefined;
     }
     if (this.#simulation === undefined && isKnownTenantLine(line)) {
-      const { type, simulations, hash } = objectIn(line);
-      if (type !== 'end' || simulations !== this.#simulations || hash !== this.#chain.hash)
+      const fields = objectIn(line);
+      requireFields(fields, end, 'the end');
+      const { simulations, hash } = fields;
+      if (simulations !== this.#simulations || hash !== this.#chain.hash)
         throw new ImportRefused('the end of the file does not match what is before it: the file is damaged');
       this.#isOver = true;
       return undefined;
@@ -85,44 +96,50 @@ export class TenantFileReader {
   }
 }
 
+/** Longest text of a webhook. */
+const LONGEST_TEXT = 2048;
+const MOST_WEBHOOKS = 20;
+const MOST_EVENTS = 100;
+
+const name = when((value) => typeof value === 'string' && /^[^\p{C}]{1,256}$/u.test(value));
+const scope = when((value) => typeof value === 'string' && /^[a-z]{0,32}( [a-z]{1,32}){0,9}$/.test(value));
+
+const webhook = closedObject<FiledWebhook>({
+  url: when((value) => typeof value === 'string' && value.length <= LONGEST_TEXT && URL.canParse(value)),
+  events: listOf(MOST_EVENTS, textUpTo(LONGEST_TEXT)),
+  simulationId: textUpTo(LONGEST_TEXT),
+  description: optionally(textUpTo(LONGEST_TEXT)),
+});
+
+const tenant = closedObject<FiledTenant & { type: string; format: number }>({
+  type: oneOf('tenant'),
+  format: oneOf(FORMAT),
+  tenantId: name,
+  name,
+  tier: oneOf('BASIC', 'PRO', 'ENTERPRISE'),
+  scope,
+  createdAt: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  webhooks: optionally(listOf(MOST_WEBHOOKS, webhook)),
+});
+
+const end = closedObject<{ type: string; simulations: number; hash: string }>({
+  type: oneOf('end'),
+  simulations: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  hash: textUpTo(LONGEST_TEXT),
+});
+
 function tenantIn(line: string): FiledTenant {
   const fields = objectIn(line);
   if (fields.type !== 'tenant') throw new ImportRefused('the first line is not about a tenant');
   if (fields.format !== FORMAT)
     throw new ImportRefused(`the file is not of a known format (this server knows format ${FORMAT})`);
-  const { tier, createdAt } = fields;
-  if (!TIERS.has(tier) || !Number.isSafeInteger(createdAt))
-    throw new ImportRefused('tier or createdAt of the tenant is not usable here');
-  return {
-    tenantId: textIn(fields, 'tenantId'),
-    name: textIn(fields, 'name'),
-    tier: tier as Tier,
-    scope: textIn(fields, 'scope'),
-    createdAt: createdAt as number,
-    webhooks: webhooksIn(fields.webhooks),
-  };
-}
-
-/** Longest text of a webhook. */
-const LONGEST_TEXT = 2048;
-const MOST_WEBHOOKS = 20;
-
-function webhooksIn(given: unknown): readonly FiledWebhook[] {
-  if (given === undefined) return [];
-  const isText = (value: unknown): value is string =>
-    typeof value === 'string' && value.length <= LONGEST_TEXT;
-  const isWebhook = (value: unknown): value is FiledWebhook => {
-    const { url, events, simulationId, description } = (value ?? {}) as Record<string, unknown>;
-    const isDescribed = description === undefined || isText(description);
-    const hasEvents = Array.isArray(events) && events.length <= 100 && events.every(isText);
-    return isText(url) && URL.canParse(url) && isText(simulationId) && hasEvents && isDescribed;
-  };
-  if (!Array.isArray(given) || given.length > MOST_WEBHOOKS || !given.every(isWebhook))
-    throw new ImportRefused('the webhooks of the tenant are not usable here');
-  return given.map(({ url, events, simulationId, description }) => ({
-    url,
-    events,
-    simulationId,
-    ...(description !== undefined && { description }),
-  }));
+  requireFields(fields, tenant, 'the tenant');
+  const {
+    type: _,
+    format: __,
+    ...filed
+  } = fields as unknown as FiledTenant & { type: string; format: number };
+  // As the parser writes it (D237).
+  const webhooks = filed.webhooks?.map((one) => ({ ...one, url: new URL(one.url).href }));
+  return { ...filed, ...(webhooks !== undefined && { webhooks }) };
 }

@@ -6,11 +6,13 @@ import type { StoredWebhook, WebhookChange } from '../store/webhooks.js';
 import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
 import { exportSimulation } from './export.js';
 import type { Imports } from './imports.js';
+import type { ReadSimulation } from './import-thread.js';
+import { charactersOwned } from './rules-in-force.js';
+import { importedConfig } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 import { ImportRefused } from './import-refused.js';
 import { LineChain } from './simulation-file.js';
-import type { FiledSimulation } from './simulation-file.js';
-import { endLine, TenantFileReader, tenantLine } from './tenant-file.js';
+import { endLine, tenantLine } from './tenant-file.js';
 import type { FiledWebhook } from './tenant-file.js';
 import { travelingSettings } from './traveling-settings.js';
 
@@ -47,11 +49,8 @@ export interface TenantsParts {
 
 /** A simulation of a file, and its new id. */
 interface Arriving {
-  readonly filed: FiledSimulation;
+  readonly filed: ReadSimulation;
   readonly id: string;
-  readonly records: number;
-  /** Instant of the last record; -Infinity when there is none. */
-  readonly at: number;
 }
 
 /** Operations of the operator on a tenant as a whole (D170). */
@@ -118,31 +117,19 @@ export class Tenants {
   async import(chunks: AsyncIterable<Uint8Array>): Promise<ImportedTenant> {
     const { imports } = this.#parts;
     const name = `tenant-${randomUUID()}`;
-    const reader = new TenantFileReader();
-    const arriving: Arriving[] = [];
-    let filed: FiledSimulation | undefined;
-    await imports.receiveFile(name, chunks, Infinity, {
-      get isOver() {
-        return reader.isOver;
-      },
-      read: (line) => {
-        const { simulation } = reader;
-        const read = reader.read(line);
-        if (read?.type === 'header') filed = read.simulation;
-        if (read?.type === 'trailer' && filed !== undefined && simulation !== undefined) {
-          const { records, at } = simulation;
-          arriving.push({ filed, id: this.#idFor(filed, reader.tenant.tenantId), records, at });
-        }
-        return read;
-      },
-    });
+    const { tenant: filed, simulations } = await imports.receiveFile(name, chunks, Infinity, true);
+    if (filed === undefined) throw new ImportRefused('the file has no tenant');
+    const arriving = simulations.map((one): Arriving => ({
+      filed: one,
+      id: this.#idFor(one, filed.tenantId),
+    }));
     try {
-      await this.#refuseThoseThere(reader.tenant, arriving);
-      await this.#refuseElsewhere(reader.tenant.tenantId);
+      await this.#refuseThoseThere(filed, arriving);
+      await this.#refuseElsewhere(filed.tenantId);
       const problem = await imports.verify(name);
       if (problem !== undefined) throw new ImportRefused(problem);
-      await this.#refuseThoseThere(reader.tenant, arriving);
-      const { tenantId: id, webhooks = [], ...tenant } = reader.tenant;
+      await this.#refuseThoseThere(filed, arriving);
+      const { tenantId: id, webhooks = [], ...tenant } = filed;
       await this.#enter(name, arriving, { id, ...tenant }, webhooks);
       await this.#parts.entered?.(id);
     } catch (error) {
@@ -152,8 +139,8 @@ export class Tenants {
     } finally {
       imports.discard(name);
     }
-    const records = arriving.reduce((sum, one) => sum + one.records, 0);
-    return { tenantId: reader.tenant.tenantId, simulations: arriving.length, records };
+    const records = simulations.reduce((sum, one) => sum + one.records, 0);
+    return { tenantId: filed.tenantId, simulations: simulations.length, records };
   }
 
   async #refuseElsewhere(tenantId: string): Promise<void> {
@@ -163,7 +150,7 @@ export class Tenants {
   }
 
   /** Simulations keep their ids if these are free. */
-  #idFor({ simulationId }: FiledSimulation, tenantId: string): string {
+  #idFor({ simulationId }: ReadSimulation, tenantId: string): string {
     if (simulationId === MAIN) return mainOf(tenantId);
     const isUsable = /^[0-9a-f-]{36}$/.test(simulationId);
     return isUsable && this.#parts.store.registry.simulation(simulationId) === undefined
@@ -189,9 +176,10 @@ export class Tenants {
     const now = await marketNow();
     if (now === undefined)
       throw new TenantRefused('This installation has no market yet: start the server once, then import');
-    if (main.at > now)
+    const { at } = main.filed;
+    if (at > now)
       throw new TenantRefused(
-        `The last record of main is of ${new Date(main.at).toISOString()}, after the market’s now (${new Date(now).toISOString()})`,
+        `The last record of main is of ${new Date(at).toISOString()}, after the market’s now (${new Date(now).toISOString()})`,
       );
   }
 
@@ -207,11 +195,13 @@ export class Tenants {
     // A start that finds this note removes the incomplete tenant.
     await imports.noteTenant(name, tenantId);
     const marketSeq = journal.lastSeq(MARKET);
-    for (const [section, { filed, id, records }] of arriving.entries()) {
-      // Membership of a competition does not travel.
-      const { joined: _, competition: __, ...config } = filed.config;
-      const kept: KeptConfig =
-        id === mainOf(tenantId) ? { ...config, joined: { seq: records, marketSeq } } : config;
+    for (const [section, { filed, id }] of arriving.entries()) {
+      const ownLists = charactersOwned(registry, filed.lists);
+      const kept: KeptConfig = {
+        ...importedConfig(filed.config),
+        ...(ownLists > 0 && { ownLists }),
+        ...(id === mainOf(tenantId) && { joined: { seq: filed.records, marketSeq } }),
+      };
       await Promise.all([
         registry.createSimulation({ id, tenantId, config: JSON.stringify(kept), createdAt: Date.now() }),
         imports.noteImporting(id),

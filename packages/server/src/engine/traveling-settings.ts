@@ -1,53 +1,149 @@
 /** Settings of a simulation that its file has (D170): snapshots, and the watchlists and configurations of the Alpaca dialect. */
 import { settingsOf } from '../store/registry.js';
 import type { Registry } from '../store/registry.js';
+import {
+  closedObject,
+  isRecord,
+  listOf,
+  matching,
+  optionally,
+  requireFields,
+  requirePlain,
+  textUpTo,
+  when,
+  wholeNumber,
+} from './file-fields.js';
 import { ImportRefused } from './import-refused.js';
+import { MOST_SNAPSHOTS } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
 
 const TRAVELING = ['alpaca/', 'snapshot/'];
 
 /** Characters of all settings of one simulation in a file. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
-const LONGEST_NAME = 1000;
+/** Watchlists of a portfolio and symbols of one, as the dialect limits them. */
+const MOST_WATCHLISTS = 200;
+const MOST_SYMBOLS = 500;
+const LONGEST_SYMBOL = 32;
+/** Settings of one simulation: a few for each portfolio. */
+const MOST_SETTINGS = 5000;
+/** Watchlists in one line of a file, which is then shorter than a line may be. */
+const WATCHLISTS_IN_LINE = 10;
+const LONGEST_NAME = 256;
+const MOST_FIELDS = 32;
 
 const SNAPSHOT = /^snapshot\/([0-9a-f-]{36})$/;
 const WATCHLISTS = /^alpaca\/[0-9a-f-]{36}\/watchlists$/;
 const CONFIGURATION = /^alpaca\/[0-9a-f-]{36}\/configuration$/;
 
-type Setting = readonly [name: string, value: string];
+/** A setting of a simulation, by its name within it. */
+export type ArrivedSetting = readonly [name: string, value: string];
 
-/** Settings for the file of a simulation, by their names within it. */
-export function travelingSettings(registry: Registry, simulationId: string): readonly Setting[] {
+/** Settings for the file of a simulation. Watchlists of a portfolio may be in several lines. */
+export function travelingSettings(registry: Registry, simulationId: string): readonly ArrivedSetting[] {
   const own = settingsOf(simulationId);
   return TRAVELING.flatMap((prefix) =>
-    registry.settings(own + prefix).map(([name, value]): Setting => [name.slice(own.length), value]),
+    registry.settings(own + prefix).flatMap(([whole, value]): readonly ArrivedSetting[] => {
+      const name = whole.slice(own.length);
+      return WATCHLISTS.test(name) ? inLines(name, JSON.parse(value) as readonly unknown[]) : [[name, value]];
+    }),
   );
 }
+
+function inLines(name: string, watchlists: readonly unknown[]): readonly ArrivedSetting[] {
+  const lines: ArrivedSetting[] = [];
+  for (let i = 0; i === 0 || i < watchlists.length; i += WATCHLISTS_IN_LINE)
+    lines.push([name, JSON.stringify(watchlists.slice(i, i + WATCHLISTS_IN_LINE))]);
+  return lines;
+}
+
+const text = textUpTo(LONGEST_NAME);
+const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+
+/** `stateHash` is computed from the records when the simulation is opened. */
+const snapshotFields = closedObject<Snapshot>({
+  snapshotId: matching(/^[0-9a-f-]{36}$/),
+  name: optionally(text),
+  at: wholeNumber(-8.64e15, 8.64e15),
+  sequence: count,
+  stateHash: optionally(text),
+  createdAt: count,
+});
+
+const watchlists = listOf(
+  MOST_WATCHLISTS,
+  closedObject<Record<'id' | 'name' | 'createdAt' | 'updatedAt' | 'symbols', unknown>>({
+    id: text,
+    name: text,
+    createdAt: count,
+    updatedAt: count,
+    symbols: listOf(MOST_SYMBOLS, textUpTo(LONGEST_SYMBOL)),
+  }),
+);
+
+const isPlain = (value: unknown): boolean =>
+  ['boolean', 'number'].includes(typeof value) || text(value) === undefined;
+
+const configuration = when(
+  (value) =>
+    isRecord(value) && Object.keys(value).length <= MOST_FIELDS && Object.values(value).every(isPlain),
+);
 
 /**
  * Settings in the file of a simulation. Anybody can write a file: a setting that no server has written would break the reader of its kind
  * later.
  */
 export class ArrivingSettings {
+  readonly #settings = new Map<string, string>();
+  readonly #watchlists = new Map<string, unknown[]>();
+  readonly #snapshotNames = new Set<string>();
   #characters = 0;
+  #snapshots = 0;
   #lastSequence = 0;
 
-  /** The setting to store. Throws `ImportRefused`. */
-  take(name: string, value: string): { readonly name: string; readonly value: string } {
+  /** The settings so far. */
+  get all(): readonly ArrivedSetting[] {
+    return [
+      ...this.#settings,
+      ...[...this.#watchlists].map(([name, all]) => [name, JSON.stringify(all)] as const),
+    ];
+  }
+
+  /** Throws `ImportRefused`. */
+  take(name: string, value: string): void {
     this.#characters += name.length + value.length;
-    if (this.#characters > MOST_CHARACTERS) throw new ImportRefused('the settings are too large');
+    if (this.#characters > MOST_CHARACTERS || this.#settings.size + this.#watchlists.size > MOST_SETTINGS)
+      throw new ImportRefused('the settings are too large');
+    if (this.#settings.has(name)) throw new ImportRefused('a setting is there twice');
     const content = contentOf(value);
     const snapshotId = SNAPSHOT.exec(name)?.[1];
-    if (snapshotId !== undefined && isRecord(content)) {
-      const snapshot = snapshotIn(snapshotId, content);
-      this.#lastSequence = Math.max(this.#lastSequence, snapshot.sequence);
-      return { name, value: JSON.stringify(snapshot) };
-    }
-    const isUsable =
-      (WATCHLISTS.test(name) && Array.isArray(content) && content.every(isWatchlist)) ||
-      (CONFIGURATION.test(name) && isRecord(content) && Object.values(content).every(isPlain));
-    if (!isUsable) throw new ImportRefused('a setting is not usable here');
-    return { name, value };
+    if (snapshotId !== undefined) this.#settings.set(name, this.#snapshot(snapshotId, content));
+    else if (WATCHLISTS.test(name)) this.#takeWatchlists(name, content);
+    else if (CONFIGURATION.test(name)) {
+      requireFields(content, configuration, 'a setting');
+      this.#settings.set(name, value);
+    } else throw new ImportRefused('a setting is not usable here');
+  }
+
+  #takeWatchlists(name: string, content: unknown): void {
+    const given: readonly unknown[] = Array.isArray(content) ? content : [content];
+    const all = [...(this.#watchlists.get(name) ?? []), ...given];
+    requireFields(all, watchlists, 'a setting');
+    this.#watchlists.set(name, all);
+  }
+
+  #snapshot(snapshotId: string, content: unknown): string {
+    requireFields(content, snapshotFields, 'a snapshot');
+    const { name, at, sequence, createdAt, ...given } = content as Snapshot;
+    if (given.snapshotId !== snapshotId) throw new ImportRefused('a snapshot is not usable here');
+    this.#snapshots += 1;
+    if (this.#snapshots > MOST_SNAPSHOTS)
+      throw new ImportRefused(`a simulation has at most ${MOST_SNAPSHOTS.toLocaleString('en-US')} snapshots`);
+    if (name !== undefined && this.#snapshotNames.has(name))
+      throw new ImportRefused('a snapshot is not usable here: another one has its name');
+    if (name !== undefined) this.#snapshotNames.add(name);
+    this.#lastSequence = Math.max(this.#lastSequence, sequence);
+    return JSON.stringify({ snapshotId, ...(name !== undefined && { name }), at, sequence, createdAt });
   }
 
   /** Checks the settings against the records that follow them. Throws `ImportRefused`. */
@@ -57,38 +153,10 @@ export class ArrivingSettings {
 }
 
 function contentOf(value: string): unknown {
+  requirePlain(value, 'a setting');
   try {
     return JSON.parse(value);
   } catch {
     throw new ImportRefused('a setting is not usable here');
   }
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isPlain = (value: unknown): boolean => ['boolean', 'number', 'string'].includes(typeof value);
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST_NAME;
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-/** A snapshot without its state hash, which is computed from the records when the simulation is opened. */
-function snapshotIn(snapshotId: string, fields: Readonly<Record<string, unknown>>): Snapshot {
-  const { name, at, sequence, createdAt } = fields;
-  const isUsable =
-    fields.snapshotId === snapshotId &&
-    (name === undefined || isText(name)) &&
-    Number.isSafeInteger(at) &&
-    isCount(sequence) &&
-    isCount(createdAt);
-  if (!isUsable) throw new ImportRefused('a snapshot is not usable here');
-  return { snapshotId, ...(name !== undefined && { name }), at: at as number, sequence, createdAt };
-}
-
-function isWatchlist(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  const { id, name, createdAt, updatedAt, symbols } = value;
-  const isTimed = isCount(createdAt) && isCount(updatedAt);
-  return isText(id) && isText(name) && isTimed && Array.isArray(symbols) && symbols.every(isText);
 }

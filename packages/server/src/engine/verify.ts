@@ -5,7 +5,7 @@ import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
 import { applyRecord, begin, recover } from './recovery.js';
-import { differences, rulesNamed } from './rules-in-force.js';
+import { differences, listsFor, rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 
@@ -37,7 +37,7 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
     rules,
     state: _,
     ...verification
-  } = await verifyRecords(journal.read(simulationId, 0), registry, config);
+  } = await verifyRecords(journal.read(simulationId, 0), listsFor(registry, simulationId), config);
   if (verification.problems.length > 0) return verification;
   const recovered = await recover(store, simulationId, rules, originOf(config));
   if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
@@ -48,7 +48,7 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
 export async function verifyRecords(
   journal: RecordSource,
   lists: Pick<Registry, 'setting'>,
-  config: KeptConfig,
+  config: Pick<KeptConfig, 'rules' | 'seed' | 'start' | 'idSecret' | 'fork'>,
 ): Promise<Verification & { readonly rules: Rules; readonly state: State }> {
   const records = iteratorOf(journal);
   // A file has the lists before the first record that names them.

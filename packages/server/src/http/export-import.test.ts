@@ -259,14 +259,6 @@ describe('A damaged export file', () => {
       (lines) => lines.map((line) => line.replace('"limitPrice":900000', '"limitPrice":910000')),
     ],
     [
-      'a list of rules that is another one',
-      /list/,
-      (lines) =>
-        lines.map((line) =>
-          line.startsWith('{"type":"list"') ? line.replace('commission', 'comission') : line,
-        ),
-    ],
-    [
       'a record that a reader could take for another',
       /form that it was exported in/,
       (lines) => lines.map((line) => line.replace('{"seq":2,"at":', '{"seq":2,"at":').replace(/\}$/, ' }')),

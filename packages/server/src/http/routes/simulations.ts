@@ -13,6 +13,7 @@ import {
   NotRecorded,
   type SimulationInfo,
   TooDeep,
+  TooManyLists,
   TooManySimulations,
 } from '../../engine/simulations.js';
 import { NotMaskable } from '../../feeds/mask.js';
@@ -411,7 +412,8 @@ async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: numbe
     }
     if (error instanceof ImportRefused) return refuse(400, `The file cannot be imported: ${error.message}`);
     if (error instanceof ImportTooLarge) return refuse(413, sentence(error.message));
-    if (error instanceof TooManyImports) return refuse(409, sentence(error.message));
+    if (error instanceof TooManyImports || error instanceof TooManyLists)
+      return refuse(409, sentence(error.message));
     if (error instanceof NotMaskable) return refuse(400, [`mask: ${error.message}`]);
     if (error instanceof NoLiveSource)
       return refuse(400, ['feed live is only allowed where MARKET_FEED is live']);

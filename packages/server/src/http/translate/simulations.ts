@@ -136,7 +136,10 @@ export function simulationOf(
     scripts: config.scripts === true,
     luld: config.luld === true,
     shortSaleRestriction: config.shortSaleRestriction === true,
-    ...(fork !== undefined && { parent: { simulationId: fork.parentId, sequence: fork.sequence } }),
+    ...(fork?.parentId !== undefined && {
+      parent: { simulationId: fork.parentId, sequence: fork.sequence },
+    }),
+    ...(config.importedFrom !== undefined && { importedFrom: config.importedFrom }),
     ...(ttl !== undefined && { ttl: ttl.text }),
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
