@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { accountStatuses, accountTypes, portfolioTypes } from './enums.js';
-import { anyText, closed, instant, namedChoice, optional, text, uuid } from './fields.js';
+import { anyText, closed, instant, namedChoice, nameText, optional, text, uuid } from './fields.js';
 import { paged } from './paging.js';
 import { ruled } from './rules.js';
 
@@ -17,7 +17,7 @@ export function isRetirement(accountType: unknown): boolean {
 export const CreateAccountBody = ruled(
   closed('CreateAccountBody', {
     accountId: optional(uuid({ description: 'Chosen by the caller; absent = the service chooses.' })),
-    name: optional(text()),
+    name: optional(nameText()),
     accountType: optional(AccountTypeValue),
     portfolioType: optional(PortfolioTypeValue),
     firstName: optional(text()),
@@ -33,7 +33,7 @@ export type CreateAccountBody = Static<typeof CreateAccountBody>;
 
 export const UpdateAccountBody = ruled(
   closed('UpdateAccountBody', {
-    name: optional(text()),
+    name: optional(nameText()),
     firstName: optional(text()),
     lastName: optional(text()),
   }),

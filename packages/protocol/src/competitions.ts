@@ -23,8 +23,10 @@ import {
   simulatedTime,
   text,
   uuid,
+  nameText,
 } from './fields.js';
 import { AssetClassValue, LatencyProfileValue } from './orders.js';
+import { isNameable } from './formats.js';
 import { maskField, reportMaskOnWall } from './masks.js';
 import { pageFields, paged } from './paging.js';
 import { FillModelValue } from './portfolios.js';
@@ -150,7 +152,7 @@ const entryModes = ['OPEN', 'CODE'] as const;
 const visibilities = ['PUBLIC', 'PRIVATE'] as const;
 
 const settings = {
-  name: text({ description: 'Name of the competition.' }),
+  name: nameText({ description: 'Name of the competition.' }),
   market: CompetitionMarket,
   rules: CompetitionRules,
   scoring: ScoringValue,
@@ -244,20 +246,29 @@ export type CompetitionQuery = Static<typeof CompetitionQuery>;
 export const DeletedCompetition = closed('DeletedCompetition', { competitionId: uuid(), message: anyText() });
 export type DeletedCompetition = Static<typeof DeletedCompetition>;
 
-export const EnterCompetitionBody = closed(
-  'EnterCompetitionBody',
-  {
-    displayName: text({
-      // Code points beyond the basic plane count twice in a length.
-      maxLength: 2 * LONGEST_DISPLAY_NAME,
-      pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${LONGEST_DISPLAY_NAME}}(?<!\\s)$`,
-      description: 'Name on the leaderboard, unique in the competition: 1 to 40 visible characters.',
-      'x-expected': 'must be 1 to 40 visible characters',
-      examples: ['Momentum Mia'],
-    }),
-    joinCode: optional(text({ description: 'Required where `entry` is CODE.' })),
+const DISPLAY_NAME = `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${LONGEST_DISPLAY_NAME}}(?<!\\s)$`;
+
+export const EnterCompetitionBody = ruled(
+  closed(
+    'EnterCompetitionBody',
+    {
+      displayName: text({
+        // Code points beyond the basic plane count twice in a length.
+        maxLength: 2 * LONGEST_DISPLAY_NAME,
+        pattern: DISPLAY_NAME,
+        description:
+          'Name on the leaderboard, unique in the competition without regard to case and width: 1 to 40 visible characters, at least one a letter or a digit.',
+        'x-expected': 'must be 1 to 40 visible characters',
+        examples: ['Momentum Mia'],
+      }),
+      joinCode: optional(text({ description: 'Required where `entry` is CODE.' })),
+    },
+    { examples: [{ displayName: 'Momentum Mia' }] },
+  ),
+  ({ displayName }, report) => {
+    if (typeof displayName !== 'string' || !new RegExp(DISPLAY_NAME, 'u').test(displayName)) return;
+    if (!isNameable(displayName)) report.field('displayName', 'must contain a letter or a digit');
   },
-  { examples: [{ displayName: 'Momentum Mia' }] },
 );
 export type EnterCompetitionBody = Static<typeof EnterCompetitionBody>;
 

@@ -71,6 +71,11 @@ export function text(options: Options & { maxLength?: number } = {}): TString {
   return Type.String({ minLength: 1, maxLength: maxTextLength, 'x-text': true, ...options });
 }
 
+/** A name that people see: with a letter or a digit (D237). */
+export function nameText(options: Options & { maxLength?: number } = {}): TString {
+  return text({ 'x-text': 'name', ...options });
+}
+
 /** Text in an answer: no rules. */
 export function anyText(options: Options = {}): TString {
   return Type.String(options);

@@ -10,6 +10,7 @@ import {
   positive,
   simulatedTime,
   text,
+  nameText,
 } from './fields.js';
 import { paged } from './paging.js';
 import { ruled } from './rules.js';
@@ -70,7 +71,7 @@ export type ForkFrom = Static<typeof ForkFrom>;
 
 export const ForkBody = ruled(
   closed('ForkBody', {
-    name: optional(text()),
+    name: optional(nameText()),
     from: optional(ForkFrom),
     clock: optional(choice(['manual', 'scaled'], { default: 'manual' })),
     speed: optional(

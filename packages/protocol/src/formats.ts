@@ -74,6 +74,11 @@ export function isUnreadable(value: string, hasLines = false): 'blank' | 'contro
   return value.trim() === '' ? 'blank' : undefined;
 }
 
+const VISIBLE = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u;
+
+/** True when people can see and say a name: it has a letter or a digit (D237). */
+export const isNameable = (value: string): boolean => VISIBLE.test(value);
+
 /**
  * The number with at most this many decimal places that `value` is; undefined when it has more. A number that differs
  * from it by less than a billionth of itself is the dust of floating-point arithmetic (D151): 0.1 + 0.2 is 0.3.

@@ -6,6 +6,7 @@ import {
   isDateOrInstant,
   isDateTime,
   isInstant,
+  isNameable,
   isSimulatedTime,
   isSpan,
   isUnreadable,
@@ -37,7 +38,7 @@ export interface Keywords {
   readonly default?: unknown;
   readonly 'x-expected'?: string;
   readonly 'x-decimals'?: number;
-  readonly 'x-text'?: boolean | 'lines';
+  readonly 'x-text'?: boolean | 'lines' | 'name';
   readonly 'x-format'?: string;
   readonly 'x-simulated'?: boolean;
   readonly 'x-discriminator'?: string;
@@ -95,6 +96,8 @@ export function stringCheck(keywords: Keywords): Check {
     const unreadable = readable === false ? undefined : isUnreadable(value, readable === 'lines');
     if (value.length < minLength || unreadable === 'blank')
       out.push(`${named(prefix, name)} should not be empty`);
+    else if (readable === 'name' && unreadable === undefined && !isNameable(value))
+      out.push(`${named(prefix, name)} must contain a letter or a digit`);
     // JSON Schema counts Unicode code points; a text has at most as many as UTF-16 units.
     if (value.length > maxLength && Array.from(value).length > maxLength)
       out.push(`${named(prefix, name)} must be at most ${maxLength} characters`);

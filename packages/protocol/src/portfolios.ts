@@ -26,6 +26,7 @@ import {
   signed,
   text,
   uuid,
+  nameText,
 } from './fields.js';
 import { paged, pageFields } from './paging.js';
 import { ruled } from './rules.js';
@@ -51,7 +52,7 @@ export const CreatePortfolioBody = ruled(
       initialCash: optional(
         positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
       ),
-      name: optional(text()),
+      name: optional(nameText()),
       fillModel: optional(FillModelValue),
     },
     {

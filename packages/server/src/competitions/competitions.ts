@@ -913,7 +913,15 @@ const ends = (running: RunningCompetition): readonly number[] => [
 
 /** Names that look alike are one name. */
 const folded = (displayName: string): string =>
-  displayName.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ');
+  displayName
+    .normalize('NFKC')
+    // Both ways, which folds letters with several small forms, such as ß and ς.
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/[\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
+    .replace(/\s+/gu, ' ')
+    .trim();
 
 /** Without the name, and without the instant at which the simulation of a wall clock begins: that of the request. */
 const marketPart = ({ market, seed, startsAt, endsAt, mask }: CompetitionSettings): unknown => [

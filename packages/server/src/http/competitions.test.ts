@@ -163,12 +163,21 @@ describe('competitions', () => {
       .as({ tenantId: 'bea' })
       .post(`${cup.path}/entries`, { displayName: 'ＡＮＮ', joinCode });
     expect(sameName.status).toBe(409);
+    const filled = await test
+      .as({ tenantId: 'bea' })
+      .post(`${cup.path}/entries`, { displayName: 'A\u3164nn\u2800', joinCode });
+    expect([filled.status, filled.body.message]).toEqual([
+      409,
+      'Another entry of the competition has this displayName',
+    ]);
     await enter(cup, 'Bea', { joinCode });
     const full = await test
       .as({ tenantId: 'cy' })
       .post(`${cup.path}/entries`, { displayName: 'Cy', joinCode });
     expect([full.status, codeOf(full)]).toEqual([409, 'COMPETITION_FULL']);
-    for (const displayName of ['', ' x', 'a'.repeat(41), 'a\u202Eb', 'a\u200Bb', 'a\nb'])
+    // Blank names, signs alone, and one that looks like another (D237).
+    const blank = ['\u2800', '\u3164', '\uFFA0\u115F', '!!!', '★'];
+    for (const displayName of ['', ' x', 'a'.repeat(41), 'a\u202Eb', 'a\u200Bb', 'a\nb', ...blank])
       expect((await ann.post(`${cup.path}/entries`, { displayName })).status, displayName).toBe(400);
   });
 

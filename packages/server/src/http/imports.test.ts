@@ -159,6 +159,28 @@ describe('importPositions (D206)', () => {
     ]);
   });
 
+  it('names the first 100 rows of a refusal, and how many there are (D234)', async () => {
+    const rows = (count: number): string => `symbol,quantity\n${'NOPE,1\n'.repeat(count)}`;
+    expect((await csv(rows(100))).message).toHaveLength(100);
+    const { status, message } = await csv(rows(45_000));
+    expect(status).toBe(400);
+    expect((message as string[]).slice(99)).toEqual([
+      'row 101: NOPE: unknown symbol',
+      '45,000 rows cannot be imported; these are the first 100',
+    ]);
+    // The brokerage refuses rows as well.
+    const zero = Array.from({ length: 150 }, () => ({
+      symbol: 'AAPL',
+      quantity: 1,
+      acquiredAt: '2100-01-01',
+    }));
+    const refused = await client.post(url('/import'), { positions: zero });
+    expect((refused.body.message as string[]).slice(99)).toEqual([
+      'positions.99: acquiredAt of AAPL must not be in the future',
+      '150 rows cannot be imported; these are the first 100',
+    ]);
+  });
+
   it('reads the JSON of Alpaca', async () => {
     const list = [
       { symbol: 'AAPL', qty: '10', side: 'long', avg_entry_price: '100.5', asset_class: 'us_equity' },

@@ -123,6 +123,17 @@ describe('Webhook endpoints', () => {
     expect(await post({ url: 'https://a.example/', simulationId: 'nowhere' })).toBe('Simulation not found');
   });
 
+  it('createWebhook, updateWebhook: keep the url as the URL parser writes it (D237)', async () => {
+    const { client, receiver } = await setUp();
+    const { port } = new URL(receiver.url);
+    const given = `HTTP://127.0.0.1:${port}/hooks\r\n/../a b`;
+    const kept = `http://127.0.0.1:${port}/a%20b`;
+    const { webhookId, url } = await createWebhook(client, given);
+    expect(url).toBe(kept);
+    const updated = await client.put(`/v1/webhooks/${String(webhookId)}`, { url: `${given}?c\n` });
+    expect(updated.body.url).toBe(`${kept}?c`);
+  });
+
   it('listWebhooks: every route answers 404 to another tenant', async () => {
     const { app, client, receiver } = await setUp();
     const { webhookId } = await createWebhook(client, receiver.url);

@@ -1,8 +1,8 @@
-import { AccountDraft, decimalOf, type FileAccount, UnreadableFile } from './broker-file.js';
+import { AccountDraft, decimalOf, type FileAccount, type InPieces, UnreadableFile } from './broker-file.js';
 import { symbolInFile } from './file-symbols.js';
 
 /** The JSON of `GET /v2/positions`: https://docs.alpaca.markets/reference/getallopenpositions */
-export function readAlpaca(text: string): readonly FileAccount[] {
+export function* readAlpaca(text: string): InPieces<readonly FileAccount[]> {
   let positions: unknown;
   try {
     positions = JSON.parse(text);
@@ -11,7 +11,8 @@ export function readAlpaca(text: string): readonly FileAccount[] {
   }
   if (!Array.isArray(positions)) throw new UnreadableFile('file is not a list of Alpaca positions');
   const account = new AccountDraft('alpaca');
-  positions.forEach((position: unknown, index) => {
+  for (const [index, position] of (positions as readonly unknown[]).entries()) {
+    yield;
     const row = `row ${index + 1}`;
     if (typeof position !== 'object' || position === null)
       throw new UnreadableFile(`file: ${row} is not a position`);
@@ -22,8 +23,10 @@ export function readAlpaca(text: string): readonly FileAccount[] {
     const symbol = symbolInFile(field('symbol') ?? '');
     if (symbol === '') throw new UnreadableFile(`file: ${row} has no symbol`);
     const assetClass = field('asset_class') ?? 'us_equity';
-    if (assetClass !== 'us_equity' && assetClass !== 'us_option')
-      return account.refuse({ row, symbol, reason: `assets of class ${assetClass} cannot be held` });
+    if (assetClass !== 'us_equity' && assetClass !== 'us_option') {
+      account.refuse({ row, symbol, reason: `assets of class ${assetClass} cannot be held` });
+      continue;
+    }
     const size = decimalOf(field('qty'))?.replace('-', '');
     const isShort = field('side') === 'short' || field('qty')?.startsWith('-') === true;
     const price = decimalOf(field('avg_entry_price'));
@@ -33,6 +36,6 @@ export function readAlpaca(text: string): readonly FileAccount[] {
       quantity: size === undefined ? undefined : `${isShort ? '-' : ''}${size}`,
       ...(price !== undefined && { price }),
     });
-  });
+  }
   return [account];
 }

@@ -38,6 +38,9 @@ export interface FileAccount {
 /** A file that cannot be read, with the reason as the message. */
 export class UnreadableFile extends Error {}
 
+/** Work that pauses after each row. */
+export type InPieces<Result> = Generator<undefined, Result>;
+
 /** Collects an account while a file is read. */
 export class AccountDraft implements FileAccount {
   readonly names: string[];
@@ -103,13 +106,21 @@ export function truncated(decimal: string, places: number): string {
 /** Cells of a table by their column's name, in lower case. */
 export type Cells = (column: string) => string | undefined;
 
+/** Names of the columns of each header. */
+const NAMES = new WeakMap<readonly string[], readonly string[]>();
+
 /** Looks cells up under a header. A column is found by its whole name, or by a prefix written `qty…`. */
 export function cellsUnder(header: readonly string[], record: readonly string[]): Cells {
-  const names = header.map((name) => name.trim().toLowerCase());
+  let names = NAMES.get(header);
+  if (names === undefined) {
+    names = header.map((name) => name.trim().toLowerCase());
+    NAMES.set(header, names);
+  }
+  const named = names;
   return (column) => {
     const at = column.endsWith('…')
-      ? names.findIndex((name) => name.startsWith(column.slice(0, -1)))
-      : names.indexOf(column);
+      ? named.findIndex((name) => name.startsWith(column.slice(0, -1)))
+      : named.indexOf(column);
     const cell = at === -1 ? undefined : record[at]?.trim();
     return cell === '' ? undefined : cell;
   };

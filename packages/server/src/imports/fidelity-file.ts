@@ -1,27 +1,28 @@
-import { AccountDraft, cellsUnder, decimalOf, type FileAccount } from './broker-file.js';
+import { AccountDraft, cellsUnder, decimalOf, type FileAccount, type InPieces } from './broker-file.js';
 import { symbolInFile } from './file-symbols.js';
 
 /** Fidelity's `Portfolio_Positions` download. Money market funds (`SPAXX**`) are cash; below the table are notes. */
-export function readFidelity(table: readonly (readonly string[])[]): readonly FileAccount[] {
+export function* readFidelity(table: readonly (readonly string[])[]): InPieces<readonly FileAccount[]> {
   const accounts = new Map<string, AccountDraft>();
   let header: readonly string[] | undefined;
-  table.forEach((record, index) => {
+  for (const [index, record] of table.entries()) {
+    yield;
     const names = record.map((cell) => cell.trim().toLowerCase());
     if (names.includes('account number') && names.includes('symbol')) {
       header = record;
-      return;
+      continue;
     }
-    if (header === undefined) return;
+    if (header === undefined) continue;
     const cell = cellsUnder(header, record);
     const number = cell('account number');
     const text = cell('symbol');
-    if (number === undefined || text === undefined || /^pending activity$/i.test(text)) return;
+    if (number === undefined || text === undefined || /^pending activity$/i.test(text)) continue;
     const account = accounts.get(number) ?? new AccountDraft(number, cell('account name') ?? number);
     accounts.set(number, account);
     const row = `row ${index + 1}`;
     if (text.endsWith('**')) {
       account.cash.push(decimalOf(cell('current value')) ?? '0');
-      return;
+      continue;
     }
     const cost = sizeOf(decimalOf(cell('cost basis total')));
     const price = sizeOf(decimalOf(cell('average cost basis')));
@@ -32,7 +33,7 @@ export function readFidelity(table: readonly (readonly string[])[]): readonly Fi
       ...(price !== undefined && { price }),
       ...(cost !== undefined && { cost }),
     });
-  });
+  }
   return [...accounts.values()];
 }
 

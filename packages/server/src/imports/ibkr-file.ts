@@ -1,4 +1,11 @@
-import { AccountDraft, type Cells, cellsUnder, decimalOf, type FileAccount } from './broker-file.js';
+import {
+  AccountDraft,
+  type Cells,
+  cellsUnder,
+  decimalOf,
+  type FileAccount,
+  type InPieces,
+} from './broker-file.js';
 import { symbolInFile } from './file-symbols.js';
 
 const HELD = new Set(['stocks', 'equity and index options', 'futures']);
@@ -12,32 +19,33 @@ interface OpenPosition {
 }
 
 /** An activity statement of Interactive Brokers: one file of many tables, each row named by its table. */
-export function readIbkr(table: readonly (readonly string[])[]): readonly FileAccount[] {
+export function* readIbkr(table: readonly (readonly string[])[]): InPieces<readonly FileAccount[]> {
   const headers = new Map<string, readonly string[]>();
   const positions: OpenPosition[] = [];
   const cash: { readonly account: string; readonly currency: string; readonly amount: string }[] = [];
   let ofStatement = 'ibkr';
   let baseCurrency = 'USD';
-  table.forEach((record, index) => {
+  for (const [index, record] of table.entries()) {
+    yield;
     const [section = '', kind = ''] = record.map((cell) => cell.trim());
     if (kind === 'Header') {
       headers.set(section, record);
-      return;
+      continue;
     }
-    if (kind !== 'Data') return;
+    if (kind !== 'Data') continue;
     if (section === 'Account Information') {
       const [, , name = '', value = ''] = record.map((cell) => cell.trim());
       if (name === 'Account') ofStatement = value.split(' ')[0] ?? value;
       if (name === 'Base Currency') baseCurrency = value;
-      return;
+      continue;
     }
     const header = headers.get(section);
-    if (header === undefined) return;
+    if (header === undefined) continue;
     const cell = cellsUnder(header, record);
     const account = cell('account') ?? ofStatement;
     if (section === 'Open Positions') {
       const kindOfRow = cell('datadiscriminator')?.toLowerCase();
-      if (kindOfRow !== 'summary' && kindOfRow !== 'lot') return;
+      if (kindOfRow !== 'summary' && kindOfRow !== 'lot') continue;
       const key = [account, cell('asset category'), cell('currency'), cell('symbol')].join('\n');
       positions.push({ account, isLot: kindOfRow === 'lot', key, row: `row ${index + 1}`, cell });
     } else if (section === 'Cash Report' && /^ending cash$/i.test(cell('currency summary') ?? '')) {
@@ -45,7 +53,7 @@ export function readIbkr(table: readonly (readonly string[])[]): readonly FileAc
       const amount = decimalOf(cell('total'));
       if (amount !== undefined) cash.push({ account, currency, amount });
     }
-  });
+  }
 
   const accounts = new Map<string, AccountDraft>();
   const accountOf = (name: string): AccountDraft => {

@@ -1,26 +1,27 @@
-import { AccountDraft, cellsUnder, decimalOf, type FileAccount } from './broker-file.js';
+import { AccountDraft, cellsUnder, decimalOf, type FileAccount, type InPieces } from './broker-file.js';
 import { symbolInFile } from './file-symbols.js';
 
 /**
  * CSV of this server: positions of any class, or tax lots. `CASH` as a symbol brings cash. A table of one's own needs `symbol` and
  * `quantity`, and may have `price` and `acquiredAt`.
  */
-export function readSandpit(table: readonly (readonly string[])[]): readonly FileAccount[] {
+export function* readSandpit(table: readonly (readonly string[])[]): InPieces<readonly FileAccount[]> {
   const account = new AccountDraft('sandpit');
   let header: readonly string[] | undefined;
-  table.forEach((record, index) => {
+  for (const [index, record] of table.entries()) {
+    yield;
     if (header === undefined) {
       const names = record.map((cell) => cell.trim().toLowerCase());
       if (names.includes('symbol') || names.includes('optionsymbol')) header = record;
-      return;
+      continue;
     }
     const cell = cellsUnder(header, record);
     const text = cell('optionsymbol') ?? cell('symbol');
-    if (text === undefined) return;
+    if (text === undefined) continue;
     const quantity = decimalOf(cell('quantity')) ?? heldOf(cell('settledquantity'), cell('pendingquantity'));
     if (text.toUpperCase() === 'CASH') {
       account.cash.push(quantity ?? '0');
-      return;
+      continue;
     }
     const isShort = cell('side') === 'SHORT' && quantity?.startsWith('-') === false;
     const price = decimalOf(cell('entryprice') ?? cell('averagecost'));
@@ -36,7 +37,7 @@ export function readSandpit(table: readonly (readonly string[])[]): readonly Fil
       ...(cost !== undefined && { cost }),
       ...(acquiredAt !== undefined && { acquiredAt }),
     });
-  });
+  }
   return header === undefined ? [] : [account];
 }
 

@@ -162,6 +162,7 @@ export class Webhooks {
         webhookId: randomUUID(),
         tenantId,
         ...input,
+        url: new URL(input.url).href,
         status: 'ENABLED',
         secret: newSecret(),
         retired: [],
@@ -196,6 +197,7 @@ export class Webhooks {
       ...(!isEnabled && reason !== undefined && { reason }),
       ...(!isEnabled && failingSince !== undefined && { failingSince }),
       ...update,
+      url: new URL(update.url ?? before.url).href,
     };
     const restarts = isEnabled || (isMoved && webhook.status === 'ENABLED');
     if (restarts || isDisabled) this.#stopFollowing(endpoint);

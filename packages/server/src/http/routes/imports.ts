@@ -11,7 +11,7 @@ import {
 import type { ImportBody, ImportQuery, ImportResult } from '@sandpit/protocol';
 import { parseDateTime } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import { mapInSlices, Slice } from '../../engine/slice.js';
+import { inSlices, mapInSlices, Slice } from '../../engine/slice.js';
 import { type FileAccount, rounded, truncated, UnreadableFile } from '../../imports/broker-file.js';
 import { otherSpellings } from '../../imports/file-symbols.js';
 import { readBrokerFile } from '../../imports/read-broker-file.js';
@@ -44,13 +44,13 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
   async importPositions(call) {
     const { simulation, principal, params, body, query } = call;
     const brought =
-      body.file === undefined ? await ofBody(simulation, body) : ofFile(simulation, body.file, query);
+      body.file === undefined ? await ofBody(simulation, body) : await ofFile(simulation, body.file, query);
     if (brought instanceof Answer) return brought;
     const { format, cash, lots, skipped } = brought;
     if (skipped.length > 0 && query.skip !== 'unsupported')
       return refuse(
         400,
-        skipped.map(({ row, symbol, reason }) => `${row}: ${symbol}: ${reason}`),
+        firstOf(skipped, ({ row, symbol, reason }) => `${row}: ${symbol}: ${reason}`),
       );
     // The decision has a slice of its own.
     if (lots.length >= LONG_IMPORT) await new Slice().yield();
@@ -61,7 +61,7 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
         if (isRejection(result))
           return answerTo(
             result.code === 'INVALID'
-              ? { ...result, messages: result.messages.map((message) => inRows(message, lots)) }
+              ? { ...result, messages: firstOf(result.messages, (message) => inRows(message, lots)) }
               : result,
           );
         return {
@@ -81,6 +81,17 @@ export const importHandlers: Pick<Handlers, 'importPositions'> = {
     );
   },
 };
+
+/** Rows that a refusal names (D234). */
+const MOST_NAMED = 100;
+
+/** Messages about the first rows, and how many there are. */
+function firstOf<Row>(rows: readonly Row[], describe: (row: Row) => string): string[] {
+  const named = rows.slice(0, MOST_NAMED).map(describe);
+  if (rows.length <= MOST_NAMED) return named;
+  const [all, first] = [rows.length, MOST_NAMED].map((count) => count.toLocaleString('en-US'));
+  return [...named, `${all} rows cannot be imported; these are the first ${first}`];
+}
 
 /** Messages of the brokerage count lots; the user counts rows. */
 const inRows = (message: string, lots: Brought['lots']): string =>
@@ -107,12 +118,12 @@ async function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBo
   return { cash: cash === undefined ? Money.zero : moneyOf(cash), lots: lots.flat(), skipped };
 }
 
-function ofFile(simulation: Simulation, text: string, query: ImportQuery): Brought | Answer {
+async function ofFile(simulation: Simulation, text: string, query: ImportQuery): Promise<Brought | Answer> {
   try {
-    const { format, accounts } = readBrokerFile(text, query.format);
+    const { format, accounts } = await inSlices(readBrokerFile(text, query.format));
     const account = chosen(accounts, query.account);
     const skipped = [...account.unsupported];
-    const lots = account.rows.flatMap((row) => {
+    const lots = await mapInSlices(account.rows, (row) => {
       const instrument = instrumentOf(simulation, row.symbol);
       if (instrument === undefined) {
         skipped.push({ row: row.row, symbol: row.symbol, reason: 'unknown symbol' });
@@ -133,7 +144,7 @@ function ofFile(simulation: Simulation, text: string, query: ImportQuery): Broug
     });
     skipped.sort((a, b) => placeOf(a.row) - placeOf(b.row));
     const cash = account.cash.reduce((sum, amount) => Money.add(sum, cashIn(amount)), Money.zero);
-    return { format, cash, lots, skipped };
+    return { format, cash, lots: lots.flat(), skipped };
   } catch (error) {
     if (error instanceof UnreadableFile) return refuse(400, [error.message]);
     throw error;
