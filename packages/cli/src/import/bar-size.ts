@@ -54,7 +54,7 @@ export function sizeInName(stem: string): StatedSize | undefined {
 }
 
 /** A size in words: `5 minutes`. */
-export function sizeText(ms: number): string {
+function sizeText(ms: number): string {
   for (const [unit, name] of [
     [MONTH_MS, 'month'],
     [WEEK_MS, 'week'],

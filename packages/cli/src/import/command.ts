@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Output } from '../output.js';
+import { LAYOUTS } from './layout.js';
 import type { Flags } from './import-files.js';
 
 /** `sandpit import`: vendors' files into the layout that `MARKET_FEED=replay` reads. Needs no server. */
@@ -10,7 +11,7 @@ export function addImport(
   program
     .command('import <paths...>')
     .description(
-      'Convert market data files of vendors for the replay feed: CSV, plain or gzip, minutes, days or quotes.',
+      `Convert market data files of vendors for the replay feed: CSV, plain or gzip, with minutes, days or quotes. Layouts: ${Object.keys(LAYOUTS).join(', ')}.`,
     )
     .requiredOption('--to <directory>', 'directory for the converted files, for REPLAY_PATH')
     .option('--vendor <layout>', 'layout of the files (default: recognized by their headers)')

@@ -18,7 +18,7 @@ const MOST_DECIMALS = 15;
 const MOST_LOTS = 1_000_000;
 const MOST_HEADER_LINES = 100;
 
-export const ZONE_REMEDY =
+const ZONE_REMEDY =
   'name a place (America/New_York for exchange time, Etc/GMT+5 for UTC−5 all year as in HistData) or an offset (-05:00)';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -35,13 +35,13 @@ export interface ReadOptions {
   readonly onProgress?: (bytes: number) => void;
 }
 
-export interface Skipped {
+interface Skipped {
   readonly line: number;
   readonly why: string;
 }
 
 /** A split or a dividend of a row. */
-export interface RowAction {
+interface RowAction {
   readonly at: number;
   readonly symbol: string;
   readonly split?: string;

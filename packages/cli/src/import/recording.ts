@@ -32,7 +32,7 @@ const DAILY = 'daily_bars.csv';
 const ACTIONS = 'corporate_actions.csv';
 
 /** Description of a written file, for people and programs. */
-export interface Written extends Covered {
+interface Written extends Covered {
   readonly file: string;
   readonly from: string;
   readonly read: number;

@@ -3,7 +3,7 @@ import { calendarById, TradingDate } from '@sandpit/core';
 import { NEW_YORK, dateText } from './times.js';
 
 /** The largest ratio of an open to the close of the session before, or of that close to the open. */
-export interface OvernightRatio {
+interface OvernightRatio {
   readonly symbol: string;
   readonly date: string;
   readonly ratio: number;
@@ -27,7 +27,7 @@ export interface Covered {
 }
 
 /** Dates of actions of each symbol; of splits with the new shares for an old one. */
-export type Actions = ReadonlyMap<string, ReadonlyMap<string, number | undefined>>;
+type Actions = ReadonlyMap<string, ReadonlyMap<string, number | undefined>>;
 
 const calendar = calendarById('XNYS');
 /** `2026-01-05 09:30` */
@@ -146,7 +146,7 @@ function isTradingDay(date: string): boolean {
 }
 
 /** Counts of a file that was read, for the summary. */
-export type Counts = Readonly<{
+type Counts = Readonly<{
   rows: number;
   size: '1m' | '1d' | 'quotes';
   skipped: number;

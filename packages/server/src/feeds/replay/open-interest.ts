@@ -2,7 +2,7 @@ import type { Instant } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile } from './recorded-file.js';
-import { startOf, symbolOf } from './rows.js';
+import { checkedSymbolOf, startOf } from './rows.js';
 
 /** Figures of contracts that were open, with the instants at which they became known. Held in memory: a figure per contract and day. */
 export class OpenInterest {
@@ -16,7 +16,7 @@ export class OpenInterest {
         const open = Number(text);
         if (text === '' || !Number.isSafeInteger(open) || open < 0)
           throw new BadReplayFile(file.path, row.line, `not a number of contracts: "${text}"`);
-        const symbol = symbolOf(row);
+        const symbol = checkedSymbolOf(file, row);
         let figures = this.figures.get(symbol);
         if (figures === undefined) this.figures.set(symbol, (figures = { at: [], open: [] }));
         figures.at.push(startOf(file, row));

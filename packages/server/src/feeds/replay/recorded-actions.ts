@@ -3,7 +3,7 @@ import type { CorporateAction } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
-import { dateOf, symbolOf } from './rows.js';
+import { checkedSymbolOf, dateOf } from './rows.js';
 
 /** Every split and cash dividend of the file, by ex-date; other types are omitted. */
 export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
@@ -20,7 +20,11 @@ export async function recordedActions(file: RecordedFile): Promise<readonly Corp
 function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
   const [, , type, ratio = '', cash = '', declared = ''] = row.cells;
   const exDate = dateOf(file, row);
-  const common = { symbol: symbolOf(row), exDate, knownFrom: knownFrom(file, row, exDate, declared) };
+  const common = {
+    symbol: checkedSymbolOf(file, row),
+    exDate,
+    knownFrom: knownFrom(file, row, exDate, declared),
+  };
   switch (type) {
     case 'split': {
       const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);

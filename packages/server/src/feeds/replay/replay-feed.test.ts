@@ -583,6 +583,11 @@ describe('Symbols of a recording', () => {
     for (const [name, row] of [
       ['daily_bars.csv', `${DAILY}2024-03-04,TpC,1,1,1,1,1\n`],
       ['a_trades.csv', `${TRADES}2024-03-04T14:30:00Z,TpC,1,1,1,1,1\n`],
+      ['a_open_interest.csv', 'ts,symbol,open_interest\n2024-03-04T14:30:00Z,TpC,1\n'],
+      [
+        'corporate_actions.csv',
+        'ex_date,symbol,type,split_new_for_old,cash_per_share\n2024-03-04,TpC,cash_dividend,,1\n',
+      ],
     ] as const)
       await expect(feedOf({ [name]: row })).rejects.toThrow(
         /line 2: "TpC" is in mixed case; write symbols in capitals/,
