@@ -37,7 +37,7 @@ const isLate = (on: number): boolean => on >= LATE_HALTS && weekdayOf(on) !== FR
 export function holidayHalt(group: FuturesGroup, on: number): number | undefined {
   const holiday = holidayOn(on);
   if (holiday === undefined) return undefined;
-  if (holiday === 'Good Friday') return isJobsReport(on) ? JOBS_REPORT_HALT[group] : undefined;
+  if (holiday === 'Good Friday') return isJobsReport(on) ? jobsReportHalt(group, on) : undefined;
   if (CLOSED.has(holiday)) return undefined;
   switch (group) {
     case 'FUTURES':
@@ -56,13 +56,21 @@ export function holidayHalt(group: FuturesGroup, on: number): number | undefined
 
 const haltOfIndices = (on: number): number => (on < NEW_HALTS ? time(11, 30) : time(13, 0));
 
-const JOBS_REPORT_HALT: Readonly<Record<FuturesGroup, number | undefined>> = {
-  FUTURES: time(9, 15),
-  CRYPTO: time(9, 15),
-  RATES: time(11, 15),
-  CURRENCIES: time(11, 15),
-  ENERGY: undefined,
-};
+const LATE_CRYPTO_GOOD_FRIDAYS = day('2023-01-01');
+
+function jobsReportHalt(group: FuturesGroup, on: number): number | undefined {
+  switch (group) {
+    case 'FUTURES':
+      return time(9, 15);
+    case 'CRYPTO':
+      return on < LATE_CRYPTO_GOOD_FRIDAYS ? time(9, 15) : time(11, 15);
+    case 'RATES':
+    case 'CURRENCIES':
+      return time(11, 15);
+    case 'ENERGY':
+      return undefined;
+  }
+}
 
 /** True on a Good Friday that is the first Friday of a month: the employment report is published then. */
 function isJobsReport(on: number): boolean {
@@ -72,7 +80,9 @@ function isJobsReport(on: number): boolean {
 
 /** The day of mourning for President Carter: Treasuries and grains closed early, currencies, crypto, energy and metals did not. */
 const CARTER_MOURNING = day('2025-01-09');
-const LATE_ENERGY_FRIDAYS = day('2025-01-01');
+/** Start of later closes of currencies, crypto and energy on short days (D265; one source). */
+const LATE_SHORT_DAYS = day('2025-01-01');
+const LATE_CRYPTO_SHORT_DAYS = day('2021-01-01');
 const LAST_EARLY_FRIDAY = day('2015-05-31');
 
 /** Close of the session of a business day. */
@@ -81,18 +91,24 @@ export function closeOfFutures(group: FuturesGroup, on: number): number {
   const isEveOfIndependence = civilOfDay(on).month === 7;
   switch (group) {
     case 'FUTURES':
-    case 'CRYPTO':
       return isShort ? time(13, 15) : CLOSE;
+    case 'CRYPTO':
+      if (!isShort) return CLOSE;
+      return isEveOfIndependence || on < LATE_CRYPTO_SHORT_DAYS ? time(13, 15) : lateShortClose(on);
     case 'RATES':
       if (on === CARTER_MOURNING) return time(13, 15);
       return closeOfRates(on, isShort && !isEveOfIndependence);
     case 'CURRENCIES':
+      if (isShort && !isEveOfIndependence && on >= LATE_SHORT_DAYS) return lateShortClose(on);
       return closeOfRates(on, isShort && !isEveOfIndependence);
     case 'ENERGY':
-      if (!isShort || isEveOfIndependence) return CLOSE;
-      return on >= LATE_ENERGY_FRIDAYS && isAfterThanksgiving(on) ? time(14, 45) : time(13, 45);
+      return !isShort || isEveOfIndependence ? CLOSE : lateShortClose(on);
   }
 }
+
+/** Close of crypto, currencies and energy on Christmas Eve and after Thanksgiving. */
+const lateShortClose = (on: number): number =>
+  on >= LATE_SHORT_DAYS && isAfterThanksgiving(on) ? time(14, 45) : time(13, 45);
 
 function closeOfRates(on: number, isShort: boolean): number {
   if (isShort) return time(13, 15);

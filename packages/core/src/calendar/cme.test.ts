@@ -135,6 +135,33 @@ describe('currencies and crypto on holidays', () => {
     }
   });
 
+  it.each<[HoursId, string, string]>([
+    ['CRYPTO', '2020-11-27', '13:15'],
+    ['CRYPTO', '2021-11-26', '13:45'],
+    ['CRYPTO', '2024-11-29', '13:45'],
+    ['CRYPTO', '2025-11-28', '14:45'],
+    ['CRYPTO', '2020-12-24', '13:15'],
+    ['CRYPTO', '2025-12-24', '13:45'],
+    ['CRYPTO', '2025-07-03', '13:15'],
+    ['CRYPTO', '2021-04-02', '09:15'],
+    ['CRYPTO', '2023-04-07', '11:15'],
+    ['CRYPTO', '2026-04-03', '11:15'],
+    ['CURRENCIES', '2024-11-29', '13:15'],
+    ['CURRENCIES', '2025-11-28', '14:45'],
+    ['CURRENCIES', '2024-12-24', '13:15'],
+    ['CURRENCIES', '2025-12-24', '13:45'],
+    ['CURRENCIES', '2025-07-03', '17:00'],
+    ['CURRENCIES', '2026-04-03', '11:15'],
+    ['FUTURES', '2025-11-28', '13:15'],
+    ['RATES', '2025-11-28', '13:15'],
+    ['RATES', '2025-12-24', '13:15'],
+    ['ENERGY', '2025-11-28', '14:45'],
+  ])('%s close on the short day %s at %s (D265)', (id, date, close) => {
+    const isOpenAt = (ms: number): boolean =>
+      marketHours(xnys, id).isOpen('REGULAR', Instant.plusMs(at(date, close), ms));
+    expect([isOpenAt(-1), isOpenAt(0)]).toEqual([true, false]);
+  });
+
   it('Treasuries and grains closed at 13:15 on 2025-01-09, currencies did not', () => {
     expect(
       ['RATES', 'GRAINS', 'CURRENCIES'].map((id) => isOpen(id as HoursId, '2025-01-09', '13:14')),
