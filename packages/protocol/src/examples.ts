@@ -346,6 +346,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
         gammaPerContract: 4.026721053466488,
         thetaPerContract: -17.003326024709988,
         vegaPerContract: 12.44881926440604,
+        rhoPerContract: 3.472279162813743,
       },
       {
         symbol: 'AAPL',
@@ -362,6 +363,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
         gammaPerContract: 4.552363486132468,
         thetaPerContract: -15.555122077445546,
         vegaPerContract: 12.79766680847012,
+        rhoPerContract: 2.2906847672554808,
       },
     ],
   },
@@ -1266,6 +1268,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
           gamma: 0.04026721,
           theta: -0.17003326,
           vega: 0.12448819,
+          rho: 0.03472279,
         },
       ],
     },

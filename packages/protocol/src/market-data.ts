@@ -31,7 +31,7 @@ import {
   text,
 } from './fields.js';
 import { paged, pageFields } from './paging.js';
-import { OptionTypeValue } from './positions.js';
+import { GreeksModel, OptionTypeValue } from './positions.js';
 
 const milliseconds = count({ description: 'Epoch milliseconds.', examples: [1767623400000] });
 
@@ -183,13 +183,15 @@ export const OptionChainContract = closed('OptionChainContract', {
   impliedVolatility: optional(
     number({
       description:
-        'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5. Absent if the price lies within half a tick of the intrinsic value, or below it.',
+        'Volatility a year that explains the price: 0.2 is 20 %. From 0.01 to 5. Absent if the price is below the model value at 0.01 plus half a tick, or above the model value at 5.',
     }),
   ),
   delta: optional(number({ description: 'Per share, of one that is long.' })),
   gamma: optional(number({ description: 'Change of delta per 1.00 of the underlying.' })),
   theta: optional(number({ description: 'Dollars per share and calendar day.' })),
   vega: optional(number({ description: 'Dollars per share and 0.01 of volatility.' })),
+  rho: optional(number({ description: 'Dollars per share and 0.01 of the rate.' })),
+  model: optional(GreeksModel),
 });
 export type OptionChainContract = Static<typeof OptionChainContract>;
 

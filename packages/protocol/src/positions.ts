@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { optionTypes } from './enums.js';
 import {
   anyText,
+  choice,
   closed,
   date,
   flag,
@@ -16,6 +17,12 @@ import {
 import { paged } from './paging.js';
 
 export const OptionTypeValue = namedChoice('OptionType', optionTypes);
+
+/** Origin of Greeks that come without a volatility (D252). */
+export const GreeksModel = choice(['INTRINSIC'], {
+  description:
+    '`INTRINSIC`: no volatility explains the price, and the Greeks are those of the exercise value. Otherwise absent.',
+});
 
 export const EquityPosition = closed('EquityPosition', {
   equityId: anyText({ description: '`<portfolioId>:<symbol>`' }),
@@ -54,6 +61,8 @@ export const OptionPosition = closed('OptionPosition', {
   gammaPerContract: number(),
   thetaPerContract: number(),
   vegaPerContract: number(),
+  rhoPerContract: number({ description: 'Dollars per contract and 0.01 of the rate.' }),
+  model: optional(GreeksModel),
 });
 export type OptionPosition = Static<typeof OptionPosition>;
 

@@ -155,6 +155,7 @@ describe('the Greeks of a contract (D71)', () => {
       gammaPerContract: 0,
       thetaPerContract: 0,
       vegaPerContract: 0,
+      rhoPerContract: 0,
     });
   });
 
@@ -171,15 +172,83 @@ describe('the Greeks of a contract (D71)', () => {
   });
 });
 
-describe('implied volatility (D220)', () => {
+describe('implied volatility and Greeks at the bounds (D252)', () => {
   const conditions = conditionsAt(205, YEARS, 0.04);
-  const volatilityAt = (mark: string) =>
-    optionFiguresOf(contractOf(CALL), Price.of(mark), conditions).impliedVolatility;
+  const figuresAt = (mark: string, symbol = CALL, of = conditions) =>
+    optionFiguresOf(contractOf(symbol), Price.of(mark), of);
+  /** 74 days to the settlement, index at 7,000. */
+  const index = conditionsAt(7000, 74 / 365, 0.04);
 
-  it('is left out within half a tick of the intrinsic value, and below it', () => {
-    // 5.00 in the money, in nickels.
-    for (const mark of ['4.00', '5.00', '5.02']) expect(volatilityAt(mark)).toBeUndefined();
-    expect(volatilityAt('10')).toBeGreaterThan(0.1);
-    expect(optionFiguresOf(contractOf(CALL), Price.of('5'), conditions).delta).toBeGreaterThan(0.9);
+  it('of a European put below its exercise value: 15 %', () => {
+    const put = optionContract(parseOsi('SPXW260331P07600000')!, {}, () => false)!;
+    const { impliedVolatility, model } = optionFiguresOf(put, Price.of('572.43'), index);
+    expect(impliedVolatility).toBeCloseTo(0.15, 3);
+    expect(model).toBeUndefined();
+    expect(optionValue({ style: 'EUROPEAN', optionType: 'PUT', strike: 7600 }, index, 0.01)).toBeCloseTo(
+      538.62,
+      2,
+    );
+    const least = optionFiguresOf(put, Price.of('538.50'), index);
+    const discounted = 7600 * Math.exp((-0.04 * 74) / 365);
+    expect(least).toMatchObject({ model: 'INTRINSIC', delta: -1, gamma: 0, vega: 0 });
+    expect(least.theta).toBeCloseTo((0.04 * discounted) / 365, 9);
+    expect(least.rho).toBeCloseTo((-74 / 365) * discounted * 0.01, 9);
   });
+
+  it('of a call below its discounted exercise value: none', () => {
+    const call = optionContract(parseOsi('SPXW260331C05700000')!, {}, () => false)!;
+    expect(optionValue({ style: 'EUROPEAN', optionType: 'CALL', strike: 5700 }, index, 0.01)).toBeCloseTo(
+      1346.04,
+      2,
+    );
+    const figures = optionFiguresOf(call, Price.of('1315'), index);
+    const discounted = 5700 * Math.exp((-0.04 * 74) / 365);
+    expect(figures).toMatchObject({ model: 'INTRINSIC', delta: 1, gamma: 0, vega: 0 });
+    expect(figures).not.toHaveProperty('impliedVolatility');
+    expect(figures.theta).toBeCloseTo((-0.04 * discounted) / 365, 9);
+    expect(figures.rho).toBeCloseTo((74 / 365) * discounted * 0.01, 9);
+  });
+
+  it('is left out from below the least value plus half a tick, and above the greatest', () => {
+    const least = optionValue({ style: 'AMERICAN', optionType: 'CALL', strike: 200 }, conditions, 0.01);
+    // In nickels.
+    expect(figuresAt((least + 0.024).toFixed(8))).toHaveProperty('model');
+    expect(figuresAt((least + 0.026).toFixed(8)).impliedVolatility).toBeGreaterThan(0.01);
+    expect(figuresAt('204.99')).toMatchObject({ model: 'INTRINSIC', delta: 1 });
+    expect(figuresAt('10').impliedVolatility).toBeGreaterThan(0.1);
+  });
+
+  it('an American put whose exercise is due at once has a delta alone', () => {
+    const figures = figuresAt('45.00', 'AAPL260220P00250000');
+    expect(figures).toEqual({ model: 'INTRINSIC', delta: -1, gamma: 0, theta: 0, vega: 0, rho: 0 });
+  });
+
+  it('out of the money without a price all Greeks are 0', () => {
+    const figures = figuresAt('0.00', 'AAPL260220C00300000');
+    expect(figures).toEqual({ model: 'INTRINSIC', delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0 });
+  });
+
+  it('rho is the change for a point of the rate: 0.5187 and −0.4421 at the money', () => {
+    const year = conditionsAt(100, 1, 0.04);
+    const of = (optionType: 'CALL' | 'PUT') =>
+      optionGreeks({ style: 'EUROPEAN', optionType, strike: 100 }, year, 0.2);
+    expect(of('CALL').value).toBeCloseTo(9.92505, 5);
+    expect(of('CALL').rho).toBeCloseTo(0.5187, 4);
+    expect(of('PUT').rho).toBeCloseTo(-0.4421, 4);
+  });
+
+  it.each([
+    ['a put', 'PUT', []],
+    ['a call with a dividend', 'CALL', [{ years: 0.3, amount: 3 }]],
+    ['a put with a dividend', 'PUT', [{ years: 0.3, amount: 3 }]],
+  ] as const)(
+    'rho of an American option is the slope of its value over the rate: %s',
+    (_, optionType, dividends) => {
+      const terms = { style: 'AMERICAN', optionType, strike: 100 } as const;
+      const valueAt = (rate: number): number =>
+        optionValue(terms, conditionsAt(98, 1, rate, dividends), 0.25);
+      const slope = (valueAt(0.05) - valueAt(0.03)) / 2;
+      expect(optionGreeks(terms, conditionsAt(98, 1, 0.04, dividends), 0.25).rho).toBeCloseTo(slope, 2);
+    },
+  );
 });

@@ -5,9 +5,16 @@ import { isLongAsOsi } from '../instruments/osi.js';
 import { markOf } from '../market/quote.js';
 import type { Price } from '../values/price.js';
 import type { Conditions } from './model/conditions.js';
-import { impliedVolatility } from './model/implied-volatility.js';
+import { hasVolatility, impliedVolatility } from './model/implied-volatility.js';
 import { optionMarkOf } from './model/mark.js';
-import { dollarsOf, optionGreeks, optionPrice, optionTermsOf } from './model/valuation.js';
+import {
+  dollarsOf,
+  type Greeks,
+  intrinsicGreeks,
+  optionGreeks,
+  optionPrice,
+  optionTermsOf,
+} from './model/valuation.js';
 import type { OptionMarket } from './option-market.js';
 import { seriesConditionsOf, sharesPerUnit, underlyingPriceOf } from './underlying.js';
 
@@ -56,6 +63,10 @@ export interface ContractGreeks {
   readonly thetaPerContract: number;
   /** Per 0.01 of volatility. */
   readonly vegaPerContract: number;
+  /** Per 0.01 of the rate. */
+  readonly rhoPerContract: number;
+  /** Present if no volatility explains the mark (D252). */
+  readonly model?: 'INTRINSIC';
 }
 
 const NO_GREEKS: ContractGreeks = {
@@ -63,6 +74,7 @@ const NO_GREEKS: ContractGreeks = {
   gammaPerContract: 0,
   thetaPerContract: 0,
   vegaPerContract: 0,
+  rhoPerContract: 0,
 };
 
 /** The Greeks of a contract at the volatility that its mark implies; all 0 if the underlying has no price (D71). */
@@ -72,7 +84,7 @@ export function greeksOf(contract: OptionContract, market: OptionMarket): Contra
   const conditions = seriesConditionsOf(contract, price, market);
   const quote = market.quote(contract.symbol);
   const mark = (quote && optionMarkOf(quote)) ?? modelPriceOf(contract, conditions, market);
-  const { delta, gamma, theta, vega } = optionFiguresOf(contract, mark, conditions);
+  const { delta, gamma, theta, vega, rho, model } = optionFiguresOf(contract, mark, conditions);
   const { multiplier } = contract;
   const shares = sharesPerUnit(contract);
   return {
@@ -80,17 +92,17 @@ export function greeksOf(contract: OptionContract, market: OptionMarket): Contra
     gammaPerContract: gamma * shares * shares * multiplier,
     thetaPerContract: theta * multiplier,
     vegaPerContract: vega * multiplier,
+    rhoPerContract: rho * multiplier,
+    ...(model !== undefined && { model }),
   };
 }
 
-/** Implied volatility and Greeks of an option, per share (D71). */
-export interface OptionFigures {
-  /** Per year; from 0.01 to 5. Absent if the price is at most half a tick above the intrinsic value: it implies no volatility (D220). */
+/** Implied volatility and Greeks of an option, per share (D71, D252). Exactly one of `impliedVolatility` and `model` is present. */
+export interface OptionFigures extends Omit<Greeks, 'value'> {
+  /** Per year; from 0.01 to 5. */
   readonly impliedVolatility?: number;
-  readonly delta: number;
-  readonly gamma: number;
-  readonly theta: number;
-  readonly vega: number;
+  /** No volatility explains the price: the Greeks are those of the exercise value. */
+  readonly model?: 'INTRINSIC';
 }
 
 /** Implied volatility and Greeks at a mark. A chain computes the conditions of a series once. */
@@ -100,15 +112,10 @@ export function optionFiguresOf(
   conditions: Conditions,
 ): OptionFigures {
   const terms = optionTermsOf(contract);
-  const volatility = impliedVolatility(terms, conditions, dollarsOf(mark));
-  const { delta, gamma, theta, vega } = optionGreeks(terms, conditions, volatility);
-  const greeks = { delta, gamma, theta, vega };
-  return saysVolatility(contract, mark, conditions) ? { impliedVolatility: volatility, ...greeks } : greeks;
-}
-
-/** True when a price is more than half a tick above the exercise value (D220). */
-function saysVolatility(contract: OptionContract, mark: Price, { spot }: Conditions): boolean {
-  const { optionType, strike } = contract;
-  const inside = Math.max(0, optionType === 'CALL' ? spot - dollarsOf(strike) : dollarsOf(strike) - spot);
-  return dollarsOf(mark) - inside > dollarsOf(tickFor(contract, mark)) / 2;
+  const price = dollarsOf(mark);
+  if (!hasVolatility(terms, conditions, price, dollarsOf(tickFor(contract, mark)) / 2))
+    return { model: 'INTRINSIC', ...intrinsicGreeks(terms, conditions) };
+  const volatility = impliedVolatility(terms, conditions, price);
+  const { value: _, ...greeks } = optionGreeks(terms, conditions, volatility);
+  return { impliedVolatility: volatility, ...greeks };
 }

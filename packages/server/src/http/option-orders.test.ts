@@ -65,6 +65,7 @@ describe('a call', () => {
       gammaPerContract: expect.any(Number),
       thetaPerContract: expect.any(Number),
       vegaPerContract: expect.any(Number),
+      rhoPerContract: expect.any(Number),
     });
     expect(position.deltaPerContract).toBeGreaterThan(40);
     expect(position.thetaPerContract).toBeLessThan(0);

@@ -161,6 +161,7 @@ it('exercised at once a put is the difference of two amounts, and nothing moves 
     gamma: 0,
     theta: 0,
     vega: 0,
+    rho: 0,
   });
 });
 
@@ -179,9 +180,10 @@ it('deep in the money a put waits for the dividend', () => {
 it('gives the same bits on every machine', () => {
   const results = Array.from({ length: 60 }, (_, index) => {
     const one = caseOf(index, index % 2 === 0, index % 3 !== 0);
-    return Object.values(
-      optionGreeks(termsOf(one, 'AMERICAN'), conditionsFor(one), one.volatility),
-    ) as number[];
+    return optionGreeks(termsOf(one, 'AMERICAN'), conditionsFor(one), one.volatility);
   });
-  expect(fingerprint(results.flat())).toBe(1839520536);
+  expect(fingerprint(results.flatMap(({ rho: _, ...others }) => Object.values(others) as number[]))).toBe(
+    1839520536,
+  );
+  expect(fingerprint(results.map(({ rho }) => rho))).toBe(174121927);
 });

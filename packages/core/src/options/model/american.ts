@@ -1,3 +1,4 @@
+import { atRate } from './conditions.js';
 import type { Conditions } from './conditions.js';
 import { europeanSensitivities, europeanValue, thetaOf } from './european.js';
 import type { Sensitivities } from './european.js';
@@ -25,6 +26,7 @@ const SIZES: Sizes = { small: 51, large: 101, alone: 101 };
 const ROUGH_SIZES: Sizes = { small: 15, large: 31, alone: 43 };
 /** Wide enough to even out which nodes an edge of exercise falls between. */
 const VOLATILITY_SHIFT = 0.1;
+const RATE_SHIFT = 0.005;
 
 const smaller = emptyPremiums();
 const larger = emptyPremiums();
@@ -77,7 +79,7 @@ export function americanSensitivities(
   const certain = certainValue(optionType, strike, conditions);
   if (larger.isExercised) {
     // Exercised at once, it is the difference of two amounts.
-    return { value: certain, delta: optionType === 'CALL' ? 1 : -1, gamma: 0, theta: 0, vega: 0 };
+    return { value: certain, delta: optionType === 'CALL' ? 1 : -1, gamma: 0, theta: 0, vega: 0, rho: 0 };
   }
   const value = Math.max(european.value + premium, certain);
   const { escrowed } = conditions;
@@ -91,7 +93,13 @@ export function americanSensitivities(
   const above = premiumOf(optionType, strike, conditions, volatility + shift, times, ROUGH_SIZES);
   const below = premiumOf(optionType, strike, conditions, volatility - shift, times, ROUGH_SIZES);
   const vega = Math.max(european.vega + (above - below) / (2 * shift), 0);
-  return { value, delta, gamma, theta, vega };
+  const [lower, higher] = [-RATE_SHIFT, RATE_SHIFT].map((change) => {
+    const changed = atRate(conditions, conditions.rate + change);
+    const own = exerciseTimes(optionType, strike, changed);
+    return own === 'NEVER' ? 0 : premiumOf(optionType, strike, changed, volatility, own, ROUGH_SIZES);
+  }) as [number, number];
+  const rho = european.rho + (higher - lower) / (2 * RATE_SHIFT);
+  return { value, delta, gamma, theta, vega, rho };
 }
 
 /** Gain from the best exercise date that is known in advance: at once, or at an ex-date. Below 0 if it costs. */

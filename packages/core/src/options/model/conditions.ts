@@ -68,5 +68,9 @@ export const atSpot = (conditions: Conditions, spot: number): Conditions => ({
   escrowed: escrowedOf(spot, conditions.dividendsValue),
 });
 
+/** The same conditions at another rate. */
+export const atRate = ({ spot, years, dividends }: Conditions, rate: number): Conditions =>
+  conditionsAt(spot, years, rate, dividends);
+
 const escrowedOf = (spot: number, dividendsValue: number): number =>
   Math.max(spot - dividendsValue, spot * LEAST_LEFT);

@@ -27,13 +27,14 @@ export function europeanValue(
   return value > 0 ? value : 0;
 }
 
-/** Value and derivatives per share: of the volatility per 1.00, of time a year. */
+/** Value and derivatives per share: of the volatility and the rate per 1.00, of time a year. */
 export interface Sensitivities {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
   readonly theta: number;
   readonly vega: number;
+  readonly rho: number;
 }
 
 export function europeanSensitivities(
@@ -60,7 +61,14 @@ export function europeanSensitivities(
     gamma,
     theta: thetaOf(conditions, volatility, value, delta, gamma),
     vega: escrowed * height * root,
+    rho: rhoOf(conditions, delta, held),
   };
+}
+
+/** The rate discounts the strike, whose part in the value is `held`, and the dividends, which the escrowed spot is without. */
+function rhoOf({ years, dividends }: Conditions, delta: number, held: number): number {
+  const income = dividends.reduce((sum, one) => sum + one.years * one.amount * one.discount, 0);
+  return delta * income - years * held;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { americanValue, certainValue, roughAmericanValue } from './american.js';
 import type { Conditions } from './conditions.js';
-import { europeanSensitivities } from './european.js';
+import { europeanSensitivities, europeanValue } from './european.js';
 import { normalizedVolatility } from './european-volatility.js';
 import { exerciseTimes } from './exercise-strikes.js';
 import { log } from './exponential.js';
@@ -40,6 +40,32 @@ export function impliedVolatility(
   if (found > NEAR_HIGHEST && americanValue(optionType, strike, conditions, HIGHEST_VOLATILITY) <= price)
     return HIGHEST_VOLATILITY;
   return found;
+}
+
+/**
+ * True if a volatility explains a price: it is at least `margin` above the model's value at the lowest one, and at most its value at the
+ * highest one (D252). Both in dollars per share.
+ */
+export function hasVolatility(
+  { optionType, style, strike }: OptionTerms,
+  conditions: Conditions,
+  price: number,
+  margin: number,
+): boolean {
+  const valueAt = style === 'EUROPEAN' ? europeanValue : americanValue;
+  const { spot, escrowed, discount, years } = conditions;
+  const forward = optionType === 'CALL' ? escrowed - strike * discount : strike * discount - escrowed;
+  const certain = style === 'EUROPEAN' ? 0 : certainValue(optionType, strike, conditions);
+  // A value grows with the volatility by at most 0.4 of the price for a year of 1.00. This spares most options two trees.
+  const leastAtMost =
+    Math.max(forward, certain, 0) + 0.5 * LOWEST_VOLATILITY * Math.max(spot, strike) * Math.sqrt(years);
+  return (
+    (price >= leastAtMost + margin ||
+      price >= valueAt(optionType, strike, conditions, LOWEST_VOLATILITY) + margin) &&
+    // An American option is worth at least as much as a European one.
+    (price <= europeanValue(optionType, strike, conditions, HIGHEST_VOLATILITY) ||
+      price <= valueAt(optionType, strike, conditions, HIGHEST_VOLATILITY))
+  );
 }
 
 const held = (volatility: number): number =>

@@ -10,6 +10,7 @@ import { americanSensitivities, americanValue } from './american.js';
 import { conditionsAt } from './conditions.js';
 import type { Conditions } from './conditions.js';
 import { europeanSensitivities, europeanValue } from './european.js';
+import { LOWEST_VOLATILITY } from './implied-volatility.js';
 import type { OptionTerms } from './option-terms.js';
 
 /*
@@ -19,7 +20,8 @@ import type { OptionTerms } from './option-terms.js';
 const UNITS_PER_DOLLAR = 1e8;
 const MS_A_YEAR = 365 * 24 * 3_600_000;
 const DAYS_A_YEAR = 365;
-const VOLATILITY_POINT = 0.01;
+/** One hundredth, in which vega and rho count the volatility and the rate. */
+const POINT = 0.01;
 
 export const dollarsOf = (price: Price): number => price / UNITS_PER_DOLLAR;
 
@@ -76,6 +78,8 @@ export interface Greeks {
   readonly theta: number;
   /** Per 0.01 of volatility. */
   readonly vega: number;
+  /** Per 0.01 of the rate. */
+  readonly rho: number;
 }
 
 /** The model's value in dollars per share (D71). Throws RangeError unless `volatility` (per year, 0.2 is 20 %) is positive. */
@@ -108,8 +112,25 @@ export function optionGreeks(
 ): Greeks {
   requireVolatility(volatility);
   const sensitivities = style === 'EUROPEAN' ? europeanSensitivities : americanSensitivities;
-  const { value, delta, gamma, theta, vega } = sensitivities(optionType, strike, conditions, volatility);
-  return { value, delta, gamma, theta: theta / DAYS_A_YEAR, vega: vega * VOLATILITY_POINT };
+  const { value, delta, gamma, theta, vega, rho } = sensitivities(optionType, strike, conditions, volatility);
+  return { value, delta, gamma, theta: theta / DAYS_A_YEAR, vega: vega * POINT, rho: rho * POINT };
+}
+
+/**
+ * Greeks of an option whose price no volatility explains (D252). In the money it is the underlying against the discounted strike, unless
+ * its exercise is due at once; out of the money it is nothing.
+ */
+export function intrinsicGreeks(terms: OptionTerms, conditions: Conditions): Omit<Greeks, 'value'> {
+  const { optionType, style, strike } = terms;
+  const { spot, escrowed, discount, years, rate } = conditions;
+  const sign = optionType === 'CALL' ? 1 : -1;
+  const due = strike * discount;
+  const now = sign * (spot - strike);
+  const isDue = style === 'AMERICAN' && now > 0 && optionValue(terms, conditions, LOWEST_VOLATILITY) <= now;
+  if (isDue) return { delta: sign, gamma: 0, theta: 0, vega: 0, rho: 0 };
+  if (sign * (escrowed - due) <= 0) return { delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0 };
+  const theta = (-sign * rate * due) / DAYS_A_YEAR;
+  return { delta: sign, gamma: 0, theta, vega: 0, rho: sign * years * due * POINT };
 }
 
 function requireVolatility(volatility: number): void {

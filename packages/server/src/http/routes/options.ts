@@ -187,6 +187,8 @@ function chainContract(
       gamma: rounded(figures.gamma),
       theta: rounded(figures.theta),
       vega: rounded(figures.vega),
+      rho: rounded(figures.rho),
+      ...(figures.model !== undefined && { model: figures.model }),
     }),
   };
 }
