@@ -29,6 +29,8 @@ export interface Quote {
   readonly delayed?: true;
   /** Derived by the source, and not firm (D184). */
   readonly indicative?: true;
+  /** Of a recorded minute without trades (D251): `last` is its mark. It offers and triggers nothing. */
+  readonly untraded?: true;
   /** Figures of the symbol from recorded days before this one (D209). Absent = those of its instrument. */
   readonly usualDay?: UsualDay;
   readonly at: Instant;

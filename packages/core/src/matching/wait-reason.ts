@@ -80,6 +80,7 @@ export function waitingFor(
   const openedAt = hours.openedAt(terms.session, now) ?? now;
   if (quote.at < openedAt) return 'no quote in this session yet';
   if (!market.isTrading(book)) return noneSince(terms.symbol, market);
+  if (quote.untraded === true) return 'no trade in this minute';
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {
     const isOption = terms.assetClass === 'OPTION';
@@ -158,6 +159,7 @@ function multiLegWaitsFor(
       return `no data since ${formatNewYork(agesFrom(quote))} for ${optionSymbol}`;
     if (quote.at < openedAt) return `no quote in this session yet for ${optionSymbol}`;
     if (!market.isTrading(book)) return `${noneSince(optionSymbol, market)} for ${optionSymbol}`;
+    if (quote.untraded === true) return `no trade in this minute for ${optionSymbol}`;
     const isBuy = sideOf(positionIntent) === 'BUY';
     const touch = isBuy ? quote.ask : quote.bid;
     if (touch === undefined) return `no ${isBuy ? 'ask' : 'bid'} for ${optionSymbol}`;

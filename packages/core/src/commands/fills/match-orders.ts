@@ -64,8 +64,11 @@ function tellSessions(d: Decision, book: Book): void {
   book.sessionsUntil = Instant.ofMs(Math.min(next('REGULAR'), next('EXTENDED')));
 }
 
-/** True when a quote may fill orders: usable, and recent enough (D47). */
-export function canTrade(d: Decision, quote: Quote): boolean {
+/** True when a quote may fill and trigger orders: usable, recent enough (D47), and not of a minute without trades (D251). */
+export const canTrade = (d: Decision, quote: Quote): boolean =>
+  quote.untraded !== true && isCurrent(d, quote);
+
+function isCurrent(d: Decision, quote: Quote): boolean {
   const maxAge = d.rules.quoteMaxAgeMs;
   return isUsable(quote) && (maxAge === undefined || d.at - agesFrom(quote) <= maxAge);
 }
@@ -270,7 +273,7 @@ export function endImmediate(d: Decision, order: Order): void {
   if (symbolsTraded(order.terms).some((symbol) => d.unmatched.has(symbol))) return;
   const isStale = symbolsTraded(order.terms).some((symbol) => {
     const quote = d.quote(symbol);
-    return quote !== undefined && !canTrade(d, quote);
+    return quote !== undefined && !isCurrent(d, quote);
   });
   const unfilled = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
   const isHalted = symbolsTraded(order.terms).some((symbol) => haltIn(d, symbol) !== undefined);

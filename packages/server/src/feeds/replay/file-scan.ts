@@ -37,6 +37,8 @@ export class SymbolFacts {
   hasDaily = false;
   hasTrades = false;
   hasTicks = false;
+  /** Types of session with volume in a minute. */
+  readonly traded = new Set<'REGULAR' | 'EXTENDED'>();
   /** From files of an index. */
   isIndex = false;
   /** The day of its first row. */
@@ -173,9 +175,17 @@ export class FileScan {
     facts.addMinute(key);
     if (this.file.kind === 'quotes') return;
     facts.hasTrades = true;
+    if (this.file.kind === 'trades' && facts.traded.size < 2 && tradedOf(row) > 0)
+      facts.traded.add(sessionTypeAt(this.calendar, key));
     if (this.file.kind === 'index' || isLongAsOsi(symbolOf(row))) return;
     facts.addTrades((row.cells[0] ?? '').slice(0, 10), tradedOf(row), () => closeOf(row));
   }
+}
+
+/** The type of session to which a recorded minute counts (D251). */
+export function sessionTypeAt(calendar: Calendar, at: Instant): 'REGULAR' | 'EXTENDED' {
+  const day = calendar.tradingDay(calendar.dateOf(at));
+  return day !== undefined && at >= day.regularOpen && at < day.regularClose ? 'REGULAR' : 'EXTENDED';
 }
 
 /** The volume of a row of trades; 0 if it is invalid: cells are checked when their row is reached. */

@@ -37,16 +37,22 @@ export class RecordedMarket {
   private readonly calendar: Calendar;
   private readonly hasTrades: (symbol: string) => boolean;
   private readonly isIndex: (symbol: string) => boolean;
+  private readonly hasVolumeAt: (symbol: string, start: Instant) => boolean;
 
-  /** `hasTrades`: true for symbols with recorded minute bars of trades. */
+  /**
+   * `hasTrades`: true for symbols with recorded minute bars of trades; `hasVolumeAt`: true for those with volume in a minute of the same
+   * type of session.
+   */
   constructor(
     calendar: Calendar,
     hasTrades: (symbol: string) => boolean,
     isIndex: (symbol: string) => boolean,
+    hasVolumeAt: (symbol: string, start: Instant) => boolean,
   ) {
     this.calendar = calendar;
     this.hasTrades = hasTrades;
     this.isIndex = isIndex;
+    this.hasVolumeAt = hasVolumeAt;
   }
 
   /** The event of one instant, with `passed` requested before; `undefined` when none of its data is usable. */
@@ -69,6 +75,7 @@ export class RecordedMarket {
   private closing({ at, symbol, price }: Close, told: Quote[]): Quote {
     const index = told.findLastIndex((quote) => quote.symbol === symbol);
     const [quote] = index < 0 ? [] : told.splice(index, 1);
+    if (quote?.untraded === true) return { symbol, last: price, close: price, at: quote.at };
     if (quote !== undefined) return { ...quote, close: price };
     const market = this.marketOf(symbol);
     return {
@@ -95,7 +102,8 @@ export class RecordedMarket {
     const market = this.marketOf(item.symbol);
     const known = market.open?.date === day.date ? market.open : undefined;
     if (known?.isTold === true) return {};
-    const open = known?.price ?? (item.kind === 'trade' ? item.row.open : undefined);
+    const open =
+      known?.price ?? (item.kind === 'trade' && !this.isUntraded(item.row, at) ? item.row.open : undefined);
     if (open === undefined) return this.hasTrades(item.symbol) ? { openToCome: true } : {};
     market.open = { date: day.date, price: open, isTold: true };
     return { open };
@@ -120,6 +128,10 @@ export class RecordedMarket {
       if (this.isIndex(symbol)) return { symbol, last: price, at };
       return { symbol, bid: price, ask: price, last: price, at };
     }
+    if (this.isUntraded(item.row, at)) {
+      market.trade = { at, last: { last: item.row.close } };
+      return { symbol, last: item.row.close, untraded: true, at };
+    }
     const last = {
       last: item.row.close,
       ...(item.row.volume > 0 && { lastSize: Quantity.of(item.row.volume) }),
@@ -134,6 +146,7 @@ export class RecordedMarket {
     for (const item of items) {
       if (item.kind !== 'quote' && item.kind !== 'trade') continue;
       if (item.kind === 'quote' && item.endOnly) continue;
+      if (item.kind === 'trade' && this.isUntraded(item.row, at)) continue;
       const minute = minutes.get(item.symbol) ?? {};
       if (item.kind === 'quote') minute.quote = item.row;
       else minute.trade = item.row;
@@ -154,6 +167,13 @@ export class RecordedMarket {
         })
         .filter((passing) => !isCrossed(passing));
     });
+  }
+
+  /** True for a minute without trades (D251): without volume and quotes, of a symbol with volume in other minutes. */
+  private isUntraded({ symbol, start, volume }: TradeRow, at: Instant): boolean {
+    return (
+      volume === 0 && recentSides(this.marketOf(symbol), at) === undefined && this.hasVolumeAt(symbol, start)
+    );
   }
 
   private marketOf(symbol: string): SymbolMarket {

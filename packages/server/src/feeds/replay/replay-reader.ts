@@ -3,7 +3,7 @@ import { Instant } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import type { MarketEvent } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
-import { knownAt } from './file-scan.js';
+import { knownAt, sessionTypeAt } from './file-scan.js';
 import { mergeByInstant } from './merge.js';
 import { itemsOf } from './recorded-items.js';
 import type { RecordedItem } from './recorded-items.js';
@@ -30,6 +30,8 @@ export class ReplayReader {
       archive.calendar,
       (symbol) => archive.facts.get(symbol)?.hasTrades === true,
       (symbol) => archive.isIndex(symbol),
+      (symbol, start) =>
+        archive.facts.get(symbol)?.traded.has(sessionTypeAt(archive.calendar, start)) === true,
     );
     this.ticks = new TickMarkets(archive.calendar);
     // A day earlier than requested: prices carried from there belong to the first events.
