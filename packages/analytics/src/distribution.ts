@@ -4,7 +4,7 @@ import { type DayReturn, daysOf, ratiosOf } from './performance.js';
 
 /** Returns of the finished days of a period, by the dates of their closes. */
 export const dailyReturnsOf = (points: readonly EquityPoint[]): readonly DayReturn[] =>
-  daysOf(linkReturns(points).points);
+  daysOf(linkReturns(points).days);
 
 /** Yearly Sharpe ratio of the last `window` days, for each day with that many earlier days and a ratio. */
 export function rollingSharpeOf(

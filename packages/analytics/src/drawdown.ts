@@ -35,12 +35,3 @@ export function maxDrawdownOf(points: readonly IndexPoint[]): Drawdown | undefin
     ...(recovered !== undefined && { recoveredAt: recovered.at }),
   };
 }
-
-/** Fraction below the running maximum at each point, 0 or negative. */
-export function drawdownsOf(points: readonly IndexPoint[]): readonly number[] {
-  let peak = 0;
-  return points.map(({ index }) => {
-    peak = Math.max(peak, index);
-    return index / peak - 1;
-  });
-}

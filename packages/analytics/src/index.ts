@@ -1,9 +1,9 @@
 export type * from './book-event.js';
 export type { BenchmarkClose, BenchmarkComparison, MissingBenchmark } from './benchmark.js';
 export * from './distribution.js';
-export type { Drawdown } from './drawdown.js';
+export { type Drawdown, maxDrawdownOf } from './drawdown.js';
 export * from './execution-quality.js';
-export { type EquityPoint, linkReturns } from './linked-index.js';
+export { type Break, type BreakReason, type EquityPoint, linkReturns } from './linked-index.js';
 export { LotBook, type LotMethod, type OpenLot } from './lot-book.js';
 export { moneyWeightedReturn } from './money-weighted.js';
 export * from './performance.js';

@@ -10,7 +10,16 @@ const DAY = 86_400_000;
 const START = Date.parse('2026-01-05T14:30:00Z');
 const dateOf = (day: number): string => new Date(START + day * DAY).toISOString().slice(0, 10);
 
-const NO_LEDGER = { commissions: 0, fees: 0, interest: 0, dividends: 0, bought: 0, sold: 0 };
+const NO_LEDGER = {
+  commissions: 0,
+  fees: 0,
+  interest: 0,
+  borrowFees: 0,
+  dividends: 0,
+  realized: 0,
+  bought: 0,
+  sold: 0,
+};
 
 function performance(points: readonly EquityPoint[], more: Partial<PerformanceInput> = {}): Performance {
   return performanceOf({
@@ -94,6 +103,142 @@ describe('time-weighted return', () => {
         expect(result.maxDrawdown?.fraction).toBeCloseTo(0, 9);
       }),
     );
+  });
+});
+
+describe('breaks (D239)', () => {
+  const at = (day: number, hours = 0): number => START + day * DAY + hours * 3_600_000;
+  const close = (day: number, equity: number): EquityPoint => ({
+    at: at(day, 6.5),
+    equity,
+    closeOf: dateOf(day),
+  });
+
+  it('a withdrawal of everything links: 10 % before it and 20 % after it are 32 %, and its days do not count', () => {
+    const result = performance([
+      { at: at(0), equity: 1000 },
+      close(0, 1100),
+      { at: at(1), equity: 1100, flow: -1100 },
+      close(1, 0),
+      close(2, 0),
+      { at: at(7), equity: 0, flow: 5000 },
+      close(7, 6000),
+    ]);
+    expect(result).toMatchObject({
+      timeWeightedReturn: near(0.32),
+      pnl: 1100,
+      netFlows: 3900,
+      breaks: [{ from: at(1), to: at(7), reason: 'FLOW' }],
+      segments: [
+        { from: at(0), to: at(1), timeWeightedReturn: near(0.1), maxDrawdown: { fraction: 0 } },
+        { from: at(7), to: at(7, 6.5), timeWeightedReturn: near(0.2) },
+      ],
+      bestDay: { date: dateOf(7), return: near(0.2) },
+    });
+    expect(result).not.toHaveProperty('endedAt');
+    expect(result).not.toHaveProperty('since');
+    // Days: 10 % of the first, 0 of the withdrawal, 20 % of the deposit.
+    const returns = [0.1, 0, 0.2];
+    const deviation = Math.sqrt(returns.reduce((sum, one) => sum + (one - 0.1) ** 2, 0) / 2);
+    expect(result.volatility).toBeCloseTo(deviation * Math.sqrt(252), 12);
+    expect(result.series.map(({ equity, return: growth }) => [equity, growth])).toEqual([
+      [1000, 0],
+      [1100, near(0.1)],
+      [1100, near(0.1)],
+      [0, near(0.1)],
+      [0, undefined],
+      [0, undefined],
+      [0, undefined],
+      [5000, near(0.1)],
+      [6000, near(0.32)],
+    ]);
+  });
+
+  it('a loss of everything ends returns until a deposit: 1,000 to −200, 700 in, 600 are 20 % since then', () => {
+    const lost = [{ at: at(0), equity: 1000 }, close(0, -200), close(1, -200)];
+    expect(performance(lost)).toMatchObject({
+      endedAt: at(0, 6.5),
+      reason: 'EQUITY_NOT_POSITIVE',
+      breaks: [{ from: at(0, 6.5), reason: 'EQUITY_NOT_POSITIVE' }],
+      segments: [{ timeWeightedReturn: -1 }],
+    });
+    const result = performance([...lost, { at: at(2), equity: -200, flow: 700 }, close(2, 600)]);
+    expect(result).toMatchObject({
+      since: at(2),
+      timeWeightedReturn: near(0.2),
+      pnl: -1100,
+      netFlows: 700,
+      breaks: [{ from: at(0, 6.5), to: at(2), reason: 'EQUITY_NOT_POSITIVE' }],
+      segments: [
+        { timeWeightedReturn: -1, maxDrawdown: { fraction: -1, amount: -1200 } },
+        { timeWeightedReturn: near(0.2) },
+      ],
+      maxDrawdown: { fraction: 0, peakAt: at(2) },
+      bestDay: { date: dateOf(2), return: near(0.2) },
+      negativeDays: 0,
+    });
+    expect(result).not.toHaveProperty('endedAt');
+    // A gain does not end a loss.
+    expect(performance([...lost, close(2, 300)])).toMatchObject({ endedAt: at(0, 6.5) });
+  });
+
+  it('a withdrawal and a deposit of one day are linked in it; a fee in between ends nothing', () => {
+    const result = performance([
+      { at: at(0), equity: 1000 },
+      { at: at(0, 1.5), equity: 1020, flow: -1020 },
+      { at: at(0, 4.5), equity: -3.21, flow: 5000 },
+      close(0, 5096.7258),
+    ]);
+    expect(result).toMatchObject({
+      pnl: 116.73,
+      breaks: [{ from: at(0, 1.5), to: at(0, 4.5), reason: 'FLOW' }],
+      positiveDays: 1,
+      bestDay: { date: dateOf(0), return: near(1.02 * (5096.7258 / 4996.79) - 1) },
+    });
+    expect(result).not.toHaveProperty('endedAt');
+  });
+
+  it('any valuation above 0 ends a break by a withdrawal, and its day does not count', () => {
+    const result = performance([
+      { at: at(0), equity: 1000 },
+      { at: at(0, 1), equity: 1000, flow: -1000 },
+      close(0, 0),
+      close(1, 37),
+      close(2, 74),
+    ]);
+    expect(result).toMatchObject({
+      breaks: [{ from: at(0, 1), to: at(1, 6.5), reason: 'FLOW' }],
+      timeWeightedReturn: near(1),
+      positiveDays: 1,
+      pnl: 74,
+    });
+  });
+
+  it('a period that starts in a break has returns from its end on', () => {
+    const points = [{ at: at(0), equity: -50 }, { at: at(1), equity: -50, flow: 150 }, close(1, 110)];
+    expect(performance(points, { startsIn: 'EQUITY_NOT_POSITIVE' })).toMatchObject({
+      since: at(1),
+      timeWeightedReturn: near(0.1),
+      breaks: [{ from: at(0), to: at(1), reason: 'EQUITY_NOT_POSITIVE' }],
+    });
+  });
+});
+
+describe('P&L by cause (D241)', () => {
+  it('adds up to the P&L, charges negative', () => {
+    const ledger = { ...NO_LEDGER, realized: 200, dividends: 37, commissions: 2, fees: 0.06 };
+    const { pnl, attribution } = performance(closes(10_000, 10_474.94), { ledger });
+    expect(attribution).toEqual({
+      realized: 200,
+      unrealized: 240,
+      dividends: 37,
+      interest: 0,
+      borrowFees: 0,
+      commissions: -2,
+      fees: -0.06,
+      other: 0,
+    });
+    expect(pnl).toBe(474.94);
   });
 });
 
@@ -209,6 +354,18 @@ describe('maximum drawdown', () => {
       fraction: near(-0.1),
       amount: -5,
       peakAt: START,
+    });
+  });
+
+  it('after a deposit is that of the index: −3 % of 205,000, not a gain (D242)', () => {
+    const points: EquityPoint[] = [
+      ...closes(100_000, 105_000),
+      { at: START + 1.5 * DAY, equity: 105_000, flow: 100_000 },
+      { at: START + 2 * DAY, equity: 198_850, closeOf: dateOf(2) },
+    ];
+    expect(performance(points)).toMatchObject({
+      pnl: -1150,
+      maxDrawdown: { fraction: near(-0.03), amount: -6150, peakAt: START + DAY },
     });
   });
 

@@ -1,6 +1,6 @@
 /**
- * Return and risk of a portfolio from its valuations (D186). Figures that cannot be computed are absent: too few days, no variation,
- * equity that was not positive. All arithmetic is in doubles, from exact cents, in order of time.
+ * Return and risk of a portfolio from its valuations (D186, D239, D241). Figures that cannot be computed are absent: too few days, no
+ * variation, equity that was not positive. All arithmetic is in doubles, from exact cents, in order of time.
  */
 import {
   type BenchmarkClose,
@@ -9,8 +9,16 @@ import {
   compareWithBenchmark,
   type MissingBenchmark,
 } from './benchmark.js';
-import { type Drawdown, drawdownsOf, maxDrawdownOf } from './drawdown.js';
-import { type EquityPoint, type IndexPoint, linkReturns } from './linked-index.js';
+import { type Drawdown, maxDrawdownOf } from './drawdown.js';
+import {
+  type Break,
+  type BreakReason,
+  type EquityPoint,
+  type IndexedDay,
+  type IndexPoint,
+  type LinkedIndex,
+  linkReturns,
+} from './linked-index.js';
 import { moneyWeightedReturn } from './money-weighted.js';
 import type { TripOutcome } from './round-trips.js';
 import { downsideDeviation, mean, ratio, sampleDeviation, sum } from './statistics.js';
@@ -27,12 +35,15 @@ export interface CloseExposure {
   readonly hasPosition: boolean;
 }
 
-/** Ledger sums of the period, dollars: charges are positive as paid, dividends as received. */
+/** Ledger sums of the period, dollars: charges are positive as paid, dividends and gains as received. */
 export interface LedgerSums {
   readonly commissions: number;
   readonly fees: number;
   readonly interest: number;
+  readonly borrowFees: number;
   readonly dividends: number;
+  /** Realized gains before charges; lots of an import count from their mark. */
+  readonly realized: number;
   /** Trade value of equities and options bought, and sold. */
   readonly bought: number;
   readonly sold: number;
@@ -41,6 +52,8 @@ export interface LedgerSums {
 export interface PerformanceInput {
   /** In order of time: the start, every session close, every external flow, the end. The first is the start and the last the end. */
   readonly points: readonly EquityPoint[];
+  /** Reason of a break in which the period starts; absent = it starts outside one. */
+  readonly startsIn?: BreakReason;
   readonly exposures: readonly CloseExposure[];
   readonly ledger: LedgerSums;
   /** Round trips that were closed in the period. */
@@ -87,10 +100,30 @@ export interface TradeStatistics {
 export interface SeriesPoint {
   readonly at: number;
   readonly equity: number;
-  /** Since the start, without flows. */
-  readonly return: number;
-  /** Below the running maximum, 0 or negative. */
-  readonly drawdown: number;
+  /** Since the start, or since the end of the last loss of all equity, without flows. Absent in a break. */
+  readonly return?: number;
+  /** Below the running maximum, 0 or negative. Absent in a break. */
+  readonly drawdown?: number;
+}
+
+/** P&L by cause, dollars, each as it changed equity: what was paid is negative. The sum is the P&L (D241). */
+export interface Attribution {
+  readonly realized: number;
+  readonly unrealized: number;
+  readonly dividends: number;
+  readonly interest: number;
+  readonly borrowFees: number;
+  readonly commissions: number;
+  readonly fees: number;
+  readonly other: number;
+}
+
+/** A time between two breaks. */
+export interface Segment {
+  readonly from: number;
+  readonly to: number;
+  readonly timeWeightedReturn: number;
+  readonly maxDrawdown: Drawdown;
 }
 
 export interface Performance {
@@ -98,6 +131,7 @@ export interface Performance {
   readonly endEquity: number;
   readonly netFlows: number;
   readonly pnl: number;
+  readonly attribution: Attribution;
   readonly timeWeightedReturn?: number;
   readonly moneyWeightedReturn?: number;
   /** True when the money-weighted return is a yearly rate. */
@@ -125,31 +159,41 @@ export interface Performance {
   readonly benchmark?: BenchmarkComparison | MissingBenchmark;
   readonly monthly: readonly MonthReturn[];
   readonly series: readonly SeriesPoint[];
-  /** Instant at which equity ceased to be positive: there are no returns after it. */
+  /** Times in which equity was not positive, oldest first. */
+  readonly breaks: readonly Break[];
+  /** Times between breaks, oldest first. */
+  readonly segments: readonly Segment[];
+  /** Start of returns, ratios and drawdown if a loss of all equity precedes them. */
+  readonly since?: number;
+  /** Instant at which equity ceased to be positive by a loss: there are no returns after it. */
   readonly endedAt?: number;
   readonly reason?: 'EQUITY_NOT_POSITIVE';
 }
 
 export function performanceOf(input: PerformanceInput): Performance {
   const { points, ledger, periodsPerYear, riskFreeRate = 0 } = input;
-  const { points: linked, endedAt } = linkReturns(points);
-  const days = daysOf(linked);
+  const linked = linkReturns(points, input.startsIn);
+  const { endedAt, since } = linked;
+  const days = daysOf(linked.days);
   const start = points[0]?.equity ?? 0;
   const last = points.at(-1);
   const end = last === undefined ? 0 : last.equity + (last.flow ?? 0);
-  const netFlows = toCents(sum(points.map(({ flow = 0 }) => flow)));
-  const total = linked.at(-1);
+  const netFlows = toCents(sum(points.map(({ flow = 0 }) => toCents(flow))));
+  // By cents, so that adjoining periods add up.
+  const pnl = toCents(toCents(end) - toCents(start) - netFlows);
+  const total = linked.points.at(-1);
   const timeWeighted = total === undefined || endedAt !== undefined ? undefined : total.index - 1;
-  const weighted = timeWeighted === undefined ? undefined : moneyWeightedReturn(points, timeWeighted);
-  const maxDrawdown = maxDrawdownOf(linked);
+  const weighted = moneyWeightedReturn(points, timeWeighted ?? -1);
+  const maxDrawdown = maxDrawdownOf(linked.points);
   return {
     startEquity: start,
     endEquity: end,
     netFlows,
-    pnl: toCents(end - start - netFlows),
+    pnl,
+    attribution: attributionOf(pnl, ledger),
     ...(timeWeighted !== undefined && { timeWeightedReturn: timeWeighted }),
     ...(weighted !== undefined && { moneyWeightedReturn: weighted.rate, annualized: weighted.annualized }),
-    ...(endedAt === undefined && yearlyFigures(linked, days.length, periodsPerYear, maxDrawdown)),
+    ...(endedAt === undefined && yearlyFigures(linked.days, periodsPerYear, maxDrawdown)),
     ...ratiosOf(
       days.map((day) => day.return),
       riskFreeRate / periodsPerYear,
@@ -159,7 +203,7 @@ export function performanceOf(input: PerformanceInput): Performance {
     ...extremesOf(days),
     positiveDays: days.filter((day) => day.return > 0).length,
     negativeDays: days.filter((day) => day.return < 0).length,
-    ...usageOf(input, linked),
+    ...usageOf(input, linked.days),
     commissions: ledger.commissions,
     fees: ledger.fees,
     interest: ledger.interest,
@@ -175,7 +219,15 @@ export function performanceOf(input: PerformanceInput): Performance {
       ),
     }),
     monthly: monthsOf(linked, input),
-    series: seriesOf(linked),
+    series: linked.rows.map(({ at, equity, index, drawdown }) => ({
+      at,
+      equity,
+      ...(index !== undefined && { return: index - 1 }),
+      ...(drawdown !== undefined && { drawdown }),
+    })),
+    breaks: linked.breaks,
+    segments: linked.segments.flatMap(segmentOf),
+    ...(since !== undefined && { since }),
     ...(endedAt !== undefined && { endedAt, reason: 'EQUITY_NOT_POSITIVE' as const }),
   };
 }
@@ -183,32 +235,55 @@ export function performanceOf(input: PerformanceInput): Performance {
 /** Binary sums of cents, back to the cent. */
 const toCents = (dollars: number): number => Math.round(dollars * 100) / 100;
 
-/** Returns of the finished days, by the date of their close. The first day counts from the start, however short it is. */
-export function daysOf(linked: readonly IndexPoint[]): readonly DayReturn[] {
-  const days: DayReturn[] = [];
-  let previous = linked[0]?.index ?? 1;
-  for (const { closeOf, index } of linked.slice(1)) {
-    if (closeOf === undefined) continue;
-    days.push({ date: closeOf, return: index / previous - 1 });
+/** Never −0. */
+const paid = (dollars: number): number => 0 - toCents(dollars);
+
+/** P&L by cause. What no account of the books explains is the change of the positions' value. */
+function attributionOf(pnl: number, ledger: LedgerSums): Attribution {
+  const booked = {
+    realized: toCents(ledger.realized),
+    dividends: toCents(ledger.dividends),
+    interest: paid(ledger.interest),
+    borrowFees: paid(ledger.borrowFees),
+    commissions: paid(ledger.commissions),
+    fees: paid(ledger.fees),
+    // Accruals are no part of equity before they are posted, so that those a closing drops cost nothing.
+    other: 0,
+  };
+  return { ...booked, unrealized: toCents(pnl - sum(Object.values(booked))) };
+}
+
+function segmentOf(points: readonly IndexPoint[]): readonly Segment[] {
+  const [first] = points;
+  const last = points.at(-1);
+  const maxDrawdown = maxDrawdownOf(points);
+  if (first === undefined || last === undefined || maxDrawdown === undefined) return [];
+  return [{ from: first.at, to: last.at, timeWeightedReturn: last.index / first.index - 1, maxDrawdown }];
+}
+
+/** Returns of finished days. The first day counts from the start, however short it is. */
+export function daysOf(days: readonly IndexedDay[]): readonly DayReturn[] {
+  let previous = 1;
+  return days.map(({ date, index }) => {
+    const growth = index / previous;
     previous = index;
-  }
-  return days;
+    return { date, return: growth - 1 };
+  });
 }
 
 function yearlyFigures(
-  linked: readonly IndexPoint[],
-  days: number,
+  days: readonly IndexedDay[],
   periods: number,
   drawdown: Drawdown | undefined,
 ): Pick<Performance, 'annualizedReturn' | 'calmar' | 'periodShorterThanYear'> {
-  const lastClose = linked.findLast(({ closeOf }) => closeOf !== undefined);
-  if (days < LEAST_DAYS_TO_ANNUALIZE || lastClose === undefined) return {};
-  const annualizedReturn = lastClose.index ** (periods / days) - 1;
+  const last = days.at(-1);
+  if (days.length < LEAST_DAYS_TO_ANNUALIZE || last === undefined) return {};
+  const annualizedReturn = last.index ** (periods / days.length) - 1;
   const calmar = drawdown === undefined ? undefined : ratio(annualizedReturn, Math.abs(drawdown.fraction));
   return {
     annualizedReturn,
     ...(calmar !== undefined && { calmar }),
-    ...(days < periods && { periodShorterThanYear: true as const }),
+    ...(days.length < periods && { periodShorterThanYear: true as const }),
   };
 }
 
@@ -239,14 +314,12 @@ function extremesOf(days: readonly DayReturn[]): Pick<Performance, 'bestDay' | '
   };
 }
 
-/** Average exposure of the equity, and its turnover. */
+/** Average exposure of the equity, and its turnover, over days with a sub-period. */
 function usageOf(
   { exposures, ledger }: PerformanceInput,
-  linked: readonly IndexPoint[],
+  days: readonly IndexedDay[],
 ): Pick<Performance, 'exposure' | 'timeInMarket' | 'turnover'> {
-  const equityAt = new Map(
-    linked.flatMap(({ closeOf, equity }) => (closeOf === undefined ? [] : [[closeOf, equity] as const])),
-  );
+  const equityAt = new Map(days.map(({ date, equity }) => [date, equity]));
   const closes = exposures.flatMap((close) => {
     const equity = equityAt.get(close.date);
     return equity === undefined || equity <= 0 ? [] : [{ ...close, equity }];
@@ -283,14 +356,13 @@ export function tradeStatistics(trips: readonly TripOutcome[]): TradeStatistics 
 
 /** Returns by month; the unfinished day is in its month, so that all months linked are the whole return. */
 function monthsOf(
-  linked: readonly IndexPoint[],
+  { points, days, hasUnfinishedDay }: LinkedIndex,
   { endDate, partialMonths }: PerformanceInput,
 ): readonly MonthReturn[] {
-  const ends = new Map<string, number>();
-  for (const { closeOf, index } of linked) if (closeOf !== undefined) ends.set(closeOf.slice(0, 7), index);
-  const last = linked.at(-1);
-  if (last !== undefined && linked.length > 1) ends.set(endDate.slice(0, 7), last.index);
-  let previous = linked[0]?.index ?? 1;
+  const ends = new Map(days.map(({ date, index }) => [date.slice(0, 7), index]));
+  const last = points.at(-1);
+  if (last !== undefined && hasUnfinishedDay) ends.set(endDate.slice(0, 7), last.index);
+  let previous = 1;
   return [...ends].map(([month, index]) => {
     const growth = index / previous;
     previous = index;
@@ -299,15 +371,5 @@ function monthsOf(
       return: growth - 1,
       ...(partialMonths?.has(month) === true && { partial: true as const }),
     };
-  });
-}
-
-/** All valuations; of a flow the one before it and the one after it. */
-function seriesOf(linked: readonly IndexPoint[]): readonly SeriesPoint[] {
-  const drawdowns = drawdownsOf(linked);
-  return linked.flatMap(({ at, equity, flow = 0, index }, position) => {
-    const growth = { return: index - 1, drawdown: drawdowns[position] ?? 0 };
-    const after = { at, equity: equity + flow, ...growth };
-    return flow === 0 ? [after] : [{ at, equity, ...growth }, after];
   });
 }

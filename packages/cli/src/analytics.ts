@@ -94,7 +94,12 @@ export function addAnalytics(program: Command, client: Client, out: Output): voi
       const query = performanceQuery(options);
       const found = await asked.call('getPerformance', { params: { portfolioId }, query });
       printFields(out, out.isTerminal ? flattened(found) : found);
-      if (!out.isTerminal || found.monthly.length === 0) return;
+      if (!out.isTerminal) return;
+      if (found.segments.length > 1) {
+        out.write('\n');
+        printRows(out, found.segments, ['from', 'to', 'timeWeightedReturn']);
+      }
+      if (found.monthly.length === 0) return;
       out.write('\n');
       printRows(out, found.monthly, ['month', 'return', 'partial']);
     });
@@ -214,7 +219,12 @@ const performanceQuery = ({ benchmark, riskFree, ...period }: PerformanceOptions
 });
 
 /** Figures with those of nested objects, without the months. */
-function flattened({ monthly: _, ...figures }: Performance): Readonly<Record<string, unknown>> {
+function flattened({
+  monthly: _,
+  breaks: _breaks,
+  segments: _segments,
+  ...figures
+}: Performance): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(figures).flatMap(([name, value]) =>
       typeof value === 'object'

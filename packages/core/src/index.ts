@@ -103,7 +103,7 @@ export type {
   DayTradeRegime,
   MarginInterestTier,
 } from './brokers/broker.js';
-export type { Lot } from './positions/position.js';
+export type { Lot, LotClosing } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
 export type {
@@ -128,7 +128,12 @@ export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
 export { requirementOfPortfolio, valuationOf, worthOf } from './portfolios/valuation.js';
 export type { ValuationSource } from './portfolios/book-sums.js';
 export type { Valuation, Worth } from './portfolios/valuation.js';
-export { newSnapshot, snapshotAfter, snapshotAfterOrder } from './portfolio-snapshot.js';
+export {
+  newSnapshot,
+  snapshotAfter,
+  snapshotAfterExecution,
+  snapshotAfterOrder,
+} from './portfolio-snapshot.js';
 export type { PortfolioSnapshot, SnapshotPosition } from './portfolio-snapshot.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';

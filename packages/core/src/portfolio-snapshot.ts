@@ -162,7 +162,7 @@ export function snapshotAfterOrder(
   const { terms, progress } = after;
   const more = progress.reserved - (before?.progress.reserved ?? 0);
   const next = more === 0 ? snapshot : { ...snapshot, reserved: Money.ofUnits(snapshot.reserved + more) };
-  return event.type === 'OrderExecuted' ? executed(next, terms, event) : next;
+  return event.type === 'OrderExecuted' ? snapshotAfterExecution(next, terms, event) : next;
 }
 
 /** The portfolio as far as it has to be known to be valued. Each position is one lot. */
@@ -191,7 +191,12 @@ function positionOf(symbol: string, { assetClass, quantity, cost, marked }: Snap
   };
 }
 
-function executed(snapshot: PortfolioSnapshot, terms: OrderTerms, event: OrderExecuted): PortfolioSnapshot {
+/** A portfolio after executions of one of its orders, reserved cash aside. */
+export function snapshotAfterExecution(
+  snapshot: PortfolioSnapshot,
+  terms: OrderTerms,
+  event: OrderExecuted,
+): PortfolioSnapshot {
   const { executions, settlementDate } = event;
   const cashSide = cashSideOf(terms, executions);
   let next = posted(snapshot, tradeEntries(terms, event));

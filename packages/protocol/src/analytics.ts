@@ -144,6 +144,41 @@ const amount = (description: string) => number({ description: `${description} Do
 
 const DayReturn = closed('DayReturn', { date: date(), return: fraction('Return of the day.') });
 
+export const Drawdown = closed('Drawdown', {
+  fraction: fraction(
+    'Deepest fall of the linked index, which external flows do not move, below its running maximum; 0 or negative.',
+  ),
+  amount: amount('Profit and loss from peak to trough.'),
+  peakAt: instant({ description: 'Time of the peak.' }),
+  troughAt: instant({ description: 'Time of the trough.' }),
+  recoveredAt: optional(
+    instant({ description: 'First valuation at or above the peak; absent while it has not recovered.' }),
+  ),
+});
+export type Drawdown = Static<typeof Drawdown>;
+
+const Attribution = closed(
+  'PnlAttribution',
+  {
+    realized: amount(
+      'Gains realized in the period before charges, of futures their booked variation. Lots of an import count from their mark in its flow.',
+    ),
+    unrealized: amount('Unrealized gain at `to` less that at `from`.'),
+    dividends: amount('Dividends less payments in lieu, when they entered equity.'),
+    interest: amount('Margin interest; negative.'),
+    borrowFees: amount('Fees for borrowed shares; negative.'),
+    commissions: amount('Commissions; negative.'),
+    fees: amount('Regulatory and exchange fees; negative.'),
+    other: amount('Changes of equity without one of these causes; 0.'),
+  },
+  { description: '`pnl` by cause, each as it changed equity. The sum is `pnl`, to the cent.' },
+);
+
+const BreakReasonValue = namedChoice('BreakReason', ['FLOW', 'EQUITY_NOT_POSITIVE'], {
+  description:
+    'What ended the returns: an external flow took equity to 0 or below, or a loss did. After a loss, only an external flow ends the break.',
+});
+
 export const Performance = closed('Performance', {
   from: instant({ description: 'The first valuation.' }),
   to: instant({ description: 'The last valuation.' }),
@@ -152,6 +187,7 @@ export const Performance = closed('Performance', {
   endEquity: amount('Equity at the end.'),
   netFlows: amount('External cash flows of the period, in less out.'),
   pnl: amount('Change of equity less external flows.'),
+  attribution: Attribution,
   timeWeightedReturn: optional(fraction('Return with external flows taken out.')),
   moneyWeightedReturn: optional(
     fraction('Internal rate of return of the flows; of a period below a year the return of the period.'),
@@ -169,15 +205,7 @@ export const Performance = closed('Performance', {
       description: 'Present where yearly figures are made of less than a year.',
     }),
   ),
-  maxDrawdown: optional(
-    closed('Drawdown', {
-      fraction: fraction('Deepest fall of the linked index below its running maximum; 0 or negative.'),
-      amount: amount('Profit and loss from peak to trough.'),
-      peakAt: instant(),
-      troughAt: instant(),
-      recoveredAt: optional(instant({ description: 'First valuation at or above the peak.' })),
-    }),
-  ),
+  maxDrawdown: optional(Drawdown),
   bestDay: optional(DayReturn),
   worstDay: optional(DayReturn),
   positiveDays: count({ description: 'Finished days with a positive return.' }),
@@ -234,15 +262,46 @@ export const Performance = closed('Performance', {
       closed('PerformancePoint', {
         at: instant(),
         equity: amount('Equity after any flow.'),
-        return: fraction('Return since the start, flows taken out.'),
-        drawdown: fraction('Fall below the running maximum; 0 or negative.'),
+        return: optional(
+          fraction(
+            'Return since the start, or since the end of the last loss of all equity, flows taken out; absent in a break.',
+          ),
+        ),
+        drawdown: optional(fraction('Fall below the running maximum; 0 or negative. Absent in a break.')),
       }),
     ),
   ),
-  endedAt: optional(
-    instant({ description: 'Time from which equity was not positive; later data is ignored.' }),
+  breaks: listOf(
+    closed('PerformanceBreak', {
+      from: instant({ description: 'First valuation at which equity was not positive.' }),
+      to: optional(
+        instant({ description: 'First valuation with returns again; absent while it has not ended.' }),
+      ),
+      reason: BreakReasonValue,
+    }),
+    { description: 'Times without returns because equity was not positive, oldest first.' },
   ),
-  reason: optional(choice(['EQUITY_NOT_POSITIVE'])),
+  segments: listOf(
+    closed('PerformanceSegment', {
+      from: instant({ description: 'First valuation of the segment.' }),
+      to: instant({ description: 'Last valuation of the segment.' }),
+      timeWeightedReturn: fraction('Return with external flows taken out.'),
+      maxDrawdown: Drawdown,
+    }),
+    { description: 'Times between breaks, oldest first, each with its own return.' },
+  ),
+  since: optional(
+    instant({
+      description:
+        'Start of returns, ratios and drawdown where a loss of all equity precedes them: the flow that ended it.',
+    }),
+  ),
+  endedAt: optional(
+    instant({
+      description: 'Time of a loss of all equity that no external flow has ended: returns end there.',
+    }),
+  ),
+  reason: optional(choice(['EQUITY_NOT_POSITIVE'], { description: 'Present with `endedAt`.' })),
 });
 export type Performance = Static<typeof Performance>;
 

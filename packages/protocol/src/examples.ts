@@ -633,6 +633,16 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       endEquity: 101500,
       netFlows: 500,
       pnl: 1000,
+      attribution: {
+        realized: 2,
+        unrealized: 998.02,
+        dividends: 0,
+        interest: 0,
+        borrowFees: 0,
+        commissions: 0,
+        fees: -0.02,
+        other: 0,
+      },
       timeWeightedReturn: 0.01,
       moneyWeightedReturn: 0.00995,
       annualized: false,
@@ -660,6 +670,20 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
         averageHolding: 1800,
       },
       monthly: [{ month: '2026-01', return: 0.01, partial: true }],
+      breaks: [],
+      segments: [
+        {
+          from: '2026-01-05T15:00:00.000Z',
+          to: '2026-01-06T21:00:00.000Z',
+          timeWeightedReturn: 0.01,
+          maxDrawdown: {
+            fraction: 0,
+            amount: 0,
+            peakAt: '2026-01-05T15:00:00.000Z',
+            troughAt: '2026-01-05T15:00:00.000Z',
+          },
+        },
+      ],
     },
   },
   getReport: {

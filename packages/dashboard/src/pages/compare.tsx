@@ -136,7 +136,10 @@ async function read(
   );
   const lines = rows.map(({ name, performance: { series = [] } }) => ({
     name,
-    points: series.map((point) => ({ atMs: Date.parse(point.at), value: point.return })),
+    // Without returns in a break.
+    points: series.flatMap((point) =>
+      point.return === undefined ? [] : [{ atMs: Date.parse(point.at), value: point.return }],
+    ),
   }));
   const start = Math.min(...lines.flatMap(({ points }) => points.slice(0, 1).map(({ atMs }) => atMs)));
   const closes = await closesOf(broker, benchmark, start);

@@ -90,6 +90,11 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
       {p.endedAt !== undefined && (
         <p class="tag bad">Equity was not positive any more on {day(p.endedAt)}: returns end there.</p>
       )}
+      {p.since !== undefined && (
+        <p class="tag bad">
+          All equity was lost before {day(p.since)}: returns, ratios and drawdown begin there.
+        </p>
+      )}
       <dl class="figures wide">
         <Figure name="Return" tone={tone(p.timeWeightedReturn ?? 0)}>
           {p.timeWeightedReturn === undefined ? '–' : percentChange(p.timeWeightedReturn)}
@@ -117,7 +122,6 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
         </Figure>
         <Figure name="Profit factor">{ratio(p.trades.profitFactor)}</Figure>
         <Figure name="Time in the market">{fraction(p.timeInMarket)}</Figure>
-        <Figure name="Commissions and fees">{money(p.commissions + p.fees)}</Figure>
         <Figure name="Net deposits">{money(p.netFlows)}</Figure>
         {benchmark !== undefined &&
           (benchmark.reason === undefined ? (
@@ -142,9 +146,33 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
           ]}
           below={{
             name: 'Drawdown',
-            points: series.map(({ at, drawdown: value }) => ({ atMs: Date.parse(at), value })),
+            points: series.flatMap(({ at, drawdown: value }) =>
+              value === undefined ? [] : [{ atMs: Date.parse(at), value }],
+            ),
           }}
         />
+      )}
+      <section>
+        <h2>Profit and loss by cause</h2>
+        <dl class="figures wide">
+          {causesOf(p.attribution).map(([name, amount]) => (
+            <Figure key={name} name={name} tone={tone(amount)}>
+              {change(amount)}
+            </Figure>
+          ))}
+        </dl>
+      </section>
+      {p.segments.length > 1 && (
+        <section>
+          <h2>Returns between breaks</h2>
+          <Table
+            label="Returns between breaks"
+            columns={SEGMENTS}
+            rows={p.segments}
+            keyOf={({ from }) => from}
+            isDense
+          />
+        </section>
       )}
       <section>
         <h2>Monthly returns</h2>
@@ -163,6 +191,37 @@ function Figures({ performance: p }: { readonly performance: Performance }) {
     </>
   );
 }
+
+const CAUSES = {
+  realized: 'Realized',
+  unrealized: 'Change of unrealized',
+  dividends: 'Dividends',
+  interest: 'Margin interest',
+  borrowFees: 'Borrow fees',
+  commissions: 'Commissions',
+  fees: 'Fees',
+  other: 'Other',
+} as const satisfies Record<keyof Performance['attribution'], string>;
+
+/** Causes that changed equity; gains and losses always. */
+const causesOf = (attribution: Performance['attribution']): readonly (readonly [string, number])[] =>
+  Object.entries(CAUSES).flatMap(([cause, name]) => {
+    const amount = attribution[cause as keyof typeof CAUSES];
+    return amount === 0 && cause !== 'realized' && cause !== 'unrealized' ? [] : [[name, amount] as const];
+  });
+
+type Segment = Performance['segments'][number];
+
+const SEGMENTS: readonly Column<Segment>[] = [
+  { title: 'From', cell: ({ from }) => day(from) },
+  { title: 'To', cell: ({ to }) => day(to) },
+  {
+    title: 'Return',
+    isNumber: true,
+    cell: ({ timeWeightedReturn: value }) => <span class={tone(value)}>{percentChange(value)}</span>,
+  },
+  { title: 'Drawdown', isNumber: true, cell: ({ maxDrawdown }) => percent(maxDrawdown.fraction) },
+];
 
 interface Year {
   readonly year: string;

@@ -263,7 +263,12 @@ describe('performance', () => {
     expect(await report()).toContain('Equity was not positive any more');
     await client.post(`${path}/transfers`, { amount: 500_000 });
     await advance('2026-01-07T15:00:00Z');
-    expect(await get('performance')).toMatchObject({ endedAt: ended.endedAt, reason: ended.reason });
+    const since = '2026-01-06T15:00:00.000Z';
+    expect(await get('performance')).toMatchObject({
+      since,
+      breaks: [{ from: ended.endedAt, to: since, reason: ended.reason }],
+    });
+    expect(await report()).toContain('All equity was lost before');
     expect((await get('execution-quality')).orders).toBeGreaterThan(0);
     expect((await get('realized-gains')).totals.SECTION_1256.gain).toBe(0);
   });

@@ -150,17 +150,17 @@ class RecordSnapshots {
   }
 }
 
+/** Quotes that an event puts in force: pushed ones, and those that an action restates. */
+export function quotesBy(event: Event): readonly Quote[] {
+  if (event.type === 'QuotesPushed') return event.quotes;
+  if (event.type === 'SeriesAdjusted') return event.markets.map(({ quote }) => quote);
+  const isOfAction = event.type === 'SplitBegun' || event.type === 'ActionDone';
+  return isOfAction && event.market !== undefined ? [event.market.quote] : [];
+}
+
 /** Marks by pushed quotes: they cannot be read again later. */
 function marksOf(event: Event, minute: number): readonly HistoryChange[] {
-  const quotes =
-    event.type === 'QuotesPushed'
-      ? event.quotes
-      : (event.type === 'SplitBegun' || event.type === 'ActionDone') && event.market !== undefined
-        ? [event.market.quote]
-        : event.type === 'SeriesAdjusted'
-          ? event.markets.map(({ quote }) => quote)
-          : [];
-  return quotes.flatMap((quote: Quote) => {
+  return quotesBy(event).flatMap((quote: Quote) => {
     const price = isLongAsOsi(quote.symbol) ? optionMarkOf(quote) : markOf(quote);
     return price === undefined ? [] : [{ change: 'mark', symbol: quote.symbol, minute, price }];
   });

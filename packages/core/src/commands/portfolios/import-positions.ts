@@ -168,21 +168,22 @@ function positionOf(lots: readonly Checked[], nextLotId: () => number): Imported
   const isFuture = instrument.assetClass === 'FUTURE';
   const worth = (price: Price, quantity: Quantity): Money =>
     valueOf(instrument, price, Quantity.abs(quantity));
-  let value = 0;
   const entered = lots
     .toSorted((a, b) => a.acquiredAt - b.acquiredAt)
     .map(({ quantity, price, acquiredAt }): ImportedLot => {
-      const now = worth(mark ?? price, quantity);
-      if (!isFuture) value += quantity < 0 ? 0 - now : now;
       const lot = { lotId: nextLotId(), quantity, cost: worth(price, quantity), openedAt: acquiredAt };
       // Variation of a future counts from the import: earlier variation was settled at the other broker.
-      return isFuture ? { ...lot, marked: now } : lot;
+      return isFuture ? { ...lot, marked: worth(mark ?? price, quantity) } : lot;
     });
+  const held = Quantity.ofUnits(entered.reduce((sum, { quantity }) => sum + quantity, 0));
+  const cost = Money.ofUnits(entered.reduce((sum, lot) => sum + lot.cost, 0));
+  // As the portfolio is valued: all lots together.
+  const now = isFuture ? Money.zero : worth(mark ?? pricePer(instrument, cost, Quantity.abs(held)), held);
   return {
     symbol,
     assetClass: instrument.assetClass,
     ...(instrument.assetClass === 'OPTION' && { underlying: instrument.underlying }),
-    value: Money.ofUnits(value),
+    value: held < 0 ? Money.negate(now) : now,
     lots: entered,
   };
 }

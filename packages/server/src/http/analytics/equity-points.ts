@@ -3,28 +3,30 @@ import type { EquityPoint } from '@sandpit/analytics';
 import type { Close, Flow } from './portfolio-record.js';
 import type { Valued } from './study.js';
 
-/** Orders the points of a period by their records. A flow at the end is followed by what changed after it at the same instant. */
+/** Orders the points of a period by their records. Where something followed the last of them at the instant of the end, the end does. */
 export function equityPoints(
   start: Valued,
   closes: readonly Close[],
   flows: readonly Flow[],
-  end: Valued | undefined,
+  end: Valued,
 ): readonly EquityPoint[] {
-  const inside = [
-    ...closes.map(({ seq, at, equity, date }) => ({ seq, at, equity, closeOf: date })),
-    ...flows.map(({ seq, at, amount, before }) => ({ seq, at, equity: before, flow: amount })),
-  ].sort((a, b) => a.seq - b.seq);
-  const points: EquityPoint[] = [start, ...inside.map(({ seq: _, ...point }) => point)];
+  const points: EquityPoint[] = [start, ...pointsIn(closes, flows)];
   const last = points.at(-1);
-  if (end === undefined || last === undefined) return points;
-  const isChanged = last.flow !== undefined && cents(last.equity + last.flow) !== end.equity;
-  if (last.at < end.at || points.length === 1 || isChanged) points.push(end);
+  const isFollowed =
+    last === undefined || last.at < end.at || cents(last.equity + (last.flow ?? 0)) !== cents(end.equity);
+  if (points.length === 1 || isFollowed) points.push(end);
   return points;
 }
 
-const MINUTE_MS = 60_000;
-
-export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+/** Session closes and flows in order of their records. */
+export function pointsIn(closes: readonly Close[], flows: readonly Flow[]): readonly EquityPoint[] {
+  return [
+    ...closes.map(({ seq, at, equity, date }) => ({ seq, at, equity, closeOf: date })),
+    ...flows.map(({ seq, at, amount, before }) => ({ seq, at, equity: before, flow: amount })),
+  ]
+    .sort((a, b) => a.seq - b.seq)
+    .map(({ seq: _, ...point }) => point);
+}
 
 /** Binary sums of cents, back to the cent. */
 export const cents = (dollars: number): number => Math.round(dollars * 100) / 100;

@@ -3,14 +3,13 @@ import type { BenchmarkClose } from '@sandpit/analytics';
 import { type Bar, type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import type { History } from '../../store/history.js';
 import { Answer, refuse } from '../answer.js';
-import { equityAfterMinute, pushedMarks } from '../routes/equity-curve.js';
+import { pushedMarks } from '../routes/equity-curve.js';
 import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber, priceNumber } from '../translate/numbers.js';
 import type { Analytics } from './analytics.js';
-import { minuteOf } from './equity-points.js';
+import { equityAt } from './equity-at.js';
 import type { Epoch } from './portfolio-record.js';
 import { pushedCloses } from './pushed-closes.js';
 import type { Outline, PeriodInput, Valued } from './study.js';
@@ -43,6 +42,7 @@ export async function periodInput(
     epoch: epoch.number,
     from,
     to,
+    isFromOpening: period.isFromOpening,
     ...(await valuedIn(call, outline, epoch, period)),
     periodsPerYear: query.periodsPerYear ?? (calendar.id === 'always-open' ? 365 : 252),
     ...(query.riskFreeRate !== undefined && { riskFreeRate: query.riskFreeRate }),
@@ -65,6 +65,8 @@ function unknownSymbol(symbol: string): Answer {
 interface Period {
   readonly from: number;
   readonly to: number;
+  /** True when it begins before everything at the opening; otherwise it begins after everything at `from`. */
+  readonly isFromOpening: boolean;
   /** True when it ends at the current market. */
   readonly isToNow: boolean;
 }
@@ -79,11 +81,16 @@ function periodOf(
   const end = epoch.endedAt ?? closedAt ?? simulation.now();
   const asked = query.to === undefined ? end : endOf(query.to, calendar);
   const to = Math.min(asked, end);
-  const from =
-    query.from === undefined ? epoch.beganAt : Math.max(instantOf(query.from, calendar), epoch.beganAt);
-  const isReversed = query.from !== undefined && instantOf(query.from, calendar) >= asked;
-  if (isReversed || from > to) return undefined;
-  return { from, to, isToNow: to === end && epoch.endedAt === undefined && closedAt === undefined };
+  const begin = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
+  const from = Math.max(begin, epoch.beganAt);
+  if (begin >= asked || from > to) return undefined;
+  const isFromOpening = begin < epoch.beganAt;
+  return {
+    from,
+    to,
+    isFromOpening,
+    isToNow: to === end && epoch.endedAt === undefined && closedAt === undefined,
+  };
 }
 
 /** The valuations of a period in addition to its session closes. */
@@ -91,44 +98,33 @@ async function valuedIn(
   call: PerformanceRequest,
   outline: Outline,
   epoch: Epoch,
-  { from, to, isToNow }: Period,
+  { from, to, isFromOpening, isToNow }: Period,
 ): Promise<Pick<PeriodInput, 'start' | 'flows' | 'end'>> {
-  const { simulation } = call;
-  const { history } = simulation;
   const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
-    one.epoch === epoch.number && one.at <= to && (from === epoch.beganAt ? one.at >= from : one.at > from);
+    one.epoch === epoch.number && one.at <= to && (isFromOpening || one.at > from);
   const flows = outline.flows.filter(isInside);
-  const start: Valued =
-    from === epoch.beganAt
-      ? { at: from, equity: epoch.initialCash }
-      : { at: from, equity: (await valueBefore(call, history, from)) ?? epoch.initialCash };
+  const start: Valued = {
+    at: from,
+    equity: (isFromOpening ? undefined : await valueAt(call, from)) ?? epoch.initialCash,
+  };
   const end = await endValue();
-  return { start, flows, ...(end !== undefined && { end }) };
+  return { start, flows, end };
 
-  async function endValue(): Promise<Valued | undefined> {
+  async function endValue(): Promise<Valued> {
     if (outline.closedAt !== undefined && to >= outline.closedAt) {
-      // The pay-out is the last point; a portfolio without a payout ends at zero.
-      return flows.some(({ at }) => at === to) ? undefined : { at: to, equity: 0 };
+      // The pay-out takes it there.
+      return { at: to, equity: 0 };
     }
     if (to === epoch.endedAt && epoch.endEquity !== undefined) return { at: to, equity: epoch.endEquity };
-    const equity = isToNow ? await valueNow(call) : await valueBefore(call, history, to);
+    const equity = isToNow ? await valueNow(call) : await valueAt(call, to);
     return { at: to, equity: equity ?? start.equity };
   }
 }
 
-async function valueAfter(
-  { simulation, params }: PerformanceRequest,
-  history: History,
-  minute: number,
-  latest: number,
-): Promise<number | undefined> {
-  const value = await equityAfterMinute(simulation, history, params.portfolioId, minute, latest);
+async function valueAt({ simulation, params }: PerformanceRequest, at: number): Promise<number | undefined> {
+  const value = await equityAt(simulation, simulation.history, params.portfolioId, at);
   return value === undefined ? undefined : moneyNumber(value);
 }
-
-/** The value at an instant, from the snapshot of the last whole minute before it. */
-const valueBefore = (call: PerformanceRequest, history: History, at: number): Promise<number | undefined> =>
-  valueAfter(call, history, minuteOf(at - 1), at - 1);
 
 async function valueNow({ simulation, principal, params }: PerformanceRequest): Promise<number | undefined> {
   const { portfolioId } = params;

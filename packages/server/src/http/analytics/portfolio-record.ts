@@ -13,6 +13,7 @@ import {
   Texts,
 } from '@sandpit/analytics';
 import {
+  cashOfExecution,
   commissionOf,
   feesOf,
   type Calendar,
@@ -23,6 +24,7 @@ import {
   type Instrument,
   type LedgerAccount,
   type LedgerEntry,
+  type LotClosing,
   type OptionEnded,
   type OrderExecuted,
   type OrderTerms,
@@ -45,7 +47,7 @@ export interface Epoch {
   readonly endEquity?: number;
 }
 
-/** External cash flow: deposits positive, withdrawals negative. */
+/** External flow: deposits positive, withdrawals negative. An import is one, of cash and positions at their marks (D238). */
 export interface Flow {
   readonly seq: number;
   readonly at: number;
@@ -56,8 +58,11 @@ export interface Flow {
   readonly before: number;
 }
 
-/** Accounts whose sums are reported: payments are positive; for dividends, receipts are. */
-export type ReportedAccount = 'COMMISSIONS' | 'FEES' | 'INTEREST' | 'BORROW_FEES' | 'DIVIDENDS';
+/**
+ * Accounts whose sums are reported: payments are positive; for dividends and realized gains, receipts are. `REALIZED` is before charges,
+ * with the rounding of cash to cents; lots of an import count from their mark (D241).
+ */
+export type ReportedAccount = 'COMMISSIONS' | 'FEES' | 'INTEREST' | 'BORROW_FEES' | 'DIVIDENDS' | 'REALIZED';
 
 export interface Posted {
   readonly at: number;
@@ -125,6 +130,9 @@ type Contract = Pick<
 type Happened = Pick<BookEvent, 'at' | 'date' | 'epoch' | 'key'>;
 type OrderSoFar = Pick<OrderTerms, 'symbol' | 'assetClass' | 'positionIntent' | 'legs' | 'origin'>;
 
+type ImportedPosition = Extract<Event, { type: 'PositionsImported' }>['positions'][number];
+type Traded = OrderExecuted['executions'][number];
+
 type FieldOf<Union> = Union extends unknown ? keyof Union : never;
 
 const EVENT: Readonly<Record<FieldOf<BookEvent>, ColumnKind>> = {
@@ -168,6 +176,15 @@ interface OrderRow {
   readonly soFar: OrderSoFar;
 }
 
+/** Part of an imported lot's value that its cost lacks, as long as the lot is open. */
+interface StepUp {
+  readonly symbol: string;
+  /** Open units, positive. */
+  readonly quantity: number;
+  /** Value at the mark of the import less cost, money units; both negative for a short lot. */
+  readonly amount: number;
+}
+
 const ORDER: Readonly<Record<keyof OrderRow, ColumnKind>> = { number: 'number', soFar: 'json' };
 
 /** State of a recorder other than its rows, as JSON. */
@@ -178,6 +195,7 @@ interface RecorderState {
   readonly contracts: [string, Contract][];
   readonly held: [string, number][];
   readonly futures: [string, number][];
+  readonly stepUps: [number, StepUp][];
   readonly closedAt?: number;
 }
 
@@ -206,6 +224,8 @@ export class PortfolioRecorder {
   readonly #held: Map<string, number>;
   /** Latest prices of futures, dollars. */
   readonly #futures: Map<string, number>;
+  /** Of imported lots, by lot. */
+  readonly #stepUps: Map<number, StepUp>;
   #closedAt: number | undefined;
 
   /** `stored`: a recorder to continue. */
@@ -215,13 +235,23 @@ export class PortfolioRecorder {
     this.#events = new Rows(EVENT, texts, stored?.events);
     this.#posted = new Rows(POSTED, texts, stored?.posted);
     this.#storedOrders = new Rows(ORDER, texts, stored?.orders);
-    const { epochs = [], flows = [], closes = [], contracts, held, futures, closedAt } = stored?.state ?? {};
+    const {
+      epochs = [],
+      flows = [],
+      closes = [],
+      contracts,
+      held,
+      futures,
+      stepUps,
+      closedAt,
+    } = stored?.state ?? {};
     this.#epochs = epochs;
     this.#flows = flows;
     this.#closes = closes;
     this.#contracts = new Map(contracts);
     this.#held = new Map(held);
     this.#futures = new Map(futures);
+    this.#stepUps = new Map(stepUps);
     this.#closedAt = closedAt;
   }
 
@@ -237,6 +267,7 @@ export class PortfolioRecorder {
         contracts: [...this.#contracts],
         held: [...this.#held],
         futures: [...this.#futures],
+        stepUps: [...this.#stepUps],
         ...(this.#closedAt !== undefined && { closedAt: this.#closedAt }),
       },
       events: this.#events.stored(),
@@ -276,6 +307,7 @@ export class PortfolioRecorder {
         return;
       case 'FutureSettled':
         this.#futures.set(event.symbol, priceOf(event.price));
+        this.#realize(item, gainOf(event.entries));
         if (event.closed !== undefined) {
           const quantity = event.closed.reduce((sum, lot) => sum + lot.quantity, 0);
           const contract = this.#contract(event.symbol, 'FUTURE', item.at);
@@ -293,9 +325,17 @@ export class PortfolioRecorder {
         this.#import(item, event);
         return;
       case 'PositionSplit':
+        this.#splitStepUps(item, event);
         this.#restate(item, event.symbol, event.symbol, event.ratio.new, event.ratio.old);
         return;
       case 'OptionAdjusted':
+        for (const [lot, stepUp] of this.#stepUps)
+          if (stepUp.symbol === event.symbol)
+            this.#stepUps.set(lot, {
+              ...stepUp,
+              symbol: event.to,
+              quantity: stepUp.quantity * event.contracts,
+            });
         this.#restate(item, event.symbol, event.to, event.contracts, 1);
         return;
       case 'DividendAccrued':
@@ -376,6 +416,7 @@ export class PortfolioRecorder {
       ...(values !== undefined && { values: Object.fromEntries(values) }),
     });
     this.#held.clear();
+    this.#stepUps.clear();
     this.#begin(item.at, dollarsOf(event.newCashBalance));
   }
 
@@ -398,6 +439,8 @@ export class PortfolioRecorder {
     const date = tradeDateOf(event, Instant.ofMs(item.at)) as string;
     this.#post(item.at, date, 'COMMISSIONS', dollarsOf(commission));
     this.#post(item.at, date, 'FEES', dollarsOf(fees));
+    this.#realize(item, gainOfExecution(contract.assetClass, sideOf(positionIntent), execution));
+    this.#realize(item, -this.#closeStepUps(execution.closed));
     const by = order.origin === 'LIQUIDATION' ? 'LIQUIDATION' : 'TRADE';
     this.#trade(
       { ...this.#happened(item, orderId), date },
@@ -418,18 +461,19 @@ export class PortfolioRecorder {
     );
   }
 
-  /** Item 0 is the cash, item n the n-th position: its lots keep their cost, the flow is its value (D186). */
+  /**
+   * Item 0 is the cash, absent without any, item n the n-th position. Lots keep their cost; the flow is the equity that all items together
+   * add (D238).
+   */
   #import(item: ListItem, event: Extract<Event, { type: 'PositionsImported' }>): void {
-    const position = event.positions[item.item - 1];
-    const amount = position === undefined ? event.cash : position.value;
-    const before = event.positions
-      .slice(0, Math.max(0, item.item - 1))
-      .reduce(
-        (sum: number, { value }) => sum + value,
-        event.equityBefore + (position === undefined ? 0 : event.cash),
-      );
-    this.#flow(item, amount, before);
+    const { cash, positions, equityBefore } = event;
+    if (item.item === (cash === 0 ? 1 : 0)) {
+      const amount = positions.reduce((sum: number, { value }) => sum + value, cash);
+      this.#flow(item, amount, equityBefore);
+    }
+    const position = positions[item.item - 1];
     if (position === undefined) return;
+    this.#stepUp(position);
     const { symbol, assetClass, lots } = position;
     const contract = this.#contract(symbol, assetClass, item.at);
     lots.forEach(({ quantity, cost, openedAt }, index) => {
@@ -459,6 +503,8 @@ export class PortfolioRecorder {
     const { act, symbol, closed, shares, settlementDate } = event;
     const happened = this.#happened(item);
     const charges = this.#charges(item, event.entries);
+    this.#realize(item, gainOf(event.entries));
+    this.#endStepUps(item, event);
     const quantity = (closed ?? []).reduce((sum, lot) => sum + lot.quantity, 0);
     const cash = Math.abs(event.amount);
     if (shares !== undefined) {
@@ -518,7 +564,6 @@ export class PortfolioRecorder {
   }
 
   #flow({ seq, at }: ListItem, amount: number, before: number): void {
-    if (amount === 0) return;
     this.#flows.push({
       seq,
       at,
@@ -535,6 +580,7 @@ export class PortfolioRecorder {
       if (reported !== undefined)
         this.#post(item.at, date, reported.account, reported.sign * dollarsOf(amount));
     }
+    this.#realize(item, gainOf([entry]));
     const cash = entry.postings.find(({ account }) => account === 'SETTLED_CASH')?.amount ?? 0;
     if (equityBefore !== undefined) {
       this.#flow(item, cash, equityBefore);
@@ -604,6 +650,95 @@ export class PortfolioRecorder {
     return { commission: dollarsOf(sums.COMMISSIONS), fees: dollarsOf(sums.FEES) };
   }
 
+  /** `gain`: money units. */
+  #realize({ at }: ListItem, gain: number): void {
+    this.#post(at, this.#context.calendar.dateOf(Instant.ofMs(at)), 'REALIZED', dollarsOf(gain));
+  }
+
+  /** Notes by how much the lots of an imported position are worth more than their cost. */
+  #stepUp({ symbol, assetClass, value, lots }: ImportedPosition): void {
+    // The books value a future from the mark of the import.
+    if (assetClass === 'FUTURE') return;
+    const all = lots.reduce((sum, { quantity }) => sum + quantity, 0);
+    let seen = 0;
+    let given = 0;
+    for (const { lotId, quantity, cost } of lots) {
+      seen += quantity;
+      const until = Math.round((value * seen) / all);
+      const amount = until - given - (quantity < 0 ? -cost : cost);
+      given = until;
+      if (amount !== 0) this.#stepUps.set(lotId, { symbol, quantity: Math.abs(quantity), amount });
+    }
+  }
+
+  /** Removes the step-ups of closed lots and returns their sum, money units. */
+  #closeStepUps(closed: readonly LotClosing[] = []): number {
+    let sum = 0;
+    for (const { lotId, quantity } of closed) {
+      const stepUp = this.#stepUps.get(lotId);
+      if (stepUp === undefined) continue;
+      const isAll = quantity >= stepUp.quantity;
+      const amount = isAll ? stepUp.amount : Math.round((stepUp.amount * quantity) / stepUp.quantity);
+      sum += amount;
+      if (isAll) this.#stepUps.delete(lotId);
+      else
+        this.#stepUps.set(lotId, {
+          ...stepUp,
+          quantity: stepUp.quantity - quantity,
+          amount: stepUp.amount - amount,
+        });
+    }
+    return sum;
+  }
+
+  /**
+   * The step-up of an option lot that becomes shares goes with its premium, in the order of the option lots: first to the gain of the
+   * shares that they close, then to the lots that they open (D244).
+   */
+  #endStepUps(item: ListItem, { closed = [], shares }: OptionEnded): void {
+    const { quantity: moved = 0, opened = [], symbol = '' } = shares ?? {};
+    const all = Math.abs(moved);
+    const contracts = closed.reduce((sum, lot) => sum + lot.quantity, 0);
+    const opens = opened.reduce((sum, lot) => sum + Math.abs(lot.quantity), 0);
+    let realized = this.#closeStepUps(shares?.closed);
+    let from = 0;
+    for (const lot of closed) {
+      const stepUp = this.#closeStepUps([lot]);
+      const until = from + (all * lot.quantity) / contracts;
+      let left = stepUp;
+      let place = all - opens;
+      for (const { lot: lotId, quantity } of opened) {
+        const end = place + Math.abs(quantity);
+        const overlap = Math.min(until, end) - Math.max(from, place);
+        place = end;
+        if (overlap <= 0 || stepUp === 0) continue;
+        const part = Math.round((stepUp * overlap) / (until - from));
+        left -= part;
+        const amount = part + (this.#stepUps.get(lotId)?.amount ?? 0);
+        this.#stepUps.set(lotId, { symbol, quantity: Math.abs(quantity), amount });
+      }
+      realized += left;
+      from = until;
+    }
+    this.#realize(item, -realized);
+  }
+
+  /** A lot of which a split leaves nothing passes its step-up, like its cost, to the next one. */
+  #splitStepUps(item: ListItem, { symbol, lots }: Extract<Event, { type: 'PositionSplit' }>): void {
+    for (const lotId of [...this.#stepUps.keys()]) {
+      const stepUp = this.#stepUps.get(lotId);
+      if (stepUp?.symbol !== symbol) continue;
+      this.#stepUps.delete(lotId);
+      const after = lots.find((lot) => lot.lotId >= lotId);
+      if (after === undefined) {
+        this.#realize(item, -stepUp.amount);
+        continue;
+      }
+      const amount = stepUp.amount + (this.#stepUps.get(after.lotId)?.amount ?? 0);
+      this.#stepUps.set(after.lotId, { symbol, quantity: Math.abs(after.quantity), amount });
+    }
+  }
+
   #post(at: number, date: string, account: ReportedAccount, amount: number): void {
     if (amount !== 0) this.#posted.add({ at, date, epoch: this.#epoch, account, amount });
   }
@@ -650,4 +785,22 @@ function multiplierOf(execution: Execution | undefined): number {
   const usual = 100;
   if (execution === undefined || execution.price === 0) return usual;
   return Math.round(dollarsOf(execution.value) / (priceOf(execution.price) * unitsOf(execution.quantity)));
+}
+
+/** Gain of ledger entries before charges: how they change cash and the cost of positions, money units. */
+function gainOf(entries: readonly LedgerEntry[]): number {
+  let gain = 0;
+  for (const { postings } of entries)
+    for (const { account, amount } of postings)
+      if (account === 'REALIZED_PNL' || account === 'FUTURES_PNL' || account === 'ROUNDING') gain -= amount;
+  return gain;
+}
+
+/** The same of an execution, whose entries follow from it. */
+function gainOfExecution(assetClass: AssetClass, side: 'BUY' | 'SELL', execution: Traded): number {
+  if (assetClass === 'FUTURE') return execution.variation ?? 0;
+  const { value, closed } = execution;
+  const cost = closed === undefined ? value : closed.reduce((sum, lot) => sum + lot.cost, 0);
+  const cash = cashOfExecution(execution);
+  return side === 'BUY' ? cost - cash : cash - cost;
 }

@@ -2,7 +2,6 @@
 import { type Bar, type Calendar, Instant, type TradingDate } from '@sandpit/core';
 import type { MinuteMark } from '../../store/history.js';
 import { MINUTE_MS } from '../../feeds/bar-window.js';
-import { minuteOf } from './equity-points.js';
 
 /** Marks in force from one minute until before another, oldest first, as `History.marks` has them. */
 type MarksIn = (minutes: { readonly from: number; readonly to: number }) => Promise<readonly MinuteMark[]>;
@@ -24,7 +23,7 @@ export async function pushedCloses(
     const previous = calendar.previousTradingDay(session.date);
     let earlier = previous;
     if (session.regularClose <= to) {
-      const close = minuteOf(session.regularClose);
+      const close = Math.floor(session.regularClose / MINUTE_MS);
       const mark = (await marksIn({ from: close - 1, to: close })).at(-1);
       if (mark === undefined) break;
       const at = Instant.ofMs(mark.minute * MINUTE_MS);

@@ -1,7 +1,9 @@
 /** Answers studies: in a thread of their own, or on the main thread if the store allows no other. */
 import {
+  type BreakReason,
   ExecutionQualityTally,
   GroupedQuality,
+  linkReturns,
   type LotMethod,
   performanceOf,
   type RoundTrip,
@@ -16,7 +18,7 @@ import { Slice } from '../../engine/slice.js';
 import { reportPage } from '../report/report.js';
 import { isoOfMs } from '../translate/instants.js';
 import { itemsIn } from '../translate/pages.js';
-import { cents, equityPoints } from './equity-points.js';
+import { cents, equityPoints, pointsIn } from './equity-points.js';
 import { emitLines, emitList, emitRows } from './emit-rows.js';
 import { lastSeqBefore } from './market-tape.js';
 import { measureOrders } from './measure-orders.js';
@@ -215,23 +217,25 @@ type MeasuredPeriod = Omit<PortfolioPerformance, 'trips'> & { readonly closed: r
 /** The performance of a period from the record of its portfolio, valued if the record has no equity. */
 function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): MeasuredPeriod {
   const { from, to, start, flows, end, periodsPerYear, riskFreeRate, benchmark, endDate } = input;
-  const beganAt = record.epochs[input.epoch - 1]?.beganAt;
-  // Events at the instant of the opening follow it.
   const isInside = (at: number, epoch: number): boolean =>
-    epoch === input.epoch && at <= to && (at > from || from === beganAt);
+    epoch === input.epoch && at <= to && (at > from || input.isFromOpening);
   const closes = record.closes.filter(({ at, epoch }) => isInside(at, epoch));
   const points = equityPoints(start, closes, flows, end);
   const sums = postedIn(record.posted, isInside);
   const traded = tradedIn(record.events, isInside);
   const closed = trips.places(isInside);
+  const startsIn = breakAt(record, input);
   const performance = performanceOf({
     points,
+    ...(startsIn !== undefined && { startsIn }),
     exposures: closes,
     ledger: {
       commissions: cents(sums.COMMISSIONS),
       fees: cents(sums.FEES),
       interest: cents(sums.INTEREST),
+      borrowFees: cents(sums.BORROW_FEES),
       dividends: cents(sums.DIVIDENDS),
+      realized: sums.REALIZED,
       bought: traded.BUY,
       sold: traded.SELL,
     },
@@ -245,6 +249,25 @@ function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): Me
   return { performance, from, to, points, closed, periodsPerYear };
 }
 
+/** The reason of a break that began before a period and has not ended at its start. */
+function breakAt(
+  { epochs, closes, flows }: PortfolioRecord,
+  { epoch, from, isFromOpening, start }: PeriodInput,
+): BreakReason | undefined {
+  const began = epochs[epoch - 1];
+  if (isFromOpening || began === undefined) return undefined;
+  const isBefore = (one: { readonly at: number; readonly epoch: number }): boolean =>
+    one.epoch === epoch && one.at <= from;
+  const opening = { at: began.beganAt, equity: began.initialCash };
+  const { breaks, segments } = linkReturns([
+    opening,
+    ...pointsIn(closes.filter(isBefore), flows.filter(isBefore)),
+  ]);
+  const last = breaks.at(-1);
+  if (last !== undefined && last.to === undefined) return last.reason;
+  return start.equity <= 0 && segments.length > 0 ? 'EQUITY_NOT_POSITIVE' : undefined;
+}
+
 type IsInside = (at: number, epoch: number) => boolean;
 
 /** Sums of the postings of a period by account, dollars. */
@@ -255,6 +278,7 @@ function postedIn(posted: PortfolioRecord['posted'], isInside: IsInside): Record
     INTEREST: 0,
     BORROW_FEES: 0,
     DIVIDENDS: 0,
+    REALIZED: 0,
   };
   const at = posted.column('at');
   const epoch = posted.column('epoch');

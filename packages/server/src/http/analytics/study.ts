@@ -62,9 +62,11 @@ export interface PeriodInput {
   readonly epoch: number;
   readonly from: number;
   readonly to: number;
+  /** True when it contains everything at its opening; otherwise it begins after everything at `from` (D240). */
+  readonly isFromOpening: boolean;
   readonly start: Valued;
   readonly flows: readonly Flow[];
-  readonly end?: Valued;
+  readonly end: Valued;
   readonly periodsPerYear: number;
   readonly riskFreeRate?: number;
   readonly benchmark?: { readonly symbol: string; readonly closes: readonly BenchmarkClose[] };

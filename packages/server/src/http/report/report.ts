@@ -39,10 +39,12 @@ export function reportPage(input: ReportInput): string {
 <header><div><h1>${escaped(title)}</h1><p class="soft">${about.map(escaped).join(' · ')}</p></div><p class="soft">${day(from)} to ${day(to)}</p></header>
 ${tiles(input)}
 ${performance.endedAt === undefined ? '' : `<p class="loss">Equity was not positive any more at ${escaped(newYork(performance.endedAt))}: returns end there.</p>`}
+${performance.since === undefined ? '' : `<p class="loss">All equity was lost before ${escaped(newYork(performance.since))}: returns, ratios and drawdown begin there.</p>`}
 ${curves(input)}
 <h2>Monthly returns</h2>${monthTable(performance.monthly)}
 ${distribution(input)}
 <div class="two"><section><h2>Return and risk</h2>${definitions(riskRows(input))}</section><section><h2>Trades and costs</h2>${definitions(tradeRows(input))}</section></div>
+${attribution(input)}
 ${quality(input)}
 ${tradeTable(input)}
 <footer>Made by Sandpit, a simulated brokerage, at ${escaped(input.madeAt)} (simulated time). No order reached a real market. Returns take external flows out; figures that cannot be computed are left out. Past performance, simulated or not, says nothing about the future.</footer>
@@ -77,7 +79,7 @@ function curves({
   from,
 }: ReportInput): string {
   const equity = series.map(({ at, equity: value }) => ({ at, value }));
-  const drawdown = series.map(({ at, drawdown: value }) => ({ at, value }));
+  const drawdown = series.flatMap(({ at, drawdown: value }) => (value === undefined ? [] : [{ at, value }]));
   const rolling = rollingSharpeOf(
     dailyReturnsOf(points),
     SHARPE_DAYS,
@@ -167,6 +169,13 @@ function riskRows({ performance: p, newYork }: ReportInput): Rows {
     ['Worst day', extreme(p.worstDay)],
     ['Days up and down', `${p.positiveDays} and ${p.negativeDays}`],
     ['Net deposits', money(p.netFlows)],
+    ...(p.segments.length < 2
+      ? []
+      : p.segments.map((one): Rows[number] => [
+          `Return from ${day(one.from)} to ${day(one.to)}`,
+          `${percent(one.timeWeightedReturn)}, drawdown ${percent(one.maxDrawdown.fraction)}`,
+          one.timeWeightedReturn,
+        ])),
   ];
   if (b === undefined) return figures;
   if ('reason' in b) return [...figures, [`Against ${b.symbol}`, 'no data']];
@@ -194,11 +203,23 @@ function tradeRows({ performance: { trades: t, ...p } }: ReportInput): Rows {
     ['Exposure', percent(p.exposure, 1)],
     ['Time in the market', percent(p.timeInMarket, 1)],
     ['Turnover', p.turnover === undefined ? '' : `${plain(p.turnover)} ×`],
-    ['Commissions', money(p.commissions)],
-    ['Fees', money(p.fees)],
-    ['Margin interest', money(p.interest)],
-    ['Dividends', money(p.dividends)],
   ];
+}
+
+/** P&L by cause, without causes that changed nothing. */
+function attribution({ performance: { pnl, attribution: a } }: ReportInput): string {
+  const rows: Rows = [
+    ['Realized', money(a.realized), a.realized],
+    ['Change of unrealized', money(a.unrealized), a.unrealized],
+    ['Dividends', money(a.dividends), a.dividends],
+    ['Margin interest', money(a.interest), a.interest],
+    ['Borrow fees', money(a.borrowFees), a.borrowFees],
+    ['Commissions', money(a.commissions), a.commissions],
+    ['Fees', money(a.fees), a.fees],
+    ['Other', money(a.other), a.other],
+  ];
+  const shown = rows.filter(([, , amount]) => amount !== 0);
+  return `<h2>Profit and loss by cause</h2>${definitions([...shown, ['Profit and loss', money(pnl), pnl]])}`;
 }
 
 function quality({ quality: q }: ReportInput): string {

@@ -3,7 +3,6 @@ import type { LotMethod, Performance as Measured, TaxSplit, YearEnd } from '@san
 import { effectiveAt, Instant } from '@sandpit/core';
 import type { Performance } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import { cents } from '../analytics/equity-points.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { periodInput } from '../analytics/portfolio-performance.js';
 import type { Outline, PeriodInput, TaxQuestion } from '../analytics/study.js';
@@ -11,6 +10,7 @@ import { formHeadings } from '../analytics/tax-studies.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { type EmitLines, sendCsvLines, wantsCsv } from '../csv.js';
+import { shownDrawdown } from '../translate/drawdown.js';
 import { endOf, instantOf, isoOfMs } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
 import { ALL_LINES, listWindow, pageFound } from '../translate/pages.js';
@@ -101,7 +101,7 @@ const yearOf = (simulation: Simulation): number =>
   Number(simulation.brokerage.rules.calendar.dateOf(simulation.now()).slice(0, 4));
 
 function shownPerformance(
-  { maxDrawdown, endedAt, monthly, series, ...rest }: Measured,
+  { maxDrawdown, since, endedAt, monthly, series, breaks, segments, ...rest }: Measured,
   { from, to, epoch }: PeriodInput,
   withSeries: boolean,
 ): Performance {
@@ -110,17 +110,21 @@ function shownPerformance(
     to: isoOfMs(to),
     epoch,
     ...rest,
-    ...(maxDrawdown !== undefined && {
-      maxDrawdown: {
-        fraction: maxDrawdown.fraction,
-        amount: cents(maxDrawdown.amount),
-        peakAt: isoOfMs(maxDrawdown.peakAt),
-        troughAt: isoOfMs(maxDrawdown.troughAt),
-        ...(maxDrawdown.recoveredAt !== undefined && { recoveredAt: isoOfMs(maxDrawdown.recoveredAt) }),
-      },
-    }),
+    ...(maxDrawdown !== undefined && { maxDrawdown: shownDrawdown(maxDrawdown) }),
     monthly: [...monthly],
     ...(withSeries && { series: series.map((point) => ({ ...point, at: isoOfMs(point.at) })) }),
+    breaks: breaks.map(({ reason, ...one }) => ({
+      from: isoOfMs(one.from),
+      ...(one.to !== undefined && { to: isoOfMs(one.to) }),
+      reason,
+    })),
+    segments: segments.map(({ timeWeightedReturn, ...one }) => ({
+      from: isoOfMs(one.from),
+      to: isoOfMs(one.to),
+      timeWeightedReturn,
+      maxDrawdown: shownDrawdown(one.maxDrawdown),
+    })),
+    ...(since !== undefined && { since: isoOfMs(since) }),
     ...(endedAt !== undefined && { endedAt: isoOfMs(endedAt) }),
   };
 }

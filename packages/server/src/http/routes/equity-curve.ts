@@ -27,7 +27,7 @@ interface Span {
 }
 
 /** The quote in force at an instant. */
-type QuoteThen = (symbol: string, at: Instant) => Quote | undefined;
+export type QuoteThen = (symbol: string, at: Instant) => Quote | undefined;
 
 export async function curveWithinTheDay(
   { simulation, params, query }: Call<'getEquityCurve'>,
@@ -138,7 +138,7 @@ async function pointsOf({
 }
 
 /** Symbols that need quotes to value the holdings. */
-function symbolsIn(
+export function symbolsIn(
   { brokerage }: Simulation,
   held: readonly { readonly standing: PortfolioSnapshot }[],
 ): ReadonlySet<string> {
@@ -148,25 +148,6 @@ function symbolsIn(
     if (instrument?.assetClass === 'OPTION') symbols.add(instrument.underlying);
   }
   return symbols;
-}
-
-/** Total equity at the end of a minute, or at `latest` if that is sooner; undefined before the portfolio existed. */
-export async function equityAfterMinute(
-  simulation: Simulation,
-  history: History,
-  portfolioId: string,
-  minute: number,
-  latest: number,
-): Promise<Money | undefined> {
-  const rows = (await history.standings(simulation.id, portfolioId, minute, minute + 1)).map((row) => ({
-    standing: JSON.parse(row.standing) as PortfolioSnapshot,
-  }));
-  const standing = rows.at(-1)?.standing;
-  if (standing === undefined) return undefined;
-  const at = Instant.ofMs(Math.min((minute + 1) * MINUTE_MS - 1, latest));
-  const span = { from: minute, to: minute + 1 };
-  const quote = await quotesThen(simulation, history, symbolsIn(simulation, [{ standing }]), span, '1Min');
-  return simulation.brokerage.worthThen(standing, at, (symbol) => quote(symbol, at)).totalEquity;
 }
 
 /** The market value of one contract at an instant, by its mark of then. */
@@ -186,7 +167,7 @@ export async function contractValueAt(
 }
 
 /** A feed that computes its quotes is queried again; for others, pushed quotes and trades are known. */
-async function quotesThen(
+export async function quotesThen(
   simulation: Simulation,
   history: History,
   symbols: ReadonlySet<string>,
