@@ -182,6 +182,7 @@ class WeightedMean {
 export class ExecutionQualityTally {
   #orders = 0;
   #rejected = 0;
+  #refused = 0;
   #executions = 0;
   #legs = 0;
   #notional = 0;
@@ -215,6 +216,11 @@ export class ExecutionQualityTally {
       if (slippage !== undefined) own.add(slippage);
     }
     return own.value;
+  }
+
+  /** Counts an order that was refused, with a record. */
+  refuse(): void {
+    this.#refused += 1;
   }
 
   #addTimes({ arrivedAt, isFilled, legs }: MeasuredOrder): void {
@@ -276,7 +282,9 @@ export class ExecutionQualityTally {
       ...(this.#orderedAtMid > 0 && { fillRate: this.#executedAtMid / this.#orderedAtMid }),
       ...(this.#firstFills.length > 0 && { timeToFirstFill: medianOf(this.#firstFills) }),
       ...(this.#fills.length > 0 && { timeToFill: medianOf(this.#fills) }),
-      ...(this.#orders > 0 && { rejectRate: this.#rejected / this.#orders }),
+      ...(this.#orders + this.#refused > 0 && {
+        rejectRate: (this.#rejected + this.#refused) / (this.#orders + this.#refused),
+      }),
     };
   }
 }
@@ -308,11 +316,19 @@ export class GroupedQuality {
   }
 
   add(order: MeasuredOrder): void {
-    const key = keyOf(order, this.#group);
-    if (key === undefined) return;
+    this.#tallyOf(keyOf(order, this.#group))?.add(order);
+  }
+
+  /** Counts an order that was refused, with a record: it has no hour, because it never reached the market. */
+  refuse(order: Pick<MeasuredOrder, 'symbol' | 'orderType' | 'brokerId'>): void {
+    this.#tallyOf(keyOf({ ...order, legs: [] }, this.#group))?.refuse();
+  }
+
+  #tallyOf(key: string | undefined): ExecutionQualityTally | undefined {
+    if (key === undefined) return undefined;
     let tally = this.#tallies.get(key);
     if (tally === undefined) this.#tallies.set(key, (tally = new ExecutionQualityTally()));
-    tally.add(order);
+    return tally;
   }
 
   /** The groups in order of their keys. */
@@ -334,7 +350,13 @@ export function executionQualityBy(
 }
 
 function keyOf(
-  { symbol, legs, orderType, brokerId, hour }: MeasuredOrder,
+  {
+    symbol,
+    legs,
+    orderType,
+    brokerId,
+    hour,
+  }: Pick<MeasuredOrder, 'symbol' | 'legs' | 'orderType' | 'brokerId' | 'hour'>,
   group: QualityGroup,
 ): string | undefined {
   switch (group) {

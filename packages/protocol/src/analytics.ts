@@ -329,7 +329,7 @@ const bps = (description: string) =>
 const seconds = (description: string) => optional(number({ description: `${description} Seconds.` }));
 
 const qualityFields = {
-  orders: count({ description: 'Orders measured, rejected ones included.' }),
+  orders: count({ description: 'Accepted orders, those that ended REJECTED included.' }),
   executions: count({ description: 'Executions of them.' }),
   notional: amount('Executed value.'),
   arrivalMid: optional(
@@ -353,7 +353,11 @@ const qualityFields = {
   fillRate: optional(fraction('Executed over ordered value, both at the arrival mid.')),
   timeToFirstFill: seconds('Median from reaching the market to the first execution.'),
   timeToFill: seconds('Median from reaching the market to the last execution of filled orders.'),
-  rejectRate: optional(fraction('Rejected orders over all orders.')),
+  rejectRate: optional(
+    fraction(
+      'Orders that ended REJECTED and refusals that left a record, over accepted orders and those refusals.',
+    ),
+  ),
 };
 
 export const OrderExecutionQuality = closed('OrderExecutionQuality', qualityFields, {

@@ -1,5 +1,6 @@
 /** Comparisons: results of a journal under other rules (D173). */
 import { type Static, Type } from 'typebox';
+import { Drawdown } from './analytics.js';
 import { comparisonStatuses, dayTradeRegimes, differenceKinds, fillModels, rowStatuses } from './enums.js';
 import {
   anyText,
@@ -139,10 +140,7 @@ export const ComparisonRow = closed('ComparisonRow', {
   ),
   marginCalls: optional(count()),
   liquidations: optional(count()),
-  maxDrawdown: optional(
-    number({ description: 'Over closes and the end, in dollars, without cash transfers.' }),
-  ),
-  maxDrawdownFraction: optional(number({ description: 'Of the equity at the peak.' })),
+  maxDrawdown: optional(Drawdown),
   firstDifference: optional(FirstDifference),
 });
 export type ComparisonRow = Static<typeof ComparisonRow>;

@@ -256,8 +256,7 @@ function columnsOf(
       title: 'Drawdown',
       isNumber: true,
       isSecondary: true,
-      cell: ({ maxDrawdownFraction }) =>
-        maxDrawdownFraction === undefined ? '' : percent(maxDrawdownFraction),
+      cell: ({ maxDrawdown }) => (maxDrawdown === undefined ? '' : percent(maxDrawdown.fraction)),
     },
     {
       title: 'First difference, and why',

@@ -1,3 +1,4 @@
+import { type EquityPoint, linkReturns, maxDrawdownOf } from '@sandpit/analytics';
 import {
   Brokerage,
   Ids,
@@ -105,12 +106,9 @@ export class ComparisonRow implements Recorder {
   #liquidations = 0;
   /** Books of portfolios at the start, and of those that were reset or closed. */
   #carried: Accounts = NOTHING;
-  /** Net cash flow: deposits less withdrawals. */
-  #invested = 0;
+  /** Total equity at the start, at closes and around flows, dollars. */
+  readonly #points: EquityPoint[] = [];
   #closing = { equity: 0 };
-  #peak = Number.NEGATIVE_INFINITY;
-  #drawdown = 0;
-  #drawdownFraction = 0;
 
   constructor(
     brokerage: Brokerage,
@@ -129,9 +127,8 @@ export class ComparisonRow implements Recorder {
     this.ledger = new OrderLedger(brokerage.state.ids, base?.ledger);
     this.#executor = this.#executorOf(brokerage);
     this.#walk = new ClockAdvance(brokerage, feed, this.#executor);
-    this.#invested = this.#equity();
     this.#carried = negated(this.#accounts());
-    this.#noteDrawdown(this.#invested);
+    this.#points.push({ at: this.#clock, equity: dollarsOf(this.#equity()) });
   }
 
   get brokerage(): Brokerage {
@@ -240,8 +237,7 @@ export class ComparisonRow implements Recorder {
     const at = this.#executor.catchUp(this.#now);
     const ends = own.type === 'ResetPortfolio' || own.type === 'ClosePortfolio' ? own.portfolioId : undefined;
     const before = ends === undefined ? undefined : this.#brokerage.state.portfolios.get(ends);
-    const had =
-      before === undefined ? undefined : { accounts: accountsOf(before), equity: this.#equityOf(before) };
+    const had = before === undefined ? undefined : accountsOf(before);
     const { result } = this.#executor.execute(own, at);
     this.#executor.catchUp(at);
     if (isRefusal(result)) {
@@ -249,11 +245,7 @@ export class ComparisonRow implements Recorder {
       if (own.type === 'SubmitOrder') this.#refused(own, result, base, at);
       return;
     }
-    if (had === undefined || ends === undefined) return;
-    this.#carried = added(this.#carried, had.accounts);
-    const after = this.#brokerage.state.portfolios.get(ends);
-    // A reset discards the gains so far; the equity starts again.
-    if (after !== undefined) this.#invested += this.#equityOf(after) - had.equity;
+    if (had !== undefined) this.#carried = added(this.#carried, had);
   }
 
   #refused(command: Submit, rejection: Rejection, base: readonly Event[], at: Instant): void {
@@ -384,30 +376,26 @@ export class ComparisonRow implements Recorder {
       case 'LiquidationDecided':
         this.#liquidations += 1;
         return;
-      case 'LedgerPosted':
-        for (const { type, postings } of event.entries)
-          if (FLOWS.has(type))
-            for (const { account, amount } of postings) if (account === 'CAPITAL') this.#invested -= amount;
-        return;
       case 'SessionMarked':
         for (const { totalEquity } of event.points) this.#closing.equity += totalEquity;
         if (!event.complete) return;
-        this.#noteDrawdown(this.#closing.equity);
+        this.#points.push({ at, equity: dollarsOf(this.#closing.equity), closeOf: event.date });
         this.#closing = { equity: 0 };
         return;
-      default:
-        return;
+      default: {
+        const flow = flowOf(event);
+        if (flow !== undefined) this.#noteFlow(flow, at);
+      }
     }
   }
 
-  /** Deposits and withdrawals are neither gains nor losses: the comparison uses the equity less the deposits. */
-  #noteDrawdown(equity: number): void {
-    const made = equity - this.#invested;
-    this.#peak = Math.max(this.#peak, made);
-    const fall = this.#peak - made;
-    this.#drawdown = Math.max(this.#drawdown, fall);
-    const atPeak = this.#invested + this.#peak;
-    if (atPeak > 0) this.#drawdownFraction = Math.max(this.#drawdownFraction, fall / atPeak);
+  /** Opening, closing, reset, import and transfer of a portfolio are flows of the sum (D242). */
+  #noteFlow({ portfolioId, before, amount }: PortfolioFlow, at: Instant): void {
+    let others = 0;
+    for (const portfolio of this.#brokerage.state.portfolios.values())
+      if (portfolio.terms.portfolioId !== portfolioId)
+        others += this.#brokerage.worthOf(portfolio).totalEquity;
+    this.#points.push({ at, equity: dollarsOf(others + before), flow: dollarsOf(amount) });
   }
 
   /** The figures at the end, by quotes of now. */
@@ -418,7 +406,8 @@ export class ComparisonRow implements Recorder {
       for (const symbol of positions.keys()) held.add(symbol);
     this.#executor.refresh(held, this.#now);
     const totalEquity = this.#equity();
-    this.#noteDrawdown(totalEquity);
+    const end = { at: this.#now, equity: dollarsOf(totalEquity) };
+    const maxDrawdown = maxDrawdownOf(linkReturns([...this.#points, end]).points);
     let unrealized = 0;
     for (const portfolio of state.portfolios.values()) {
       const { longMarketValue, shortMarketValue, variation } = this.#valueOf(portfolio);
@@ -434,8 +423,7 @@ export class ComparisonRow implements Recorder {
       requests: this.#requests,
       marginCalls: this.#marginCalls,
       liquidations: this.#liquidations,
-      maxDrawdown: Money.ofUnits(this.#drawdown),
-      maxDrawdownFraction: this.#drawdownFraction,
+      ...(maxDrawdown !== undefined && { maxDrawdown }),
     };
   }
 
@@ -476,8 +464,50 @@ export function beginOf(rules: Rules, config: KeptConfig, variant?: Variant): Br
   return Brokerage.begin(rules, variant?.seed ?? seed, Instant.ofMs(start), secret);
 }
 
-/** Ledger entries of deposits and withdrawals. */
-const FLOWS: ReadonlySet<string> = new Set(['INITIAL_CASH', 'TRANSFER', 'WITHDRAWAL', 'PROMOTIONAL_CASH']);
+const MONEY_UNITS = 10_000;
+const dollarsOf = (money: number): number => money / MONEY_UNITS;
+
+/** An external flow of a portfolio, money units. */
+interface PortfolioFlow {
+  readonly portfolioId: string;
+  /** Its equity before the flow. */
+  readonly before: number;
+  readonly amount: number;
+}
+
+function flowOf(event: Event): PortfolioFlow | undefined {
+  switch (event.type) {
+    case 'PortfolioOpened': {
+      const { portfolioId, initialCash } = event.terms;
+      return { portfolioId, before: 0, amount: initialCash };
+    }
+    case 'LedgerPosted': {
+      const { portfolioId, entries, equityBefore } = event;
+      if (equityBefore === undefined) return undefined;
+      let amount = 0;
+      for (const { postings } of entries)
+        for (const posting of postings) if (posting.account === 'CAPITAL') amount -= posting.amount;
+      return { portfolioId, before: equityBefore, amount };
+    }
+    case 'PositionsImported': {
+      const { portfolioId, cash, positions, equityBefore } = event;
+      const amount = positions.reduce((sum: number, { value }) => sum + value, cash);
+      return { portfolioId, before: equityBefore, amount };
+    }
+    case 'PortfolioReset': {
+      const { portfolioId, equityBefore, newCashBalance } = event;
+      return { portfolioId, before: equityBefore, amount: newCashBalance - equityBefore };
+    }
+    case 'PortfolioClosed': {
+      const { totalEquity } = event.value;
+      return totalEquity === 0
+        ? undefined
+        : { portfolioId: event.portfolioId, before: totalEquity, amount: 0 - totalEquity };
+    }
+    default:
+      return undefined;
+  }
+}
 
 const NOTHING: Accounts = {
   realizedPnl: Money.zero,

@@ -1,4 +1,5 @@
 /** Types of comparisons (D173): tasks for the thread, and its results. Money and prices in the units of the core. */
+import type { Drawdown } from '@sandpit/analytics';
 import type { DayTradeRegime, FillModel, LatencyProfile, Money } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import type { KeptConfig, SimulationConfig } from './simulation-config.js';
@@ -139,9 +140,8 @@ export interface RowFigures {
   readonly requests: { readonly repeated: number; readonly refused: number; readonly skipped: number };
   readonly marginCalls: number;
   readonly liquidations: number;
-  readonly maxDrawdown: Money;
-  /** Relative to the equity at its peak; a ratio. */
-  readonly maxDrawdownFraction: number;
+  /** Of all portfolios together, dollars; absent if none was ever funded. */
+  readonly maxDrawdown?: Drawdown;
 }
 
 export type ComparedRow =

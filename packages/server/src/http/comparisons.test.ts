@@ -103,8 +103,11 @@ describe('POST /v1/simulations/:id/comparisons', () => {
       realizedPnl: 245,
       unrealizedPnl: -500,
     });
-    // The peak is the close of the first day at 105, 50 shares; the fall to 90 − deposits left out.
-    expect(body.base.maxDrawdown).toBeGreaterThan(0);
+    // The peak is the deposit at 105, 50 shares; the fall to 90 is 750, the deposit left out.
+    expect(body.base.maxDrawdown).toMatchObject({ amount: -750, peakAt: '2026-01-05T16:00:00.000Z' });
+    const { maxDrawdown } = (await sim.client.get(`/v1/accounts/portfolios/${sim.portfolioId}/performance`))
+      .body;
+    expect(body.base.maxDrawdown).toEqual(maxDrawdown);
     const brokers = (await owner.get('/v1/brokers')).body.data as Body[];
     expect(body.variants.map(({ name }: Body) => name as string)).toEqual(
       brokers.map((one) => one.brokerId as string),

@@ -233,3 +233,102 @@ describe('execution quality of a portfolio', () => {
       expect((await client.get(`${path}/execution-quality${query}`)).status, query).toBe(400);
   });
 });
+
+/** A simulation of its own: orders of `main` cannot be scripted. */
+const ownSimulation = async (more: object = {}): Promise<void> => {
+  const config = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-05T15:00:00Z', ...more };
+  const created = await client.post('/v1/simulations', config);
+  expect(created.status, created.text).toBe(201);
+  client = test.withToken(created.body.token as string);
+  ({ portfolioId } = (await openPortfolio(client, { initialCash: 100_000 })) as { portfolioId: string });
+  path = `/v1/accounts/portfolios/${portfolioId}`;
+};
+const script = async (outcome: object): Promise<void> => {
+  const set = await client.post('/v1/simulation/outcomes', { match: {}, outcome });
+  expect(set.status, set.text).toBe(201);
+};
+
+describe('execution quality over a split', () => {
+  const announce = async (numerator: number, denominator: number, exDate: string): Promise<void> => {
+    const actions = [{ type: 'SPLIT', symbol: 'AAPL', exDate, ratio: { new: numerator, old: denominator } }];
+    expect((await client.post('/v1/simulation/corporate-actions', { actions })).status).toBe(201);
+  };
+  const resting = { orderType: 'LIMIT', limitPrice: 100.1, timeInForce: 'GTC' };
+
+  it.each([
+    [2, 1, 200, 50],
+    [3, 2, 66, 100 / 1.5],
+  ])(
+    '%i:%i restates the mid five minutes later of an order at work',
+    async (numerator, denominator, quantity, mid) => {
+      await ownSimulation();
+      await announce(numerator, denominator, '2026-01-06');
+      await quote('AAPL', 99.9, 100.1);
+      await script({ fill: [{ percent: 50, price: 100.1 }], rest: 'hold' });
+      const id = await order({ ...resting, quantity });
+      await advance('2026-01-05T16:00:00Z');
+      expect(await qualityOf(id)).toMatchObject({ arrivalMid: near(100), realizedSpreadBps: near(20) });
+      await advance('2026-01-06T15:00:00Z');
+      await quote('AAPL', mid - 0.05, mid + 0.05);
+      const filled = (quantity / 2) * (numerator / denominator);
+      expect(await qualityOf(id)).toMatchObject({
+        notional: near((quantity / 2) * 100.1),
+        arrivalMid: near(mid),
+        slippageBps: near(10),
+        effectiveSpreadBps: near(20),
+        realizedSpreadBps: near(20),
+        implementationShortfall: near(Math.round(filled * mid * 0.001 * 10_000) / 10_000),
+        fillRate: 0.5,
+      });
+    },
+  );
+
+  it('that cancels an order ends it at the quote before the split', async () => {
+    await announce(1, 4, '2026-01-06');
+    await quote('AAPL', 99, 101);
+    const id = await order({ ...resting, quantity: 100, limitPrice: 90 });
+    await advance('2026-01-06T15:00:00Z');
+    await quote('AAPL', 396, 404);
+    expect(await qualityOf(id)).toMatchObject({ arrivalMid: 100, implementationShortfall: 0, fillRate: 0 });
+  });
+
+  it('within five minutes of an execution counts the later mid in the units of the execution', async () => {
+    await ownSimulation({ calendar: 'always-open', start: '2026-01-06T07:57:00Z' });
+    await announce(2, 1, '2026-01-06');
+    await quote('AAPL', 99.9, 100.1);
+    const id = await order({ ...resting, quantity: 100 });
+    await advance('2026-01-06T08:01:00Z');
+    await quote('AAPL', 49.95, 50.05);
+    await advance('2026-01-06T08:10:00Z');
+    expect(await qualityOf(id)).toMatchObject({ arrivalMid: near(100), realizedSpreadBps: near(20) });
+  });
+});
+
+describe('rejectRate (D253)', () => {
+  it('counts orders rejected later and refusals by a scripted rule: (1 + 1) / (4 + 1)', async () => {
+    await ownSimulation();
+    await quote('AAPL', 99, 101);
+    for (let count = 0; count < 3; count += 1) await order({});
+    await script({ rejectLater: { code: 'INSUFFICIENT_FUNDS' } });
+    await order({});
+    await script({ reject: { code: 'INSUFFICIENT_FUNDS' } });
+    const body = { portfolioId, symbol: 'AAPL', assetClass: 'EQUITY', orderType: 'LIMIT', limitPrice: 100 };
+    const refused = await client.post('/v1/orders', {
+      ...body,
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'DAY',
+    });
+    expect(refused.status).toBe(400);
+    // Refused without a record: not counted.
+    const without = { ...body, positionIntent: 'SELL_TO_CLOSE', quantity: 1_000, timeInForce: 'DAY' };
+    expect((await client.post('/v1/orders', without)).status).toBe(400);
+    await advance('2026-01-05T15:10:00Z');
+    const found = await quality('?groupBy=orderType');
+    expect(found).toMatchObject({ orders: 4, rejectRate: 0.4 });
+    expect(found.groups.map(({ key, orders, rejectRate }: Body) => [key, orders, rejectRate])).toEqual([
+      ['LIMIT', 0, 1],
+      ['MARKET', 4, 0.25],
+    ]);
+  });
+});

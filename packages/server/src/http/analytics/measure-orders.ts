@@ -11,9 +11,9 @@ import {
 } from '@sandpit/core';
 import { type Payload, payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
-import { KnownContracts } from './known-contracts.js';
+import { contractsIn, KnownContracts, namedAt } from './known-contracts.js';
 import { MarketTape } from './market-tape.js';
-import { OrderMeter } from './order-meter.js';
+import { OrderMeter, type RefusedOrder } from './order-meter.js';
 import type { StudyContext } from './study-context.js';
 import { computesQuotes } from '../../feeds/feed.js';
 
@@ -29,6 +29,8 @@ const USUAL_HOURS = {
 /** Which orders are measured, and which part of the journal has to be read for it. */
 export interface MeasuredPart {
   readonly isWanted: (event: OrderAccepted, at: number) => boolean;
+  /** Receives orders that were refused with a record; absent = they are not counted. */
+  readonly refused?: (order: RefusedOrder, at: number) => void;
   /** Text that every acceptance of a requested order contains. */
   readonly mark: string;
   /** Quotes and orders before it are skipped; 0 = none. */
@@ -40,7 +42,7 @@ export interface MeasuredPart {
 /** Emits every requested order once it is measured. False = the quote of an order is before the part that was read. */
 export async function measureOrders(
   context: StudyContext,
-  { isWanted, mark, afterSeq, lastAcceptedIn = Infinity }: MeasuredPart,
+  { isWanted, refused, mark, afterSeq, lastAcceptedIn = Infinity }: MeasuredPart,
   done: (order: MeasuredOrder) => void,
 ): Promise<boolean> {
   const { simulation, source, calendar, ids, ask } = context;
@@ -51,6 +53,7 @@ export async function measureOrders(
   const contracts = new KnownContracts(ask);
   const meter: OrderMeter = new OrderMeter({
     isWanted,
+    ...(refused !== undefined && { refused }),
     orderId: (order) => ids.idOf('ORDER', order),
     instrument: (symbol) => contracts.get(symbol),
     hourOf: (at) => Number(NEW_YORK.format(Instant.ofMs(at)).slice(11, 13)),
@@ -79,9 +82,9 @@ export async function measureOrders(
       if (seq > simulation.upTo) break;
       await tape.moveTo(at - 1);
       if (isOfUse(record.payload, mark, meter)) {
-        const { quotes = [], events } = payloadOf(record);
+        const { quotes = [], events, command } = payloadOf(record);
         await contracts.learn(tradedIn(events, at, isWanted));
-        meter.record({ at, quotes, events });
+        meter.record({ at, quotes, events, command });
         if (meter.isAnyArrivalUnknown && afterSeq > 0) return false;
       }
       if (seq >= lastAcceptedIn && meter.openOrders === 0) break;
@@ -97,8 +100,8 @@ export async function measureOrders(
   return true;
 }
 
-/** Parts of records that contain quotes. */
-const QUOTING = ['"quotes":[', '"market":{', '"markets":['] as const;
+/** Parts of records that contain quotes or splits. */
+const QUOTING = ['"quotes":[', '"market":{', '"markets":[', '"ActionDone"'] as const;
 const ORDER = /"order":(\d+)/g;
 
 /** True when a record concerns a requested order or a quote. Most other records need no parsing. */
@@ -115,6 +118,7 @@ const tradedIn = (
   isWanted: MeasuredPart['isWanted'],
 ): readonly (readonly [string, number])[] =>
   events.flatMap((event) => {
+    if (event.type === 'OrderMoved') return namedAt(contractsIn(event), at);
     if (event.type !== 'OrderAccepted' || !isWanted(event, at)) return [];
     const { symbol, legs } = event.request;
     return [symbol, ...(legs ?? []).map(({ optionSymbol }) => optionSymbol)].map((one) => [one, at] as const);

@@ -22,7 +22,9 @@ import {
   type OrderTerms,
   type Quote,
   sideOf,
+  type Split,
 } from '@sandpit/core';
+import type { Payload } from '../../engine/record-text.js';
 
 const MONEY_UNITS = 10_000;
 const QUANTITY_UNITS = 1_000_000;
@@ -56,6 +58,7 @@ export interface MeterContext {
   /** True when records have every quote of a symbol while it has open orders. */
   readonly recordsTellAll: boolean;
   readonly ask: (question: QuoteQuestion) => void;
+  readonly refused?: (order: RefusedOrder, at: number) => void;
   /** Receives each order once all its figures are known. */
   readonly done: (order: MeasuredOrder) => void;
 }
@@ -75,11 +78,30 @@ interface Draft {
   /** Questions that have no answer yet. */
   open: number;
   isOver: boolean;
+  /** Splits since its acceptance, by leg. */
+  readonly splits: LegSplit[][];
+}
+
+interface LegSplit {
+  readonly at: number;
+  /** New units for an old one, by which prices are divided. */
+  readonly factor: number;
+  /** False if the order was over: its figures stay in the units of before. */
+  readonly isRestated: boolean;
+}
+
+/** An order that was refused, with a record. */
+export interface RefusedOrder {
+  readonly portfolioId: string;
+  readonly symbol: string;
+  readonly orderType: string;
+  readonly brokerId: string;
 }
 
 /** A journal record, as far as measuring goes. */
 export interface MeteredRecord {
   readonly at: number;
+  readonly command?: Pick<Payload['command'], 'type'> & { readonly order?: unknown };
   readonly quotes?: readonly Quote[];
   readonly events: readonly Event[];
 }
@@ -91,6 +113,8 @@ export class OrderMeter {
   readonly #quotes = new Map<string, Quote>();
   /** Orders whose arrival is the next quote of a symbol. */
   readonly #waiting = new Map<string, ((quote: Quote) => boolean)[]>();
+  /** Quotes before a split that is taking effect: orders that it cancels end at them. */
+  readonly #beforeSplit = new Map<string, Quote>();
   readonly #brokers = new Map<string, string>();
   /** Orders that this record has ended. */
   readonly #ended: Draft[] = [];
@@ -123,7 +147,7 @@ export class OrderMeter {
     return [...symbols];
   }
 
-  record({ at, quotes = [], events }: MeteredRecord): void {
+  record({ at, quotes = [], events, command }: MeteredRecord): void {
     const fresh: Draft[] = [];
     for (const quote of quotes) this.#see(quote);
     for (const event of events) {
@@ -131,8 +155,14 @@ export class OrderMeter {
         case 'QuotesPushed':
           for (const quote of event.quotes) this.#see(quote);
           break;
-        case 'SplitBegun':
+        case 'SplitBegun': {
+          const before = this.#quotes.get(event.symbol);
+          if (before !== undefined) this.#beforeSplit.set(event.symbol, before);
+          if (event.market !== undefined) this.#see(event.market.quote);
+          break;
+        }
         case 'ActionDone':
+          if (event.action.type === 'SPLIT') this.#split(event.action, at);
           if (event.market !== undefined) this.#see(event.market.quote);
           break;
         case 'SeriesAdjusted':
@@ -143,6 +173,10 @@ export class OrderMeter {
           break;
         case 'PortfolioChanged':
           this.#brokers.set(event.portfolioId, event.settings.brokerId);
+          break;
+        case 'OrderRefused':
+        case 'AgentRefused':
+          this.#refuse(command, at);
           break;
         case 'OrderAccepted':
           if (this.#context.isWanted(event, at)) fresh.push(this.#accept(event, at));
@@ -218,6 +252,7 @@ export class OrderMeter {
       reachedAt: undefined,
       open: 0,
       isOver: false,
+      splits: traded.map(() => []),
     };
     this.#drafts.set(terms.number, draft);
     return draft;
@@ -226,7 +261,7 @@ export class OrderMeter {
   #move(event: OrderMoved, at: number): void {
     const draft = this.#drafts.get(event.order);
     if (draft === undefined) return;
-    const before = draft.order.progress.quantity;
+    const before = draft.order;
     draft.order = orderAfter(draft.order, event, Instant.ofMs(at));
     const { terms, progress } = draft.order;
     switch (event.transition) {
@@ -244,16 +279,49 @@ export class OrderMeter {
         this.#arrive(draft, at);
         break;
       case 'ADJUSTED':
-        if (event.renamed !== undefined)
-          draft.legs.forEach((leg, index) => {
-            leg.symbol = event.renamed?.legs?.[index]?.optionSymbol ?? event.renamed?.symbol ?? leg.symbol;
-          });
-        if (before > 0 && progress.quantity !== before)
-          for (const leg of draft.legs) restate(leg, progress.quantity / before);
+        if (event.renamed !== undefined) this.#adjust(draft, event.renamed, before.progress.quantity, at);
         break;
       default:
     }
     if (OVER.has(progress.status)) this.#end(draft, at);
+  }
+
+  /** Contracts after a split of their underlying: their number, their multiplier, or both have changed. */
+  #adjust(
+    { order: { terms, progress }, legs, splits }: Draft,
+    renamed: NonNullable<OrderMoved['renamed']>,
+    quantityBefore: number,
+    at: number,
+  ): void {
+    const contracts = quantityBefore > 0 ? progress.quantity / quantityBefore : 1;
+    legs.forEach((leg, index) => {
+      leg.symbol = renamed.legs?.[index]?.optionSymbol ?? renamed.symbol ?? leg.symbol;
+      const multiplier = this.#multiplierOf(leg.symbol, terms, at);
+      const factor = (contracts * multiplier) / leg.multiplier;
+      leg.multiplier = multiplier;
+      restate(leg, factor, contracts);
+      splits[index]?.push({ at, factor, isRestated: true });
+    });
+  }
+
+  /** Shares after a split. */
+  #split({ symbol, ratio }: Split, at: number): void {
+    const factor = ratio.new / ratio.old;
+    this.#beforeSplit.delete(symbol);
+    for (const { order, legs, splits, isOver } of this.#drafts.values())
+      if (order.terms.assetClass === 'EQUITY')
+        legs.forEach((leg, index) => {
+          if (leg.symbol !== symbol) return;
+          if (!isOver) restate(leg, factor, factor);
+          splits[index]?.push({ at, factor, isRestated: !isOver });
+        });
+  }
+
+  #refuse(command: MeteredRecord['command'], at: number): void {
+    if (command?.type !== 'SubmitOrder') return;
+    const { portfolioId, symbol, orderType } = command.order as OrderTerms;
+    const brokerId = this.#brokers.get(portfolioId) ?? '';
+    this.#context.refused?.({ portfolioId, symbol, orderType, brokerId }, at);
   }
 
   #execute(event: OrderExecuted, at: number): void {
@@ -276,7 +344,7 @@ export class OrderMeter {
         this.#ask(draft, leg.symbol, until, false, (quote) => {
           // The journal of a fork of `main` lacks quotes of symbols in which its parent had no order at the time.
           const isNewer = quote !== undefined && quote.at >= execution.quote.at;
-          const mid = midOf(isNewer ? quotedOf(quote) : measured.quote);
+          const mid = midOf(isNewer ? quotedFor(draft, leg, quote) : measured.quote);
           if (mid !== undefined) measured.midAfter = mid;
         });
     }
@@ -289,12 +357,13 @@ export class OrderMeter {
     if (draft.order.progress.status === 'FILLED') return;
     for (const leg of draft.legs) {
       if (this.#context.recordsTellAll) {
-        const quote = this.#quoteNow(leg.symbol, at);
+        const quote = this.#beforeSplit.get(leg.symbol) ?? this.#quoteNow(leg.symbol, at);
         if (quote !== undefined) leg.finalQuote = quotedOf(quote);
       } else
         this.#ask(draft, leg.symbol, at, false, (quote) => {
-          const final = quote ?? this.#quotes.get(leg.symbol);
-          if (final !== undefined) leg.finalQuote = quotedOf(final);
+          const known = this.#quotes.get(leg.symbol);
+          if (quote !== undefined) leg.finalQuote = quotedFor(draft, leg, quote);
+          else if (known !== undefined) leg.finalQuote = quotedOf(known);
         });
     }
   }
@@ -325,7 +394,7 @@ export class OrderMeter {
   #awaitQuote(draft: Draft, leg: LegDraft, from: number): void {
     if (!this.#context.recordsTellAll) {
       this.#ask(draft, leg.symbol, from, true, (quote) => {
-        if (quote !== undefined) leg.arrival = quotedOf(quote);
+        if (quote !== undefined) leg.arrival = quotedFor(draft, leg, quote);
       });
       return;
     }
@@ -419,16 +488,28 @@ function executionOf(execution: Execution, at: number): Writable<MeasuredExecuti
   };
 }
 
+/** A quote as it was made at its instant, in the units of a leg's figures. */
+function quotedFor({ legs, splits }: Draft, leg: LegDraft, quote: Quote): Quoted {
+  const own = splits[legs.indexOf(leg)] ?? [];
+  const divisor = own.reduce((product, { at, factor, isRestated }) => {
+    if (isRestated) return quote.at < at ? product * factor : product;
+    return quote.at < at ? product : product / factor;
+  }, 1);
+  return dividedBy(quotedOf(quote), divisor);
+}
+
+const dividedBy = ({ bid, ask }: Quoted, divisor: number): Quoted => ({
+  ...(bid !== undefined && { bid: bid / divisor }),
+  ...(ask !== undefined && { ask: ask / divisor }),
+});
+
 /** Prices and quantities from before a split, in units of after it. */
-function restate(leg: LegDraft, factor: number): void {
-  const quoted = ({ bid, ask }: Quoted): Quoted => ({
-    ...(bid !== undefined && { bid: bid / factor }),
-    ...(ask !== undefined && { ask: ask / factor }),
-  });
-  if (leg.arrival !== undefined) leg.arrival = quoted(leg.arrival);
+function restate(leg: LegDraft, priceFactor: number, quantityFactor: number): void {
+  if (leg.arrival !== undefined) leg.arrival = dividedBy(leg.arrival, priceFactor);
   for (const execution of leg.executions) {
-    execution.price /= factor;
-    execution.quantity *= factor;
-    execution.quote = quoted(execution.quote);
+    execution.price /= priceFactor;
+    execution.quantity *= quantityFactor;
+    execution.quote = dividedBy(execution.quote, priceFactor);
+    if (execution.midAfter !== undefined) execution.midAfter /= priceFactor;
   }
 }

@@ -21,7 +21,7 @@ import { itemsIn } from '../translate/pages.js';
 import { cents, equityPoints, pointsIn } from './equity-points.js';
 import { emitLines, emitList, emitRows } from './emit-rows.js';
 import { lastSeqBefore } from './market-tape.js';
-import { measureOrders } from './measure-orders.js';
+import { type MeasuredPart, measureOrders } from './measure-orders.js';
 import type { PortfolioBook } from './portfolio-book.js';
 import type { Close, PortfolioRecord, ReportedAccount } from './portfolio-record.js';
 import type {
@@ -70,7 +70,10 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     const slippages: number[] = [];
     const isWanted = (event: OrderAccepted, at: number): boolean =>
       event.request.portfolioId === portfolioId && at >= from && at <= to;
-    await measureOrders(context, { isWanted, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
+    const refused: MeasuredPart['refused'] = (order, at) => {
+      if (order.portfolioId === portfolioId && at >= from && at <= to) tally.refuse();
+    };
+    await measureOrders(context, { isWanted, refused, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
       const slippage = tally.add(order);
       if (slippage !== undefined) slippages.push(slippage);
     });
@@ -109,7 +112,12 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     const slippages: number[] = [];
     const isWanted = ({ request }: OrderAccepted, at: number): boolean =>
       request.portfolioId === portfolioId && at >= from && at < to;
-    await measureOrders(context, { isWanted, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
+    const refused: MeasuredPart['refused'] = (order, at) => {
+      if (order.portfolioId !== portfolioId || at < from || at >= to) return;
+      tally.refuse();
+      grouped?.refuse(order);
+    };
+    await measureOrders(context, { isWanted, refused, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
       const slippage = tally.add(order);
       grouped?.add(order);
       if (withSlippages && order.isFilled && slippage !== undefined) slippages.push(slippage);

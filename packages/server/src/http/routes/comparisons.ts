@@ -13,6 +13,7 @@ import type { Competitions } from '../../competitions/competitions.js';
 import { NOT_OVER_YET } from '../competition-doors.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
+import { shownDrawdown } from '../translate/drawdown.js';
 import { instantOf, isoOfMs } from '../translate/instants.js';
 import { moneyNumber, priceNumber, quantityNumber } from '../translate/numbers.js';
 import { seedNumber } from '../translate/simulations.js';
@@ -207,12 +208,11 @@ const MONEY = [
   'interest',
   'borrowFees',
   'dividends',
-  'maxDrawdown',
 ] as const;
 
 function rowOf(row: ComparedRow): ComparisonRow {
   if (row.status === 'FAILED') return row;
-  const { name, status, firstDifference } = row;
+  const { name, status, maxDrawdown, firstDifference } = row;
   const money = Object.fromEntries(MONEY.map((field) => [field, moneyNumber(row[field])]));
   return {
     name,
@@ -223,7 +223,7 @@ function rowOf(row: ComparedRow): ComparisonRow {
     requests: row.requests,
     marginCalls: row.marginCalls,
     liquidations: row.liquidations,
-    maxDrawdownFraction: row.maxDrawdownFraction,
+    ...(maxDrawdown !== undefined && { maxDrawdown: shownDrawdown(maxDrawdown) }),
     ...(firstDifference !== undefined && { firstDifference: differenceOf(firstDifference) }),
   };
 }
@@ -248,7 +248,11 @@ const COLUMNS: Columns<ComparisonRow> = {
   status: ({ status }) => status,
   reason: ({ reason }) => reason,
   ...Object.fromEntries(MONEY.map((field) => [field, (row: ComparisonRow) => row[field]])),
-  maxDrawdownFraction: (row) => row.maxDrawdownFraction,
+  maxDrawdownFraction: ({ maxDrawdown }) => maxDrawdown?.fraction,
+  maxDrawdownAmount: ({ maxDrawdown }) => maxDrawdown?.amount,
+  maxDrawdownPeakAt: ({ maxDrawdown }) => maxDrawdown?.peakAt,
+  maxDrawdownTroughAt: ({ maxDrawdown }) => maxDrawdown?.troughAt,
+  maxDrawdownRecoveredAt: ({ maxDrawdown }) => maxDrawdown?.recoveredAt,
   ordersAccepted: ({ orders }) => orders?.accepted,
   ordersRejected: ({ orders }) => orders?.rejected,
   ordersFilled: ({ orders }) => orders?.filled,
