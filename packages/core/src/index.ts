@@ -23,7 +23,7 @@ export { KnownInstruments } from './instruments/known-instruments.js';
 export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract, OptionSeries } from './instruments/option.js';
-export { optionContract } from './instruments/option-roots.js';
+export { optionContract, tickClassOf } from './instruments/option-roots.js';
 export { formatOsi, isLongAsOsi, parseOsi, rootOfOsi, seriesNameOf } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { usualVolatilityOf } from './instruments/option-series.js';

@@ -35,6 +35,8 @@ export interface OperationInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Fields that join the body after its validation: the dialect has checked them by its own rules. */
+  readonly checked?: Readonly<Record<string, unknown>>;
 }
 
 /** Thrown for a refusal by `/v1`: a translator continues only with a successful answer. */
@@ -81,8 +83,9 @@ export class Operations {
     const problems: string[] = [];
     const params = checked(route.params, given.params ?? {}, validateParams, problems);
     const query = checked(route.query, given.query ?? {}, validateTexts, problems);
-    const body = checked(route.body, given.body, validateBody, problems);
+    const valid = checked(route.body, given.body, validateBody, problems);
     if (problems.length > 0) throw new Refused(refuse(400, problems));
+    const body = given.checked === undefined ? valid : { ...(valid as object), ...given.checked };
     const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
     const handle = this.#handlers[id] as AnyHandler;
     const result = await handle({ ...caller, params, query, body, status, pending: undefined });

@@ -56,6 +56,8 @@ export const listAnnouncements: AlpacaHandler = async (call) => {
   if (since > until || Date.parse(until) - Date.parse(since) > LONGEST_MS)
     throw invalid('since and until must be at most 90 days apart');
   const symbol = query.text('symbol')?.toUpperCase();
+  // Instruments here have no CUSIP.
+  if (query.has('cusip')) return [];
   const date = query.choice('date_type', DATES) ?? 'ex_date';
   return (await actionsOf(call)).map(shape).filter((one) => {
     const at = isKnown(date) ? one[date] : undefined;
@@ -114,11 +116,19 @@ function actionShape(action: AnnouncedAction, kind: Kind): object {
   }
 }
 
-/** `/v1/corporate-actions`: the requested actions by kind, with a token if there are more. */
+/** `/v1/corporate-actions` and `/v1beta1/corporate-actions`: the requested actions by kind, with a token if there are more. */
 export const corporateActions: AlpacaHandler = async (call) => {
   const { query } = call;
   const types = query.list('types')?.map((type) => type.toLowerCase());
   const symbols = query.list('symbols')?.map((symbol) => symbol.toUpperCase());
+  const ids = query.list('ids');
+  if (
+    ids !== undefined &&
+    (query.has('start') || query.has('end') || symbols !== undefined || types !== undefined)
+  )
+    throw invalid('ids cannot be combined with other filters');
+  // Instruments here have no CUSIP and are of the US.
+  const isNone = query.has('cusips') || (query.text('region')?.toLowerCase() ?? 'us') !== 'us';
   const { calendar } = call.simulation.brokerage.rules;
   const today = calendar.dateOf(call.simulation.now());
   const [start, end] = [query.date('start') ?? today, query.date('end') ?? today];
@@ -128,7 +138,12 @@ export const corporateActions: AlpacaHandler = async (call) => {
   const begin = token === undefined ? 0 : Number(token);
   if (!Number.isSafeInteger(begin) || begin < 0) throw invalid('invalid page_token');
   const found = (await actionsOf(call))
-    .filter(({ symbol, exDate }) => symbols?.includes(symbol) !== false && exDate >= start && exDate <= end)
+    .filter((action) =>
+      ids === undefined
+        ? !isNone && action.exDate >= start && action.exDate <= end
+        : ids.includes(idOf(action)),
+    )
+    .filter(({ symbol }) => symbols?.includes(symbol) !== false)
     .filter((action) => types?.includes(kindOfAction(action)) !== false)
     .sort((a, b) => (a.exDate < b.exDate ? -1 : a.exDate > b.exDate ? 1 : a.symbol < b.symbol ? -1 : 1));
   const ordered = query.choice('sort', ['asc', 'desc']) === 'desc' ? found.reverse() : found;

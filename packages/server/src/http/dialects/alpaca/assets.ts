@@ -7,8 +7,16 @@ import { forbidden, invalid, notFound } from './refusals.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 
 const EXCHANGE = 'NASDAQ';
+/** The only attribute that assets here have, and its former name. */
+const HAS_OPTIONS = 'has_options';
+const OPTIONABLE: ReadonlySet<string> = new Set([HAS_OPTIONS, 'options_enabled']);
 
-function assetOf({ symbol, name, shortable, tickSize, assetClass, tradable, fractionable }: Instrument) {
+/** True when options are listed on all stocks. */
+const hasOptions = ({ simulation }: AlpacaCall): boolean =>
+  simulation.brokerage.rules.instruments.listing.hasOptions === true;
+
+function assetOf(call: AlpacaCall, instrument: Instrument) {
+  const { symbol, name, shortable, tickSize, assetClass, tradable, fractionable } = instrument;
   const isOption = assetClass === 'OPTION';
   const isShortable = shortable !== false && !isOption;
   return {
@@ -28,7 +36,7 @@ function assetOf({ symbol, name, shortable, tickSize, assetClass, tradable, frac
     easy_to_borrow: isShortable,
     borrow_status: isShortable ? 'easy_to_borrow' : 'hard_to_borrow',
     fractionable: !isOption && fractionable !== false,
-    attributes: [],
+    attributes: !isOption && hasOptions(call) ? [HAS_OPTIONS] : [],
     ...(tickSize !== undefined && { price_increment: decimal(tickSize) }),
   };
 }
@@ -56,16 +64,20 @@ async function assetNamed(call: AlpacaCall, name: string): Promise<ReturnType<ty
       : (await call.operations.run(call, 'listInstruments', { query: { symbol } })).data[0];
   if (found === undefined || found.assetClass === 'FUTURE' || found.assetClass === 'INDEX')
     throw notFound(`asset not found for ${name}`);
-  return assetOf(found);
+  return assetOf(call, found);
 }
 
 export const listAssets: AlpacaHandler = async (call) => {
   const { query } = call;
   const status = query.choice('status', ['active', 'inactive', 'all']);
   const isOther = (query.text('asset_class') ?? 'us_equity') !== 'us_equity';
-  const exchange = query.text('exchange');
-  if (status === 'inactive' || isOther || (exchange !== undefined && exchange !== EXCHANGE)) return [];
-  return (await stocks(call)).map(assetOf);
+  const exchange = query.text('exchange')?.toUpperCase();
+  const attributes = query.list('attributes') ?? [];
+  const isNone =
+    attributes.length > 0 && !(hasOptions(call) && attributes.some((one) => OPTIONABLE.has(one)));
+  if (status === 'inactive' || isOther || isNone || (exchange !== undefined && exchange !== EXCHANGE))
+    return [];
+  return (await stocks(call)).map((instrument) => assetOf(call, instrument));
 };
 
 export const getAsset: AlpacaHandler = (call) => assetNamed(call, call.params['symbol'] ?? '');

@@ -34,3 +34,13 @@ export function instantOfText(text: string): Instant | undefined {
   const ms = Date.parse(zoned ? text.replace(' ', 'T') : `${text.replace(' ', 'T')}Z`);
   return Number.isNaN(ms) ? undefined : Instant.ofMs(ms);
 }
+
+const QUANTITY_UNITS = 1e6;
+/** Farther from a whole number of units than the error of a multiplication. */
+const BETWEEN_UNITS = 1e-3;
+
+/** A quantity in the six decimals of the books; further ones are cut off. */
+export function sixDecimals(quantity: number): number {
+  const units = quantity * QUANTITY_UNITS;
+  return Math.abs(units - Math.round(units)) < BETWEEN_UNITS ? quantity : Math.floor(units) / QUANTITY_UNITS;
+}

@@ -1,6 +1,7 @@
 /** Finding orders of a portfolio by what Alpaca's clients call them. */
 import { type Event, Instant, isOrderEvent, type OrderSnapshot } from '@sandpit/core';
 import { orderNow, PastOrders, storedOrder, withRows } from '../../../engine/past-orders.js';
+import { itemsOf } from './history-pages.js';
 import type { AlpacaCall } from './request.js';
 import {
   type AlpacaOrder,
@@ -97,39 +98,52 @@ export interface OrderFilter {
   readonly isAskedFor: (order: AlpacaOrder, snapshot: OrderSnapshot) => boolean;
   readonly after: Instant | undefined;
   readonly until: Instant | undefined;
+  /** Ids of orders; only orders that were placed before or after these. */
+  readonly beforeId: string | undefined;
+  readonly afterId: string | undefined;
   readonly limit: number;
   readonly isAscending: boolean;
 }
 
-const ROWS_AT_ONCE = 200;
+/** Statuses of `/v1` that are open. */
+const OPEN_STATUSES = ['CREATED', 'PENDING', 'RESERVING', 'PENDING_MARKET_OPEN', 'ACTIVE', 'CANCELING'];
 
 /** The orders of a portfolio that match a filter, in its order. */
 export async function findOrders(call: Finding, filter: OrderFilter): Promise<readonly AlpacaOrder[]> {
   const { simulation, portfolioId } = call;
+  const { isAscending } = filter;
+  const before = filter.beforeId === undefined ? undefined : await orderNamed(call, filter.beforeId);
+  const after = filter.afterId === undefined ? undefined : await orderNamed(call, filter.afterId);
+  const from = after?.order.terms.createdAt ?? (filter.after && filter.after + 1);
+  const to = before === undefined ? filter.until : before.order.terms.createdAt + 1;
   const history = await simulation.past();
+  const query = {
+    simulationId: simulation.id,
+    scope: { portfolioId },
+    ...(filter.status === 'open' && { status: OPEN_STATUSES }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(!isAscending && { isUncounted: true as const }),
+  };
   const found: AlpacaOrder[] = [];
-  for (let offset = 0; ; offset += ROWS_AT_ONCE) {
-    const { items, total } = await history.orders({
-      simulationId: simulation.id,
-      scope: { portfolioId },
-      ...(filter.after !== undefined && { from: filter.after + 1 }),
-      ...(filter.until !== undefined && { to: filter.until }),
-      offset,
-      limit: ROWS_AT_ONCE,
-    });
-    for (const row of items) {
-      const order = simulation.brokerage.state.orders.get(row.number) ?? storedOrder(row);
-      if (!isShown(order)) continue;
-      for (const shown of await generationsOf(call, order, filter.status))
-        if (filter.isAskedFor(shown, order)) found.push(shown);
+  for await (const row of itemsOf((stretch) => history.orders({ ...query, ...stretch }), isAscending)) {
+    const order = simulation.brokerage.state.orders.get(row.number) ?? storedOrder(row);
+    if (!isShown(order)) continue;
+    const generations = await generationsOf(call, order, filter.status);
+    for (const { shown, replacement } of isAscending ? generations.toReversed() : generations) {
+      const name = { number: order.terms.number, replacement };
+      if (before !== undefined && compareNames(name, before.name) >= 0) continue;
+      if (after !== undefined && compareNames(name, after.name) <= 0) continue;
+      if (!filter.isAskedFor(shown, order)) continue;
+      found.push(shown);
+      if (found.length === filter.limit) return found;
     }
-    if (offset + items.length >= total || items.length === 0) break;
-    // They arrive newest first: enough of them suffice.
-    if (!filter.isAscending && found.length >= filter.limit) break;
   }
-  if (filter.isAscending) found.reverse();
-  return found.slice(0, filter.limit);
+  return found;
 }
+
+const compareNames = (a: OrderName, b: OrderName): number =>
+  a.number - b.number || a.replacement - b.replacement;
 
 const OPEN: ReadonlySet<string> = new Set([
   'held',
@@ -145,10 +159,13 @@ async function generationsOf(
   call: Finding,
   order: OrderSnapshot,
   status: OrderFilter['status'],
-): Promise<readonly AlpacaOrder[]> {
-  const now = await withRows(() => alpacaOrder(showingOf(call), order));
-  const isOpen = OPEN.has(now.status);
+): Promise<readonly { readonly shown: AlpacaOrder; readonly replacement: number }[]> {
+  const now = {
+    shown: await withRows(() => alpacaOrder(showingOf(call), order)),
+    replacement: replacementsOf(order),
+  };
+  const isOpen = OPEN.has(now.shown.status);
   if (status === 'open') return isOpen ? [now] : [];
-  const former = await formerOrders(call, order);
+  const former = (await formerOrders(call, order)).map((shown, replacement) => ({ shown, replacement }));
   return status === 'closed' && isOpen ? former.toReversed() : [now, ...former.toReversed()];
 }

@@ -1,6 +1,7 @@
 /** Clocks and calendars, of version 2 and 3. */
-import { TradingDate } from '@sandpit/core';
+import { plainCalendar, TradingDate } from '@sandpit/core';
 import type { TradingDay } from '@sandpit/protocol';
+import { marketHoursOf } from '../../translate/market-data.js';
 import { Refused } from '../operations.js';
 import { invalid, notFound, translated } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler } from './request.js';
@@ -53,7 +54,9 @@ function rangeOf({ query, simulation }: AlpacaCall): { readonly from: string; re
 
 export const getCalendar: AlpacaHandler = async (call) => {
   const { from, to } = rangeOf(call);
-  const days = await daysOf(call, from, to);
+  const isBySettlement = call.query.choice('date_type', ['trading', 'settlement']) === 'settlement';
+  // The day that settles on the first one comes before it.
+  const days = await daysOf(call, isBySettlement ? plusDays(from, -10) : from, to);
   return days
     .map((day, i) => ({
       date: day.date,
@@ -63,7 +66,10 @@ export const getCalendar: AlpacaHandler = async (call) => {
       session_close: digitsOf(day.extendedClose),
       settlement_date: days[i + 1]?.date ?? day.date,
     }))
-    .filter(({ date }) => date <= to);
+    .filter(({ date, settlement_date }) => {
+      const on = isBySettlement ? settlement_date : date;
+      return on >= from && on <= to;
+    });
 };
 
 /** Names of the markets in this dialect; all keep the same hours. */
@@ -88,7 +94,12 @@ const PHASES = { PRE: 'pre', REGULAR: 'core', POST: 'post', CLOSED: 'closed' } a
 export const getClocks: AlpacaHandler = async (call) => {
   const names = call.query.list('markets') ?? ['NYSE', 'NASDAQ'];
   const markets = names.map(marketNamed);
-  const hours = await call.operations.run(call, 'getMarketHours');
+  const time = call.query.instant('time');
+  const { calendar } = call.simulation.brokerage.rules;
+  const hours =
+    time === undefined
+      ? await call.operations.run(call, 'getMarketHours')
+      : marketHoursOf(plainCalendar(calendar.id), 'EQUITIES', calendar, time);
   const { today, session } = hours;
   const until = {
     PRE: today?.open,
@@ -108,19 +119,27 @@ export const getClocks: AlpacaHandler = async (call) => {
   return { clocks };
 };
 
+/** Writes times in a zone; without one as they are, in New York. */
+function timesIn(zone: string | undefined): (time: string) => string {
+  if (zone === undefined || zone === 'America/New_York') return (time) => time;
+  if (zone === 'UTC') return (time) => new Date(time).toISOString();
+  throw invalid('timezone must be UTC or America/New_York');
+}
+
 export const getMarketCalendar: AlpacaHandler = async (call) => {
   const market = marketNamed(call.params['market'] ?? '');
   const { from, to } = rangeOf(call);
   const days = await daysOf(call, from, to);
+  const at = timesIn(call.query.text('timezone'));
   const calendar = days
     .map((day, i) => ({
       date: day.date,
-      pre_start: day.extendedOpen,
-      pre_end: day.open,
-      core_start: day.open,
-      core_end: day.close,
-      post_start: day.close,
-      post_end: day.extendedClose,
+      pre_start: at(day.extendedOpen),
+      pre_end: at(day.open),
+      core_start: at(day.open),
+      core_end: at(day.close),
+      post_start: at(day.close),
+      post_end: at(day.extendedClose),
       settlement_date: days[i + 1]?.date ?? day.date,
     }))
     .filter(({ date }) => date <= to);

@@ -1,5 +1,5 @@
 /** Option contracts and their data. */
-import { seedOf, TradingDate, uniform } from '@sandpit/core';
+import { seedOf, tickClassOf, TradingDate, uniform } from '@sandpit/core';
 import type { OptionChainContract, Quote } from '@sandpit/protocol';
 import { Refused } from '../operations.js';
 import { latestBars, optionClose, previousClose } from './bars.js';
@@ -17,6 +17,8 @@ import {
 import { invalid, notFound, translated, unprocessable } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler, Fields } from './request.js';
 import { computesQuotes } from '../../../feeds/feed.js';
+import { isLive } from '../../../feeds/live-feed.js';
+import { listedInstruments } from '../../listed.js';
 
 /** A contract of a chain, with its underlying. */
 interface ContractWithUnderlying {
@@ -74,7 +76,7 @@ async function contractShape(
     status: 'active',
     tradable: true,
     expiration_date: expiration,
-    root_symbol: /^[A-Z0-9.]+?(?=\d{6}[CP])/.exec(optionSymbol)?.[0] ?? underlying,
+    root_symbol: rootOf(contract),
     underlying_symbol: underlying,
     underlying_asset_id: assetIdOf(underlying),
     type: optionType.toLowerCase(),
@@ -142,9 +144,28 @@ async function chainOf(
   expiration: string,
 ): Promise<readonly ContractWithUnderlying[]> {
   const query = { expiration, ...chainQuery(call.query) };
+  const root = call.query.text('root_symbol')?.toUpperCase();
+  const style = call.query.choice('style', ['american', 'european'])?.toUpperCase();
+  const isPenny = call.query.has('ppind') ? call.query.flag('ppind') : undefined;
   const { contracts } = await call.operations.run(call, 'getOptionChain', { params: { underlying }, query });
-  return contracts.map((contract) => ({ underlying, contract }));
+  return contracts
+    .filter(
+      (contract) =>
+        (root === undefined || rootOf(contract) === root) &&
+        (style === undefined || contract.style === style) &&
+        (isPenny === undefined || isInPennyProgram(contract) === isPenny),
+    )
+    .map((contract) => ({ underlying, contract }));
 }
+
+const rootOf = ({ optionSymbol }: OptionChainContract): string =>
+  /^[A-Z0-9.]+?(?=\d{6}[CP])/.exec(optionSymbol)?.[0] ?? '';
+
+const isInPennyProgram = (contract: OptionChainContract): boolean =>
+  tickClassOf(rootOf(contract)) !== 'NICKEL';
+
+/** Chains that are read for one page; a page may have fewer contracts than asked for. */
+const MOST_CHAINS = 100;
 
 /**
  * A page of contracts: whole expirations until there are enough. The token names the next underlying and expiration, and how many of its
@@ -156,14 +177,19 @@ async function page(
   latest: string | undefined,
   limit: number,
 ) {
-  const [symbol, from = '', skip = '0'] = (call.query.text('page_token') ?? '').split('|');
+  const token = call.query.text('page_token');
+  const [symbol = '', from = '', skip = '0'] = (token ?? '').split('|');
+  const begin = token === undefined ? 0 : underlyings.indexOf(symbol);
+  if (begin < 0 || !/^\d{1,9}$/.test(skip)) throw invalid('invalid page_token');
   const found: ContractWithUnderlying[] = [];
-  const begin = Math.max(0, underlyings.indexOf(symbol ?? ''));
+  let chains = 0;
   for (const underlying of underlyings.slice(begin)) {
     const isResumed = underlying === symbol;
     for (const expiration of await expirationsOf(call, underlying, latest)) {
       if (isResumed && expiration < from) continue;
-      const told = isResumed && expiration === from ? Number(skip) || 0 : 0;
+      const told = isResumed && expiration === from ? Number(skip) : 0;
+      if (chains === MOST_CHAINS) return { found, next: `${underlying}|${expiration}|${told}` };
+      chains += 1;
       const chain = (await chainOf(call, underlying, expiration)).slice(told);
       const room = limit - found.length;
       found.push(...chain.slice(0, room));
@@ -171,6 +197,15 @@ async function page(
     }
   }
   return { found, next: null };
+}
+
+/** Everything that options are listed on, in order. */
+function allUnderlyings({ simulation }: AlpacaCall): readonly string[] {
+  if (isLive(simulation.feed)) throw unprocessable('underlying_symbols is required');
+  const symbols = listedInstruments(simulation.brokerage, simulation.now()).map((instrument) =>
+    instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol,
+  );
+  return [...new Set(symbols)].sort();
 }
 
 const SATURDAY = 6;
@@ -184,9 +219,9 @@ function nextWeekend({ simulation }: AlpacaCall): string {
 
 export const listContracts: AlpacaHandler = async (call) => {
   const { query } = call;
-  const underlyings = (query.list('underlying_symbols') ?? []).map((symbol) => symbol.toUpperCase());
-  if (underlyings.length === 0) throw unprocessable('underlying_symbols is required');
-  if (underlyings.length > 20) throw invalid('at most 20 underlying_symbols');
+  const named = (query.list('underlying_symbols') ?? []).map((symbol) => symbol.toUpperCase());
+  if (named.length > 20) throw invalid('at most 20 underlying_symbols');
+  const underlyings = named.length === 0 ? allUnderlyings(call) : named;
   const limit = query.integer('limit', 1, 10_000) ?? 100;
   if (query.choice('status', ['active', 'inactive']) === 'inactive')
     return { option_contracts: [], next_page_token: null };
@@ -242,24 +277,39 @@ export const getContract: AlpacaHandler = async (call) => {
 
 const snapshotShape = (contract: OptionChainContract, quote: Quote | undefined) => {
   const { impliedVolatility, delta, gamma, theta, vega } = contract;
+  const rho = 'rho' in contract ? contract.rho : 0;
   const trade = quote === undefined ? undefined : optionTradeShape(quote);
   return {
     ...(quote !== undefined && { latestQuote: optionQuoteShape(quote) }),
     ...(trade !== undefined && { latestTrade: trade }),
-    ...(impliedVolatility !== undefined && { impliedVolatility }),
-    ...(delta !== undefined && { greeks: { delta, gamma, theta, vega, rho: 0 } }),
+    // Both or neither: clients read the volatility wherever there are Greeks (D252).
+    ...(impliedVolatility !== undefined &&
+      delta !== undefined && { impliedVolatility, greeks: { delta, gamma, theta, vega, rho } }),
   };
 };
 
+/** False for a quote from before the time in `updated_since`. */
+function isUpdated({ query }: AlpacaCall, quote: Quote | undefined): boolean {
+  const since = query.instant('updated_since');
+  return since === undefined || (quote !== undefined && quote.timestamp >= since);
+}
+
 export const optionSnapshots: AlpacaHandler = async (call) => {
   const symbols = symbolsOf(call);
-  const quotes = await quotesOf(call, symbols);
+  const limit = call.query.integer('limit', 1, 1000) ?? 100;
+  const token = call.query.text('page_token');
+  const begin = token === undefined ? 0 : symbols.indexOf(token);
+  if (begin < 0) throw invalid('invalid page_token');
+  const some = symbols.slice(begin, begin + limit);
+  const quotes = await quotesOf(call, some);
   const found: [string, object][] = [];
-  for (const symbol of symbols) {
+  for (const symbol of some) {
     const listed = await contractNamed(call, symbol);
-    if (listed !== undefined) found.push([symbol, snapshotShape(listed.contract, quotes.get(symbol))]);
+    const quote = quotes.get(symbol);
+    if (listed !== undefined && isUpdated(call, quote))
+      found.push([symbol, snapshotShape(listed.contract, quote)]);
   }
-  return { snapshots: bySymbol(found), next_page_token: null };
+  return { snapshots: bySymbol(found), next_page_token: symbols[begin + limit] ?? null };
 };
 
 export const optionChain: AlpacaHandler = async (call) => {
@@ -271,7 +321,8 @@ export const optionChain: AlpacaHandler = async (call) => {
       call,
       found.map(({ contract }) => contract.optionSymbol),
     );
-    const snapshots = found.map(
+    const updated = found.filter(({ contract }) => isUpdated(call, quotes.get(contract.optionSymbol)));
+    const snapshots = updated.map(
       ({ contract }) =>
         [contract.optionSymbol, snapshotShape(contract, quotes.get(contract.optionSymbol))] as const,
     );

@@ -1,6 +1,7 @@
 /** The body that places an order, translated to that of `/v1`. */
 import { randomUUID } from 'node:crypto';
-import { type OrderSnapshot, Position, Price, Quantity } from '@sandpit/core';
+import { Money, type OrderSnapshot, Position, Price, Quantity } from '@sandpit/core';
+import { sixDecimals } from './decimals.js';
 import type { AlpacaCall, Fields } from './request.js';
 import { quotesOf } from './market-data.js';
 import { legsOf } from './multi-leg.js';
@@ -23,6 +24,9 @@ type OrderClass = Exclude<(typeof CLASSES)[number], 'mleg'>;
 /** The request to `/v1` and the symbol it is about. */
 export interface TranslatedOrder {
   readonly symbol: string;
+  /** Of several orders or legs. */
+  readonly isComplex: boolean;
+  readonly clientOrderId: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -32,6 +36,7 @@ const keysOf = <T extends object>(table: T): (keyof T & string)[] =>
 /** Translates a body. `/v1` itself validates prices and quantities. */
 export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const { body, portfolioId } = call;
+  refuseInstructions(body);
   const configuration = call.kept.configuration(call);
   if (configuration.suspend_trade) throw forbidden('new orders are rejected by user request');
   const orderClass = body.choice('order_class', CLASSES) ?? 'simple';
@@ -56,9 +61,11 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
     body.number('limit_price');
   checkPrices(body, type, orderClass);
   const size = await sizeOf(call, symbol, side, type);
-  const clientOrderId = body.text('client_order_id') ?? randomUUID();
+  checkFraction('quantity' in size ? size.quantity : undefined, TIMES[time]);
   return {
     symbol,
+    isComplex: orderClass !== 'simple',
+    clientOrderId: clientOrderIdOf(body),
     body: {
       portfolioId,
       symbol,
@@ -73,7 +80,6 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
       ...given('trailingPercent', body.number('trail_percent')),
       ...(body.flag('extended_hours') && { session: 'EXTENDED' }),
       ...exits,
-      clientOrderId,
     },
   };
 }
@@ -126,6 +132,8 @@ function multiLegBodyOf(
   if (!Number.isInteger(quantity) || quantity <= 0) throw invalid('qty must be a whole number > 0');
   return {
     symbol,
+    isComplex: true,
+    clientOrderId: clientOrderIdOf(body),
     body: {
       portfolioId,
       symbol,
@@ -135,9 +143,23 @@ function multiLegBodyOf(
       timeInForce: TIMES[time],
       ...given('limitPrice', body.number('limit_price')),
       ...fields,
-      clientOrderId: body.text('client_order_id') ?? randomUUID(),
     },
   };
+}
+
+const CLIENT_ORDER_ID = /^[!-~]{1,128}$/;
+
+/** Any visible characters, whereas `/v1` accepts fewer. */
+function clientOrderIdOf(body: Fields): string {
+  const id = body.text('client_order_id') ?? randomUUID();
+  if (!CLIENT_ORDER_ID.test(id)) throw invalid('client_order_id must be 1 to 128 visible characters');
+  return id;
+}
+
+/** Fractions of shares are for the day. */
+export function checkFraction(quantity: number | undefined, time: string): void {
+  if (quantity !== undefined && !Number.isInteger(quantity) && time !== 'DAY')
+    throw unprocessable('fractional orders must be DAY orders');
 }
 
 const isTime = (text: string): text is keyof typeof TIMES => Object.hasOwn(TIMES, text);
@@ -170,7 +192,7 @@ async function sizeOf(
   if (quantity !== undefined && notional !== undefined)
     throw invalid('only one of qty or notional is accepted');
   if (quantity !== undefined && quantity <= 0) throw invalid('qty must be > 0');
-  if (quantity !== undefined || notional === undefined) return { quantity: quantity ?? 0 };
+  if (quantity !== undefined || notional === undefined) return { quantity: wholeUnits(quantity ?? 0) };
   if (notional <= 0) throw invalid('notional must be > 0');
   if (body.text('time_in_force')?.toLowerCase() !== 'day')
     throw unprocessable('notional orders must be DAY orders');
@@ -183,9 +205,16 @@ async function sizeOf(
     quote?.price;
   if (price === undefined || price <= 0)
     throw unprocessable(`no price for ${symbol} to size a notional order by`);
-  const shares = Math.floor((notional / price) * 1e6) / 1e6;
+  const shares = sixDecimals(notional / price);
   if (shares <= 0) throw unprocessable('notional is too small');
   return { quantity: shares };
+}
+
+/** A quantity in six decimals, of which something must be left. */
+export function wholeUnits(quantity: number): number {
+  const units = sixDecimals(quantity);
+  if (units === 0 && quantity > 0) throw unprocessable('qty is too small');
+  return units;
 }
 
 /** Buying closes a short position first, selling a long one. */
@@ -234,11 +263,19 @@ function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
   };
 }
 
+function refuseInstructions(body: Fields): void {
+  if (body.has('advanced_instructions')) throw unprocessable('advanced_instructions are not supported');
+}
+
 /** The body that changes an order. An empty string is absent, as Alpaca's Go client sends it. */
 export function replacementOf(
   { body }: AlpacaCall,
   { terms, progress }: OrderSnapshot,
 ): Readonly<Record<string, unknown>> {
+  refuseInstructions(body);
+  const notional = body.number('notional');
+  if (notional !== undefined && notional !== (terms.notional && Number(Money.format(terms.notional))))
+    throw unprocessable('notional cannot be replaced');
   const { trailingPercent } = terms;
   const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
   const distance =
@@ -253,8 +290,9 @@ export function replacementOf(
   if (time !== undefined && !isTime(time)) throw invalid('invalid time_in_force');
   // An order until a date is shown as `gtc`.
   const isShownTime = time === 'gtc' && progress.timeInForce === 'GTD';
+  const quantity = body.number('qty');
   return {
-    ...given('quantity', body.number('qty')),
+    ...(quantity !== undefined && { quantity: wholeUnits(quantity) }),
     ...given('limitPrice', body.number('limit_price')),
     ...given('stopPrice', body.number('stop_price')),
     ...(time !== undefined && !isShownTime && { timeInForce: TIMES[time] }),

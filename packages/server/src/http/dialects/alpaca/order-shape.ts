@@ -120,7 +120,7 @@ function shape(
     // Alpaca has no GTD: `expires_at` contains the date.
     time_in_force: progress.timeInForce === 'GTD' ? 'gtc' : progress.timeInForce.toLowerCase(),
     limit_price: priceOrNull(progress.limitPrice),
-    stop_price: terms.orderType === 'TRAILING_STOP' ? null : priceOrNull(progress.stopPrice),
+    stop_price: priceOrNull(progress.stopPrice),
     status,
     extended_hours: terms.session === 'EXTENDED',
     legs: legsOf({ ids, exitOf }, terms),

@@ -1,4 +1,5 @@
 /** Orders: placing, finding, replacing, canceling. */
+import { randomUUID } from 'node:crypto';
 import { leaderOf, type OrderSnapshot, type OrderTerms, Position, Quantity } from '@sandpit/core';
 import { orderNow, withRows } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
@@ -6,6 +7,7 @@ import { decimal } from './decimals.js';
 import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
 import { assetIdOf } from './alpaca-store.js';
 import { orderBodyOf, replacementOf } from './order-body.js';
+import { checkReplacement, checkStops, checkWashTrade, tradeOf } from './order-checks.js';
 import { nameOf } from './order-names.js';
 import {
   type AlpacaOrder,
@@ -28,8 +30,11 @@ import {
 
 /** Places an order. It is durable when this resolves. */
 export async function placeOrder(call: AlpacaCall): Promise<AlpacaOrder> {
-  const { symbol, body } = await orderBodyOf(call);
-  return placed(call, symbol, body);
+  const order = await orderBodyOf(call);
+  await checkStops(call, order);
+  if (!order.isComplex) checkWashTrade(call, await tradeOf(call, order));
+  const { symbol, body, clientOrderId } = order;
+  return placed(call, symbol, body, clientOrderId);
 }
 
 /** Places an order of `/v1`, shown as a new one. */
@@ -37,9 +42,11 @@ export async function placed(
   call: AlpacaCall,
   symbol: string,
   body: Readonly<Record<string, unknown>>,
+  clientOrderId: string = randomUUID(),
 ): Promise<AlpacaOrder> {
   try {
-    const { orderId } = await call.operations.run(call, 'createOrder', { body });
+    const input = { body, checked: { clientOrderId } };
+    const { orderId } = await call.operations.run(call, 'createOrder', input);
     const order = await found(call, orderId);
     return await withRows(() => newOrderShape(showingOf(call), order));
   } catch (error) {
@@ -85,9 +92,24 @@ function refusedOrder(
     available: decimal(available),
     existing_qty: existing,
     held_for_orders: decimal(Math.max(0, Math.abs(Number(existing)) - available)),
+    related_orders: closingOrders(simulation, portfolioId, symbol).map((order) => idOf(simulation, order)),
     symbol,
   });
 }
+
+/** Open orders that close a position, oldest first. */
+const closingOrders = (
+  { brokerage }: AlpacaCall['simulation'],
+  portfolioId: string,
+  symbol: string,
+): readonly OrderSnapshot[] =>
+  [...(brokerage.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [])].filter(
+    ({ terms }) => symbolsOf(terms).includes(symbol) && terms.positionIntent.endsWith('_TO_CLOSE'),
+  );
+
+/** The present id of an order. */
+const idOf = ({ brokerage }: AlpacaCall['simulation'], order: OrderSnapshot): string =>
+  nameOf(brokerage.state.ids, { number: order.terms.number, replacement: replacementsOf(order) });
 
 async function found({ simulation }: AlpacaCall, orderId: string): Promise<OrderSnapshot> {
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
@@ -106,7 +128,14 @@ export const listOrders: AlpacaHandler = async (call) => {
   const side = query.choice('side', ['buy', 'sell']);
   const assetClass = query.list('asset_class');
   const isNested = query.flag('nested');
+  const [beforeId, afterId] = [query.text('before_order_id'), query.text('after_order_id')];
+  if (beforeId !== undefined && afterId !== undefined)
+    throw invalid('only one of before_order_id or after_order_id is accepted');
+  if ((beforeId ?? afterId) !== undefined && (query.has('after') || query.has('until')))
+    throw invalid('before_order_id and after_order_id cannot be combined with after or until');
   return findOrders(call, {
+    beforeId,
+    afterId,
     status: query.choice('status', ['open', 'closed', 'all']) ?? 'open',
     after: query.instant('after'),
     until: query.instant('until'),
@@ -149,6 +178,7 @@ export const replaceOrder: AlpacaHandler = async (call) => {
   const orderId = await openOrderId(call, CANNOT_REPLACE);
   const asked = await found(call, orderId);
   const [body, before] = [replacementOf(call, asked), replacementsOf(asked)];
+  await checkReplacement(call, asked, body);
   try {
     await call.operations.run(call, 'updateOrder', { params: { orderId }, body });
   } catch (error) {
@@ -191,10 +221,7 @@ export async function cancelAll(
   const answers = [];
   for (const order of open) {
     const orderId = simulation.brokerage.state.ids.idOf('ORDER', order.terms.number);
-    const id = nameOf(simulation.brokerage.state.ids, {
-      number: order.terms.number,
-      replacement: replacementsOf(order),
-    });
+    const id = idOf(simulation, order);
     // An exit goes with its entry, one of a pair with the other.
     if (!simulation.brokerage.state.orders.has(order.terms.number)) answers.push({ id, status: 200 });
     else answers.push({ id, ...(await outcomeOf(() => cancel(call, orderId))) });

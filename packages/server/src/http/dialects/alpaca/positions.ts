@@ -7,6 +7,7 @@ import { decimal } from './decimals.js';
 import { assetIdOf, isAssetId } from './alpaca-store.js';
 import { cancelAll, outcomeOf, placed } from './orders.js';
 import { contractsOf } from './multi-leg.js';
+import { wholeUnits } from './order-body.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 import { Refused } from '../operations.js';
 import { forbidden, invalid, notFound, translated, unprocessable } from './refusals.js';
@@ -174,7 +175,8 @@ function partOf({ query }: AlpacaCall, held: HeldPosition): number {
   const percentage = query.number('percentage');
   if (quantity !== undefined && percentage !== undefined)
     throw invalid('only one of qty or percentage is accepted');
-  if (percentage === undefined) return quantity ?? Math.abs(held.quantity);
+  if (percentage === undefined)
+    return quantity === undefined ? Math.abs(held.quantity) : wholeUnits(quantity);
   if (percentage <= 0 || percentage > 100) throw invalid('percentage must be between 0 and 100');
   const units = percentageOf(Math.round(Math.abs(held.quantity) * UNITS), query.text('percentage') ?? '');
   const rounded = held.isOption ? units - (units % UNITS) : units;

@@ -1,11 +1,13 @@
 /** Refusals say what Alpaca says: clients match on the words. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AlpacaSend, alpacaSender, keyPairOf } from '../../../testing/alpaca.js';
-import { openPortfolio, pushQuote, TestApp } from '../../../testing/test-app.js';
+import { type Body, openPortfolio, pushQuote, TestApp } from '../../../testing/test-app.js';
 
 let test: TestApp;
 let send: AlpacaSend;
 let headers: Record<string, string>;
+/** A sale at rest, far above the market. */
+let resting: Body;
 
 beforeAll(async () => {
   test = await TestApp.open();
@@ -22,7 +24,7 @@ beforeAll(async () => {
     type: 'market',
     time_in_force: 'day',
   });
-  const resting = {
+  const sale = {
     symbol: 'AAPL',
     qty: '4',
     side: 'sell',
@@ -30,7 +32,7 @@ beforeAll(async () => {
     limit_price: '500',
     time_in_force: 'day',
   };
-  await send('POST', '/v2/orders', resting);
+  resting = (await send('POST', '/v2/orders', sale)).body;
 });
 afterAll(() => test.close());
 
@@ -67,6 +69,7 @@ it('too few shares: the message has the position and the quantity of open orders
     available: '6',
     existing_qty: '10',
     held_for_orders: '4',
+    related_orders: [resting.id],
     symbol: 'AAPL',
   });
 });

@@ -6,18 +6,20 @@ import { RefusedBody } from '../../bodies/refused-body.js';
 import type { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
 
+type AlpacaFigures = Readonly<Record<string, string | number | readonly string[]>>;
+
 /** Refusal of a request. */
 export class AlpacaRefusal extends Error {
   readonly status: number;
   readonly code: number;
-  readonly figures: Readonly<Record<string, string | number>>;
+  readonly figures: AlpacaFigures;
   readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(
     status: number,
     code: number,
     message: string,
-    figures: Readonly<Record<string, string | number>> = {},
+    figures: AlpacaFigures = {},
     headers?: Readonly<Record<string, string>>,
   ) {
     super(message);
@@ -40,7 +42,7 @@ export function inAlpacaWords({ status, text, headers }: Answer): Answer {
 }
 
 export const unauthorized = (): AlpacaRefusal => new AlpacaRefusal(401, 40110000, 'unauthorized.');
-export const forbidden = (message: string, figures?: Readonly<Record<string, string>>): AlpacaRefusal =>
+export const forbidden = (message: string, figures?: AlpacaFigures): AlpacaRefusal =>
   new AlpacaRefusal(403, 40310000, message, figures);
 export const notFound = (message: string): AlpacaRefusal => new AlpacaRefusal(404, 40410000, message);
 /** A request that is invalid in itself. */
@@ -75,6 +77,7 @@ export function translated({ status, messages, message, details }: Refused, symb
       if (/ whole shares only$/.test(sentence)) return unprocessable(`asset "${symbol}" is not fractionable`);
       return unprocessable(`asset "${symbol}" not found`);
     case 'UNKNOWN_SYMBOL':
+    case 'UNKNOWN_DELIVERABLE':
       return unprocessable(`asset "${symbol}" not found`);
     case 'NOT_SHORTABLE':
       return unprocessable(`asset "${symbol}" cannot be sold short`);

@@ -36,7 +36,7 @@ const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
     ? (value as Readonly<Record<string, unknown>>)
     : {};
 
-/** Fields of a query or a body. Null is absent; unknown names are ignored. */
+/** Fields of a query or a body. Null and empty text are absent; unknown names are ignored. */
 export class Fields {
   readonly #fields: Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,7 @@ export class Fields {
   text(name: string): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
-    if (typeof value === 'string') return value === '' ? undefined : value;
+    if (typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
     throw invalid(`${name} must be a string`);
   }
@@ -70,7 +70,7 @@ export class Fields {
 
   number(name: string): number | undefined {
     const value = this.#value(name);
-    if (value === undefined || value === '') return undefined;
+    if (value === undefined) return undefined;
     const number = numberOf(value);
     if (number === undefined) throw invalid(`${name} must be a number`);
     return number;
@@ -135,9 +135,9 @@ export class Fields {
     return value.map((part) => new Fields(part));
   }
 
-  /** The value of a name unless it is null. */
+  /** The value of a name unless it is null or empty: some clients send all fields. */
   #value(name: string): unknown {
     const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
-    return value === null ? undefined : value;
+    return value === null || value === '' ? undefined : value;
   }
 }

@@ -117,6 +117,7 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v2/options/contracts', listContracts],
   ['GET', '/v2/options/contracts/:symbol', getContract],
   ['GET', '/v1/corporate-actions', corporateActions],
+  ['GET', '/v1beta1/corporate-actions', corporateActions],
   ['GET', '/v1beta1/screener/stocks/most-actives', mostActives],
   ['GET', '/v1beta1/screener/:market/movers', movers],
   ['GET', '/v2/stocks/meta/exchanges', stockExchanges],

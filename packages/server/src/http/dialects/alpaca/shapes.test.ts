@@ -227,6 +227,10 @@ it('corporate actions have the documented shapes', async () => {
     query: '?start=2026-01-05&end=2026-03-01',
   });
   expect(Object.keys(corporate_actions as object).sort()).toEqual(['forward_splits', 'reverse_splits']);
+  const beta = await checked('GET', '/v1beta1/corporate-actions', shapes.corporateActions, {
+    query: '?start=2026-01-05&end=2026-03-01',
+  });
+  expect(beta.corporate_actions).toEqual(corporate_actions);
 });
 
 it('every route of the Alpaca dialect is covered', () => {
