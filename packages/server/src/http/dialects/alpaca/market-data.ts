@@ -83,7 +83,7 @@ export async function quotesOf(
   return found;
 }
 
-/** Without the symbols of adjusted contracts that nothing is known about, for which `/v1` refuses all (D245). */
+/** Without the symbols of adjusted contracts that nothing is known about, for which `/v1` refuses all. */
 async function quotesAtOnce(call: AlpacaCall, symbols: readonly string[]): Promise<readonly Quote[]> {
   try {
     return (await call.operations.run(call, 'getQuotes', { body: { symbols } })).quotes;

@@ -282,7 +282,7 @@ const snapshotShape = (contract: OptionChainContract, quote: Quote | undefined) 
   return {
     ...(quote !== undefined && { latestQuote: optionQuoteShape(quote) }),
     ...(trade !== undefined && { latestTrade: trade }),
-    // Both or neither: clients read the volatility wherever there are Greeks (D252).
+    // Both or neither: clients read the volatility wherever there are Greeks.
     ...(impliedVolatility !== undefined &&
       delta !== undefined && { impliedVolatility, greeks: { delta, gamma, theta, vega, rho } }),
   };
