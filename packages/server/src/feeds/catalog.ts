@@ -47,6 +47,7 @@ const GROUPS: readonly Group[] = [
       ['CSCO', 'Cisco Systems, Inc.', 54.3, 1.2, 0.8, 18, 0.01, 15],
       ['IBM', 'International Business Machines Corporation', 221.1, 1.3, 0.7, 4, 0.06, 2],
       ['QCOM', 'QUALCOMM Incorporated', 169.4, 2.2, 1.3, 8, 0.03, 2],
+      ['TWLO', 'Twilio Inc.', 71.2, 2.8, 1.4, 2.6, 0.03, 3],
       ['PLTR', 'Palantir Technologies Inc.', 43.6, 3.6, 1.8, 60, 0.01, 12],
     ],
   },
@@ -72,6 +73,8 @@ const GROUPS: readonly Group[] = [
       ['NKE', 'NIKE, Inc.', 81.4, 1.8, 1.0, 10, 0.01, 5],
       ['SBUX', 'Starbucks Corporation', 96.8, 1.6, 0.9, 9, 0.01, 5],
       ['F', 'Ford Motor Company', 10.9, 2.1, 1.2, 52, 0.01, 150],
+      ['GM', 'General Motors Company', 48.7, 2.0, 1.2, 12, 0.01, 10],
+      ['NIO', 'NIO Inc. ADR', 5.2, 3.6, 1.5, 55, 0.01, 120],
     ],
   },
   {
@@ -93,6 +96,7 @@ const GROUPS: readonly Group[] = [
       ['GS', 'The Goldman Sachs Group, Inc.', 523.8, 1.6, 1.2, 2.1, 0.25, 1],
       ['V', 'Visa Inc.', 281.6, 1.2, 0.85, 6.5, 0.04, 2],
       ['MA', 'Mastercard Incorporated', 508.9, 1.3, 0.9, 2.5, 0.15, 1],
+      ['KKR', 'KKR & Co. Inc.', 136.4, 2.0, 1.4, 4, 0.05, 2],
       ['SOFI', 'SoFi Technologies, Inc.', 10.2, 3.8, 1.7, 45, 0.01, 80],
     ],
   },
@@ -105,6 +109,7 @@ const GROUPS: readonly Group[] = [
       ['PFE', 'Pfizer Inc.', 28.7, 1.5, 0.55, 35, 0.01, 50],
       ['ABBV', 'AbbVie Inc.', 192.6, 1.3, 0.5, 5, 0.04, 2],
       ['MRK', 'Merck & Co., Inc.', 108.1, 1.2, 0.4, 9, 0.01, 4],
+      ['BIIB', 'Biogen Inc.', 187.9, 1.8, 0.6, 1.1, 0.12, 1],
     ],
   },
   {
@@ -113,6 +118,8 @@ const GROUPS: readonly Group[] = [
       ['XOM', 'Exxon Mobil Corporation', 119.5, 1.5, 0.8, 15, 0.01, 6],
       ['CVX', 'Chevron Corporation', 150.2, 1.5, 0.8, 8, 0.02, 3],
       ['OXY', 'Occidental Petroleum Corporation', 51.8, 2.0, 1.0, 9, 0.01, 8],
+      ['HAL', 'Halliburton Company', 29.3, 2.0, 1.0, 8, 0.01, 15],
+      ['PAA', 'Plains All American Pipeline, L.P.', 17.4, 1.3, 0.7, 3.5, 0.01, 30],
     ],
   },
   {
@@ -123,7 +130,14 @@ const GROUPS: readonly Group[] = [
       ['GE', 'GE Aerospace', 186.3, 1.7, 1.1, 5.5, 0.04, 2],
       ['UPS', 'United Parcel Service, Inc.', 132.4, 1.5, 0.9, 4, 0.03, 2],
       ['AAL', 'American Airlines Group Inc.', 12.7, 2.7, 1.4, 30, 0.01, 90],
+      ['LMT', 'Lockheed Martin Corporation', 574.6, 1.1, 0.4, 1.1, 0.4, 1],
+      ['NOC', 'Northrop Grumman Corporation', 522.8, 1.2, 0.4, 1.05, 0.45, 1],
+      ['RTX', 'RTX Corporation', 122.7, 1.3, 0.7, 5, 0.02, 3],
     ],
+  },
+  {
+    sector: 'Materials',
+    rows: [['AA', 'Alcoa Corporation', 39.8, 2.8, 1.6, 5, 0.02, 6]],
   },
   {
     sector: 'Speculative',

@@ -117,6 +117,18 @@ const names = fc.constantFrom(
   'markets',
   'date',
   'strike_price_gte',
+  'before_order_id',
+  'after_order_id',
+  'cashflow_types',
+  'pnl_reset',
+  'root_symbol',
+  'ppind',
+  'time',
+  'timezone',
+  'date_type',
+  'attributes',
+  'ids',
+  'updated_since',
 );
 const body = fc.oneof(
   fc.dictionary(names, nasty),

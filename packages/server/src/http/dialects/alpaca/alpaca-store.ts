@@ -1,6 +1,7 @@
-/** Watchlists and configurations of accounts: settings of the registry that belong to the simulation and are deleted with it. */
+/** Watchlists and configurations of accounts, and ids that clients chose for replacements: settings of the registry that belong to the simulation and are deleted with it. */
 import { createHash } from 'node:crypto';
 import { type Registry, settingsOf } from '../../../store/registry.js';
+import type { OrderName } from './order-names.js';
 
 export interface Watchlist {
   readonly id: string;
@@ -41,6 +42,15 @@ export interface Owner {
 const nameOf = ({ simulation, portfolioId }: Owner, setting: 'watchlists' | 'configuration'): string =>
   `${settingsOf(simulation.id)}alpaca/${portfolioId}/${setting}`;
 
+/** Chosen ids are not among the settings in the file of a simulation. */
+const idsOf = ({ simulation, portfolioId }: Owner): string =>
+  `${settingsOf(simulation.id)}alpaca-ids/${portfolioId}/`;
+
+const replacementKey = (owner: Owner, { number, replacement }: OrderName): string =>
+  `${idsOf(owner)}replacements/${number}-${replacement}`;
+const chosenKey = (owner: Owner, chosenId: string): string =>
+  `${idsOf(owner)}chosen/${encodeURIComponent(chosenId)}`;
+
 export class AlpacaStore {
   readonly #registry: Registry;
 
@@ -65,6 +75,32 @@ export class AlpacaStore {
 
   async saveConfiguration(owner: Owner, configuration: AccountConfiguration): Promise<void> {
     await this.#registry.saveSetting(nameOf(owner, 'configuration'), JSON.stringify(configuration));
+  }
+
+  /** The id that a client chose for a replacement. */
+  chosenId(owner: Owner, name: OrderName): string | undefined {
+    return this.#registry.setting(replacementKey(owner, name));
+  }
+
+  /** The replacement that a client gave an id. */
+  replacementOf(owner: Owner, chosenId: string): OrderName | undefined {
+    const text = this.#registry.setting(chosenKey(owner, chosenId)) ?? '';
+    const [, number, replacement] = /^(\d{1,15})-(\d{1,4})$/.exec(text) ?? [];
+    if (number === undefined) return undefined;
+    const name = { number: Number(number), replacement: Number(replacement) };
+    return this.chosenId(owner, name) === chosenId ? name : undefined;
+  }
+
+  async saveChosenId(owner: Owner, name: OrderName, chosenId: string): Promise<void> {
+    await this.#registry.saveSetting(chosenKey(owner, chosenId), `${name.number}-${name.replacement}`);
+    await this.#registry.saveSetting(replacementKey(owner, name), chosenId);
+  }
+
+  async deleteChosenId(owner: Owner, name: OrderName): Promise<void> {
+    const chosenId = this.chosenId(owner, name);
+    if (chosenId === undefined) return;
+    await this.#registry.deleteSetting(replacementKey(owner, name));
+    await this.#registry.deleteSetting(chosenKey(owner, chosenId));
   }
 
   #read(name: string): unknown {

@@ -11,14 +11,15 @@ import {
   replacementsOf,
   type Showing,
 } from './order-shape.js';
-import { named, type OrderName } from './order-names.js';
-import { notFound } from './refusals.js';
+import { named, nameOf, type OrderName } from './order-names.js';
+import { AlpacaRefusal, notFound } from './refusals.js';
 
-type Finding = Pick<AlpacaCall, 'simulation' | 'principal' | 'portfolioId'>;
+type Finding = Pick<AlpacaCall, 'simulation' | 'principal' | 'portfolioId' | 'kept'>;
 
-export const showingOf = ({ simulation }: Pick<AlpacaCall, 'simulation'>): Showing => ({
+export const showingOf = ({ simulation, kept }: Pick<AlpacaCall, 'simulation' | 'kept'>): Showing => ({
   ids: simulation.brokerage.state.ids,
   exitOf: (number) => orderNow(simulation, number),
+  chosenIdOf: (portfolioId, name) => kept.chosenId({ simulation, portfolioId }, name),
 });
 
 const ORDER_NOT_FOUND = 'order not found';
@@ -58,11 +59,24 @@ export async function orderByClientId(call: Finding, clientOrderId: string): Pro
   const { simulation, portfolioId } = call;
   const { state } = simulation.brokerage;
   if (named(state.ids, clientOrderId) !== undefined) return shownOrder(call, clientOrderId);
+  const replacement = call.kept.replacementOf(call, clientOrderId);
+  if (replacement !== undefined) return shownOrder(call, nameOf(state.ids, replacement));
   const open = state.portfolios.get(portfolioId)?.clientOrderIds.get(clientOrderId);
   const number =
     open ?? (await (await simulation.past()).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
   if (number === undefined) throw notFound(ORDER_NOT_FOUND);
   return shownOrder(call, state.ids.idOf('ORDER', number));
+}
+
+/** True if an order of the portfolio has, or had, this client order id. */
+export async function isClientIdUsed(call: Finding, clientOrderId: string): Promise<boolean> {
+  try {
+    await orderByClientId(call, clientOrderId);
+    return true;
+  } catch (error) {
+    if (error instanceof AlpacaRefusal && error.status === 404) return false;
+    throw error;
+  }
 }
 
 const MOST_EVENTS = 100_000;

@@ -5,6 +5,7 @@ import type { Simulation } from '../../../engine/simulation.js';
 import type { Faults } from '../../faults.js';
 import type { Streams } from '../../stream/streams.js';
 import { type PendingLogin, type SocketMessage, type Sockets, strike } from '../sockets.js';
+import type { AlpacaStore } from './alpaca-store.js';
 import type { Admitted, Entry } from './entry.js';
 import { AlpacaRefusal } from './refusals.js';
 
@@ -15,6 +16,7 @@ export type End = 'late' | 'unauthorized' | 'too-many' | 'unavailable';
 
 export interface LoginDeps {
   readonly entry: Entry;
+  readonly kept: AlpacaStore;
   readonly keyPairs: KeyPairs;
   readonly streams: Streams;
   readonly faults: Pick<Faults, 'ofSocket'>;

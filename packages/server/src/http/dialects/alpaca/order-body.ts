@@ -150,11 +150,14 @@ function multiLegBodyOf(
 const CLIENT_ORDER_ID = /^[!-~]{1,128}$/;
 
 /** Any visible characters, whereas `/v1` accepts fewer. */
-function clientOrderIdOf(body: Fields): string {
-  const id = body.text('client_order_id') ?? randomUUID();
-  if (!CLIENT_ORDER_ID.test(id)) throw invalid('client_order_id must be 1 to 128 visible characters');
+export function chosenIdIn(body: Fields): string | undefined {
+  const id = body.text('client_order_id');
+  if (id !== undefined && !CLIENT_ORDER_ID.test(id))
+    throw invalid('client_order_id must be 1 to 128 visible characters');
   return id;
 }
+
+const clientOrderIdOf = (body: Fields): string => chosenIdIn(body) ?? randomUUID();
 
 /** Fractions of shares are for the day. */
 export function checkFraction(quantity: number | undefined, time: string): void {
@@ -284,8 +287,6 @@ export function replacementOf(
       : trailingPercent / PERCENT_UNITS;
   const trail = body.number('trail');
   if (trail !== undefined && trail !== distance) throw unprocessable('trail cannot be replaced');
-  if (body.text('client_order_id') !== undefined)
-    throw unprocessable('client_order_id of a replacement cannot be chosen');
   const time = body.text('time_in_force')?.toLowerCase();
   if (time !== undefined && !isTime(time)) throw invalid('invalid time_in_force');
   // An order until a date is shown as `gtc`.

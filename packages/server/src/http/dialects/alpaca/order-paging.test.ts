@@ -101,7 +101,7 @@ describe('orders before and after an order', () => {
     expect(on).toEqual(await list('?status=all&direction=asc'));
   });
 
-  it('an order of somebody else is as unknown as one that nobody has', async () => {
+  it('an order of another account is answered like an unknown one', async () => {
     const other = test.as({ tenantId: 'tenant-2' });
     await pushQuote(other);
     const theirs = await account(other);

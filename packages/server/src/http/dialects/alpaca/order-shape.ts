@@ -13,7 +13,7 @@ import {
 import { decimal, iso, isoOrNull } from './decimals.js';
 import { assetIdOf } from './alpaca-store.js';
 import { contractsOf, netPrice } from './multi-leg.js';
-import { nameOf } from './order-names.js';
+import { nameOf, type OrderName } from './order-names.js';
 
 /** An order on Alpaca's wire. */
 export type AlpacaOrder = Readonly<Record<string, unknown>> & {
@@ -29,6 +29,8 @@ export interface Showing {
   readonly ids: Ids;
   /** An attached order, in its current state. */
   readonly exitOf: (order: number) => OrderSnapshot | undefined;
+  /** The client order id that a client chose for a replacement. */
+  readonly chosenIdOf: (portfolioId: string, name: OrderName) => string | undefined;
 }
 
 const NO_EXITS: Showing['exitOf'] = () => undefined;
@@ -80,19 +82,21 @@ export function newOrderShape(showing: Showing, { terms, progress }: OrderSnapsh
 }
 
 function shape(
-  { ids, exitOf }: Showing,
+  { ids, exitOf, chosenIdOf }: Showing,
   { terms, progress }: OrderSnapshot,
   replacement: number,
   status: string,
 ): AlpacaOrder {
   const { number } = terms;
   const id = nameOf(ids, { number, replacement });
+  const clientOrderId =
+    replacement === 0 ? terms.clientOrderId : chosenIdOf(terms.portfolioId, { number, replacement });
   const filledAt = progress.filledQuantity > 0 ? (progress.executedAt ?? progress.updatedAt) : undefined;
   const isExpired = progress.cancelReason === 'EXPIRED';
   const type = TYPES[terms.orderType];
   const order = {
     id,
-    client_order_id: (replacement === 0 ? terms.clientOrderId : undefined) ?? id,
+    client_order_id: clientOrderId ?? id,
     created_at: iso(terms.createdAt),
     updated_at: iso(progress.updatedAt),
     submitted_at: iso(terms.createdAt),
@@ -123,7 +127,7 @@ function shape(
     stop_price: priceOrNull(progress.stopPrice),
     status,
     extended_hours: terms.session === 'EXTENDED',
-    legs: legsOf({ ids, exitOf }, terms),
+    legs: legsOf({ ids, exitOf, chosenIdOf }, terms),
     trail_percent:
       terms.trailingPercent === undefined ? null : decimal(terms.trailingPercent / PERCENT_UNITS),
     trail_price: priceOrNull(progress.trailingAmount ?? terms.trailingAmount),

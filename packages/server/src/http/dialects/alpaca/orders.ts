@@ -4,11 +4,18 @@ import { leaderOf, type OrderSnapshot, type OrderTerms, Position, Quantity } fro
 import { orderNow, withRows } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
-import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
+import {
+  findOrders,
+  isClientIdUsed,
+  orderByClientId,
+  orderNamed,
+  showingOf,
+  shownOrder,
+} from './find-orders.js';
 import { assetIdOf } from './alpaca-store.js';
-import { orderBodyOf, replacementOf } from './order-body.js';
+import { chosenIdIn, orderBodyOf, replacementOf } from './order-body.js';
 import { checkReplacement, checkStops, checkWashTrade, tradeOf } from './order-checks.js';
-import { nameOf } from './order-names.js';
+import { named, nameOf } from './order-names.js';
 import {
   type AlpacaOrder,
   alpacaOrder,
@@ -34,6 +41,11 @@ export async function placeOrder(call: AlpacaCall): Promise<AlpacaOrder> {
   await checkStops(call, order);
   if (!order.isComplex) checkWashTrade(call, await tradeOf(call, order));
   const { symbol, body, clientOrderId } = order;
+  if (
+    call.kept.replacementOf(call, clientOrderId) !== undefined &&
+    (await isClientIdUsed(call, clientOrderId))
+  )
+    throw invalid(NOT_UNIQUE);
   return placed(call, symbol, body, clientOrderId);
 }
 
@@ -171,14 +183,46 @@ async function openOrderId(call: AlpacaCall, doing: string): Promise<string> {
 }
 
 const CANNOT_REPLACE = 'unable to replace order in current state';
+const NOT_UNIQUE = 'client_order_id must be unique';
 const NOT_CHANGED = 'order parameters are not changed';
 
 /** Replaces an order: the response is the new one, with a new id. A request without a difference is refused (D247). */
-export const replaceOrder: AlpacaHandler = async (call) => {
-  const orderId = await openOrderId(call, CANNOT_REPLACE);
+export const replaceOrder: AlpacaHandler = (call) => {
+  const { number } = named(call.simulation.brokerage.state.ids, call.params['id'] ?? '') ?? {};
+  return oneAtATime(`${call.simulation.id}/${String(number)}`, async () =>
+    replace(call, await openOrderId(call, CANNOT_REPLACE)),
+  );
+};
+
+async function replace(call: AlpacaCall, orderId: string): Promise<AlpacaOrder> {
   const asked = await found(call, orderId);
   const [body, before] = [replacementOf(call, asked), replacementsOf(asked)];
   await checkReplacement(call, asked, body);
+  const shown = await withRows(() => alpacaOrder(showingOf(call), asked));
+  const chosen = chosenIdIn(call.body);
+  const isChosen = chosen !== undefined && chosen !== shown['client_order_id'];
+  if (isChosen && (await isClientIdUsed(call, chosen))) throw invalid(NOT_UNIQUE);
+  // Before the replacement, so that no answer and no stream shows another id; it means nothing until there is the replacement.
+  const next = { number: asked.terms.number, replacement: before + 1 };
+  await call.kept.deleteChosenId(call, next);
+  if (isChosen) await call.kept.saveChosenId(call, next, chosen);
+  try {
+    await update(call, orderId, body);
+    const order = await found(call, orderId);
+    if (replacementsOf(order) === before) throw unprocessable(NOT_CHANGED);
+    return await withRows(() => alpacaOrder(showingOf(call), order));
+  } catch (error) {
+    if (isChosen && replacementsOf(await found(call, orderId)) === before)
+      await call.kept.deleteChosenId(call, next);
+    throw error;
+  }
+}
+
+async function update(
+  call: AlpacaCall,
+  orderId: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<void> {
   try {
     await call.operations.run(call, 'updateOrder', { params: { orderId }, body });
   } catch (error) {
@@ -188,10 +232,22 @@ export const replaceOrder: AlpacaHandler = async (call) => {
       ? unprocessable(NOT_CHANGED)
       : translated(error);
   }
-  const order = await found(call, orderId);
-  if (replacementsOf(order) === before) throw unprocessable(NOT_CHANGED);
-  return withRows(() => alpacaOrder(showingOf(call), order));
-};
+}
+
+/** The last replacement under way of each order. */
+const replacing = new Map<string, Promise<unknown>>();
+
+/** Work on the same thing, one after the other: the id that a client chose belongs to one replacement. */
+async function oneAtATime<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const before = replacing.get(key);
+  const done = before === undefined ? work() : before.then(work, work);
+  replacing.set(key, done);
+  try {
+    return await done;
+  } finally {
+    if (replacing.get(key) === done) replacing.delete(key);
+  }
+}
 
 export const cancelOrder: AlpacaHandler = async (call) => {
   await cancel(call, await openOrderId(call, 'order is not cancelable'));

@@ -13,9 +13,16 @@ import type { Simulation } from '../../../engine/simulation.js';
 import type { Streams } from '../../stream/streams.js';
 import { LiveData } from './live-data.js';
 import { AlpacaStore } from './alpaca-store.js';
-import { type AlpacaRefusal, internalError, notFound, refusalOfError, translated } from './refusals.js';
-import { AlpacaAnswer, type AlpacaHandler, Fields } from './request.js';
-import { alpacaRoutes } from './routes.js';
+import {
+  type AlpacaRefusal,
+  internalError,
+  malformed,
+  notFound,
+  refusalOfError,
+  translated,
+} from './refusals.js';
+import { AlpacaAnswer, type AlpacaHandler, Fields, STREAMED } from './request.js';
+import { alpacaRoutes, alpacaStreams } from './routes.js';
 import { TradeUpdates } from './trade-updates.js';
 
 const ALPACA = '/alpaca';
@@ -41,7 +48,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
   const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
   const kept = new AlpacaStore(deps.store.registry);
   const { keyPairs, sockets, streams, faults } = deps;
-  const login = { entry, keyPairs, streams, sockets, faults };
+  const login = { entry, kept, keyPairs, streams, sockets, faults };
   const live = new WeakMap<Simulation, LiveData>();
   const liveOf = (simulation: Simulation): LiveData => {
     const data = live.get(simulation) ?? new LiveData(simulation, deps.clockMs);
@@ -70,7 +77,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
           (error: unknown) => answerError(request, reply, error),
         );
       };
-      for (const [method, url, handler] of alpacaRoutes) {
+      for (const [method, url, handler] of [...alpacaRoutes, ...alpacaStreams]) {
         scope.route({
           method,
           url,
@@ -92,6 +99,8 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
       reply,
       operations: deps.operations,
       kept,
+      streams,
+      keyPairs,
       params: params as Record<string, string>,
       query: new Fields(query),
       body: new Fields(body),
@@ -100,6 +109,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
       .then(handler)
       .then(
         (result) => {
+          if (result === STREAMED) return;
           if (!(result instanceof AlpacaAnswer)) send(request, reply, 200, JSON.stringify(result));
           else
             send(request, reply, result.status, result.body === undefined ? '' : JSON.stringify(result.body));
@@ -112,9 +122,14 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
 /** Bodies are JSON regardless of their content type: many clients send none. */
 function parseAnyTypeAsJson(scope: FastifyInstance): void {
   scope.removeContentTypeParser(['*', ...FILE_TYPES, NDJSON]);
-  scope.addContentTypeParser('*', (request, payload, done) =>
-    scope.bodies.readJson(request, payload, (error, body) => done(error ?? null, body)),
-  );
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(String(text)));
+    } catch {
+      done(malformed);
+    }
+  });
 }
 
 /** Answers an error in the dialect's shape. Errors that the client did not cause are logged, without details in the answer. */

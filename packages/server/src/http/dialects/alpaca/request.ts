@@ -1,5 +1,7 @@
 /** The fields of an Alpaca request, read as leniently as Alpaca reads them. */
 import { Instant, TradingDate } from '@sandpit/core';
+import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
+import type { Streams } from '../../stream/streams.js';
 import type { Operations, Caller } from '../operations.js';
 import { instantOfText, numberOf } from './decimals.js';
 import { invalid } from './refusals.js';
@@ -9,6 +11,9 @@ import type { AlpacaStore } from './alpaca-store.js';
 export interface AlpacaCall extends Caller {
   readonly operations: Operations;
   readonly kept: AlpacaStore;
+  readonly streams: Streams;
+  readonly keyPairs: KeyPairs;
+  readonly pair: KeyPair;
   readonly portfolioId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -29,6 +34,9 @@ export class AlpacaAnswer {
     this.body = body;
   }
 }
+
+/** The answer of a handler that has turned its connection into a stream. */
+export const STREAMED = new AlpacaAnswer(200);
 
 /** A record without a prototype. */
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -71,6 +71,7 @@ import {
   listPositions,
 } from './positions.js';
 import type { AlpacaHandler } from './request.js';
+import { streamTradeEvents } from './trade-events.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -149,3 +150,6 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v1beta1/options/snapshots/:underlying', optionChain],
   ['GET', '/v1beta1/news', emptyNews],
 ];
+
+/** Routes whose answers are streams. */
+export const alpacaStreams: typeof alpacaRoutes = [['GET', '/v2/events/trades', streamTradeEvents]];

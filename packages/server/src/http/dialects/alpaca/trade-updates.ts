@@ -14,13 +14,15 @@ import {
 import type { WebSocket } from 'ws';
 import type { DurableRecord } from '../../../engine/records.js';
 import type { Simulation } from '../../../engine/simulation.js';
+import { EventIds } from '../../stream/position.js';
 import { bytesOf, tell, tellEvents, type PendingLogin } from '../sockets.js';
 import { iso } from './decimals.js';
-import { uuidOf } from './alpaca-store.js';
+import { type AlpacaStore, uuidOf } from './alpaca-store.js';
 import { orderAtHand } from '../../../engine/past-orders.js';
 import { showingOf } from './find-orders.js';
 import { type End, Login, type LoginDeps } from './login.js';
 import { netOf } from './multi-leg.js';
+import type { AlpacaCall } from './request.js';
 import { alpacaOrder, isShown, replacedOrder, replacementsOf } from './order-shape.js';
 
 const STREAM = 'trade_updates';
@@ -36,11 +38,13 @@ interface Update {
 export class TradeUpdates {
   readonly #socket: WebSocket;
   readonly #login: Login;
+  readonly #kept: AlpacaStore;
   #unsubscribe: (() => void) | undefined;
 
   constructor(visit: PendingLogin, deps: LoginDeps) {
     const { socket } = visit;
     this.#socket = socket;
+    this.#kept = deps.kept;
     this.#login = new Login(visit, deps, (why) => this.#end(why));
     socket.on('close', () => this.#unsubscribe?.());
     socket.on('message', (data) => void this.#hear(bytesOf(data).toString('utf8')));
@@ -100,13 +104,9 @@ export class TradeUpdates {
     events.forEach((event, index) => {
       const order = orders[index];
       if (order?.terms.portfolioId !== portfolioId || !isOrderEvent(event) || !isShown(order)) return;
-      updatesOf(simulation, event, order, at).forEach((update, part) => {
-        const event_id = `${seq}-${index}-${part}`;
-        // Executions have ids of their own; the id of any other update follows from its position.
-        const execution_id = uuidOf(`update ${simulation.id} ${event_id}`);
-        const data = { execution_id, ...update, timestamp: iso(at), event_id };
+      const of = { simulation, kept: this.#kept };
+      for (const data of toldUpdates(of, { seq, event: index }, event, order, at))
         tellEvents(this.#socket, [data], (passed) => passed.map((one) => textOf(STREAM, one)));
-      });
     });
   }
 
@@ -132,15 +132,54 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Updates that streams send for an event of an order, in turn: none, one or more. `order` is the order after the event. */
-function updatesOf(
-  simulation: Simulation,
+/** What orders are shown from. */
+type ShownIn = Pick<AlpacaCall, 'simulation' | 'kept'>;
+
+/** An update with its ids and its time. */
+export interface ToldUpdate extends Update {
+  readonly event_id: string;
+}
+
+/** Place of an update: its record, its event in it, and which of the updates of that event it is. */
+export interface UpdatePlace {
+  readonly seq: number;
+  readonly event: number;
+  readonly part: number;
+}
+
+/** Ids of updates. Those of a fork's own records have its tag, so that the ids of another fork are unknown to it. */
+const updateId = (ids: EventIds, { seq, event, part }: UpdatePlace): string =>
+  `${ids.of({ seq, place: event })}.${part}`;
+
+export function updatePlaceOf(ids: EventIds, id: string): UpdatePlace | undefined {
+  const [, event = '', part = ''] = /^(.{1,80})\.(\d{1,6})$/.exec(id) ?? [];
+  const position = ids.positionOf(event);
+  return position && { seq: position.seq, event: position.place, part: Number(part) };
+}
+
+/** The updates of an event of an order. `order` is the order after the event. */
+export function toldUpdates(
+  of: ShownIn,
+  { seq, event: index }: Pick<UpdatePlace, 'seq' | 'event'>,
   event: OrderEvent,
   order: OrderSnapshot,
   at: Instant,
-): readonly Update[] {
+): readonly ToldUpdate[] {
+  const { simulation } = of;
+  const ids = new EventIds(simulation.tags);
+  return updatesOf(of, event, order, at).map((update, part) => {
+    const event_id = updateId(ids, { seq, event: index, part });
+    // Executions have ids of their own; the id of any other update follows from its position.
+    const execution_id = uuidOf(`update ${simulation.id} ${event_id}`);
+    return { execution_id, ...update, timestamp: iso(at), event_id };
+  });
+}
+
+/** Updates that streams send for an event of an order, in turn: none, one or more. `order` is the order after the event. */
+function updatesOf(of: ShownIn, event: OrderEvent, order: OrderSnapshot, at: Instant): readonly Update[] {
+  const { simulation } = of;
   const showing = {
-    ...showingOf({ simulation }),
+    ...showingOf(of),
     exitOf: (number: number) => orderAtHand(simulation, number),
   };
   const { ids } = simulation.brokerage.state;
