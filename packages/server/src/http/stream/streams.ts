@@ -105,6 +105,11 @@ export class Streams {
     return this.#openStream({ ...of, principal: of.principal ?? visitorAt(addressOf(of.request)) }, follow);
   }
 
+  /** Does a step of a stream that receives missed events when it is its tenant's turn. Steps are short. */
+  inTurn<T>({ tenantId, id }: Simulation, step: () => Promise<T>): Promise<T> {
+    return this.#scheduler.take(tenantId ?? id, step);
+  }
+
   /** Number of open streams. */
   get count(): number {
     return this.#open.size;

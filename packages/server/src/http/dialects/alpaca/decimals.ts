@@ -42,5 +42,6 @@ const BETWEEN_UNITS = 1e-3;
 /** A quantity in the six decimals of the books; further ones are cut off. */
 export function sixDecimals(quantity: number): number {
   const units = quantity * QUANTITY_UNITS;
-  return Math.abs(units - Math.round(units)) < BETWEEN_UNITS ? quantity : Math.floor(units) / QUANTITY_UNITS;
+  const nearest = Math.round(units);
+  return (Math.abs(units - nearest) < BETWEEN_UNITS ? nearest : Math.floor(units)) / QUANTITY_UNITS;
 }

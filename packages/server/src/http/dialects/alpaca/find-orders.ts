@@ -140,7 +140,11 @@ export async function findOrders(call: Finding, filter: OrderFilter): Promise<re
     ...(!isAscending && { isUncounted: true as const }),
   };
   const found: AlpacaOrder[] = [];
+  let last = 0;
   for await (const row of itemsOf((stretch) => history.orders({ ...query, ...stretch }), isAscending)) {
+    // An order that is no longer open moves the pages of the open ones.
+    if (isAscending && row.number <= last) continue;
+    last = row.number;
     const order = simulation.brokerage.state.orders.get(row.number) ?? storedOrder(row);
     if (!isShown(order)) continue;
     const generations = await generationsOf(call, order, filter.status);

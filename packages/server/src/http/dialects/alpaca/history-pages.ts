@@ -12,7 +12,7 @@ export interface Stretch {
 
 type ReadPage<Item> = (stretch: Stretch) => Promise<Page<Item>>;
 
-/** All items of a list, each once. Items that arrive in between follow at the end of an ascending list. */
+/** All items of a list, each once. Items that arrive in between are left out. */
 export const itemsOf = <Item>(read: ReadPage<Item>, isAscending: boolean): AsyncGenerator<Item> =>
   isAscending ? oldestFirst(read) : newestFirst(read);
 
@@ -25,19 +25,15 @@ async function* newestFirst<Item>(read: ReadPage<Item>): AsyncGenerator<Item> {
   } while (before !== undefined);
 }
 
+/** The list as it is at the beginning: the pages are counted from its newest item, which newer ones do not move. */
 async function* oldestFirst<Item>(read: ReadPage<Item>): AsyncGenerator<Item> {
-  let { total } = await read({ offset: 0, limit: 1 });
-  let done = 0;
-  while (done < total) {
-    const limit = Math.min(AT_ONCE, total - done);
-    const offset = total - done - limit;
-    const page = await read({ offset, limit });
-    // Items that arrived since have moved the page: the same items are now behind a larger offset.
-    const isMoved = page.total !== total;
-    total = page.total;
-    if (isMoved) continue;
-    yield* page.items.toReversed();
-    done += page.items.length;
-    if (page.items.length === 0) return;
+  const newest = await read({ offset: 0, limit: 1 });
+  const before = newest.next;
+  for (let left = before === undefined ? 0 : newest.total - 1; left > 0 && before !== undefined;) {
+    const limit = Math.min(AT_ONCE, left);
+    left -= limit;
+    const { items } = await read({ offset: left, limit, before });
+    yield* items.toReversed();
   }
+  yield* newest.items;
 }

@@ -25,6 +25,8 @@ interface Wanted {
   readonly untilPlace: UpdatePlace | undefined;
 }
 
+type EventPlace = Pick<UpdatePlace, 'seq' | 'event'>;
+
 const comparePlaces = (a: UpdatePlace, b: UpdatePlace): number =>
   a.seq - b.seq || a.event - b.event || a.part - b.part;
 
@@ -128,38 +130,42 @@ class TradeEvents {
   }
 
   async #catchUp(): Promise<void> {
-    const { simulation } = this.#call;
-    const { history, id } = simulation;
-    let last = { seq: this.#place.seq, event: this.#place.event - 1 };
+    const { simulation, streams } = this.#call;
+    let last: EventPlace | undefined = { seq: this.#place.seq, event: this.#place.event - 1 };
     try {
-      while (this.#connection?.isOpen === true) {
-        await history.reached(id, this.#heldAfter);
-        const items = await history.streamEvents(id, last, AT_ONCE);
-        const end = items.at(-1);
-        if (end === undefined) {
-          // Records may have been dropped since because there were too many: history must contain them first.
-          if (history.position(id) < this.#heldAfter) continue;
-          const held = this.#held ?? [];
-          this.#held = undefined;
-          for (const record of held) this.#tellRecord(record);
-          this.#finishAtEnd();
-          return;
-        }
-        const past = new PastOrders(simulation);
-        for (const item of items) {
-          const order = await past.after(item);
-          const place = { seq: item.seq, event: item.event };
-          await withRows(() =>
-            this.#tell(place, item.data as OrderEvent, order, Instant.ofMs(item.at), true),
-          );
-        }
-        last = { seq: end.seq, event: end.event };
+      while (this.#connection?.isOpen === true && last !== undefined) {
+        const after: EventPlace = last;
+        await simulation.history.reached(simulation.id, this.#heldAfter);
+        last = await streams.inTurn(simulation, () => this.#tellMissed(after));
         await this.#connection.drained();
       }
     } catch {
       // The history cannot be read now. The client keeps its position and connects again.
       this.#connection?.finish();
     }
+  }
+
+  /** Sends the missed events after a place. Returns the last of them; undefined once the reader has them all. */
+  async #tellMissed(after: EventPlace): Promise<EventPlace | undefined> {
+    const { simulation } = this.#call;
+    const { history, id } = simulation;
+    const items = await history.streamEvents(id, after, AT_ONCE);
+    const end = items.at(-1);
+    if (end === undefined) {
+      // Records may have been dropped since because there were too many: history must contain them first.
+      if (history.position(id) < this.#heldAfter) return after;
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const record of held) this.#tellRecord(record);
+      this.#finishAtEnd();
+      return undefined;
+    }
+    const past = new PastOrders(simulation);
+    for (const item of items) {
+      const order = await past.after(item);
+      await withRows(() => this.#tell(item, item.data as OrderEvent, order, Instant.ofMs(item.at), true));
+    }
+    return end;
   }
 
   #tellRecord({ seq, at, events, orders }: DurableRecord): void {
@@ -171,7 +177,7 @@ class TradeEvents {
   }
 
   #tell(
-    place: Pick<UpdatePlace, 'seq' | 'event'>,
+    { seq, event: index }: EventPlace,
     event: OrderEvent,
     order: OrderSnapshot,
     at: Instant,
@@ -180,8 +186,8 @@ class TradeEvents {
     const { portfolioId } = this.#call;
     if (order.terms.portfolioId !== portfolioId || !isShown(order)) return;
     const { since, until, untilPlace } = this.#wanted;
-    for (const [part, update] of toldUpdates(this.#call, place, event, order, at).entries()) {
-      const here = { ...place, part };
+    for (const [part, update] of toldUpdates(this.#call, { seq, event: index }, event, order, at).entries()) {
+      const here = { seq, event: index, part };
       if (comparePlaces(here, this.#place) <= 0 || (since !== undefined && at < since)) continue;
       const isBeyond = untilPlace !== undefined && comparePlaces(here, untilPlace) > 0;
       if (isBeyond || (until !== undefined && at > until)) return this.#connection?.finish();
