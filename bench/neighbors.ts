@@ -82,7 +82,7 @@ export async function measureNeighbors(): Promise<readonly Row[]> {
 }
 
 /** The next message of a process. Rejects if the process ends first. */
-const messageOf = <Message>(child: ChildProcess): Promise<Message> =>
+export const messageOf = <Message>(child: ChildProcess): Promise<Message> =>
   new Promise((resolve, reject) => {
     const ended = (): void => reject(new Error('the client of the busy tenant has ended'));
     child.once('exit', ended);
@@ -96,7 +96,7 @@ const messageOf = <Message>(child: ChildProcess): Promise<Message> =>
  * Runs in the server: the longest time of its main thread's CPU between two turns of a timer of 1 ms. Unlike a latency it does not grow with
  * what else the machine does. Linux only.
  */
-const BLOCK_METER = `data:text/javascript,${encodeURIComponent(`
+export const BLOCK_METER = `data:text/javascript,${encodeURIComponent(`
   import { readFileSync } from 'node:fs';
   const cpuMs = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'latin1').split(' ')[0]) / 1e6;
   let longest = 0;
@@ -143,7 +143,7 @@ interface Times {
 }
 
 /** Times of an order and a read, one after the other until `until` settles. */
-async function timesUntil(
+export async function timesUntil(
   until: Promise<unknown>,
   [placeOrder, read]: readonly [() => Promise<unknown>, () => Promise<unknown>],
   cpuMs: () => number,
@@ -172,10 +172,10 @@ async function msOf(ask: () => Promise<unknown>): Promise<number> {
 }
 
 /** CPU time of the main thread of a process, ms. Linux only. */
-const cpuMsOf = (pid = 0): number =>
+export const cpuMsOf = (pid = 0): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
-async function tokenFor(env: NodeJS.ProcessEnv, tenantId: string): Promise<string> {
+export async function tokenFor(env: NodeJS.ProcessEnv, tenantId: string): Promise<string> {
   const scope = 'trade read simulate admin';
   const issued = await issueToken(readSettings(env), { tenantId, tier: 'ENTERPRISE', scope }, Date.now());
   return String(issued?.token);

@@ -20,6 +20,7 @@ import {
 } from '@sandpit/protocol';
 import { defaultCalendar } from './engine/default-calendar.js';
 import type { Feed } from './feeds/feed.js';
+import { isRange } from './http/connections.js';
 import { instantOf } from './http/translate/instants.js';
 import { moneyOf } from './http/translate/numbers.js';
 import { liveProblems, type LiveSettings, liveSettingsFrom } from './live-settings.js';
@@ -59,6 +60,10 @@ export interface Settings {
   readonly proSimulations: number;
   /** Minutes without a request after which a simulation leaves memory. */
   readonly simulationIdleMinutes: number;
+  /** Open connections in all. */
+  readonly maxConnections: number;
+  /** Addresses and CIDR ranges of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** Bytes of the bodies of a tenant within ten seconds. */
   readonly bytesPerTenant: number;
   /** Bytes of a file that is imported (D170). */
@@ -125,11 +130,11 @@ const origin = () =>
 const dollars = (options: { default: number }) =>
   positive(moneyBounds, { 'x-expected': 'must be a positive number of dollars', ...options });
 
-const originsIn = (list: string): readonly string[] =>
+const listIn = (list: string): readonly string[] =>
   list
     .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '');
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 
 /** True for the form that browsers send: scheme, host and port, with nothing after them. */
 const isOrigin = (given: string): boolean =>
@@ -194,6 +199,8 @@ export const SCHEMA = ruled(
     BASIC_SIMULATIONS: integer(0, 1_000_000, { default: 10 }),
     PRO_SIMULATIONS: integer(0, 1_000_000, { default: 1000 }),
     SIMULATION_IDLE_MINUTES: integer(1, 1_000_000, { default: 60 }),
+    MAX_CONNECTIONS: integer(1, 1_000_000, { default: 10_000 }),
+    TRUSTED_PROXIES: optional(text({ maxLength: LONGEST })),
     // At least the largest body.
     BYTES_PER_TENANT: integer(8_388_608, 4_294_967_295, { default: 268_435_456 }),
     IMPORT_MAX_BYTES: integer(1, 1_099_511_627_776, { default: 1_073_741_824 }),
@@ -237,8 +244,11 @@ export const SCHEMA = ruled(
     if (env.RECORD_DIR !== undefined && env.MARKET_FEED !== 'live')
       report.field('RECORD_DIR', 'should not exist unless MARKET_FEED is live');
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
-    if (typeof env.CORS_ORIGINS === 'string' && !originsIn(env.CORS_ORIGINS).every(isOrigin)) {
+    if (typeof env.CORS_ORIGINS === 'string' && !listIn(env.CORS_ORIGINS).every(isOrigin)) {
       report.field('CORS_ORIGINS', 'must be origins such as https://app.example.com, separated by commas');
+    }
+    if (typeof env.TRUSTED_PROXIES === 'string' && !listIn(env.TRUSTED_PROXIES).every(isRange)) {
+      report.field('TRUSTED_PROXIES', 'must be addresses or ranges such as 10.0.0.0/8, separated by commas');
     }
   },
 );
@@ -309,6 +319,8 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     basicSimulations: env.BASIC_SIMULATIONS,
     proSimulations: env.PRO_SIMULATIONS,
     simulationIdleMinutes: env.SIMULATION_IDLE_MINUTES,
+    maxConnections: env.MAX_CONNECTIONS,
+    trustedProxies: listIn(env.TRUSTED_PROXIES ?? ''),
     bytesPerTenant: env.BYTES_PER_TENANT,
     importMaxBytes: env.IMPORT_MAX_BYTES,
     allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
@@ -324,7 +336,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     watchdogMs: env.WATCHDOG_SECONDS === 0 ? undefined : env.WATCHDOG_SECONDS * 1000,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
-    corsOrigins: new Set(originsIn(env.CORS_ORIGINS ?? '')),
+    corsOrigins: new Set(listIn(env.CORS_ORIGINS ?? '')),
     demoToken: env.DEMO_TOKEN === 'on',
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'on',
   };

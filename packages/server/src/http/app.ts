@@ -21,6 +21,7 @@ import { planOf } from './bodies/body-plan.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, answerOnSocket, brokenHead } from './client-error.js';
+import { guardConnections } from './connections.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
 import { registerAlpaca } from './dialects/alpaca/register.js';
@@ -308,6 +309,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           note: (text) => deps.log?.warn(text),
         }),
   );
+  guardConnections(app.server, deps.settings);
   const browsers = new KnownBrowsers(deps.monotonicMs);
   if (dashboard !== undefined)
     registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });

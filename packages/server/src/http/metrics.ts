@@ -70,6 +70,8 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   collectServer(registry, sources);
   collectWebhooks(registry, sources);
   const server = fastify({ logger: false });
+  // Bodies have no meaning here.
+  server.removeAllContentTypeParsers();
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', registry.contentType);
     return traffic.text();

@@ -7,6 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LONG_WORK } from '../engine/long-work.js';
 import { MarketDataLimit } from '../feeds/live-feed.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
+import { addressOf } from './cluster/client-address.js';
 import { RefusedBody, UNSUPPORTED_TYPE } from './bodies/refused-body.js';
 import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
@@ -76,10 +77,16 @@ export function send(
   const type = headers?.['content-type'] === undefined ? OF_JSON : SECURITY;
   const all = [...type, ...ownHeaders(request), 'content-length', length];
   if (headers !== undefined) all.push(...flat(headers));
+  // Refused before its body was received.
+  const isEarly = !request.raw.complete && hasBody(request);
+  if (isEarly) {
+    const isLast = !raw.shouldKeepAlive;
+    // The connection would end before the client has read the answer.
+    raw.shouldKeepAlive = true;
+    request.server.bodies.discardRest(request, isLast);
+  }
   raw.writeHead(status, all);
   raw.end(text);
-  // Refused before its body was received.
-  if (!request.raw.complete && hasBody(request)) request.server.bodies.discardRest(request);
   counted(request, status);
   const { onRefusal } = request.server;
   if (status >= 400 && onRefusal !== undefined)
@@ -202,7 +209,7 @@ const AUDITED: ReadonlySet<OperationId> = new Set([
 
 /** One line for a request, without its body, its query and its token. */
 function logAccess(request: FastifyRequest, status: number, ms: number): void {
-  const { server, operation, method, id: requestId, ip } = request;
+  const { server, operation, method, id: requestId } = request;
   const tenant = (request.principal ?? request.admitted?.principal)?.tenantId;
   const isAudited = status === 401 || (operation !== undefined && AUDITED.has(operation));
   server.logger?.info(
@@ -213,7 +220,7 @@ function logAccess(request: FastifyRequest, status: number, ms: number): void {
       ms: Math.round(ms * 10) / 10,
       tenant,
       requestId,
-      ...(isAudited && { audit: status === 401 ? 'refused login' : operation, address: ip }),
+      ...(isAudited && { audit: status === 401 ? 'refused login' : operation, address: addressOf(request) }),
     },
     'request',
   );

@@ -21,6 +21,10 @@ export interface HttpSettings extends TokenSettings {
   /** Maximum number of simulations of a tenant of the tier. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
+  /** Open connections in all. */
+  readonly maxConnections: number;
+  /** Addresses and CIDR ranges of proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   /** Bytes of the bodies of a tenant within ten seconds. */
   readonly bytesPerTenant: number;
   /** Bytes of a file that is imported (D170). */

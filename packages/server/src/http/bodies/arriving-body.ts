@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { HeldBody, HeldBytes } from './held-bytes.js';
+import type { Intake } from './intake.js';
 import { INCOMPLETE, type RefusedBody, WRONG_LENGTH } from './refused-body.js';
 
 /** First size of a buffer. */
@@ -15,6 +16,7 @@ interface Conditions {
   /** The refusal if the sender may not send so many bytes more now. */
   readonly refusalFor: (bytes: number) => RefusedBody | undefined;
   readonly held: HeldBytes;
+  readonly intake: Intake;
   readonly outOfRoom: RefusedBody;
 }
 
@@ -78,6 +80,7 @@ export class ArrivingBody implements HeldBody {
     }
     chunk.copy(this.#buffer, this.#length);
     this.#length = length;
+    this.#on.intake.count(this.#payload, chunk.length);
     this.#on.held.hold(this, this.#buffer.length);
   };
 
@@ -98,6 +101,7 @@ export class ArrivingBody implements HeldBody {
     // An error after this is that of a request with an answer.
     this.#payload.off('error', this.#onError).on('error', () => undefined);
     this.#on.held.hold(this, 0);
+    this.#on.intake.end(this.#payload);
     const bytes = this.#buffer.subarray(0, this.#length);
     this.#buffer = NOTHING;
     this.#done(error, error === undefined ? bytes : NOTHING);

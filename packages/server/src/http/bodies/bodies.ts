@@ -12,6 +12,7 @@ import { ArrivingBody } from './arriving-body.js';
 import { type BodyPlan, mostJson, parseLong, parseShort, PLAIN_BODY } from './body-plan.js';
 import { BodyTurns, type BodyWork } from './body-turns.js';
 import { HeldBytes } from './held-bytes.js';
+import { Intake } from './intake.js';
 import { INCOMPLETE, RefusedBody, tooLarge } from './refused-body.js';
 
 /** Bytes of a body without a valid credential. */
@@ -53,6 +54,7 @@ export class Bodies {
   /** Separate from those of tenants, because many addresses are cheap. */
   readonly #ofAddresses = new ByteLimits();
   readonly #held: HeldBytes;
+  readonly #intake = new Intake();
   readonly #turns = new BodyTurns();
 
   constructor(bytesPerTenant: number, monotonicMs: () => number, mostHeld = MOST_HELD) {
@@ -85,18 +87,27 @@ export class Bodies {
     this.#receive(request, payload, mostBytes, (error, bytes) => done(error, bytes.toString('utf8')));
   }
 
-  /** Receives the rest of a body that was refused, within limits: a connection that ends at once may lose the answer. */
-  discardRest(request: FastifyRequest): void {
+  /**
+   * Receives the rest of a body that was refused, within limits: a connection that ends at once may lose the answer. `isLast`: the client
+   * asked for the end of the connection.
+   */
+  discardRest(request: FastifyRequest, isLast: boolean): void {
     const { raw } = request;
     const { window } = this.#senderOf(request);
     let left = MOST_DISCARDED;
     const onData = (chunk: Buffer): void => {
       left -= chunk.length;
-      if (left >= 0 && window?.take(this.#monotonicMs(), chunk.length) !== false) return;
+      if (left >= 0 && window?.take(this.#monotonicMs(), chunk.length) !== false)
+        return this.#intake.count(raw, chunk.length);
       raw.off('data', onData).pause();
       setTimeout(() => raw.destroy(), LINGER_MS).unref();
     };
-    raw.on('error', () => undefined).on('data', onData);
+    raw
+      .on('error', () => undefined)
+      .on('data', onData)
+      .resume();
+    raw.once('close', () => this.#intake.end(raw));
+    if (isLast) raw.once('end', () => raw.socket.end());
   }
 
   #receive(
@@ -121,6 +132,7 @@ export class Bodies {
           : STRANGER,
         refusalFor: (bytes) => this.#refusalFor(sender, bytes),
         held: this.#held,
+        intake: this.#intake,
         outOfRoom: OUT_OF_ROOM,
       },
       (error, bytes) => done(error, bytes, sender),

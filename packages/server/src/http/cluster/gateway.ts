@@ -9,7 +9,7 @@ import type { ClusterNode } from '../../store/ownership.js';
 import { UNDER_WAY } from '../idempotency.js';
 import { SECURITY_HEADERS } from '../reply.js';
 import { allowUpload, endUpload } from '../client-error.js';
-import { isForwarded, noteClient } from './client-address.js';
+import { clientOf, isForwarded, noteClient } from './client-address.js';
 import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
 import type { HeldAnswer, Outcome, Outgoing } from './forwarding.js';
@@ -232,7 +232,7 @@ export class Gateway {
     const isHeld = body === undefined || Buffer.isBuffer(body);
     const isRepeatable =
       isHeld && (method === 'GET' || method === 'HEAD' || headers['idempotency-key'] !== undefined);
-    const client = request.socket.remoteAddress ?? '';
+    const client = clientOf(request);
     const length = headers['content-length'];
     const signedFor = ({ incarnation }: ClusterNode, lastId?: string): Outgoing => {
       const signed = signedHeaders(key, method, url, {

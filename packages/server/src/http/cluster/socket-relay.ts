@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
 import { bytesOf, tell } from '../dialects/sockets.js';
 import type { PendingLogin, SocketMessage } from '../dialects/sockets.js';
+import { clientOf } from './client-address.js';
 import { digestOf, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
 
@@ -43,7 +44,7 @@ export function relaySocket(
   socket.on('message', (data, isBinary) => pass({ data, isBinary }));
   socket.on('close', () => owner?.close());
   const { url = '/', headers } = request;
-  const client = request.socket.remoteAddress ?? '';
+  const client = clientOf(request);
   const wanted = { url, contentType: headers['content-type'], client };
   connectToOwner(parts, wanted, () => socket.readyState !== WebSocket.OPEN).then(
     (connected) => {
