@@ -1,97 +1,139 @@
 import { describe, expect, it } from 'vitest';
 import { Brokerage } from '../../src/brokerage.js';
+import type { Outcome } from '../../src/brokerage.js';
+import type { Command } from '../../src/command.js';
+import type { Event } from '../../src/event.js';
+import { brokenInvariants } from '../../src/invariants.js';
+import { saveState } from '../../src/saved-state.js';
 import { stateHash } from '../../src/state-hash.js';
-import { testBroker, TestMarket } from '../../src/testing/market.js';
+import { requestOf, testBroker, TestMarket } from '../../src/testing/market.js';
 import type { TestOrder } from '../../src/testing/market.js';
+import type { Instant } from '../../src/values/instant.js';
 import { Price } from '../../src/values/price.js';
+import { Quantity } from '../../src/values/quantity.js';
 
 const MOST = 1024;
 
-/** Orders for one share each, at work or waiting for the open. */
-function open(order: TestOrder, count = 1100) {
-  const broker = testBroker('default', { auctionOrders: true });
-  const m = new TestMarket({
-    hour: order.tif === 'OPG' ? 9 : 10,
-    rules: { brokers: new Map([['default', broker]]) },
-  });
-  m.quote('AAPL', '99.99', '100.01', { last: '100.00' });
-  const portfolio = m.openPortfolio({ cash: 100_000_000 });
-  const ids = Array.from({ length: count }, () => m.place(portfolio, { quantity: 1, ...order }));
-  return { m, portfolio, ids };
+/** Many orders for one share each. Invariants are checked at the end: after each of thousands of commands they would take minutes. */
+class Crowd {
+  readonly parts: { events: readonly Event[]; at: Instant }[] = [];
+  brokerage: Brokerage;
+  now: Instant;
+
+  constructor(order: TestOrder, count: number) {
+    const broker = testBroker('default', { auctionOrders: true });
+    const rules = { brokers: new Map([['default', broker]]) };
+    const m = new TestMarket({ hour: order.tif === 'OPG' ? 9 : 10, rules });
+    m.quote('AAPL', '99.99', '100.01', { last: '100.00' });
+    const portfolio = m.openPortfolio({ cash: 100_000_000 });
+    this.parts.push(...m.journal);
+    this.brokerage = m.brokerage;
+    this.brokerage.onRead = undefined;
+    this.now = m.now;
+    for (let i = 0; i < count; i++) {
+      const request = requestOf(portfolio, { quantity: 1, ...order });
+      this.run<'SubmitOrder'>({ type: 'SubmitOrder', by: m.by, order: request });
+    }
+  }
+
+  run<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
+    const outcome = this.brokerage.execute<T>(command, this.now);
+    if (outcome.events.length > 0) this.parts.push({ events: outcome.events, at: this.now });
+    return outcome;
+  }
+
+  /** Pushes a quote, and returns the numbers of order events of all records that follow from it at this instant. */
+  quote(bid: string, ask: string, last: string, askSize?: number): number[] {
+    const before = this.parts.length;
+    const size = askSize === undefined ? {} : { askSize: Quantity.of(askSize) };
+    const prices = { bid: Price.of(bid), ask: Price.of(ask), last: Price.of(last) };
+    const quote = { symbol: 'AAPL', ...prices, ...size, at: this.now };
+    this.run<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: true });
+    this.rest();
+    return this.parts.slice(before).map(({ events }) => events.filter(isOfOrder).length);
+  }
+
+  rest(): void {
+    while ((this.brokerage.nextDue() ?? Infinity) <= this.now)
+      this.run<'AdvanceClock'>({ type: 'AdvanceClock' });
+    expect(brokenInvariants(this.brokerage.state)).toEqual([]);
+  }
+
+  /** Numbers of the executed orders, in the order of their executions. */
+  get executed(): number[] {
+    return this.parts.flatMap(({ events }) =>
+      events.flatMap((event) => (event.type === 'OrderExecuted' ? [event.order] : [])),
+    );
+  }
 }
 
-const sizes = (m: TestMarket, from: number): number[] =>
-  m.journal.slice(from).map(({ events }) => events.filter(({ type }) => type.startsWith('Order')).length);
+const isOfOrder = ({ type }: Event): boolean => type === 'OrderMoved' || type === 'OrderExecuted';
+const first = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('a decision has at most 1,024 order updates; the remainder is due at once (D264)', () => {
-  it('one quote that fills 2,100 orders: three records at one instant, all filled', () => {
-    const { m, ids } = open({ limit: '95.00' }, 2100);
-    const from = m.journal.length;
-    m.quote('AAPL', '89.99', '90.01', { last: '90.00' });
-    m.advanceMs(0);
-    const parts = sizes(m, from);
-    expect(parts).toHaveLength(3);
-    expect(Math.max(...parts)).toBeLessThanOrEqual(MOST);
-    expect(new Set(m.journal.slice(from).map(({ at }) => at))).toEqual(new Set([m.now]));
-    expect(ids.every((id) => m.order(id).status === 'FILLED')).toBe(true);
-    expect(m.brokerage.state.unmatched).toEqual([]);
+  it('one quote that fills 2,100 orders: three records, in the order of the queue', () => {
+    const crowd = new Crowd({ limit: '95.00' }, 2100);
+    const sizes = crowd.quote('89.99', '90.01', '90.00').filter((size) => size > 0);
+    expect(sizes).toHaveLength(3);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST);
+    expect(crowd.executed).toEqual(first(2100));
+    expect(crowd.brokerage.state.unmatched).toEqual([]);
   });
 
-  it('the displayed size is used once over all parts, in the order of the queue', () => {
-    const { m, ids } = open({ limit: '95.00' });
-    m.quote('AAPL', '89.99', '90.01', { last: '90.00', askSize: 1050 });
-    m.advanceMs(0);
-    expect(ids.map((id) => m.fills(id).length)).toEqual(ids.map((_, index) => (index < 1050 ? 1 : 0)));
+  it('the displayed size is used once over all parts', () => {
+    const crowd = new Crowd({ limit: '95.00' }, 1100);
+    crowd.quote('89.99', '90.01', '90.00', 1050);
+    expect(crowd.executed).toEqual(first(1050));
+    expect(crowd.brokerage.state.orders.size).toBe(50);
   });
 
   it('triggered stops with IOC are not canceled before they have met the market', () => {
-    const { m, ids } = open({ type: 'STOP', stop: '101.00', tif: 'IOC' });
-    m.quote('AAPL', '101.99', '102.01', { last: '102.00' });
-    m.advanceMs(0);
-    expect(new Set(ids.map((id) => m.order(id).status))).toEqual(new Set(['FILLED']));
+    const crowd = new Crowd({ type: 'STOP', stop: '101.00', tif: 'IOC' }, 1100);
+    crowd.quote('101.99', '102.01', '102.00');
+    expect(crowd.executed).toHaveLength(1100);
   });
 
   it('an opening auction of 400 orders, each with a reservation', () => {
-    const { m, ids } = open({ tif: 'OPG' }, 400);
-    m.advanceTo('2026-01-05', 9, 30);
-    const from = m.journal.length;
-    m.quote('AAPL', '101.99', '102.01', { last: '102.00' });
-    m.advanceMs(0);
-    expect(Math.max(...sizes(m, from))).toBeLessThanOrEqual(MOST);
-    expect(ids.every((id) => m.fills(id)[0] === '1 @ 102')).toBe(true);
+    const crowd = new Crowd({ tif: 'OPG' }, 400);
+    crowd.now = crowd.brokerage.rules.calendar.instantOf('2026-01-05' as never, 9, 30);
+    crowd.rest();
+    expect(Math.max(...crowd.quote('101.99', '102.01', '102.00'))).toBeLessThanOrEqual(MOST);
+    expect(crowd.executed).toEqual(first(400));
   });
 
-  it('bracket entries that a quote fills: their exits belong to the parts', () => {
-    const { m, ids } = open(
-      {
-        limit: '95.00',
-        more: {
-          bracketConfig: {
-            profitTarget: { orderType: 'LIMIT', limitPrice: Price.of('110') },
-            stopLoss: { orderType: 'STOP', stopPrice: Price.of('80') },
-          },
-        },
+  it('entries of brackets: the events of their exits count', () => {
+    const more = {
+      bracketConfig: {
+        profitTarget: { orderType: 'LIMIT' as const, limitPrice: Price.of('110') },
+        stopLoss: { orderType: 'STOP' as const, stopPrice: Price.of('80') },
       },
-      250,
+    };
+    const crowd = new Crowd({ limit: '95.00', more }, 450);
+    const sizes = crowd.quote('89.99', '90.01', '90.00');
+    expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST);
+    const { orders } = crowd.brokerage.state;
+    expect([orders.size, [...orders.values()].every(({ progress }) => progress.status === 'ACTIVE')]).toEqual(
+      [900, true],
     );
-    const from = m.journal.length;
-    m.quote('AAPL', '89.99', '90.01', { last: '90.00' });
-    m.advanceMs(0);
-    expect(Math.max(...sizes(m, from))).toBeLessThanOrEqual(MOST);
-    expect(ids.every((id) => m.exits(id).every((exit) => m.order(exit).status === 'ACTIVE'))).toBe(true);
   });
 
   it('a restart and a replay between two parts continue with the rest', () => {
-    const { m, ids } = open({ limit: '95.00' });
-    const begin = m.journal[0]?.at ?? m.now;
-    m.quote('AAPL', '89.99', '90.01', { last: '90.00' });
-    expect(m.brokerage.state.unmatched).toEqual(['AAPL']);
-    const again = Brokerage.begin(m.brokerage.rules, 42, begin);
-    for (const { events, at } of m.journal) again.apply(events, at);
-    expect(stateHash(again.state)).toBe(stateHash(m.brokerage.state));
-    expect(again.nextDue()).toBe(m.now);
-    m.restart();
-    m.advanceMs(0);
-    expect(ids.every((id) => m.order(id).status === 'FILLED')).toBe(true);
+    const crowd = new Crowd({ limit: '95.00' }, 1100);
+    const { rules } = crowd.brokerage;
+    const quote = { symbol: 'AAPL', bid: Price.of('89.99'), ask: Price.of('90.01'), at: crowd.now };
+    crowd.run<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: true });
+    expect(crowd.brokerage.state.unmatched).toEqual(['AAPL']);
+    const again = Brokerage.begin(rules, 42, crowd.parts[0]?.at ?? crowd.now);
+    for (const { events, at } of crowd.parts) again.apply(events, at);
+    expect(stateHash(again.state)).toBe(stateHash(crowd.brokerage.state));
+    expect(again.nextDue()).toBe(crowd.now);
+    const saved = JSON.parse(JSON.stringify(saveState(crowd.brokerage.state))) as ReturnType<
+      typeof saveState
+    >;
+    crowd.brokerage = Brokerage.restore(rules, saved);
+    crowd.brokerage.resume();
+    crowd.rest();
+    expect(crowd.executed).toEqual(first(1100));
   });
 });
