@@ -46,7 +46,7 @@ export class NodeListener {
     port: number,
     host: string,
     fallback: string,
-    limits: HeadLimits = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    limits: HeadLimits = { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
   ): Promise<NodeListener> {
     const listener = new NodeListener(limits);
     await listener.#listen(port, host).catch((error: unknown) => {
