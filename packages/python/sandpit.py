@@ -1042,8 +1042,8 @@ class Portfolio:
         return self.client.list("listRealizedGains", {"portfolioId": self.id}, query)
 
     def tax_lots(self, **query):
-        """Open tax lots with their adjusted basis. Not tax advice."""
-        return self.client.call("listTaxLots", {"portfolioId": self.id}, query)["lots"]
+        """Open tax lots with their adjusted basis, by symbol, then by date. Not tax advice."""
+        return self.client.list("listTaxLots", {"portfolioId": self.id}, query)
 
     def report(self, path, **query):
         """Writes a report, a self-contained page of HTML, to a file."""

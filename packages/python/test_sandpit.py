@@ -80,7 +80,7 @@ class InASandbox(unittest.TestCase):
             self.assertEqual([one["grossPnl"] for one in sim.portfolio.trades()], [90])
             self.assertEqual(sim.portfolio.execution_quality(groupBy="symbol")["groups"][0]["key"], "AAPL")
             self.assertEqual(len(list(sim.portfolio.realized_gains())), 1)
-            self.assertEqual(sim.portfolio.tax_lots(), [])
+            self.assertEqual(list(sim.portfolio.tax_lots()), [])
             file = os.path.join(folder, "report.html")
             sim.portfolio.report(file)
             with open(file, encoding="utf-8") as page:

@@ -142,10 +142,11 @@ export function addAnalytics(program: Command, client: Client, out: Output): voi
     .addOption(lotMethod())
     .action(async ({ portfolio, method }: { portfolio?: string } & TaxLotsQuery) => {
       const { client: asked, portfolioId } = await named(portfolio);
-      const query = method === undefined ? {} : { method };
-      const found = await asked.call('listTaxLots', { params: { portfolioId }, query });
-      if (!out.isTerminal) return printFields(out, found);
-      printRows(out, found.lots, LOT_COLUMNS);
+      const query = { limit: 500, ...(method !== undefined && { method }) };
+      const data = [];
+      for await (const lot of asked.list('listTaxLots', { params: { portfolioId }, query })) data.push(lot);
+      if (!out.isTerminal) return printFields(out, { method: method ?? 'FIFO', data });
+      printRows(out, data, LOT_COLUMNS);
     });
   program
     .command('taxes')
@@ -153,30 +154,34 @@ export function addAnalytics(program: Command, client: Client, out: Output): voi
     .option('--portfolio <id>', 'portfolio (default: the newest)')
     .option('--year <year>', 'tax year (default: that of the simulation)', numberOf)
     .addOption(lotMethod())
-    .action(async (options: { portfolio?: string } & Pick<RealizedGainsQuery, 'year' | 'method'>) => {
-      const { portfolio, year, method } = options;
-      const { client: asked, portfolioId } = await named(portfolio);
-      const query = {
-        limit: 500,
-        ...(year !== undefined && { year }),
-        ...(method !== undefined && { method }),
-      };
-      const found = await asked.call('listRealizedGains', { params: { portfolioId }, query });
-      const data = [];
-      for await (const gain of asked.list('listRealizedGains', { params: { portfolioId }, query }))
-        data.push(gain);
-      if (!out.isTerminal) return printFields(out, { ...found, data });
-      printRows(out, data, GAIN_COLUMNS);
-      out.write('\n');
-      const { totals, income } = found;
-      if (totals !== undefined)
-        printRows(
-          out,
-          Object.entries(totals).map(([term, sums]) => ({ term, ...sums })),
-          ['term', 'proceeds', 'costBasis', 'washSaleDisallowed', 'gain'],
-        );
-      if (income !== undefined) printFields(out, income);
-    });
+    .addOption(new Option('--term <term>', 'sales of one term').choices(['SHORT', 'LONG', 'SECTION_1256']))
+    .action(
+      async (options: { portfolio?: string } & Pick<RealizedGainsQuery, 'year' | 'method' | 'term'>) => {
+        const { portfolio, year, method, term } = options;
+        const { client: asked, portfolioId } = await named(portfolio);
+        const query = {
+          limit: 500,
+          ...(year !== undefined && { year }),
+          ...(method !== undefined && { method }),
+          ...(term !== undefined && { term }),
+        };
+        const found = await asked.call('listRealizedGains', { params: { portfolioId }, query });
+        const data = [];
+        for await (const gain of asked.list('listRealizedGains', { params: { portfolioId }, query }))
+          data.push(gain);
+        if (!out.isTerminal) return printFields(out, { ...found, data });
+        printRows(out, data, GAIN_COLUMNS);
+        out.write('\n');
+        const { totals, income } = found;
+        if (totals !== undefined)
+          printRows(
+            out,
+            Object.entries(totals).map(([term, sums]) => ({ term, ...sums })),
+            ['term', 'proceeds', 'costBasis', 'washSaleDisallowed', 'gain'],
+          );
+        if (income !== undefined) printFields(out, income);
+      },
+    );
   withPeriod(program.command('report').description('Write a report, a page of HTML.'))
     .option('--benchmark <symbol>', 'symbol to compare with')
     .option('--risk-free <rate>', 'yearly risk-free rate, a fraction (default: 0)', numberOf)

@@ -201,8 +201,8 @@ describe('the command line', () => {
       });
       expect((await type('taxes', { as, isTerminal: true })).out).toContain('SECTION_1256');
       await type('buy AAPL 1', { as });
-      const lots = [{ symbol: 'AAPL', quantity: 1, costBasis: 111 }];
-      expect(json((await type('lots --method LIFO', { as })).out)).toMatchObject({ method: 'LIFO', lots });
+      const data = [{ symbol: 'AAPL', quantity: 1, costBasis: 111 }];
+      expect(json((await type('lots --method LIFO', { as })).out)).toMatchObject({ method: 'LIFO', data });
       expect((await type('lots', { as, isTerminal: true })).out).toMatch(/AAPL +LONG +1 /);
       await other.quote('SPY', 500, 500.1);
       const page = readFileSync(new URL('../../../docs/how-to/analytics.md', import.meta.url), 'utf8');

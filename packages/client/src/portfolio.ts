@@ -15,7 +15,7 @@ import type {
   QueryOf,
   RealizedGainPage,
   RoundTrip,
-  TaxLots,
+  TaxLot,
 } from '@sandpit/protocol';
 import type { Arguments, Sandpit } from './client.js';
 import { Order } from './order.js';
@@ -147,9 +147,9 @@ export class Portfolio {
     return this.#client.call('listRealizedGains', { params: { portfolioId: this.id }, query });
   }
 
-  /** Open tax lots with their adjusted basis. Not tax advice. */
-  taxLots(query: Partial<QueryOf<'listTaxLots'>> = {}): Promise<TaxLots> {
-    return this.#client.call('listTaxLots', { params: { portfolioId: this.id }, query });
+  /** Open tax lots with their adjusted basis, by symbol, then by date. Not tax advice. */
+  taxLots(query: Partial<QueryOf<'listTaxLots'>> = {}): AsyncGenerator<TaxLot, void, undefined> {
+    return this.#client.list('listTaxLots', { params: { portfolioId: this.id }, query });
   }
 
   /** A page of HTML with charts and statistics. */

@@ -400,7 +400,7 @@ const LotMethodValue = namedChoice('LotMethod', ['FIFO', 'LIFO', 'HIFO'], {
     'Lots that a sale closes first, from the first day on: the oldest, the newest, or those with the highest adjusted basis per share. Default FIFO.',
 });
 
-export const TaxLotsQuery = parameters({ method: optional(LotMethodValue) });
+export const TaxLotsQuery = parameters({ ...pageFields, method: optional(LotMethodValue) });
 export type TaxLotsQuery = Static<typeof TaxLotsQuery>;
 
 export const TaxLot = closed('TaxLot', {
@@ -410,20 +410,25 @@ export const TaxLot = closed('TaxLot', {
   acquiredAt: date({ description: 'New York trade date of the opening.' }),
   holdingFrom: date({ description: 'Date that the holding period counts from.' }),
   costBasis: amount(
-    'Adjusted basis, charges included; of a short position what the sale brought, less the disallowed losses.',
+    'Adjusted basis, charges included; of a short position the proceeds of the sale less charges.',
   ),
   washSaleDisallowed: optional(
-    amount('Disallowed losses of earlier sales in the basis. Absent in retirement accounts.'),
+    amount(
+      'Disallowed losses of earlier sales in the basis; of a short position those that the basis of its cover will include. Absent in retirement accounts.',
+    ),
   ),
   orderIds: listOf(uuid(), { description: 'The order that opened it; empty where none did.' }),
 });
 export type TaxLot = Static<typeof TaxLot>;
 
-export const TaxLots = closed('TaxLots', {
-  method: LotMethodValue,
-  lots: listOf(TaxLot, { description: 'Open lots by symbol, oldest first.' }),
-});
-export type TaxLots = Static<typeof TaxLots>;
+export const TaxLotPage = closed(
+  'TaxLotPage',
+  { method: LotMethodValue, data: listOf(TaxLot), pagination: Pagination },
+  { description: 'Open tax lots, by symbol, then by date of acquisition.' },
+);
+export type TaxLotPage = Static<typeof TaxLotPage>;
+
+const TermValue = choice(['SHORT', 'LONG', 'SECTION_1256']);
 
 export const RealizedGainsQuery = parameters({
   ...pageFields,
@@ -431,10 +436,14 @@ export const RealizedGainsQuery = parameters({
     integer(1970, 2199, { description: 'Tax year by New York dates. Default: that of the simulation.' }),
   ),
   method: optional(LotMethodValue),
+  term: optional(
+    choice(['SHORT', 'LONG', 'SECTION_1256'], {
+      description: 'Only sales of this term.',
+    }),
+  ),
   form: optional(
     choice(['8949', '6781'], {
-      description:
-        'Form of the CSV: 8949 for sales of shares and other contracts (the default), 6781 for Section 1256 contracts.',
+      description: 'Form of the CSV: 8949 (default), or 6781 for Section 1256 contracts.',
     }),
   ),
 });
@@ -450,7 +459,7 @@ export const RealizedGain = closed('RealizedGain', {
   costBasis: amount('Adjusted basis, charges included.'),
   washSaleDisallowed: optional(amount('Part of the loss that a wash sale disallows; 0 or positive.')),
   gain: amount('`proceeds` − `costBasis` + `washSaleDisallowed`.'),
-  term: optional(choice(['SHORT', 'LONG', 'SECTION_1256'])),
+  term: optional(TermValue),
   washSale: optional(flag({ description: 'True if a wash sale disallows part of the loss.' })),
   code: optional(choice(['W'], { description: 'Adjustment code of Form 8949.' })),
   orderIds: listOf(uuid(), { description: 'The orders that opened and closed it.' }),

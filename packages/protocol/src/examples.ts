@@ -407,7 +407,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   },
   listDayTrades: {
     params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
-    query: { limit: 1 },
+    query: { from: '2026-01-05', to: '2026-01-09', limit: 1 },
     reply: {
       data: [
         {
@@ -745,10 +745,10 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   },
   listTaxLots: {
     params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
-    query: { method: 'FIFO' },
+    query: { method: 'FIFO', limit: 1 },
     reply: {
       method: 'FIFO',
-      lots: [
+      data: [
         {
           symbol: 'AAPL',
           side: 'LONG',
@@ -760,6 +760,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
           orderIds: ['2b3a5d0f-6d1e-4b5e-9a39-3d7a5d5c0c11'],
         },
       ],
+      pagination: { page: 1, limit: 1, total: 1, totalPages: 1 },
     },
   },
   listRealizedGains: {

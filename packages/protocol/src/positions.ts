@@ -12,9 +12,10 @@ import {
   namedChoice,
   number,
   optional,
+  parameters,
   uuid,
 } from './fields.js';
-import { paged } from './paging.js';
+import { paged, pageFields } from './paging.js';
 
 export const OptionTypeValue = namedChoice('OptionType', optionTypes);
 
@@ -141,6 +142,13 @@ export const DayTrade = closed('DayTrade', {
   isSameDay: flag(),
 });
 export type DayTrade = Static<typeof DayTrade>;
+
+export const DayTradesQuery = parameters({
+  ...pageFields,
+  from: optional(date({ description: 'Day trades from this New York date on.' })),
+  to: optional(date({ description: 'Day trades up to and including this New York date.' })),
+});
+export type DayTradesQuery = Static<typeof DayTradesQuery>;
 
 export const DayTradePage = paged('DayTradePage', DayTrade, 'Day trades, newest first.');
 export type DayTradePage = Static<typeof DayTradePage>;

@@ -15,7 +15,7 @@ import type { SectionProps } from './section.ts';
 
 const METHODS = ['FIFO', 'LIFO', 'HIFO'] as const;
 
-/** Sales that the table shows; the file has all of them. */
+/** Rows that a table shows; the file has all of them. */
 const MOST = 500;
 
 export function TaxesSection({ portfolioId, query }: SectionProps) {
@@ -25,9 +25,9 @@ export function TaxesSection({ portfolioId, query }: SectionProps) {
   const params = { portfolioId };
   const asked = { method, ...(/^\d{4}$/.test(year) && { year: Number(year) }) };
   const found = useLoad(async () => {
-    const [gains, { lots }] = await Promise.all([
+    const [gains, lots] = await Promise.all([
       broker.call('listRealizedGains', { params, query: { ...asked, limit: MOST } }),
-      broker.call('listTaxLots', { params, query: { method } }),
+      broker.call('listTaxLots', { params, query: { method, limit: MOST } }),
     ]);
     return { gains, lots };
   }, [portfolioId, asked]);
@@ -93,10 +93,13 @@ export function TaxesSection({ portfolioId, query }: SectionProps) {
               <h2>Open lots</h2>
               <Download name="tax-lots.csv" list="listTaxLots" given={{ params, query: { method } }} />
             </div>
+            {value.lots.pagination.total > MOST && (
+              <p class="why">The table shows the first {MOST} lots. The file has all of them.</p>
+            )}
             <Table
               label="Open lots"
               columns={LOTS}
-              rows={value.lots.map((lot, index) => ({ ...lot, index }))}
+              rows={value.lots.data.map((lot, index) => ({ ...lot, index }))}
               keyOf={({ index }) => String(index)}
             />
           </section>
@@ -129,6 +132,7 @@ function Totals({ gains: { totals, income } }: { readonly gains: RealizedGainPag
       <Figure name="Dividends">{money(income.dividends)}</Figure>
       <Figure name="Paid in lieu">{money(income.paymentsInLieu)}</Figure>
       <Figure name="Margin interest">{money(income.marginInterest)}</Figure>
+      <Figure name="Borrow fees">{money(income.borrowFees)}</Figure>
     </dl>
   );
 }

@@ -8,7 +8,7 @@ import {
   RealizedGainsQuery,
   Report,
   ReportQuery,
-  TaxLots,
+  TaxLotPage,
   TaxLotsQuery,
   TradePage,
   TradesQuery,
@@ -95,13 +95,12 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'List open tax lots',
     description:
-      'Lists the open lots of the present epoch with their adjusted basis in dollars, as if `method` had been the standing instruction from the first day. Not tax advice.',
+      'Lists the open lots of the present epoch by symbol, then by date of acquisition, with their adjusted basis in dollars, as if `method` had been the standing instruction from the first day. Not tax advice.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
     query: TaxLotsQuery,
-    responses: { 200: TaxLots },
-    csv: 'lots',
+    responses: { 200: TaxLotPage },
     errors: [404],
   },
   listRealizedGains: {
@@ -110,7 +109,7 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'List realized gains of a tax year',
     description:
-      'Lists the sales of a tax year in the present epoch with basis, term and wash sales, newest first, with totals by term and income in dollars. `Accept: text/csv` returns columns (a) to (h) of Form 8949, or with `form=6781` the Section 1256 contracts. Retirement accounts have rows without term, wash sales, totals and income. Not tax advice.',
+      'Lists the sales of a tax year in the present epoch with basis, term and wash sales, newest first, with totals by term and income in dollars. `Accept: text/csv` returns columns (a) to (h) and the part of Form 8949, or with `form=6781` the Section 1256 contracts. `term` filters rows, totals and CSV and is refused for retirement accounts, which have rows without term, wash sales, totals and income. Not tax advice.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,

@@ -30,6 +30,7 @@ import {
 } from '../portfolios.js';
 import {
   DayTradePage,
+  DayTradesQuery,
   DoNotExerciseBody,
   DoNotExerciseResult,
   EquityPositions,
@@ -190,11 +191,12 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/day-trades',
     tag: 'Portfolios',
     summary: 'List day trades',
-    description: 'Lists purchases and sales of one symbol on one New York trading day, newest first.',
+    description:
+      'Lists purchases and sales of one symbol on one New York trading day, newest first. `from` and `to` are New York dates, both included; a `from` after `to` is refused with 400.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
-    query: PageQuery,
+    query: DayTradesQuery,
     responses: { 200: DayTradePage },
     errors: [404],
   },

@@ -142,7 +142,7 @@ describe('Round trips of a portfolio with every kind of position', () => {
     expect(total(data, 'commissions')).toBeCloseTo(COMMISSIONS, 2);
     expect(total(data, 'fees')).toBeCloseTo(FEES, 2);
     expect(FEES).toBeGreaterThan(0);
-    expect((await get('tax-lots')).lots).toEqual([]);
+    expect((await get('tax-lots')).data).toEqual([]);
 
     const lines = await csv('trades?limit=1');
     expect(lines[0]).toMatch(/^tradeId,epoch,symbol,assetClass,side,quantity,/);
@@ -173,7 +173,7 @@ describe('Round trips of a portfolio with every kind of position', () => {
       { epoch: 1, closedBy: 'RESET', grossPnl: 40, quantity: 10, entryPrice: 100, exitPrice: 104 },
     ]);
     expect((await get('trades?epoch=2')).data).toEqual([]);
-    expect((await get('tax-lots')).lots).toMatchObject([{ quantity: 1, costBasis: 110 }]);
+    expect((await get('tax-lots')).data).toMatchObject([{ quantity: 1, costBasis: 110 }]);
     expect(await get('performance')).toMatchObject({ epoch: 2, startEquity: 100_000, pnl: 0 });
     expect(await get('performance?epoch=1')).toMatchObject({
       epoch: 1,
@@ -368,16 +368,16 @@ describe('Taxes', () => {
     expect(sale.washSaleDisallowed).toBeCloseTo(100 + (900 - sale.proceeds), 4);
     expect(totals.SHORT.gain).toBe(0);
     expect(income).toEqual({ dividends: 0, paymentsInLieu: 0, marginInterest: 0, borrowFees: 0 });
-    const { lots } = await get('tax-lots');
+    const { data: lots } = await get('tax-lots');
     expect(lots).toMatchObject([{ quantity: 10, costBasis: 920 + (sale.washSaleDisallowed as number) }]);
     expect((await get('realized-gains?year=2025')).data).toEqual([]);
     await quote('AAPL', 95);
     await order('AAPL', 'BUY_TO_OPEN', 10);
     await quote('AAPL', 96);
     await order('AAPL', 'SELL_TO_CLOSE', 10);
-    expect((await get('tax-lots?method=LIFO')).lots[0].costBasis).toBe(lots[0].costBasis);
+    expect((await get('tax-lots?method=LIFO')).data[0].costBasis).toBe(lots[0].costBasis);
     // The older lot, of a basis of 1,020, is sold for 960: the other one replaces it and absorbs the loss.
-    expect((await get('tax-lots?method=FIFO')).lots[0].costBasis).toBe(950 + 60);
+    expect((await get('tax-lots?method=FIFO')).data[0].costBasis).toBe(950 + 60);
   });
 
   it('mark Section 1256 contracts at the settlement of the last day of the year, 60 % long-term (Form 6781)', async () => {
@@ -473,7 +473,7 @@ describe('Taxes', () => {
     await advance('2026-01-20T15:00:00Z');
     await quote('AAPL', 105);
     const lotsOf = async (method: string): Promise<number[]> =>
-      (await get(`tax-lots?method=${method}`)).lots.map(
+      (await get(`tax-lots?method=${method}`)).data.map(
         (lot: Body) => Math.round((lot.costBasis as number) / 100) * 100,
       );
     expect(await lotsOf('FIFO')).toEqual([49_500, 49_000]);
@@ -493,6 +493,86 @@ describe('Taxes', () => {
     );
   });
 
+  it('list open lots in pages, by symbol, then by date of acquisition', async () => {
+    await quote('MSFT', 400);
+    await order('MSFT', 'BUY_TO_OPEN', 1);
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 2);
+    await advance('2026-01-06T15:00:00Z');
+    await quote('AAPL', 101);
+    await order('AAPL', 'BUY_TO_OPEN', 3);
+    const all = await get('tax-lots');
+    expect(Object.keys(all)).toEqual(['method', 'data', 'pagination']);
+    expect(all.data.map(({ symbol, acquiredAt, quantity }: Body) => [symbol, acquiredAt, quantity])).toEqual([
+      ['AAPL', '2026-01-05', 2],
+      ['AAPL', '2026-01-06', 3],
+      ['MSFT', '2026-01-05', 1],
+    ]);
+    const first = await client.get(`${path}/tax-lots?limit=2`);
+    expect(first.body).toMatchObject({
+      method: 'FIFO',
+      pagination: { page: 1, limit: 2, total: 3, totalPages: 2 },
+    });
+    expect(first.body.data).toEqual(all.data.slice(0, 2));
+    expect((await get('tax-lots?limit=2&page=2')).data).toEqual(all.data.slice(2));
+    const cursor = first.headers['x-next-cursor'] as string;
+    expect((await get(`tax-lots?limit=2&cursor=${cursor}`)).data).toEqual(all.data.slice(2));
+    expect(await csv('tax-lots?limit=1')).toHaveLength(5);
+  });
+
+  it('filter sales by term in rows, totals and CSV; Form 8949 has its part in the last column', async () => {
+    const imported = await client.post(`${path}/import`, {
+      cash: 0,
+      positions: [{ symbol: 'AAPL', quantity: 5, price: 50, acquiredAt: '2024-06-03' }],
+    });
+    expect(imported.status, imported.text).toBe(201);
+    await client.put('/v1/simulation/instruments', {
+      instruments: [{ symbol: 'ESH26', assetClass: 'FUTURE' }],
+    });
+    await quote('AAPL', 100);
+    await order('AAPL', 'SELL_TO_CLOSE', 5);
+    await order('AAPL', 'BUY_TO_OPEN', 2);
+    await quote('AAPL', 110);
+    await order('AAPL', 'SELL_TO_CLOSE', 2);
+    await quote('ESH26', 6000);
+    await order('ESH26', 'BUY_TO_OPEN', 1, 'FUTURE');
+    await order('ESH26', 'SELL_TO_CLOSE', 1, 'FUTURE');
+    const { totals } = await get('realized-gains');
+    const none = { proceeds: 0, costBasis: 0, washSaleDisallowed: 0, gain: 0 };
+    for (const [term, rows] of [
+      ['SHORT', 1],
+      ['LONG', 1],
+      ['SECTION_1256', 1],
+    ] as const) {
+      const found = await get(`realized-gains?term=${term}`);
+      expect(found.data.map((row: Body) => row.term)).toEqual(Array.from({ length: rows }, () => term));
+      expect(found.pagination.total).toBe(rows);
+      for (const other of ['SHORT', 'LONG', 'SECTION_1256'])
+        expect(found.totals[other], `${term} ${other}`).toMatchObject(other === term ? totals[other] : none);
+    }
+    const [headings = '', ...lines] = await csv('realized-gains');
+    expect(headings.split(',').at(-1)).toBe('Part');
+    expect(lines.filter((line) => line !== '').map((line) => line.split(',').at(-1))).toEqual(['I', 'II']);
+    expect(await csv('realized-gains?form=8949&term=LONG')).toEqual([
+      headings,
+      expect.stringMatching(/^5 AAPL,2024-06-03,.*,II$/),
+      '',
+    ]);
+    expect(await csv('realized-gains?term=SECTION_1256')).toEqual([headings, '']);
+    expect(await csv('realized-gains?form=6781&term=SECTION_1256')).toHaveLength(3);
+    expect((await client.get(`${path}/realized-gains?term=short`)).status).toBe(400);
+  });
+
+  it('show dividends of a year without sales', async () => {
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'CASH_DIVIDEND', symbol: 'AAPL', exDate: '2026-01-07', amountPerShare: 0.5 }],
+    });
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    await advance('2026-01-08T15:00:00Z');
+    expect(await get('realized-gains')).toMatchObject({ data: [], income: { dividends: 5 } });
+  });
+
   it('are not reported in the rows of retirement accounts', async () => {
     const { portfolioId: ira } = (await openPortfolio(client, {
       accountId: ACCOUNT.replaceAll('1', '2'),
@@ -509,6 +589,10 @@ describe('Taxes', () => {
     expect(Object.keys(body)).toEqual(['year', 'method', 'data', 'pagination']);
     expect(body.data[0]).not.toHaveProperty('term');
     expect(body.data[0]).not.toHaveProperty('washSale');
+    const refused = await client.get(`${path}/realized-gains?term=SHORT`);
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toEqual(['term is not available: sales in retirement accounts have none']);
+    expect((await csv('realized-gains'))[1]).toMatch(/,$/);
   });
 });
 

@@ -107,7 +107,7 @@ describe('CSV of a list', () => {
     expect(rows.map(({ entryId, account, amount }) => [entryId, account, amount])).toEqual(postings);
   });
 
-  it('answers lists that have no pages: positions, settlements, lots, bars', async () => {
+  it('answers lists that have no pages: positions, settlements, bars, and tax lots without their pages', async () => {
     await quote('AAPL', 100);
     await order({ quantity: 3 });
     expect(rowsOf((await csv(`${path}/equities`)).text)).toMatchObject([
@@ -116,7 +116,7 @@ describe('CSV of a list', () => {
     expect(rowsOf((await csv(`${path}/options`)).text)).toEqual([]);
     expect(rowsOf((await csv(`${path}/settlements`)).text)).toHaveLength(1);
     expect(rowsOf((await csv(`${path}/tax-lots`)).text)).toMatchObject([
-      { method: 'FIFO', symbol: 'AAPL', quantity: '3', costBasis: '300' },
+      { symbol: 'AAPL', quantity: '3', costBasis: '300' },
     ]);
     expect((await csv('/v1/simulation/corporate-actions')).text).toMatch(/^actions?\.?|^actionId,/);
     for (const url of [

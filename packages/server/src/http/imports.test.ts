@@ -82,7 +82,7 @@ describe('importPositions (D206)', () => {
     const { body: activities } = await client.get(url('/activities'));
     expect((activities.data as Body[]).filter(({ type }) => type === 'IMPORT')).toHaveLength(3);
     const { body: taxes } = await client.get(url('/tax-lots'));
-    expect((taxes.lots as Body[]).map(({ symbol, acquiredAt }) => `${symbol} ${acquiredAt}`)).toEqual([
+    expect((taxes.data as Body[]).map(({ symbol, acquiredAt }) => `${symbol} ${acquiredAt}`)).toEqual([
       'AAPL 2024-03-01',
       'AAPL 2025-06-02',
       'MSFT 2026-01-05',

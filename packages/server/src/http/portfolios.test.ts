@@ -362,6 +362,14 @@ describe('History of a portfolio', () => {
       ],
       pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
     });
+    const dated = async (query: string): Promise<number> =>
+      (await client.get(url(portfolioId as string, `/day-trades?${query}`))).body.data.length;
+    expect(await dated('from=2026-01-05&to=2026-01-05')).toBe(1);
+    expect(await dated('from=2026-01-06')).toBe(0);
+    expect(await dated('to=2026-01-04')).toBe(0);
+    expect(await dated('to=2026-01-05&limit=1')).toBe(1);
+    for (const query of ['from=2026-01-06&to=2026-01-05', 'from=2026-01-05T10:00:00Z', 'to=2026-02-30'])
+      expect((await client.get(url(portfolioId as string, `/day-trades?${query}`))).status, query).toBe(400);
     const curve = await client.get(url(portfolioId as string, '/history'));
     expect(curve.body.data.map(({ at }: Body) => at as string)).toEqual([
       '2026-01-06T21:00:00.000Z',

@@ -4,7 +4,6 @@ import {
   ExecutionQualityTally,
   GroupedQuality,
   linkReturns,
-  type LotMethod,
   performanceOf,
   type RoundTrip,
   type RoundTripBook,
@@ -12,7 +11,7 @@ import {
   type Traded,
 } from '@sandpit/analytics';
 import { calendarById, type CorporateAction, Instant, type OrderAccepted } from '@sandpit/core';
-import type { RoundTrip as ShownTrip, TaxLot, TaxLots } from '@sandpit/protocol';
+import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
 import { payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
 import { reportPage } from '../report/report.js';
@@ -33,7 +32,7 @@ import type {
   TripFilter,
 } from './study.js';
 import { bookOf, type StudyContext } from './study-context.js';
-import { formLines, gainsPage, openLots } from './tax-studies.js';
+import { formLines, gainsPage, lotsPage, openLots } from './tax-studies.js';
 
 type Study<Name extends StudyName> = (
   context: StudyContext,
@@ -103,7 +102,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 
   async lots(context, question) {
-    return JSON.stringify(openLots(await bookOf(context, question.portfolioId), question));
+    return lotsPage(await bookOf(context, question.portfolioId), question);
   },
 
   async quality(context, { portfolioId, from, to, groupBy, withSlippages }) {
@@ -166,7 +165,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
       }
       case 'listTaxLots': {
         const found = openLots(await bookOf(context, question.portfolioId), question);
-        return emitRows(context, question.operation, shownLots(question.method, found));
+        return emitRows(context, question.operation, found);
       }
       case 'listRealizedGains':
         return emitLines(context, formLines(await bookOf(context, question.portfolioId), question));
@@ -213,10 +212,6 @@ const shownTrip = (trip: RoundTrip): ShownTrip => ({
 
 function* shownTrips(trips: RoundTripBook, places: Iterable<number>): Generator<ShownTrip> {
   for (const place of places) yield shownTrip(trips.at(place));
-}
-
-function* shownLots(method: LotMethod, lots: readonly TaxLot[]): Generator<TaxLots> {
-  for (const lot of lots) yield { method, lots: [lot] };
 }
 
 /** The performance of a period, and the places of the round trips closed in it. */

@@ -7,6 +7,7 @@ import type {
   Performance,
   RoundTrip,
   TaxSplit,
+  Term,
   TotalsByTerm,
   YearEnd,
 } from '@sandpit/analytics';
@@ -15,6 +16,7 @@ import type {
   ExecutionQualityQuery,
   RealizedGain as ShownGain,
   RoundTrip as ShownTrip,
+  TaxLot as ShownLot,
 } from '@sandpit/protocol';
 import type { SimulationConfig } from '../../engine/simulation-config.js';
 import type { Feed } from '../../feeds/feed.js';
@@ -117,8 +119,8 @@ interface Studies {
   };
   /** A page of the sales of a year. */
   gains: { question: GainsQuestion; answer: GainsPage };
-  /** The open lots as JSON text: they have no pages. */
-  lots: { question: TaxQuestion; answer: string };
+  /** A page of the open lots. */
+  lots: { question: TaxQuestion & { readonly window: ListWindow }; answer: LotsPage };
   quality: {
     question: {
       readonly portfolioId: string;
@@ -172,9 +174,21 @@ export interface TaxQuestion {
 /** Form 8949, or Form 6781 for Section 1256 contracts. */
 export type TaxForm = '8949' | '6781';
 
-/** A tax year in New York. */
+/** Sales of a tax year in New York. */
 export interface TaxYear {
   readonly year: number;
+  /** Only sales of this term. */
+  readonly term?: Term;
+}
+
+/** A page of open lots. */
+export interface LotsPage {
+  readonly data: readonly ShownLot[];
+  readonly total: number;
+  /** Lots behind the page. */
+  readonly left: number;
+  /** Place of the last lot of the page, counted from 1; 0 = the page is empty. */
+  readonly lastNumber: number;
 }
 
 export interface GainsQuestion extends TaxQuestion, TaxYear {
@@ -189,7 +203,7 @@ export interface GainsPage {
   readonly left: number;
   /** Number of the last sale of the page, counted from 1 in order of sale; 0 = the page is empty. */
   readonly lastNumber: number;
-  /** Of all sales of the year; absent for retirement accounts. */
+  /** Of all sales of the year and term; absent for retirement accounts. */
   readonly totals?: TotalsByTerm;
   readonly income?: TaxIncome;
 }

@@ -9,7 +9,7 @@ import type { Outline, PeriodInput, TaxQuestion } from '../analytics/study.js';
 import { formHeadings } from '../analytics/tax-studies.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { type EmitLines, sendCsvLines, wantsCsv } from '../csv.js';
+import { sendCsvLines, wantsCsv } from '../csv.js';
 import { shownDrawdown } from '../translate/drawdown.js';
 import { endOf, instantOf, isoOfMs } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
@@ -23,6 +23,8 @@ type AnalyticsHandlers = Pick<
 >;
 
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
+
+const NO_TERM = refuse(400, ['term is not available: sales in retirement accounts have none']);
 
 export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
   async listTrades(call) {
@@ -57,27 +59,25 @@ export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
 
   async listTaxLots(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const { method = 'FIFO' } = call.query;
+    const { query } = call;
+    const { method = 'FIFO' } = query;
     const question = await taxQuestion(analytics, call, method);
-    // Lines and JSON are made by the study: there may be a hundred thousand lots.
-    if (wantsCsv(call.request))
-      return {
-        method,
-        lots: [],
-        [ALL_LINES]: async (emit: EmitLines) => {
-          await analytics.study('rows', call, { operation: 'listTaxLots', ...question }, emit);
-        },
-      };
-    const lots = await analytics.study('lots', call, question);
-    return new Answer(call.status, `{"method":${JSON.stringify(method)},"lots":${lots}}`);
+    const window = listWindow(query);
+    const { data, total, left, lastNumber } = await analytics.study('lots', call, { ...question, window });
+    const page = pageFound([...data], { total, left, lastKey: lastNumber }, query);
+    page[ALL_LINES] = async (emit) => {
+      await analytics.study('rows', call, { operation: 'listTaxLots', ...question }, emit);
+    };
+    return { method, ...page };
   },
 
   async listRealizedGains(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { simulation, query } = call;
-    const { method = 'FIFO', form = '8949' } = query;
-    const year = query.year ?? yearOf(simulation);
-    const question = { ...(await taxQuestion(analytics, call, method)), year };
+    const { method = 'FIFO', form = '8949', year = yearOf(simulation), term } = query;
+    const asked = await taxQuestion(analytics, call, method);
+    if (term !== undefined && asked.isRetirement) return NO_TERM;
+    const question = { ...asked, year, ...(term !== undefined && { term }) };
     if (wantsCsv(call.request))
       return sendCsvLines(call, formHeadings(form), (emit) =>
         analytics.study('rows', call, { operation: 'listRealizedGains', form, ...question }, emit),

@@ -4,8 +4,8 @@ import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
 import { mapInSlices } from '../../engine/slice.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
 import type { Analytics } from '../analytics/analytics.js';
-import { Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
-import type { Call, Handlers } from '../call.js';
+import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
+import type { Handlers } from '../call.js';
 import {
   toActivity,
   toMarginCall,
@@ -24,6 +24,8 @@ type HistoryHandlers = Pick<
   Handlers,
   'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'listMarginCalls' | 'listSma' | 'getEquityCurve'
 >;
+
+const FROM_AFTER_TO = refuse(400, ['from must not be after to']);
 
 export const historyHandlers = (analytics: Analytics): HistoryHandlers => ({
   async listActivities(call) {
@@ -52,7 +54,21 @@ export const historyHandlers = (analytics: Analytics): HistoryHandlers => ({
     return withLines(analytics, call, 'listLedgerEntries', 'ledger', found);
   },
 
-  listDayTrades: (call) => listOf(call, 'day-trades', toDayTrade),
+  async listDayTrades(call) {
+    const { from = '', to = '9999-12-31' } = call.query;
+    if (from > to) return FROM_AFTER_TO;
+    if (from === '' && call.query.to === undefined) return listOf(call, 'day-trades', toDayTrade);
+    if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
+    const trades = await newestOf(call, 'day-trades', (item) => toDayTrade(item).tradingDate >= from);
+    return pageOfAll(
+      trades
+        .map(({ item, ordinal }) => ({ trade: toDayTrade(item), ordinal }))
+        .filter(({ trade }) => trade.tradingDate <= to),
+      call.query,
+      ({ ordinal }) => ordinal,
+      ({ trade }) => trade,
+    );
+  },
 
   async listMarginCalls(call) {
     const { simulation, principal, params } = call;
@@ -87,17 +103,15 @@ export const historyHandlers = (analytics: Analytics): HistoryHandlers => ({
     const { calendar } = simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
     const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
-    const points = await pointsFrom(call, from);
+    const points = await newestOf(call, 'equity', ({ at }) => at >= from);
     return pageOfAll(
-      points.filter(({ at }) => at < to),
+      points.filter(({ item }) => item.at < to),
       query,
-      ({ at }) => at,
-      toEquityPoint,
+      ({ item }) => item.at,
+      ({ item }) => toEquityPoint(item),
     );
   },
 });
-
-type PortfolioCall = Call<'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'>;
 
 type ListCall = PortfolioRequest & {
   readonly query: PageQuery & { readonly from?: string; readonly to?: string };
@@ -154,23 +168,34 @@ function withLines<Item>(
   return found;
 }
 
-const POINTS_AT_ONCE = 500;
+const ITEMS_AT_ONCE = 500;
 
-/** The points of an equity curve at or after an instant, newest first. There is one per day. */
-async function pointsFrom({ simulation, params }: PortfolioCall, from: number): Promise<ListItem[]> {
-  const points: ListItem[] = [];
+interface NumberedItem {
+  readonly item: ListItem;
+  /** Place in the list, the oldest first. */
+  readonly ordinal: number;
+}
+
+/** The items of a list, newest first, up to the first one that is not wanted. */
+async function newestOf(
+  { simulation, params }: PortfolioRequest,
+  list: ListName,
+  isWanted: (item: ListItem) => boolean,
+): Promise<NumberedItem[]> {
+  const found: NumberedItem[] = [];
   const history = await simulation.past();
   for (;;) {
     const page: Page<ListItem> = await history.list({
       simulationId: simulation.id,
-      list: 'equity',
+      list,
       owner: params.portfolioId,
-      offset: points.length,
-      limit: POINTS_AT_ONCE,
+      offset: found.length,
+      limit: ITEMS_AT_ONCE,
     });
-    points.push(...page.items);
-    const oldest = page.items.at(-1);
-    if (oldest === undefined || oldest.at < from || points.length >= page.total) break;
+    for (const item of page.items) {
+      if (!isWanted(item)) return found;
+      found.push({ item, ordinal: page.total - found.length });
+    }
+    if (page.items.length === 0 || found.length >= page.total) return found;
   }
-  return points.filter(({ at }) => at >= from);
 }
