@@ -327,10 +327,8 @@ class TaxLedger {
       const fresh = ended === undefined ? undefined : losses.fresh.get(ended);
       if (ended !== undefined && fresh !== undefined) {
         losses.fresh.delete(ended);
-        for (const open of fresh) {
-          if (candidates !== undefined) offerAll(candidates, open);
-          losses.waiting.push(open);
-        }
+        if (candidates !== undefined) for (const open of fresh) offerAll(candidates, open);
+        addWaiting(losses, fresh);
       }
       if (!hasMore(losses, date) && losses.fresh.size === 0) this.#losses.delete(lossName(symbol, side));
     }
@@ -356,13 +354,23 @@ class TaxLedger {
     const renamed = this.#lossesOf(to, side);
     for (const [sale, losses] of fresh) renamed.fresh.set(sale, losses);
     const lots = this.#book.lotsOf(to);
-    for (const open of waiting.slice(first)) {
-      // Lots that had the new symbol before have not been checked.
-      if (lots?.first?.lot.side === side) offerAll(lots, open);
-      renamed.waiting.push(open);
-    }
+    const moved = waiting.slice(first);
+    // Lots that had the new symbol before have not been checked.
+    if (lots?.first?.lot.side === side) for (const open of moved) offerAll(lots, open);
+    addWaiting(renamed, moved);
   }
 }
+
+/** Adds losses to those that wait, in order of their execution: a sale that ended earlier may have begun later. */
+function addWaiting(losses: OpenLosses, more: readonly OpenLoss[]): void {
+  const last = losses.waiting.at(-1);
+  for (const open of more) losses.waiting.push(open);
+  if (last === undefined || placeOf(last) <= placeOf(more[0])) return;
+  losses.waiting = losses.waiting.slice(losses.first).sort((a, b) => placeOf(a) - placeOf(b));
+  losses.first = 0;
+}
+
+const placeOf = (open: OpenLoss | undefined): number => open?.sale.piece.closedIn ?? Infinity;
 
 /** Offers the lots that an event has opened to earlier losses. */
 function offerNewest(lots: SymbolLots, event: number, { waiting, first }: OpenLosses): void {
