@@ -7,7 +7,7 @@ import { SHARES } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
-import { effectiveAt } from './corporate-actions/corporate-action.js';
+import { ACTION_MEMORY_DAYS, effectiveAt } from './corporate-actions/corporate-action.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { OptionEnded, SharesMoved } from './lifecycle/option-event.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
@@ -60,9 +60,6 @@ import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 import { TradingDate } from './values/trading-date.js';
-
-/** Days after its ex-date for which a dividend or split is remembered. */
-const ACTION_MEMORY_DAYS = 7;
 
 /**
  * Applies one event. This is the only code that changes state: an event that a decision emits and one that is read from

@@ -36,7 +36,7 @@ export type { Halt } from './market/halts.js';
 export type { Bar, Quote, UsualDay } from './market/quote.js';
 export { agesFrom, isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
-export { effectiveAt, isUpcoming } from './corporate-actions/corporate-action.js';
+export { ACTION_MEMORY_DAYS, effectiveAt, isUpcoming } from './corporate-actions/corporate-action.js';
 export { conditionsAt } from './options/model/conditions.js';
 export type { Conditions, DividendAhead } from './options/model/conditions.js';
 export { exp, log } from './options/model/exponential.js';

@@ -27,6 +27,9 @@ export interface CashDividend {
 
 export type CorporateAction = Split | CashDividend;
 
+/** Days after its ex-date for which an action is listed, and a dividend is remembered. */
+export const ACTION_MEMORY_DAYS = 7;
+
 /** Effective time: 03:00 New York on its ex-date, before any session of that day (D129). */
 export const effectiveAt = (calendar: Calendar, { exDate }: CorporateAction): Instant =>
   calendar.instantOf(exDate, 3, 0);

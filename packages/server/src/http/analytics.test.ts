@@ -456,6 +456,7 @@ describe('Taxes', () => {
     await half();
     await advance('2027-02-08T15:00:00Z');
     await half();
+    expect((await client.get('/v1/simulation/corporate-actions')).body).toEqual({ actions: [] });
   });
 
   it('keep the premium of each lot of contracts in its own shares', async () => {

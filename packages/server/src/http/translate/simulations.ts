@@ -1,5 +1,6 @@
 import type { AnnouncedAction, Calendar, Halt as CoreHalt } from '@sandpit/core';
 import {
+  ACTION_MEMORY_DAYS,
   calendarById,
   type CorporateAction as CoreAction,
   effectiveAt,
@@ -189,20 +190,22 @@ function shownAction(
 }
 
 /**
- * Dividends and splits in the order in which they take effect, without withdrawn ones and those of a recording that are not known by
- * `today` (D209).
+ * Dividends and splits in the order in which they take effect, without withdrawn ones, those that took effect more than a week ago, and those
+ * of a recording that are not known by `today` (D209).
  */
-export const shownActions = (
+export function shownActions(
   actions: Iterable<AnnouncedAction>,
   calendar: Calendar,
   today: TradingDate,
-): ShownAction[] =>
-  [...actions]
-    .filter(({ action: { knownFrom } }) => knownFrom === undefined || knownFrom <= today)
+): ShownAction[] {
+  const since = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
+  return [...actions]
+    .filter(({ action: { knownFrom, exDate } }) => (knownFrom ?? today) <= today && exDate >= since)
     .sort((a, b) => effectiveAt(calendar, a.action) - effectiveAt(calendar, b.action) || a.number - b.number)
     .flatMap((announced) =>
       announced.status === 'WITHDRAWN' ? [] : [shownAction(announced, announced.status, calendar)],
     );
+}
 
 /** A halt as it travels. */
 export const shownHalt = ({ symbol, reason, since, until }: CoreHalt): Halt => ({
