@@ -276,8 +276,7 @@ export const getContract: AlpacaHandler = async (call) => {
 };
 
 const snapshotShape = (contract: OptionChainContract, quote: Quote | undefined) => {
-  const { impliedVolatility, delta, gamma, theta, vega } = contract;
-  const rho = 'rho' in contract ? contract.rho : 0;
+  const { impliedVolatility, delta, gamma, theta, vega, rho } = contract;
   const trade = quote === undefined ? undefined : optionTradeShape(quote);
   return {
     ...(quote !== undefined && { latestQuote: optionQuoteShape(quote) }),
