@@ -397,7 +397,7 @@ export type ExecutionQuality = Static<typeof ExecutionQuality>;
 
 const LotMethodValue = namedChoice('LotMethod', ['FIFO', 'LIFO', 'HIFO'], {
   description:
-    'Lots that a sale closes first, from the first day on: the oldest, the newest, or those with the highest adjusted basis per share. Default FIFO.',
+    'Lots that a sale closes first, from the first day on: the oldest, the newest, or those with the smallest gain per share. Default FIFO.',
 });
 
 export const TaxLotsQuery = parameters({ ...pageFields, method: optional(LotMethodValue) });
@@ -438,12 +438,12 @@ export const RealizedGainsQuery = parameters({
   method: optional(LotMethodValue),
   term: optional(
     choice(['SHORT', 'LONG', 'SECTION_1256'], {
-      description: 'Only sales of this term.',
+      description: 'Sales of one term.',
     }),
   ),
   form: optional(
     choice(['8949', '6781'], {
-      description: 'Form of the CSV: 8949 (default), or 6781 for Section 1256 contracts.',
+      description: 'CSV form: 8949 (default), 6781 for Section 1256.',
     }),
   ),
 });

@@ -172,8 +172,8 @@ describe('A study in a thread', () => {
     );
     const { answer: sales } = await both('gains', { ...TAXES(), window: { offset: 0, limit: 1 } });
     expect(sales).toMatchObject({ total: 2, left: 1, lastNumber: 2 });
-    const { answer: lots } = await both('lots', TAXES());
-    expect(JSON.parse(lots)).toHaveLength(5);
+    const { answer: lots } = await both('lots', { ...TAXES(), window: { offset: 0, limit: 4 } });
+    expect(lots).toMatchObject({ total: 5, left: 1, lastNumber: 4 });
     const { answer: costs } = await both('quality', {
       portfolioId,
       from: 0,
@@ -200,7 +200,7 @@ describe('A study in a thread', () => {
     }
     await both('rows', { operation: 'listTrades', portfolioId, from: 0, to: Infinity });
     const lots = await both('rows', { operation: 'listTaxLots', ...TAXES() });
-    expect(lots.lines.split('\r\n').filter((line) => line.startsWith('HIFO,'))).toHaveLength(5);
+    expect(lots.lines.split('\r\n').filter((line) => line !== '')).toHaveLength(5);
     const form = await both('rows', { operation: 'listRealizedGains', form: '8949', ...TAXES() });
     expect(form.lines).toContain('10 MSFT,');
   });
