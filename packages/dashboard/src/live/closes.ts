@@ -3,17 +3,18 @@ import type { EquityPoint } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
 import type { Point } from '../parts/chart-data.ts';
+import { type SinceClose, sinceCloseOf } from './returns.ts';
 
 export interface Closes {
   /** Oldest first: closes, or hours if there are few closes. */
   readonly points: readonly Point[];
-  /** Equity at the last close; undefined before the first one. */
-  readonly closeEquity: number | undefined;
+  /** Base of the P&L since the last close; undefined before the first one. */
+  readonly sinceClose: SinceClose | undefined;
 }
 
 /** Minimum interval between two reads of a portfolio; it grows with the number of portfolios. */
 const KEPT_MS = 2000;
-const KEPT_PER_PORTFOLIO_MS = 700;
+const KEPT_PER_PORTFOLIO_MS = 1000;
 const CLOSES = 90;
 /** Closes from which on they are a curve. */
 const YOUNG = 3;
@@ -44,7 +45,18 @@ async function read(broker: Broker, portfolioId: string): Promise<Closes> {
     data.length >= YOUNG
       ? data
       : (await broker.call('getEquityCurve', { params, query: { interval: '1h', limit: CLOSES } })).data;
-  return { points: points.map(pointOf).toReversed(), closeEquity: data[0]?.totalEquity };
+  const [close] = data;
+  return {
+    points: points.map(pointOf).toReversed(),
+    sinceClose: close && (await readSince(broker, portfolioId, close)),
+  };
+}
+
+/** What came later at the instant of the close counts since it. */
+async function readSince(broker: Broker, portfolioId: string, close: EquityPoint): Promise<SinceClose> {
+  const from = new Date(Date.parse(close.at) - 1).toISOString();
+  const performance = await broker.call('getPerformance', { params: { portfolioId }, query: { from } });
+  return sinceCloseOf(close, performance);
 }
 
 const pointOf = ({ at, totalEquity }: EquityPoint): Point => ({ atMs: Date.parse(at), value: totalEquity });

@@ -1,9 +1,10 @@
-/** The equity of a portfolio over time, its drawdown, and its fills as dots. */
-import type { curveIntervals, EquityPoint, Order, PortfolioUpdate } from '@sandpit/protocol';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+/** The equity of a portfolio from its opening on, its drawdown without flows, and its fills as dots. */
+import type { curveIntervals, EquityPoint, Order, Performance, PortfolioUpdate } from '@sandpit/protocol';
+import { useEffect, useMemo } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
 import { money, percent, price, quantity } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
+import { type Curve, curveOf } from '../live/returns.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Mark, Point } from '../parts/chart-data.ts';
 import { Tabs } from '../parts/field.tsx';
@@ -62,12 +63,12 @@ export function EquityCurve({
   useEffect(() => history.reload(), [portfolio.updatedAt]);
   useClockMoves(history.reload);
   const { value, error } = history;
-  const drawn = useMemo(() => (value === undefined ? undefined : drawnOf(value)), [value]);
-  /** Latest equity from the stream, appended to the points read. */
-  const now = useRef<Point>();
-  if (value !== undefined) now.current = { atMs: value.nowMs, value: totalEquity };
-  const points = [...(drawn?.points ?? []), ...(now.current === undefined ? [] : [now.current])];
-  const below = drawdownOf(points);
+  const drawn = useMemo(
+    () => (value === undefined ? undefined : drawnOf(value, { atMs: value.nowMs, value: totalEquity })),
+    [value, totalEquity],
+  );
+  const points = drawn?.curve.equity ?? [];
+  const below = drawn?.curve.drawdown ?? [];
   return (
     <section aria-label="Equity">
       <div class="row">
@@ -77,12 +78,7 @@ export function EquityCurve({
           options={TITLES}
           onChange={(next) => setQuery({ span: next })}
         />
-        {drawn?.points.length === 0 && (
-          <span class="dim">The curve starts now and gets one point per minute.</span>
-        )}
-        <span class="dim">
-          Largest drawdown {percent(below.reduce((worst, { value: fall }) => Math.max(worst, -fall), 0))}
-        </span>
+        {drawn !== undefined && <span class="dim">Largest drawdown {percent(drawn.largest)}</span>}
       </div>
       {error !== undefined && <Problem error={error} retry={history.reload} />}
       {drawn === undefined ? (
@@ -103,6 +99,8 @@ interface History {
   /** Oldest first. */
   readonly points: readonly EquityPoint[];
   readonly fills: readonly Order[];
+  /** Its present epoch. */
+  readonly performance: Performance;
   readonly nowMs: number;
   readonly sinceMs: number;
 }
@@ -119,11 +117,12 @@ async function read(
   const sinceMs = nowMs - ms;
   const from = Number.isFinite(sinceMs) ? { from: new Date(sinceMs).toISOString() } : {};
   const each = Number.isFinite(ms) ? interval : intervalForAge(nowMs - Date.parse(createdAt));
-  const [points, filled] = await Promise.all([
+  const [performance, points, filled] = await Promise.all([
+    broker.call('getPerformance', { params, query: { series: true } }),
     newest(broker.list('getEquityCurve', { params, query: { ...from, interval: each } })),
     broker.call('listOrders', { query: { portfolioId, status: 'FILLED', limit: PAGE } }),
   ]);
-  return { points: points.toReversed(), fills: filled.data, nowMs, sinceMs };
+  return { points: points.toReversed(), fills: filled.data, performance, nowMs, sinceMs };
 }
 
 async function newest<Item>(list: AsyncGenerator<Item>): Promise<readonly Item[]> {
@@ -132,12 +131,24 @@ async function newest<Item>(list: AsyncGenerator<Item>): Promise<readonly Item[]
   return items;
 }
 
-function drawnOf({ points, fills, sinceMs }: History): {
-  readonly points: readonly Point[];
-  readonly marks: readonly Mark[];
-} {
+/** `now`: the latest equity from the stream. */
+function drawnOf(
+  { points, fills, performance, sinceMs }: History,
+  now: Point,
+): { readonly curve: Curve; readonly largest: number; readonly marks: readonly Mark[] } {
+  const { series = [], maxDrawdown } = performance;
+  const between = points.map(({ at, totalEquity }) => ({ atMs: Date.parse(at), value: totalEquity }));
+  // After the last valuation, which may be of a later answer.
+  const last = { ...now, atMs: Math.max(now.atMs, Date.parse(performance.to) + 1) };
+  const curve = curveOf(series, [...between.filter(({ atMs }) => atMs < last.atMs), last]);
+  const shown = (all: readonly Point[]): readonly Point[] => all.filter(({ atMs }) => atMs >= sinceMs);
   return {
-    points: points.map(({ at, totalEquity }) => ({ atMs: Date.parse(at), value: totalEquity })),
+    curve: {
+      equity: shown(curve.equity),
+      returns: shown(curve.returns),
+      drawdown: shown(curve.drawdown),
+    },
+    largest: Math.min(maxDrawdown?.fraction ?? 0, curve.drawdown.at(-1)?.value ?? 0),
     marks: fills.flatMap(({ executedAt, positionIntent, filledQuantity, symbol, averagePrice }) => {
       const atMs = Date.parse(executedAt ?? '');
       if (!(atMs >= sinceMs)) return [];
@@ -145,13 +156,4 @@ function drawnOf({ points, fills, sinceMs }: History): {
       return [{ atMs, isBuy: positionIntent.startsWith('BUY'), text }];
     }),
   };
-}
-
-/** Drawdown of each point from the highest one before it, as a fraction: 0 or negative. */
-function drawdownOf(points: readonly Point[]): readonly Point[] {
-  let peak = -Infinity;
-  return points.map(({ atMs, value }) => {
-    peak = Math.max(peak, value);
-    return { atMs, value: peak > 0 ? value / peak - 1 : 0 };
-  });
 }

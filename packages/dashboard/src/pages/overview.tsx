@@ -8,6 +8,7 @@ import { symbolText } from '../option-legs.ts';
 import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
 import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
+import { gainSinceClose, type SinceClose } from '../live/returns.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Point } from '../parts/chart-data.ts';
@@ -96,7 +97,7 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
                         : (activity.openByPortfolio.get(portfolio.portfolioId) ?? 0)
                     }
                     points={closes.get(portfolio.portfolioId)?.points ?? []}
-                    closeEquity={closes.get(portfolio.portfolioId)?.closeEquity}
+                    sinceClose={closes.get(portfolio.portfolioId)?.sinceClose}
                     nowMs={nowMs}
                   />
                 </li>
@@ -158,11 +159,10 @@ function Total({
 }) {
   const equity = portfolios.reduce((sum, { totalEquity }) => sum + totalEquity, 0);
   const known = portfolios.flatMap(({ portfolioId, totalEquity }) => {
-    const close = closes.get(portfolioId)?.closeEquity;
-    return close === undefined ? [] : [{ close, now: totalEquity }];
+    const base = closes.get(portfolioId)?.sinceClose;
+    return base === undefined ? [] : [{ ...base, equity: totalEquity }];
   });
-  const closeEquity = known.reduce((sum, { close }) => sum + close, 0);
-  const dayChange = known.reduce((sum, { now }) => sum + now, 0) - closeEquity;
+  const { pnl: dayChange, fraction: dayFraction } = gainSinceClose(known);
   const unrealized = portfolios.reduce(
     (sum, one) =>
       sum +
@@ -189,7 +189,7 @@ function Total({
           <Figure
             name="Since last close"
             tone={tone(dayChange)}
-            note={closeEquity > 0 ? percentChange(dayChange / closeEquity) : undefined}
+            note={dayFraction === undefined ? undefined : percentChange(dayFraction)}
           >
             {known.length === 0 ? '–' : change(dayChange)}
           </Figure>
@@ -275,19 +275,19 @@ function PortfolioCard({
   portfolio,
   openOrders,
   points,
-  closeEquity,
+  sinceClose,
   nowMs,
 }: {
   readonly portfolio: PortfolioUpdate;
   /** Undefined = too many to be counted here. */
   readonly openOrders: number | undefined;
   readonly points: readonly Point[];
-  readonly closeEquity: number | undefined;
+  readonly sinceClose: SinceClose | undefined;
   readonly nowMs: number | undefined;
 }) {
   const { simulationId } = useBroker();
   const { portfolioId, name, totalEquity, overnightBuyingPower } = portfolio;
-  const dayChange = closeEquity === undefined ? undefined : totalEquity - closeEquity;
+  const day = sinceClose && gainSinceClose([{ ...sinceClose, equity: totalEquity }]);
   const invested = portfolio.longMarketValue + portfolio.shortMarketValue;
   const all = invested + overnightBuyingPower;
   const positions = portfolio.equities.length + portfolio.options.length + portfolio.futures.length;
@@ -307,14 +307,10 @@ function PortfolioCard({
           <Figure name="Equity">{money(totalEquity)}</Figure>
           <Figure
             name="Since last close"
-            tone={tone(dayChange ?? 0)}
-            note={
-              dayChange === undefined || totalEquity === dayChange
-                ? undefined
-                : percentChange(dayChange / (totalEquity - dayChange))
-            }
+            tone={tone(day?.pnl ?? 0)}
+            note={day?.fraction === undefined ? undefined : percentChange(day.fraction)}
           >
-            {dayChange === undefined ? '–' : change(dayChange)}
+            {day === undefined ? '–' : change(day.pnl)}
           </Figure>
         </dl>
         <Sparkline

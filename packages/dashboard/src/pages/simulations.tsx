@@ -3,6 +3,7 @@ import { calendars, clockModes, type CreateSimulationBody, feeds, type Simulatio
 import { useState } from 'preact/hooks';
 import { Broker, useBroker } from '../broker.ts';
 import { moment } from '../format.ts';
+import { curveOf } from '../live/returns.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Field, Select, Tabs } from '../parts/field.tsx';
 import type { Line } from '../parts/chart-data.ts';
@@ -185,7 +186,7 @@ function Compared({
       <LineChart
         key={`${inDollars} ${ids.join()}`}
         label={`Equity of ${curves.value.length} portfolios in ${ids.length} simulations`}
-        lines={inDollars ? curves.value : curves.value.map(sinceStart)}
+        lines={curves.value.map(({ dollars, returns }) => (inDollars ? dollars : returns))}
         isFraction={!inDollars}
       />
     </>
@@ -197,17 +198,14 @@ const MEASURES = [
   ['dollars', 'Dollars'],
 ] as const;
 
-/** Points as fractions of the curve's first value. */
-function sinceStart({ name, points }: Line): Line {
-  const start = points[0]?.value ?? 0;
-  return {
-    name,
-    points: points.map(({ atMs, value }) => ({ atMs, value: start === 0 ? 0 : value / start - 1 })),
-  };
+interface ComparedCurve {
+  readonly dollars: Line;
+  /** Without flows. */
+  readonly returns: Line;
 }
 
 /** The curves of the portfolios of a simulation, one point for now at its end. */
-async function curvesIn(home: Broker, simulationId: string, name: string): Promise<readonly Line[]> {
+async function curvesIn(home: Broker, simulationId: string, name: string): Promise<readonly ComparedCurve[]> {
   const kept = tokenFor(simulationId);
   const token = kept ?? (await home.call('createSimulationToken', { params: { simulationId } })).token;
   if (kept === undefined) keepToken(token);
@@ -219,19 +217,20 @@ async function curvesIn(home: Broker, simulationId: string, name: string): Promi
     broker.call('getMarketHours'),
   ]);
   return Promise.all(
-    data.map(async ({ portfolioId, totalEquity }): Promise<Line> => {
+    data.map(async ({ portfolioId, totalEquity }): Promise<ComparedCurve> => {
       const params = { portfolioId };
-      const [curve, portfolio] = await Promise.all([
+      const [{ series = [] }, curve, portfolio] = await Promise.all([
+        broker.call('getPerformance', { params, query: { series: true } }),
         broker.call('getEquityCurve', { params, query: { interval: '1h', limit: 500 } }),
         broker.call('getPortfolio', { params }),
       ]);
       const points = curve.data
         .toReversed()
         .map((point) => ({ atMs: Date.parse(point.at), value: point.totalEquity }));
-      return {
-        name: data.length === 1 ? name : `${name}: ${portfolio.name ?? portfolioId.slice(0, 8)}`,
-        points: [...points, { atMs: Date.parse(hours.now), value: totalEquity }],
-      };
+      const own = data.length === 1 ? name : `${name}: ${portfolio.name ?? portfolioId.slice(0, 8)}`;
+      const now = { atMs: Date.parse(hours.now), value: totalEquity };
+      const { equity, returns } = curveOf(series, [...points.filter(({ atMs }) => atMs < now.atMs), now]);
+      return { dollars: { name: own, points: equity }, returns: { name: own, points: returns } };
     }),
   );
 }

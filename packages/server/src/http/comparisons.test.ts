@@ -82,6 +82,31 @@ const equityOf = async ({ client, portfolioId }: Sim): Promise<number> =>
   (await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.totalEquity as number;
 
 describe('POST /v1/simulations/:id/comparisons', () => {
+  it('has the drawdown of all portfolios together: their openings, imports, resets and closings are flows (D242)', async () => {
+    const sim = await simulation();
+    const { client } = sim;
+    await pushQuote(client, { bid: 100, ask: 100, last: 100 });
+    await placeOrder(client, sim.portfolioId, { quantity: 500 });
+    await advance(client, 'PT30M');
+    await pushQuote(client, { bid: 110, ask: 110, last: 110 });
+    const { portfolioId: second } = await openPortfolio(client, { initialCash: 90_000 });
+    const path = `/v1/accounts/portfolios/${String(second)}`;
+    expect((await client.post(`${path}/import`, { cash: 10_000 })).status).toBe(201);
+    await advance(client, 'PT30M');
+    // 105,000 and 100,000 by flows: 198,850 is 3 % less.
+    await pushQuote(client, { bid: 97.7, ask: 97.7, last: 97.7 });
+    expect((await client.post(`${path}/reset`)).status).toBe(200);
+    expect((await client.delete(path)).status).toBe(200);
+    await advance(client, 'P1D');
+    const { base } = await compared(sim.id, { variants: [{ name: 'same' }] });
+    expect(base.maxDrawdown).toEqual({
+      fraction: expect.closeTo(-0.03, 12) as number,
+      amount: -6150,
+      peakAt: '2026-01-05T15:30:00.000Z',
+      troughAt: '2026-01-05T16:00:00.000Z',
+    });
+  });
+
   it('reports the cost at every broker, against a base that matches the journal to the cent', async () => {
     const sim = await simulation();
     await trade(sim);

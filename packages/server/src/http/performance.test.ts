@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BUILT_IN_BROKERS } from '../brokers/built-in-brokers.js';
 import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
@@ -96,6 +97,21 @@ describe('an import', () => {
     expect(first).toMatchObject({ breaks: [], segments: [expect.anything()] });
     expect(sumOf(first?.attribution as Record<string, number>)).toBe(first?.pnl);
     for (const other of answers) expect(other).toEqual(first);
+  });
+
+  it('ends no returns in the fixture every-status', async () => {
+    const config = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-05T15:00:00Z' };
+    const created = await ok(client.post('/v1/simulations', config));
+    client = test.withToken(created.token as string);
+    await ok(client.post('/v1/simulation/fixtures', { name: 'every-status' }));
+    const { data } = await ok(client.get('/v1/portfolios?limit=100'));
+    expect(data.length).toBeGreaterThan(3);
+    for (const { portfolioId: id } of data as readonly Body[]) {
+      const found = await ok(client.get(`/v1/accounts/portfolios/${id as string}/performance`));
+      expect(found).toMatchObject({ breaks: [], segments: [expect.anything()] });
+      expect(found).not.toHaveProperty('endedAt');
+      expect(sumOf(found.attribution)).toBe(found.pnl);
+    }
   });
 
   it('of nothing has two equal points, and returns go on', async () => {
@@ -237,6 +253,42 @@ describe('figures at an instant (D240)', () => {
       expect(before.endEquity, cut).toBe(after.startEquity);
       expect(Math.round((before.pnl + after.pnl) * 100), cut).toBe(Math.round(whole.pnl * 100));
       for (const part of [before, after]) expect(sumOf(part.attribution), cut).toBe(part.pnl);
+    }
+  });
+});
+
+describe('figures at a past instant (D240)', () => {
+  const SAMPLES = fileURLToPath(new URL('../../../../samples/equities', import.meta.url));
+
+  it.each([
+    ['replay', { MARKET_FEED: 'replay', REPLAY_PATH: SAMPLES }],
+    ['synthetic', { MARKET_FEED: 'synthetic' }],
+  ] as const)('are those that were seen at it, over a split, too (%s)', async (feed, settings) => {
+    await test.close();
+    const start = Date.parse('2014-06-05T10:00:00-04:00');
+    test = await TestApp.open({ settings, config: { feed, start } });
+    client = test.as();
+    await open({ initialCash: 100_000 });
+    await order('BUY_TO_OPEN', 20);
+    const seen = new Map<string, number>();
+    for (const time of [
+      '05T16:00:00',
+      '06T11:11:11',
+      '09T03:00:00',
+      '09T10:00:05',
+      '09T16:00:00',
+      '10T12:00:00',
+    ]) {
+      const to = `2014-06-${time}-04:00`;
+      await advance(to);
+      if (time.startsWith('09T10')) await order('SELL_TO_CLOSE', 7);
+      seen.set(to, (await ok(client.get(path))).totalEquity as number);
+    }
+    for (const [at, equity] of seen) {
+      const query = encodeURIComponent(at);
+      expect((await get(`performance?to=${query}`)).endEquity, at).toBe(equity);
+      if (at.includes('-10T')) continue;
+      expect((await get(`performance?from=${query}`)).startEquity, at).toBe(equity);
     }
   });
 });
