@@ -67,7 +67,7 @@ export function competitions(visit: Visit): void {
     await ticket.getByLabel('Symbol').fill('AAPL');
     await ticket.getByLabel('Shares').fill('10');
     await ticket.getByRole('button', { name: 'Place order: Buy 10 AAPL, market' }).click();
-    await ticket.getByText('Placed: ').waitFor(SOON);
+    await page.getByText('Placed: ').waitFor(SOON);
     // Name, equity, return, score, drawdown, and one execution.
     await expect.poll(() => board.innerText(), SOON).toMatch(/<b>Ada<\/b>[\s\S]*%\s+1\s+Active/);
 

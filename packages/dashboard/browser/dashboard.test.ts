@@ -7,6 +7,7 @@ import { everyPage } from './every-page.js';
 import { liveFeed } from './live-feed.js';
 import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
+import { slips } from './slips.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { timeMachine } from './time-machine.js';
 import { chartUnderLoad, trading } from './trading.js';
@@ -100,7 +101,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
     await form.getByText('Gain +$25.00 (+1.33%) at 190.00').waitFor();
     await form.getByLabel('Stop loss', { exact: true }).fill('180');
     await form.getByRole('button', { name: 'Place order: Buy 10 AAPL, limit 187.50' }).click();
-    await form.getByRole('link', { name: 'Show the order' }).click();
+    await page.getByRole('link', { name: 'Show the order' }).click();
 
     await expect
       .poll(async () => (await rows()).join('\n'), SOON)
@@ -233,6 +234,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       webhooks(visit);
       optionsAndMargin(visit);
       trading(visit);
+      slips(visit);
       trouble(visit);
     });
 

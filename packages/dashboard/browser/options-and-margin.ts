@@ -32,7 +32,7 @@ export function optionsAndMargin(visit: Visit): void {
     await form
       .getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.05 debit' })
       .click();
-    await form.getByRole('link', { name: 'Show the order' }).click();
+    await page.getByRole('link', { name: 'Show the order' }).click();
     // 2.70 − 0.60 is asked for.
     await page.getByLabel('Order details').getByText('Waiting for: net').waitFor();
     await simulation.quotes({ AAPL260109C00187500: [2.55, 2.65] });

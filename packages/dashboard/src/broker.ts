@@ -3,14 +3,14 @@ import type { Scope } from '@sandpit/protocol';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { notedFetch } from './requests.ts';
-import { Sandpit } from '@sandpit/client';
+import { PageClient } from './sent-once.ts';
 import { type Claims, MAIN } from './session.ts';
 
 /** Time after which a page reports an unresponsive server: less than the interval between requests. */
 const RETRY_MS = 2000;
 
 /** One simulation, seen with one token. */
-export class Broker extends Sandpit {
+export class Broker extends PageClient {
   readonly claims: Claims;
 
   constructor(token: string, claims: Claims) {
@@ -23,8 +23,8 @@ export class Broker extends Sandpit {
   }
 
   /** The same server with another token. */
-  within(token: string): Sandpit {
-    return new Sandpit({ url: location.origin, token }, { fetch: notedFetch, retryForMs: RETRY_MS });
+  within(token: string): PageClient {
+    return new PageClient({ url: location.origin, token }, { fetch: notedFetch, retryForMs: RETRY_MS });
   }
 
   may(scope: Scope): boolean {

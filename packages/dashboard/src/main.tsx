@@ -6,7 +6,9 @@ import './design/shell.css';
 import './design/trade.css';
 import './design/fonts.ts';
 import { applyTheme } from './theme.ts';
+import { ignoreAccidentalRepeats } from './ui/accidental-repeats.ts';
 
 applyTheme();
+ignoreAccidentalRepeats();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -42,7 +42,7 @@ export function ManageCompetition({
     if (isOver) go(hrefOf(MAIN, 'competitions'));
   };
   return (
-    <section class="panel" aria-label="Organize">
+    <section class="panel" aria-label="Organize" data-once>
       <div class="row">
         {(status === 'OPEN' || (status === 'RUNNING' && paused)) && (
           <button

@@ -1,8 +1,8 @@
 /** Reads of competitions with or without a token, and the client for members. */
 import type { Scope } from '@sandpit/protocol';
-import { Sandpit } from '@sandpit/client';
 import { useMemo } from 'preact/hooks';
 import { notedFetch } from '../requests.ts';
+import { PageClient } from '../sent-once.ts';
 import { claimsOf } from '../session.ts';
 
 /** Reads a path below `/v1`, with the token of the page, if there is one. */
@@ -24,7 +24,7 @@ export async function read<Answer>(path: string, token: string | undefined, meth
 /** A participant or organizer: the client with the token of the page. */
 export interface Member {
   readonly token: string;
-  readonly client: Sandpit;
+  readonly client: PageClient;
   readonly may: (scope: Scope) => boolean;
 }
 
@@ -36,7 +36,7 @@ export function useMember(token: string | undefined): Member | undefined {
       ? undefined
       : {
           token,
-          client: new Sandpit({ url: location.origin, token }, { fetch: notedFetch, retryForMs: 2000 }),
+          client: new PageClient({ url: location.origin, token }, { fetch: notedFetch, retryForMs: 2000 }),
           may: (scope) => claims.scopes.has(scope),
         };
   }, [token]);

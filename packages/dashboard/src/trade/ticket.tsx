@@ -8,6 +8,7 @@ import {
   orderTypes,
   timesInForce,
 } from '@sandpit/protocol';
+import { CodedError } from '@sandpit/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { dateText, money, price, quantity, words } from '../format.ts';
@@ -36,6 +37,7 @@ import {
   typeOfTicket,
 } from './ticket-body.ts';
 import { onTicketFocus } from './ticket-focus.ts';
+import { keyOfTicket, rearmTicket, ticketState } from './ticket-state.ts';
 
 export interface TicketProps {
   readonly query: URLSearchParams;
@@ -70,8 +72,10 @@ export function Ticket(props: TicketProps) {
   const broker = useBroker();
   const form = useRef<HTMLFormElement>(null);
   const [error, setError] = useState<Error>();
-  const [isSending, setIsSending] = useState(false);
   const [placed, setPlaced] = useState<{ readonly orderId: string; readonly text: string }>();
+  const placedLine = useRef<HTMLParagraphElement>(null);
+  const [, redraw] = useState({});
+  const ticket = ticketState(keyOfTicket(portfolioId, symbol, query));
   const text = (name: string): string => query.get(name) ?? '';
   const kind = kindOfTicket(query, symbol);
   const type = typeOfTicket(query);
@@ -100,25 +104,41 @@ export function Ticket(props: TicketProps) {
   // A changed ticket clears the messages about the previous one.
   useEffect(() => setError(undefined), [JSON.stringify(order)]);
 
+  // The keyboard leaves the button, so that a later Enter sends nothing. A field that is typed in keeps it.
+  useEffect(() => {
+    const { activeElement } = document;
+    if (activeElement === document.body || activeElement === form.current?.querySelector('.place'))
+      placedLine.current?.focus();
+  }, [placed]);
+
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (missing !== undefined || isSending) return;
+    if (missing !== undefined || ticket.isSent) return;
+    ticket.isSent = true;
+    redraw({});
     setError(undefined);
-    setIsSending(true);
-    broker
-      .call('createOrder', { body: order })
-      .then(
-        ({ orderId }) => {
-          setPlaced({ orderId, text: sentence });
-          announce('Order placed', sentence, 'info', `placed ${orderId}`);
-        },
-        (reason: unknown) => setError(errorFrom(reason)),
-      )
-      .finally(() => setIsSending(false));
+    const show = (orderId: string): void => {
+      setPlaced({ orderId, text: sentence });
+      announce('Order placed', sentence, 'info', `placed ${orderId}`);
+    };
+    broker.call('createOrder', { body: { ...order, clientOrderId: ticket.clientOrderId } }).then(
+      ({ orderId }) => show(orderId),
+      (reason: unknown) => {
+        // An order whose answer was lost is placed.
+        if (reason instanceof CodedError && reason.code === 'DUPLICATE_CLIENT_ORDER_ID')
+          show(String(reason.figures.orderId));
+        else {
+          ticket.isSent = false;
+          setError(errorFrom(reason));
+        }
+      },
+    );
   };
   /** Enter moves to the button, which states its effect: a number field does not submit. */
   const onKeyDown = (event: KeyboardEvent): void => {
     const { target } = event;
+    // Escape leaves the ticket: the next letters are shortcuts, and the next Enter is not for its button.
+    if (event.key === 'Escape') document.getElementById('content')?.focus({ preventScroll: true });
     if (event.key !== 'Enter' || !(target instanceof HTMLInputElement) || target.type === 'checkbox') return;
     event.preventDefault();
     const next = target.name === 'symbol' ? '[name=quantity]' : 'button[type=submit]';
@@ -227,23 +247,35 @@ export function Ticket(props: TicketProps) {
         <button
           type="submit"
           class={`primary place ${isBuy ? 'buy-side' : 'sell-side'}`}
-          aria-disabled={missing !== undefined || isSending}
-          aria-label={missing === undefined ? `Place order: ${sentence}` : undefined}
+          aria-disabled={missing !== undefined || ticket.isSent}
+          aria-label={missing === undefined && !ticket.isSent ? `Place order: ${sentence}` : undefined}
         >
-          {missing ?? sentence}
+          {missing ?? (ticket.isSent ? 'Order sent. Change the ticket for another.' : sentence)}
         </button>
         {error !== undefined && <Refusal error={error} />}
-        {placed !== undefined && (
-          <p role="status" class="small">
-            Placed: {placed.text}.{' '}
-            <a
-              href={hrefOf(broker.simulationId, 'orders', { portfolio: portfolioId, order: placed.orderId })}
-            >
-              Show the order
-            </a>
-          </p>
-        )}
       </form>
+      {placed !== undefined && (
+        <p role="status" class="small" ref={placedLine} tabIndex={-1}>
+          Placed: {placed.text}.{' '}
+          <a href={hrefOf(broker.simulationId, 'orders', { portfolio: portfolioId, order: placed.orderId })}>
+            Show the order
+          </a>
+        </p>
+      )}
+      {missing === undefined && ticket.isSent && (
+        <p>
+          <button
+            type="button"
+            class="quiet small"
+            onClick={() => {
+              rearmTicket();
+              redraw({});
+            }}
+          >
+            Repeat order
+          </button>
+        </p>
+      )}
       <Preview state={preview} missing={missing} />
       {missing === undefined && (
         <p class="row small" aria-label="The same order as code" role="group">

@@ -21,6 +21,7 @@ import { usePreview } from './preview.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { heldIn, Ticket } from './ticket.tsx';
 import { missingOf, orderOf, ticketOf } from './ticket-body.ts';
+import { rearmTicket } from './ticket-state.ts';
 import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
 
 const FIRST_SYMBOL = 'AAPL';
@@ -71,6 +72,7 @@ function useAddress({ path, query, simulationId }: DashboardRoute): Error | unde
     broker.call('getOrder', { params: { orderId: again } }).then(
       (order) => {
         const { symbol: of, ...ticket } = ticketOf(order);
+        rearmTicket();
         replaceAddress(hrefOf(simulationId, addressOf(String(of)), ticket));
       },
       (reason: unknown) => setError(errorFrom(reason)),
