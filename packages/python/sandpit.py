@@ -264,6 +264,10 @@ class UnknownSymbolError(CodedError):
     """No instrument with this symbol is listed."""
 
 
+class UnknownDeliverableError(CodedError):
+    """The symbol is that of an adjusted option contract, which is not listed: list it with its deliverable first."""
+
+
 class InstrumentNotTradableError(CodedError):
     """The instrument is listed but cannot be traded this way: it has expired, is halted, is an index, or has another asset class."""
 
@@ -392,6 +396,7 @@ ERROR_CLASSES = {
     "AUCTION_CLOSED": AuctionClosedError,
     "FEATURE_NOT_AVAILABLE": FeatureNotAvailableError,
     "UNKNOWN_SYMBOL": UnknownSymbolError,
+    "UNKNOWN_DELIVERABLE": UnknownDeliverableError,
     "INSTRUMENT_NOT_TRADABLE": InstrumentNotTradableError,
     "NOT_SHORTABLE": NotShortableError,
     "POSITION_CONFLICT": PositionConflictError,

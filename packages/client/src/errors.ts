@@ -90,6 +90,9 @@ export class FeatureNotAvailableError extends CodedError<'FEATURE_NOT_AVAILABLE'
 export class UnknownSymbolError extends CodedError<'UNKNOWN_SYMBOL'> {
   override readonly name = 'UnknownSymbolError';
 }
+export class UnknownDeliverableError extends CodedError<'UNKNOWN_DELIVERABLE'> {
+  override readonly name = 'UnknownDeliverableError';
+}
 export class InstrumentNotTradableError extends CodedError<'INSTRUMENT_NOT_TRADABLE'> {
   override readonly name = 'InstrumentNotTradableError';
 }
@@ -186,6 +189,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   AUCTION_CLOSED: AuctionClosedError,
   FEATURE_NOT_AVAILABLE: FeatureNotAvailableError,
   UNKNOWN_SYMBOL: UnknownSymbolError,
+  UNKNOWN_DELIVERABLE: UnknownDeliverableError,
   INSTRUMENT_NOT_TRADABLE: InstrumentNotTradableError,
   NOT_SHORTABLE: NotShortableError,
   POSITION_CONFLICT: PositionConflictError,

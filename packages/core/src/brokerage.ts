@@ -117,7 +117,7 @@ export interface Results {
   DeleteOutcomes: ReturnType<typeof deleteOutcomes>;
   HaltTrading: ReturnType<typeof haltTrading>;
   LiftHalt: ReturnType<typeof liftHalt>;
-  UpdateMarket: undefined;
+  UpdateMarket: ReturnType<typeof updateMarket>;
   AdvanceClock: undefined;
   LookAtMargin: undefined;
   ChangeRules: undefined;
@@ -364,8 +364,8 @@ export class Brokerage {
       if (heldAs === undefined || known?.assetClass === heldAs) return known;
       const named = this.rules.instruments.get(symbol, at);
       if (named?.assetClass === heldAs) return named;
-      const usual = instrumentNamed(symbol, (name) => this.instrument(name, at)?.assetClass === 'INDEX');
-      return usual.assetClass === heldAs ? usual : undefined;
+      const usual = instrumentNamed(symbol, (name) => this.instrument(name, at)?.assetClass);
+      return usual?.assetClass === heldAs ? usual : undefined;
     };
     const market = optionMarketOf(this.state, this.rules, { at, quote, instrument });
     const known = Object.entries(held).filter(([symbol]) => instrument(symbol) !== undefined);
@@ -488,8 +488,7 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'RemoveEntry':
       return removeEntry(d, command);
     case 'UpdateMarket':
-      updateMarket(d, command);
-      return undefined;
+      return updateMarket(d, command);
     case 'AdvanceClock':
       advanceClock(d);
       return undefined;

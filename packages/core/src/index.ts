@@ -24,11 +24,19 @@ export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract, tickClassOf } from './instruments/option-roots.js';
+export type { ClassOf } from './instruments/option-roots.js';
 export { formatOsi, isLongAsOsi, parseOsi, rootOfOsi, seriesNameOf } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { usualVolatilityOf } from './instruments/option-series.js';
 export { tickFor } from './instruments/tick-size.js';
-export { canonicalSymbol, instrumentNamed, optionOnListed } from './instruments/symbols.js';
+export {
+  canonicalSymbol,
+  instrumentNamed,
+  namesAdjusted,
+  optionOnListed,
+  unknownDeliverable,
+} from './instruments/symbols.js';
+export { pushProblem } from './commands/market/update-market.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export { WHOLE_MARKET } from './instruments/halted-by.js';
 export { haltOf } from './market/halts.js';

@@ -1,5 +1,5 @@
-import { underlyingOf } from './instruments/option-roots.js';
-import { isLongAsOsi, rootOfOsi } from './instruments/osi.js';
+import { possibleUnderlyingsOf } from './instruments/option-roots.js';
+import { isLongAsOsi } from './instruments/osi.js';
 import type { State } from './state.js';
 
 /** True when there are positions or orders in a symbol, in options on it, or in options on the underlying of the option it names. */
@@ -7,8 +7,11 @@ export function hasInterestIn(state: State, symbol: string): boolean {
   if ((state.holders.get(symbol)?.size ?? 0) > 0) return true;
   if ((state.books.get(symbol)?.open.size ?? 0) > 0) return true;
   if (state.multiLegOrdersOn.has(symbol) || state.awaitingOpening.has(symbol)) return true;
-  const underlying = isLongAsOsi(symbol) ? underlyingOf(rootOfOsi(symbol)) : symbol;
-  return state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0;
+  const underlyings = isLongAsOsi(symbol) ? possibleUnderlyingsOf(symbol, state.listed) : [symbol];
+  return underlyings.some(
+    (underlying) =>
+      state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0,
+  );
 }
 
 /** True when neither time nor the market can change anything: no open order, position, unsettled trade or margin call. */

@@ -47,6 +47,8 @@ export type Rejection =
   | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
   /** `symbol`: the unknown leg of a multi-leg order. */
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
+  /** An adjusted contract that is not listed: its symbol does not determine its deliverable (D245). */
+  | { readonly code: 'UNKNOWN_DELIVERABLE'; readonly message: string; readonly symbol: string }
   | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
   /** The order cannot wait for the end of a halt (D178). */
   | {
@@ -88,6 +90,7 @@ export function rejectionText(rejection: Rejection): string {
     case 'MARGIN_NOT_ELIGIBLE':
     case 'ORDER_NOT_UPDATABLE':
     case 'UNKNOWN_SYMBOL':
+    case 'UNKNOWN_DELIVERABLE':
     case 'MARGIN_CALL_ACTIVE':
     case 'DAY_TRADE_RESTRICTED':
     case 'TRADING_HALTED':

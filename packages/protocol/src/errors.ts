@@ -157,6 +157,12 @@ export const errorCodes = {
     meaning: 'No instrument with this symbol is listed.',
     details: symbolDetail,
   },
+  UNKNOWN_DELIVERABLE: {
+    status: 400,
+    meaning:
+      'The symbol is that of an adjusted option contract, which is not listed: its root ends in a digit and does not say what the contract delivers.',
+    details: symbolDetail,
+  },
   INSTRUMENT_NOT_TRADABLE: {
     status: 400,
     meaning:

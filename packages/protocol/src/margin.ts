@@ -6,6 +6,7 @@ import {
   byName,
   closed,
   instant,
+  integer,
   list,
   listOf,
   namedChoice,
@@ -34,6 +35,12 @@ export const RequirementPosition = ruled(
     ),
     quantity: signed(quantityBounds, { description: 'Negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
+    deliverable: optional(
+      integer(1, 1_000_000, {
+        description:
+          'Shares per contract, of options only; absent = as listed. Required for an adjusted contract that is not listed.',
+      }),
+    ),
   }),
   (body, report) => {
     if (body.symbol === undefined && body.optionSymbol === undefined) {

@@ -64,7 +64,7 @@ function fees(symbol: string, side: 'BUY' | 'SELL', contracts: number, dollars: 
   const instrument =
     named === undefined
       ? futureContract({ root: symbol, year: 2026, month: 6 })!
-      : optionContract(named, {}, () => false)!;
+      : optionContract(named, {}, () => undefined)!;
   const order = { side, instrument, tradeDate: TradingDate.of(date) };
   const value = { quantity: Quantity.of(contracts), value: Money.parse(dollars)! };
   const charged = orderCharges(perShare, order, value).fees;

@@ -5,7 +5,7 @@ import { optionContract } from './option-roots.js';
 import type { OptionContract } from './option.js';
 import { parseOsi } from './osi.js';
 
-const option = (symbol: string): OptionContract => optionContract(parseOsi(symbol)!, {}, () => false)!;
+const option = (symbol: string): OptionContract => optionContract(parseOsi(symbol)!, {}, () => undefined)!;
 const nothing = (): boolean => false;
 const rootIs =
   (root: string) =>

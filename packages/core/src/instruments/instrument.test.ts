@@ -23,7 +23,7 @@ import { parseOsi } from './osi.js';
 
 const option = (symbol: string, more: Parameters<typeof optionContract>[1] = {}) => {
   const named = parseOsi(symbol);
-  const contract = named && optionContract(named, more, () => false);
+  const contract = named && optionContract(named, more, () => undefined);
   if (contract === undefined) throw new RangeError(symbol);
   return contract;
 };

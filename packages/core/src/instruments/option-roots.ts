@@ -1,7 +1,7 @@
 import type { TradingDate } from '../values/trading-date.js';
 import type { Instrument } from './instrument.js';
 import type { OptionContract, OptionSeries, UnderlyingClass } from './option.js';
-import { formatOsi } from './osi.js';
+import { formatOsi, rootOfOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 
 /** Contract terms that follow from the root of an option symbol. */
@@ -64,21 +64,35 @@ export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
   return BROAD_INDEX_FUNDS.has(instrument.symbol) ? 'BROAD_INDEX' : 'EQUITY';
 }
 
+/** Asset class of a listed symbol; undefined for others. */
+export type ClassOf = (symbol: string) => Instrument['assetClass'] | undefined;
+
 /** The root without an appended digit; most have none. */
-const withoutDigit = (root: string): string =>
-  isDigit(root.charCodeAt(root.length - 1)) ? root.replace(/(?<=[^\d])\d$/, '') : root;
+const withoutDigit = (root: string): string => (endsInDigit(root) ? root.replace(/(?<=[^\d])\d$/, '') : root);
+
+const endsInDigit = (root: string): boolean => isDigit(root.charCodeAt(root.length - 1));
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /**
- * Contract terms by the root alone. An unknown root is the underlying's symbol, with a digit appended
- * if the contract was adjusted (`XYZ1` is on XYZ). `isIndex`: true for symbols listed as indices.
+ * True for the root of adjusted contracts: it ends in a digit, and no share or index with this symbol is listed (D245). Such a root does not
+ * determine what its contracts deliver.
  */
-function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
+export function isAdjustedRoot(root: string, classOf: ClassOf): boolean {
+  if (!endsInDigit(root)) return false;
+  const listedAs = classOf(root);
+  return listedAs !== 'EQUITY' && listedAs !== 'INDEX';
+}
+
+/**
+ * Contract terms by the root alone. An unknown root is the underlying's symbol, with a digit appended
+ * if the contract was adjusted (`XYZ1` is on XYZ).
+ */
+function termsOfRoot(root: string, classOf: ClassOf): RootTerms {
   const known = INDEX_ROOTS[root];
   if (known !== undefined) return known;
-  const underlying = withoutDigit(root);
-  if (isIndex(underlying)) return onIndex(underlying, 'PM', { underlyingClass: 'NARROW_INDEX' });
+  const underlying = isAdjustedRoot(root, classOf) ? withoutDigit(root) : root;
+  if (classOf(underlying) === 'INDEX') return onIndex(underlying, 'PM', { underlyingClass: 'NARROW_INDEX' });
   return {
     underlying,
     underlyingClass: BROAD_INDEX_FUNDS.has(underlying) ? 'BROAD_INDEX' : 'EQUITY',
@@ -89,7 +103,22 @@ function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTe
 }
 
 /** Default underlying of a root's contracts. */
-export const underlyingOf = (root: string): string => termsOfRoot(root, () => false).underlying;
+const defaultUnderlyingOf = (root: string): string => INDEX_ROOTS[root]?.underlying ?? withoutDigit(root);
+
+/**
+ * Symbols that may be the underlying of a contract: exactly one if the contract is in `listed` or its root does not end in a digit. Otherwise
+ * the share or index may be the root itself, or the root without the digit.
+ */
+export function possibleUnderlyingsOf(
+  symbol: string,
+  listed: ReadonlyMap<string, Instrument>,
+): readonly string[] {
+  const contract = listed.get(symbol);
+  if (contract?.assetClass === 'OPTION') return [contract.underlying];
+  const root = rootOfOsi(symbol);
+  const usual = defaultUnderlyingOf(root);
+  return endsInDigit(root) && usual !== root ? [usual, root] : [usual];
+}
 
 /** Price increments of a class's orders (D70): below 3.00, and from there on. */
 export type TickClass = 'PENNY' | 'PENNY_ALWAYS' | 'NICKEL';
@@ -110,7 +139,7 @@ export function optionSeries(
   root: string,
   expiration: TradingDate,
   said: Partial<Omit<OptionSeries, 'assetClass' | 'expiration'>>,
-  isIndex: (symbol: string) => boolean,
+  classOf: ClassOf,
 ): OptionSeries {
   const multiplier = said.multiplier ?? SHARES_PER_CONTRACT;
   return {
@@ -118,7 +147,7 @@ export function optionSeries(
     expiration,
     multiplier,
     deliverable: multiplier,
-    ...termsOfRoot(root, isIndex),
+    ...termsOfRoot(root, classOf),
     ...said,
   };
 }
@@ -130,10 +159,10 @@ export function optionSeries(
 export function optionContract(
   named: OsiSymbol,
   said: Parameters<typeof optionSeries>[2],
-  isIndex: (symbol: string) => boolean,
+  classOf: ClassOf,
 ): OptionContract | undefined {
   const symbol = formatOsi(named);
   if (symbol === undefined) return undefined;
   const { root, optionType, strike, expiration } = named;
-  return { ...optionSeries(root, expiration, said, isIndex), symbol, optionType, strike };
+  return { ...optionSeries(root, expiration, said, classOf), symbol, optionType, strike };
 }

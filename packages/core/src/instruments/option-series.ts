@@ -15,6 +15,7 @@ import {
 } from './option-dates.js';
 import type { ExpirationRule } from './option-dates.js';
 import { isBroadIndexFund, optionContract, optionSeries } from './option-roots.js';
+import type { ClassOf } from './option-roots.js';
 import { formatOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 import { isOnLadder, strikeLadderOf, strikesAround } from './strikes.js';
@@ -186,7 +187,12 @@ export function contractsAround(
 
 /** The underlying is that of the class, even if the root is spelled differently. */
 const contractOf = (of: OptionClass, named: OsiSymbol): OptionContract | undefined =>
-  optionContract(named, { underlying: of.underlying }, () => of.isOnIndex);
+  optionContract(named, { underlying: of.underlying }, classOn(of));
 
 const seriesOf = (of: OptionClass, root: string, expiration: TradingDate): OptionSeries =>
-  optionSeries(root, expiration, { underlying: of.underlying }, () => of.isOnIndex);
+  optionSeries(root, expiration, { underlying: of.underlying }, classOn(of));
+
+const classOn =
+  ({ isOnIndex }: OptionClass): ClassOf =>
+  () =>
+    isOnIndex ? 'INDEX' : 'EQUITY';

@@ -8,7 +8,7 @@ import { parseOsi } from './osi.js';
 
 const contractOf = (text: string, said: Parameters<typeof optionContract>[1] = {}, index?: string) => {
   const named = parseOsi(text);
-  const contract = named && optionContract(named, said, (symbol) => symbol === index);
+  const contract = named && optionContract(named, said, (symbol) => (symbol === index ? 'INDEX' : undefined));
   if (contract === undefined) throw new RangeError(text);
   return contract;
 };

@@ -55,7 +55,7 @@ describe('options, in single-leg orders (D70)', () => {
   const option = (root: string, tickSize?: Price) => {
     const named = parseOsi(`${root}260116C00150000`);
     const said = tickSize === undefined ? {} : { tickSize };
-    const contract = named && optionContract(named, said, () => false);
+    const contract = named && optionContract(named, said, () => undefined);
     if (contract === undefined) throw new RangeError(root);
     return contract;
   };

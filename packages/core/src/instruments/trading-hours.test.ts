@@ -11,7 +11,7 @@ import { hoursOf, tradingEndsAt } from './trading-hours.js';
 
 const option = (symbol: string) => {
   const named = parseOsi(symbol);
-  const contract = named && optionContract(named, {}, () => false);
+  const contract = named && optionContract(named, {}, () => undefined);
   if (contract === undefined) throw new RangeError(symbol);
   return contract;
 };

@@ -68,7 +68,7 @@ describe('groups', () => {
     const expiration = TradingDate.of('2026-03-20');
     const call = (underlying: string, strike: string, quantity: number): Holding => {
       const named = parseOsi(`${underlying}260320C000${strike}000`);
-      const instrument = named && optionContract(named, {}, () => false);
+      const instrument = named && optionContract(named, {}, () => undefined);
       if (instrument === undefined) throw new Error('no option');
       return { instrument, quantity: Quantity.of(quantity), mark: Price.of('1') };
     };

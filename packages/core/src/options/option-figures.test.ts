@@ -18,7 +18,7 @@ import { underlyingPriceOf } from './underlying.js';
 
 const nyse = calendarById('XNYS');
 const contractOf = (symbol: string, said: Partial<OptionContract> = {}): OptionContract =>
-  optionContract(parseOsi(symbol)!, said, () => false)!;
+  optionContract(parseOsi(symbol)!, said, () => undefined)!;
 
 type Sides = Partial<Record<'bid' | 'ask' | 'last', string>>;
 
@@ -180,7 +180,7 @@ describe('implied volatility and Greeks at the bounds (D252)', () => {
   const index = conditionsAt(7000, 74 / 365, 0.04);
 
   it('of a European put below its exercise value: 15 %', () => {
-    const put = optionContract(parseOsi('SPXW260331P07600000')!, {}, () => false)!;
+    const put = optionContract(parseOsi('SPXW260331P07600000')!, {}, () => undefined)!;
     const { impliedVolatility, model } = optionFiguresOf(put, Price.of('572.43'), index);
     expect(impliedVolatility).toBeCloseTo(0.15, 3);
     expect(model).toBeUndefined();
@@ -196,7 +196,7 @@ describe('implied volatility and Greeks at the bounds (D252)', () => {
   });
 
   it('of a call below its discounted exercise value: none', () => {
-    const call = optionContract(parseOsi('SPXW260331C05700000')!, {}, () => false)!;
+    const call = optionContract(parseOsi('SPXW260331C05700000')!, {}, () => undefined)!;
     expect(optionValue({ style: 'EUROPEAN', optionType: 'CALL', strike: 5700 }, index, 0.01)).toBeCloseTo(
       1346.04,
       2,

@@ -10,7 +10,7 @@ import type { Leg, Strategy } from './structure.js';
 /** `+2 AAPL260116C00150000`: two bought. */
 function leg(text: string): Leg {
   const [quantity = '', symbol = ''] = text.split(' ');
-  const contract = optionContract(parseOsi(symbol)!, {}, () => false)!;
+  const contract = optionContract(parseOsi(symbol)!, {}, () => undefined)!;
   const positionIntent = quantity.startsWith('+') ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN';
   return { contract, positionIntent, quantity: Math.abs(Number(quantity)) };
 }

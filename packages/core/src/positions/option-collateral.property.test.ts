@@ -22,7 +22,10 @@ const books = (days: number) =>
         .map((counts) =>
           series.map(([day, right, strike], index): CollateralLeg => {
             const symbol = `X${DATES[day]}${right}${String(strike * 10_000).padStart(8, '0')}`;
-            return { contract: optionContract(parseOsi(symbol)!, {}, () => false)!, count: counts[index]! };
+            return {
+              contract: optionContract(parseOsi(symbol)!, {}, () => undefined)!,
+              count: counts[index]!,
+            };
           }),
         ),
     );

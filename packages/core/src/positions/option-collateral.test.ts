@@ -9,7 +9,7 @@ import type { OptionCollateral } from './option-collateral.js';
 
 /** A contract on X with other terms than those of its symbol. */
 const option = (root: string, strike: number, terms: Partial<OptionContract> = {}): OptionContract => ({
-  ...optionContract(parseOsi(`X${root}${String(strike * 1000).padStart(8, '0')}`)!, {}, () => false)!,
+  ...optionContract(parseOsi(`X${root}${String(strike * 1000).padStart(8, '0')}`)!, {}, () => undefined)!,
   ...terms,
 });
 

@@ -10,7 +10,7 @@ import { TradingDate } from '../values/trading-date.js';
 import { settlementDateOf, settlementEntries } from './obligation.js';
 
 const named = parseOsi('AAPL160115C00100000');
-const option = named && optionContract(named, {}, () => false);
+const option = named && optionContract(named, {}, () => undefined);
 const future: FutureContract = {
   assetClass: 'FUTURE',
   symbol: 'ESZ26',

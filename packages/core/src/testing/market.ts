@@ -559,7 +559,7 @@ export interface TestOrder {
 
 /** Asset class of a symbol, by its form. */
 function classOf(symbol: string): OrderRequest['assetClass'] {
-  const { assetClass } = instrumentNamed(symbol, () => false);
+  const assetClass = instrumentNamed(symbol, () => undefined)?.assetClass ?? 'OPTION';
   return assetClass === 'INDEX' ? 'OPTION' : assetClass;
 }
 

@@ -63,6 +63,7 @@ const OF_CODES: Partial<Record<ErrorCode, RuleName>> = {
   AUCTION_CLOSED: 'auctions',
   INSUFFICIENT_POSITION: 'positions',
   UNKNOWN_SYMBOL: 'instruments',
+  UNKNOWN_DELIVERABLE: 'instruments',
   INSTRUMENT_NOT_TRADABLE: 'instruments',
   NOT_SHORTABLE: 'shortSelling',
   POSITION_CONFLICT: 'positions',

@@ -45,6 +45,7 @@ export const orderRoutes = table({
     codes: [
       ...refusals,
       'UNKNOWN_SYMBOL',
+      'UNKNOWN_DELIVERABLE',
       'INSTRUMENT_NOT_TRADABLE',
       'NOT_SHORTABLE',
       'POSITION_CONFLICT',
@@ -210,6 +211,6 @@ export const orderRoutes = table({
     scope: 'read',
     body: RequirementsBody,
     responses: { 200: Requirements },
-    codes: ['UNKNOWN_SYMBOL', 'INSTRUMENT_NOT_TRADABLE'],
+    codes: ['UNKNOWN_SYMBOL', 'UNKNOWN_DELIVERABLE', 'INSTRUMENT_NOT_TRADABLE'],
   },
 });

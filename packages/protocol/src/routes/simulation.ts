@@ -48,12 +48,13 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Push quotes',
     description:
-      'Sets the quotes of 1 to 1,000 symbols, prices in dollars. Answers after every order that they affect was processed. Feed `push` only; 409 otherwise.',
+      'Sets the quotes of 1 to 1,000 symbols, prices in dollars. Answers after every order that they affect was processed. Feed `push` only; 409 otherwise. A quote lists its symbol; one of an adjusted contract that is not listed refuses them all with `UNKNOWN_DELIVERABLE`.',
     auth: 'bearer',
     scope: 'simulate',
     body: PushQuotesBody,
     responses: { 200: PushQuotesResult },
     errors: [409],
+    codes: ['UNKNOWN_DELIVERABLE'],
   },
   getClock: {
     method: 'GET',
@@ -105,6 +106,7 @@ export const simulationRoutes = table({
     isUncounted: true,
     responses: { 200: StepResult },
     errors: [404, 409],
+    codes: ['UNKNOWN_DELIVERABLE'],
   },
   stepSimulations: {
     method: 'POST',

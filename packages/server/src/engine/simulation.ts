@@ -1,5 +1,5 @@
 import { hasInterestIn, Instant, isIdle, isOver } from '@sandpit/core';
-import type { Brokerage, Command, Instrument, Outcome, Quote, RulesInForce } from '@sandpit/core';
+import type { Brokerage, Command, Instrument, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { type InterestRank, isLive, isRecording } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
@@ -642,15 +642,20 @@ export class Simulation implements Follower {
     return this.history;
   }
 
-  /** Quotes pushed through the API: matched in order and journaled. A simulation that follows a market passes them to it. */
-  async pushQuotes(quotes: readonly Quote[]): Promise<void> {
+  /**
+   * Quotes pushed through the API: matched in order and journaled. A simulation that follows a market passes them to it. All are refused if one
+   * is of an unlisted adjusted contract.
+   */
+  async pushQuotes(quotes: readonly Quote[]): Promise<Rejection | undefined> {
     if (this.#market !== undefined) return this.#market.pushQuotes(quotes);
-    await this.submit({ type: 'UpdateMarket', quotes, pushed: true });
+    const { result } = await this.submit<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: true });
+    if (result !== undefined) return result;
     const slice = new Slice();
     for (let first = 0; first < quotes.length; first += QUOTES_AT_ONCE) {
       this.feed.record(quotes.slice(first, first + QUOTES_AT_ONCE));
       await slice.breathe();
     }
+    return undefined;
   }
 
   /** Moves a manual or scaled clock and all simulations that share it. Resolves when everything due on the way has happened, in order. */

@@ -4,8 +4,8 @@ import type { Command } from '../../command.js';
 import { sliceOfAction } from './action-slice.js';
 import { futureSpecification } from '../../instruments/future-specifications.js';
 import { parseFutureSymbol } from '../../instruments/future-symbols.js';
-import { underlyingOf } from '../../instruments/option-roots.js';
-import { isLongAsOsi, parseOsi, rootOfOsi } from '../../instruments/osi.js';
+import { possibleUnderlyingsOf } from '../../instruments/option-roots.js';
+import { isLongAsOsi } from '../../instruments/osi.js';
 import type { Quote } from '../../market/quote.js';
 import type { CappedAgent } from '../../orders/agent-caps.js';
 import type { Order, OrderLeg, OrderTerms } from '../../orders/order.js';
@@ -34,8 +34,8 @@ function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<str
   const unquoted = new Set<string>();
   for (const symbol of symbols) {
     if (!isLongAsOsi(symbol)) continue;
-    const underlying = underlyingOf(rootOfOsi(symbol));
-    if (state.books.get(underlying)?.quote === undefined) unquoted.add(underlying);
+    for (const underlying of possibleUnderlyingsOf(symbol, state.listed))
+      if (state.books.get(underlying)?.quote === undefined) unquoted.add(underlying);
   }
   if (unquoted.size === 0) return symbols;
   const all = new Set(symbols);
@@ -69,12 +69,14 @@ function symbolsNamed(
       return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => ofTerms(terms))]);
     }
     case 'ExerciseOption': {
-      const named = parseOsi(command.symbol);
       const held = heldIn(state.portfolios.get(command.portfolioId));
-      return named === undefined ? held : new Set([...held, underlyingOf(named.root)]);
+      return new Set([...held, ...underlyingsOf(state, command.symbol)]);
     }
     case 'ImportPositions':
-      return withUnderlyings(command.lots.map(({ symbol }) => symbol));
+      return withUnderlyings(
+        state,
+        command.lots.map(({ symbol }) => symbol),
+      );
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
@@ -112,14 +114,13 @@ function symbolsNamed(
   }
 }
 
-function withUnderlyings(symbols: readonly string[]): ReadonlySet<string> {
-  const all = new Set(symbols);
-  for (const symbol of symbols) {
-    const option = parseOsi(symbol);
-    if (option !== undefined) all.add(underlyingOf(option.root));
-  }
-  return all;
+function withUnderlyings(state: State, symbols: readonly string[]): ReadonlySet<string> {
+  return new Set([...symbols, ...symbols.flatMap((symbol) => underlyingsOf(state, symbol))]);
 }
+
+/** Possible underlyings of an option; of other symbols none. */
+const underlyingsOf = ({ listed }: State, symbol: string): readonly string[] =>
+  isLongAsOsi(symbol) ? possibleUnderlyingsOf(symbol, listed) : [];
 
 /** Adds all holdings for an agent with a loss cap, which depends on the portfolio's value. */
 const withLoss = (
@@ -141,7 +142,7 @@ function withCompetition(
   if (state.competition === undefined) return symbols;
   const portfolio = state.portfolios.get(portfolioId);
   const orders = portfolio?.openOrders.oldestFirst() ?? [];
-  return withUnderlyings([
+  return withUnderlyings(state, [
     ...symbols,
     ...heldIn(portfolio),
     ...orders.flatMap(({ terms }) => ofTerms(terms)),
@@ -154,7 +155,8 @@ function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet
   let concerned: Set<Order> | undefined;
   for (const quote of quotes) {
     const book = state.books.get(quote.symbol);
-    if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(quote.symbol)));
+    if (book?.isOption === true && book.open.size > 0)
+      for (const underlying of underlyingsOf(state, quote.symbol)) all.add(underlying);
     // The opening of an index ends the series that wait for it.
     for (const series of state.awaitingOpening.get(quote.symbol) ?? []) all.add(series);
     concerned = state.multiLegOrdersOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
@@ -190,7 +192,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'MATCHING':
       for (const symbol of state.unmatched)
-        for (const read of isLongAsOsi(symbol) ? [symbol, underlyingOf(rootOfOsi(symbol))] : [symbol])
+        for (const read of [symbol, ...underlyingsOf(state, symbol)])
           if (read !== ALL_MULTI_LEG) symbols.add(read);
       addReadsOfMultiLegOrders(state, symbols);
       return;
@@ -198,7 +200,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       for (const { symbol, isOption, workingOrders } of state.books.values()) {
         if (workingOrders === 0) continue;
         symbols.add(symbol);
-        if (isOption) symbols.add(underlyingOf(rootOfOsi(symbol)));
+        if (isOption) for (const underlying of underlyingsOf(state, symbol)) symbols.add(underlying);
       }
       addReadsOfMultiLegOrders(state, symbols);
       return;
@@ -259,7 +261,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
 /** Ending series, continuing series on the same underlyings that may cover them, and the underlyings. */
 function addReadsOfEndings(state: State, underlyings: readonly string[], symbols: Set<string>): void {
   for (const [symbol, holders] of state.holders) {
-    if (holders.size === 0 || !isLongAsOsi(symbol) || !underlyings.includes(underlyingOf(rootOfOsi(symbol))))
+    if (holders.size === 0 || !underlyingsOf(state, symbol).some((one) => underlyings.includes(one)))
       continue;
     symbols.add(symbol);
     addReadsOfCalled(state, symbol, symbols);
@@ -299,7 +301,7 @@ function addSplitReads(
 ): void {
   if (announced.underWay === undefined) {
     for (const { symbol } of state.books.values())
-      if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+      if (underlyingsOf(state, symbol).includes(underlying)) symbols.add(symbol);
     return;
   }
   const renamed = new Map(announced.underWay.series.map(({ from, to }) => [from, to]));
@@ -315,7 +317,7 @@ function addSplitReads(
 function addParityReads(state: State, underlying: string, symbols: Set<string>): void {
   if (state.books.get(underlying)?.quote !== undefined) return;
   const add = (symbol: string): void => {
-    if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+    if (underlyingsOf(state, symbol).includes(underlying)) symbols.add(symbol);
   };
   for (const symbol of state.books.keys()) add(symbol);
   // Recovery knows listed contracts without quotes.
@@ -352,8 +354,7 @@ function withHoldings(state: State, portfolioId: string, order: Ordered): Readon
   const portfolio = state.portfolios.get(portfolioId);
   const symbols = new Set(orderedIn(order));
   if (portfolio?.settings.portfolioType !== 'MARGIN') return symbols;
-  const named = parseOsi(order.symbol);
-  if (named !== undefined) symbols.add(underlyingOf(named.root));
+  for (const underlying of underlyingsOf(state, order.symbol)) symbols.add(underlying);
   for (const symbol of heldIn(portfolio)) symbols.add(symbol);
   return symbols;
 }

@@ -1,12 +1,15 @@
 import type { Command } from '../../command.js';
 import type { Decision } from '../../decision.js';
 import type { Instrument } from '../../instruments/instrument.js';
-import { instrumentNamed } from '../../instruments/symbols.js';
+import type { ClassOf } from '../../instruments/option-roots.js';
+import { instrumentNamed, namesAdjusted, unknownDeliverable } from '../../instruments/symbols.js';
+import { isLongAsOsi } from '../../instruments/osi.js';
 import { isUsable, isWithoutMarket } from '../../market/quote.js';
 import type { Quote } from '../../market/quote.js';
 import type { Book } from '../../matching/book.js';
 import { wakeConcerned } from '../../matching/multi-leg-index.js';
 import { bookOf, noteMark } from '../../state.js';
+import type { Rejection } from '../../rejection.js';
 import type { Instant } from '../../values/instant.js';
 import { meetOfficialClose, meetOpening } from '../fills/auctions.js';
 import { openingSeen } from '../options/end-series.js';
@@ -21,13 +24,18 @@ import { meetPrice } from '../orders/run-script.js';
  * Applies new quotes. Pushed ones are an event of their own; those of a feed can be fetched again and leave a record only
  * if they cause events. Unusable ones (crossed, not positive) are skipped.
  */
-export function updateMarket(d: Decision, command: Extract<Command, { type: 'UpdateMarket' }>): void {
+export function updateMarket(
+  d: Decision,
+  command: Extract<Command, { type: 'UpdateMarket' }>,
+): Rejection | undefined {
   const { quotes, pushed, since } = command;
+  const problem = pushed ? pushProblem(d, quotes) : undefined;
+  if (problem !== undefined) return problem;
   // A feed delivers the quotes of an instant before the timers due then.
   endHalts(d);
   if (pushed) {
     pushQuotes(d, quotes.filter(isUsable));
-    return;
+    return undefined;
   }
   const told = new Set<Quote>();
   for (const quote of quotes) {
@@ -56,6 +64,35 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
   // All quotes of an instant are in force before multi-leg orders match (D78).
   if (since === undefined) matchMultiLegOrders(d, quotes);
   else for (const quote of told) wakeConcerned(d.state.multiLegOrdersOn, quote);
+  return undefined;
+}
+
+/** The part of a decision or of a brokerage that determines what a pushed quote lists. */
+type PushedInto = Pick<Decision, 'state' | 'instrument'>;
+
+/** The refusal of quotes of an adjusted contract that is not listed (D245). */
+export function pushProblem(market: PushedInto, quotes: readonly Quote[]): Rejection | undefined {
+  const classOf = classesAfter(market, quotes);
+  const index = quotes.findIndex(({ symbol }) => isToList(market, symbol) && namesAdjusted(symbol, classOf));
+  const symbol = quotes[index]?.symbol;
+  if (symbol === undefined) return undefined;
+  const message = `quotes.${index}: ${unknownDeliverable(symbol)}`;
+  return { code: 'UNKNOWN_DELIVERABLE', message, symbol };
+}
+
+/** A symbol freed by a split may be listed again. */
+const isToList = (market: PushedInto, symbol: string): boolean =>
+  market.instrument(symbol) === undefined || market.state.adjusted.has(symbol);
+
+/** Classes of listed symbols, including the shares and indices that these quotes list. */
+function classesAfter(market: PushedInto, quotes: readonly Quote[]): ClassOf {
+  let quoted: ReadonlySet<string> | undefined;
+  return (symbol) => {
+    const listed = market.instrument(symbol);
+    if (listed !== undefined || isLongAsOsi(symbol)) return listed?.assetClass;
+    quoted ??= new Set(quotes.map((quote) => quote.symbol));
+    return quoted.has(symbol) ? instrumentNamed(symbol, () => undefined)?.assetClass : undefined;
+  };
 }
 
 /** Each order is matched by its own start (D128): later orders do not meet the quote, and do not block the others. */
@@ -75,24 +112,23 @@ function matchSince(d: Decision, book: Book, since: Instant | undefined): void {
 
 /** Each quote is its own moment: a symbol that is quoted twice in one call makes two events and is matched twice. */
 function pushQuotes(d: Decision, quotes: readonly Quote[]): void {
+  const classOf = classesAfter(d, quotes);
   let batch = new Map<string, Quote>();
   for (const quote of quotes) {
     if (batch.has(quote.symbol)) {
-      pushBatch(d, batch);
+      pushBatch(d, batch, classOf);
       batch = new Map();
     }
     batch.set(quote.symbol, quote);
   }
-  if (batch.size > 0) pushBatch(d, batch);
+  if (batch.size > 0) pushBatch(d, batch, classOf);
 }
 
-function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
+function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>, classOf: ClassOf): void {
   const listed: Instrument[] = [];
-  const isIndex = (symbol: string): boolean => d.instrument(symbol)?.assetClass === 'INDEX';
   for (const symbol of batch.keys()) {
-    // A symbol freed by a split may be listed again.
-    if (d.instrument(symbol) === undefined || d.state.adjusted.has(symbol))
-      listed.push(instrumentNamed(symbol, isIndex));
+    const instrument = isToList(d, symbol) ? instrumentNamed(symbol, classOf) : undefined;
+    if (instrument !== undefined) listed.push(instrument);
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) {

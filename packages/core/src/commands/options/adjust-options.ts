@@ -5,7 +5,6 @@ import { adjustedBySplit, isWhole } from '../../instruments/adjustment.js';
 import type { Adjustment, SplitRatio } from '../../instruments/adjustment.js';
 import { sharesValue } from '../../instruments/exercise-value.js';
 import type { OptionContract } from '../../instruments/option.js';
-import { underlyingOf } from '../../instruments/option-roots.js';
 import { isLongAsOsi, rootOfOsi } from '../../instruments/osi.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
 import type { Order, OrderLeg } from '../../orders/order.js';
@@ -64,8 +63,7 @@ function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
   const { holders, books, multiLegOrdersOn: packagesOn, listed } = d.state;
   const inUse = new Set<string>();
   const add = (symbol: string): void => {
-    if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) return;
-    const contract = d.instrument(symbol);
+    const contract = isLongAsOsi(symbol) ? d.instrument(symbol) : undefined;
     if (contract?.assetClass === 'OPTION' && contract.underlying === underlying) inUse.add(symbol);
   };
   for (const [symbol, { size }] of holders) if (size > 0) add(symbol);

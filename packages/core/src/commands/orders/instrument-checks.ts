@@ -2,6 +2,7 @@ import { isShares } from '../../instruments/instrument.js';
 import type { Decision } from '../../decision.js';
 import { closesOutAt } from '../../instruments/close-out.js';
 import type { AssetClass, Instrument } from '../../instruments/instrument.js';
+import { namesAdjusted, unknownDeliverable } from '../../instruments/symbols.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
 import { isOpening } from '../../orders/order.js';
 import type { PositionIntent } from '../../orders/order.js';
@@ -29,8 +30,14 @@ export function instrumentProblem(
   ];
   const legOf = (one: string) => (legs === undefined ? {} : { symbol: one });
   for (const one of named) {
-    if (d.instrument(one.symbol) === undefined)
-      return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${one.symbol}`, ...legOf(one.symbol) };
+    if (d.instrument(one.symbol) !== undefined) continue;
+    if (namesAdjusted(one.symbol, (name) => d.instrument(name)?.assetClass))
+      return {
+        code: 'UNKNOWN_DELIVERABLE',
+        message: unknownDeliverable(one.symbol),
+        symbol: one.symbol,
+      };
+    return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${one.symbol}`, ...legOf(one.symbol) };
   }
   for (const one of named) {
     const instrument = d.instrument(one.symbol);

@@ -3,7 +3,7 @@ import type { Decision } from '../../decision.js';
 import type { ImportedLot, ImportedPosition } from '../../event.js';
 import { isShares, isTradable, multiplierOf, pricePer, valueOf } from '../../instruments/instrument.js';
 import type { Tradable } from '../../instruments/instrument.js';
-import { optionOnListed } from '../../instruments/symbols.js';
+import { namesAdjusted, optionOnListed, unknownDeliverable } from '../../instruments/symbols.js';
 import { tradingEndsAt } from '../../instruments/trading-hours.js';
 import { hasRoomFor } from '../../ledger/ledger.js';
 import type { LedgerEntry } from '../../ledger/ledger.js';
@@ -135,7 +135,10 @@ function checkLot(
   { symbol, quantity, price, acquiredAt = d.at }: LotToImport,
 ): Checked | string {
   const instrument = d.instrument(symbol);
-  if (instrument === undefined) return `unknown symbol ${symbol}`;
+  if (instrument === undefined)
+    return namesAdjusted(symbol, (name) => d.instrument(name)?.assetClass)
+      ? unknownDeliverable(symbol)
+      : `unknown symbol ${symbol}`;
   if (!isTradable(instrument)) return `${symbol} is an index and cannot be held`;
   if (quantity === 0) return `quantity of ${symbol} must not be 0`;
   if (acquiredAt > d.at) return `acquiredAt of ${symbol} must not be in the future`;

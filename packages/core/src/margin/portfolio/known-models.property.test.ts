@@ -27,7 +27,7 @@ const option = fc
   })
   .map(({ underlying, right, strike, dollars, count }): Holding => {
     const named = parseOsi(`${underlying}260320${right}${String(strike * 1000).padStart(8, '0')}`);
-    const instrument = named && optionContract(named, {}, () => false);
+    const instrument = named && optionContract(named, {}, () => undefined);
     if (instrument === undefined) throw new Error('no option');
     return { instrument, quantity: Quantity.of(count), mark: price(dollars) };
   });

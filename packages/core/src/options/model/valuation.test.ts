@@ -22,7 +22,7 @@ import {
 const nyse = calendarById('XNYS');
 const at = (text: string): Instant => Instant.ofMs(Date.parse(text));
 const date = (text: string): TradingDate => TradingDate.parse(text)!;
-const contractOf = (text: string) => optionContract(parseOsi(text)!, {}, () => false)!;
+const contractOf = (text: string) => optionContract(parseOsi(text)!, {}, () => undefined)!;
 
 const dividend = (exDate: string, amount: string): CashDividend => ({
   type: 'CASH_DIVIDEND',

@@ -1,4 +1,4 @@
-import { optionContract, parseOsi } from '@sandpit/core';
+import { optionOnListed } from '@sandpit/core';
 import type { Instrument, TradingDate } from '@sandpit/core';
 import type { LiveHost } from '../live-feed.js';
 import type { QuoteBook } from './quote-book.js';
@@ -107,8 +107,5 @@ export class OptionContracts {
 }
 
 /** The contract that a symbol names, if its underlying is listed. */
-function contractNamed(symbol: string, host: LiveHost): Instrument | undefined {
-  const named = parseOsi(symbol);
-  const contract = named && optionContract(named, {}, () => false);
-  return contract !== undefined && host.instrument(contract.underlying) !== undefined ? contract : undefined;
-}
+const contractNamed = (symbol: string, host: LiveHost): Instrument | undefined =>
+  optionOnListed(symbol, (name) => host.instrument(name));

@@ -145,7 +145,7 @@ it('a node that follows lists the contracts of a chain through the connected nod
   const expiration = TradingDate.parse('2026-01-16') as TradingDate;
   expect(await follower.wantChain('AAPL')).toEqual([expiration]);
   expect(await follower.wantChain('AAPL', expiration)).toEqual([expiration]);
-  expect(listed.get(osi)).toEqual(optionContract(parseOsi(osi) as never, {}, () => false));
+  expect(listed.get(osi)).toEqual(optionContract(parseOsi(osi) as never, {}, () => undefined));
   expect(latest(follower, osi)).toMatchObject({ bid: 5e8 });
 });
 

@@ -9,7 +9,7 @@ import {
   Price,
   TradingDate,
 } from '@sandpit/core';
-import type { Equity, FutureContract, Instrument, OptionContract } from '@sandpit/core';
+import type { ClassOf, Equity, FutureContract, Instrument, OptionContract } from '@sandpit/core';
 import { catalogEntry } from '../catalog.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import type { SymbolFacts } from './file-scan.js';
@@ -92,12 +92,13 @@ export function recordedListing(
   contracts: ReadonlyMap<string, RecordedContract>,
 ): RecordedListing {
   const isIndex = (symbol: string): boolean =>
-    facts.get(symbol)?.isIndex === true || instrumentNamed(symbol, () => false).assetClass === 'INDEX';
+    facts.get(symbol)?.isIndex === true || instrumentNamed(symbol, () => undefined)?.assetClass === 'INDEX';
+  const classOf: ClassOf = (symbol) => (isIndex(symbol) ? 'INDEX' : facts.has(symbol) ? 'EQUITY' : undefined);
   const found = new Map<string, Instrument>();
   const since: Record<string, TradingDate> = {};
   for (const [symbol, one] of facts) {
     const said = contracts.get(symbol);
-    const contract = optionNamed(symbol, said, isIndex) ?? futureNamed(symbol, said);
+    const contract = optionNamed(symbol, said, classOf) ?? futureNamed(symbol, said);
     if (contract === undefined) {
       found.set(
         symbol,
@@ -131,11 +132,11 @@ function recordedEquity(symbol: string): Equity {
 function optionNamed(
   symbol: string,
   said: RecordedContract | undefined,
-  isIndex: (symbol: string) => boolean,
+  classOf: ClassOf,
 ): OptionContract | undefined {
   const named = parseOsi(symbol);
   if (named === undefined || formatOsi(named) !== symbol) return undefined;
-  if (said === undefined) return optionContract(named, {}, isIndex);
+  if (said === undefined) return optionContract(named, {}, classOf);
   const { underlying, multiplier, style, settlement, settleSession } = said;
   return optionContract(
     named,
@@ -147,7 +148,7 @@ function optionNamed(
       settlement,
       deliverable: multiplier,
     },
-    isIndex,
+    classOf,
   );
 }
 

@@ -43,6 +43,8 @@ export function wouldPass(
       return 'Use a new clientOrderId, or none.';
     case 'UNKNOWN_SYMBOL':
       return 'Use a symbol from find_instruments, or a contract from get_option_chain.';
+    case 'UNKNOWN_DELIVERABLE':
+      return 'Use an ordinary contract from get_option_chain, or list this contract with its `deliverable` first.';
     case 'POSITION_CONFLICT':
       return 'Close the opposite position first, or use the positionIntent that closes it.';
   }

@@ -3,6 +3,7 @@ import {
   type Instrument,
   type LotToImport,
   Money,
+  namesAdjusted,
   optionOnListed,
   Price,
   pricePer,
@@ -104,7 +105,7 @@ async function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBo
     const row = `positions.${index}`;
     const symbol = symbolIn(simulation, text);
     if (instrumentNamed(simulation, symbol) === undefined) {
-      skipped.push({ row, symbol, reason: 'unknown symbol' });
+      skipped.push({ row, symbol, reason: whyUnknown(simulation, symbol) });
       return [];
     }
     return (given ?? [{ quantity, price, acquiredAt }]).map((lot, at) => ({
@@ -126,7 +127,8 @@ async function ofFile(simulation: Simulation, text: string, query: ImportQuery):
     const lots = await mapInSlices(account.rows, (row) => {
       const instrument = instrumentOf(simulation, row.symbol);
       if (instrument === undefined) {
-        skipped.push({ row: row.row, symbol: row.symbol, reason: 'unknown symbol' });
+        const reason = whyUnknown(simulation, symbolIn(simulation, row.symbol));
+        skipped.push({ row: row.row, symbol: row.symbol, reason });
         return [];
       }
       const quantity = Quantity.parse(truncated(row.quantity, 6));
@@ -176,6 +178,11 @@ function instrumentOf(simulation: Simulation, symbol: string): Instrument | unde
 /** A listed instrument, or a contract on a listed underlying. */
 const instrumentNamed = ({ brokerage }: Simulation, symbol: string): Instrument | undefined =>
   brokerage.instrument(symbol) ?? optionOnListed(symbol, (name) => brokerage.instrument(name));
+
+const whyUnknown = ({ brokerage }: Simulation, symbol: string): string =>
+  namesAdjusted(symbol, (name) => brokerage.instrument(name)?.assetClass)
+    ? 'adjusted contract whose deliverable is unknown: list it with its deliverable first'
+    : 'unknown symbol';
 
 /** The cost of a row per share, from its total cost if the file has it. Undefined = the number is too large. */
 function priceIn(

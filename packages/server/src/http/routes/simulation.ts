@@ -58,7 +58,8 @@ export const simulationHandlers: SimulationHandlers = {
     if (early.length > 0) return refuse(400, early);
     // The decision has a slice of its own.
     if (quotes.length >= LONG_PUSH) await new Slice().yield();
-    await market.pushQuotes(quotes);
+    const refused = await market.pushQuotes(quotes);
+    if (refused !== undefined) return answerTo(refused);
     return { accepted: body.quotes.length, now: isoOf(market.now()) };
   },
 
@@ -94,10 +95,10 @@ export const simulationHandlers: SimulationHandlers = {
   async putInstruments(asked) {
     const call = ofMarket(asked);
     const { brokerage } = call.simulation;
-    const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
+    const classOf = (symbol: string) => brokerage.instrument(symbol)?.assetClass;
     const { calendar } = brokerage.rules;
     const today = calendar.dateOf(call.simulation.now());
-    const listing = instrumentsOf(call.body.instruments, isIndex, today);
+    const listing = instrumentsOf(call.body.instruments, classOf, today);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
     // The market itself has no positions; its followers may.

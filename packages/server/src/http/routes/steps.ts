@@ -1,5 +1,5 @@
 /** Steps of simulations: orders, cancels, quotes and time in one commit (D174). */
-import { type Command, isOrderEvent, type Portfolio } from '@sandpit/core';
+import { type Command, isOrderEvent, type Portfolio, pushProblem } from '@sandpit/core';
 import type { OrderStatus, OrderUpdate, Scope, StepBody, StepResult } from '@sandpit/protocol';
 import { orderAtHand } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -253,6 +253,8 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
     at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
   );
   if (early.length > 0) return refuse(400, early);
+  const unlisted = pushProblem(brokerage, quotes);
+  if (unlisted !== undefined) return answerTo(unlisted);
   const portfolios = (body.observe?.portfolios ?? []).map((id) => ownPortfolio(brokerage, id));
   if (portfolios.includes(undefined)) return PORTFOLIO_NOT_FOUND;
   const { agent } = principal;

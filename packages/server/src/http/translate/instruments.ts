@@ -1,6 +1,7 @@
 import {
   type Calendar,
   canonicalSymbol,
+  type ClassOf,
   type Equity,
   futureContract,
   futureSpecification,
@@ -24,21 +25,20 @@ import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 /** The canonical form of a symbol (see `canonicalSymbol`). Without a date, a one-digit year of a future is unchanged. */
 export const plainSymbol = (symbol: string, today?: TradingDate): string => canonicalSymbol(symbol, today);
 
-/** True for a symbol that is listed as an index. */
-type IsIndex = (symbol: string) => boolean;
-
-/** The instruments of a body, or one message for each that cannot be listed. `isIndex` knows earlier listings. */
+/** The instruments of a body, or one message for each that cannot be listed. `classOf` knows earlier listings. */
 export function instrumentsOf(
   listed: readonly ListInstrument[],
-  isIndex: IsIndex,
+  classOf: ClassOf,
   today: TradingDate,
 ): { readonly instruments: readonly Instrument[] } | { readonly problems: string[] } {
-  const indices = new Set<string>();
-  for (const entry of listed) if (entry.assetClass === 'INDEX') indices.add(entry.symbol.toUpperCase());
+  const underlyings = new Map<string, 'EQUITY' | 'INDEX'>();
+  for (const { assetClass, symbol } of listed)
+    if (assetClass === 'EQUITY' || assetClass === 'INDEX')
+      underlyings.set((symbol ?? '').toUpperCase(), assetClass);
   const instruments: Instrument[] = [];
   const problems: string[] = [];
   listed.forEach((entry, i) => {
-    const instrument = instrumentOf(entry, (symbol) => indices.has(symbol) || isIndex(symbol), today);
+    const instrument = instrumentOf(entry, (symbol) => underlyings.get(symbol) ?? classOf(symbol), today);
     if ('problem' in instrument) problems.push(`instruments.${i}${instrument.problem}`);
     else instruments.push(instrument);
   });
@@ -50,12 +50,12 @@ interface Unlistable {
   readonly problem: string;
 }
 
-function instrumentOf(entry: ListInstrument, isIndex: IsIndex, today: TradingDate): Instrument | Unlistable {
+function instrumentOf(entry: ListInstrument, classOf: ClassOf, today: TradingDate): Instrument | Unlistable {
   switch (entry.assetClass) {
     case 'EQUITY':
       return equityOf(entry);
     case 'OPTION':
-      return optionOf(entry, isIndex);
+      return optionOf(entry, classOf);
     case 'FUTURE':
       return futureOf(entry, today);
     case 'INDEX':
@@ -79,7 +79,7 @@ function equityOf(entry: ListedOf<'EQUITY'>): Equity {
 }
 
 /** Terms in the entry of a contract override those that follow from its root (D66). */
-function optionOf(entry: ListedOf<'OPTION'>, isIndex: IsIndex): OptionContract | Unlistable {
+function optionOf(entry: ListedOf<'OPTION'>, classOf: ClassOf): OptionContract | Unlistable {
   const { symbol, underlyingClass, multiplier, style, settlement, settleSession, deliverable, tickSize } =
     entry;
   const named = symbol === undefined ? osiOf(entry) : parseOsi(symbol);
@@ -97,7 +97,7 @@ function optionOf(entry: ListedOf<'OPTION'>, isIndex: IsIndex): OptionContract |
       ...(deliverable !== undefined && { deliverable }),
       ...(tickSize !== undefined && { tickSize: priceOf(tickSize) }),
     },
-    isIndex,
+    classOf,
   );
   return (
     contract ?? {

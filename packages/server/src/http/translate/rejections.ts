@@ -95,6 +95,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(rejection.code, message, { dayTradeCount, restrictedUntil });
     }
     case 'UNKNOWN_SYMBOL':
+    case 'UNKNOWN_DELIVERABLE':
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':
     case 'POSITION_CONFLICT':

@@ -3,12 +3,14 @@ import {
   type Brokerage,
   type BrokerConfiguration,
   canonicalSymbol,
+  type ClassOf,
   type Holding,
   type HouseRates,
   type HypotheticalBook,
   type Instant,
   type Instrument,
   Money,
+  namesAdjusted,
   optionContract,
   parseOsi,
   type Portfolio,
@@ -21,6 +23,7 @@ import {
   type Tradable,
   type TradingDate,
   type Underlying,
+  unknownDeliverable,
   valuationOf,
 } from '@sandpit/core';
 import type { PortfolioMargin, Requirements, RequirementsBody } from '@sandpit/protocol';
@@ -49,8 +52,13 @@ export function hypotheticalBook(
   for (const [i, position] of body.positions.entries()) {
     const field = position.optionSymbol === undefined ? 'symbol' : 'optionSymbol';
     const symbol = canonicalSymbol(position.optionSymbol ?? position.symbol ?? '', today);
-    const instrument = instrumentNamed(brokerage, symbol, now);
+    const { deliverable } = position;
+    const instrument = instrumentNamed(brokerage, symbol, now, deliverable);
     if (instrument === undefined) {
+      if (namesAdjusted(symbol, (name) => brokerage.instrument(name, now)?.assetClass))
+        return refuseCoded('UNKNOWN_DELIVERABLE', `positions.${i}: ${unknownDeliverable(symbol)}`, {
+          symbol,
+        });
       if (field === 'optionSymbol') {
         problems.push(`positions.${i}.optionSymbol must be an option symbol in OSI form`);
         continue;
@@ -63,6 +71,12 @@ export function hypotheticalBook(
       problems.push(`positions.${i}.optionSymbol must be an option symbol in OSI form`);
       continue;
     }
+    if (deliverable !== undefined && instrument.assetClass !== 'OPTION')
+      problems.push(`positions.${i}.deliverable should exist for options only`);
+    const other = instruments.find((one) => one.symbol === symbol);
+    if (other?.assetClass === 'OPTION' && instrument.assetClass === 'OPTION')
+      if (other.deliverable !== instrument.deliverable)
+        problems.push(`positions.${i}.deliverable must be the same in all positions of ${symbol}`);
     instruments.push(instrument);
     if (instrument.assetClass !== 'EQUITY' && !Number.isInteger(position.quantity))
       problems.push(`positions.${i}.quantity must be a whole number of contracts`);
@@ -122,14 +136,26 @@ export function hypotheticalBook(
   };
 }
 
-/** A listed instrument, or an option that need not be listed: its symbol contains its terms (D66). */
-function instrumentNamed(brokerage: Brokerage, symbol: string, now: Instant): Instrument | undefined {
+/**
+ * A listed instrument, or an option that need not be listed: its symbol contains its terms (D66), except the deliverable of an adjusted
+ * contract (D245).
+ */
+function instrumentNamed(
+  brokerage: Brokerage,
+  symbol: string,
+  now: Instant,
+  deliverable: number | undefined,
+): Instrument | undefined {
   const listed = brokerage.instrument(symbol, now);
+  if (listed?.assetClass === 'OPTION' && deliverable !== undefined) {
+    const { inLieu: _, inLieuAtSplit: __, ...contract } = listed;
+    return { ...contract, deliverable };
+  }
   if (listed !== undefined) return listed;
   const named = parseOsi(symbol);
-  const isIndex = (underlying: string): boolean =>
-    brokerage.instrument(underlying, now)?.assetClass === 'INDEX';
-  return named && optionContract(named, {}, isIndex);
+  const classOf: ClassOf = (name) => brokerage.instrument(name, now)?.assetClass;
+  if (deliverable === undefined && namesAdjusted(symbol, classOf)) return undefined;
+  return named && optionContract(named, deliverable === undefined ? {} : { deliverable }, classOf);
 }
 
 /** Without a broker FINRA's rates apply (D106). */

@@ -78,24 +78,10 @@ export async function quotesOf(
   const found = new Map<string, Quote>();
   for (let i = 0; i < symbols.length; i += QUOTES_AT_ONCE) {
     const some = symbols.slice(i, i + QUOTES_AT_ONCE);
-    for (const quote of await quotesAtOnce(call, some)) found.set(quote.symbol, quote);
+    const { quotes } = await call.operations.run(call, 'getQuotes', { body: { symbols: some } });
+    for (const quote of quotes) found.set(quote.symbol, quote);
   }
   return found;
-}
-
-/** Without the symbols of adjusted contracts that nothing is known about, for which `/v1` refuses all. */
-async function quotesAtOnce(call: AlpacaCall, symbols: readonly string[]): Promise<readonly Quote[]> {
-  try {
-    return (await call.operations.run(call, 'getQuotes', { body: { symbols } })).quotes;
-  } catch (error) {
-    if (!(error instanceof Refused) || error.details.code !== 'UNKNOWN_DELIVERABLE') throw error;
-    if (symbols.length <= 1) return [];
-    const half = Math.ceil(symbols.length / 2);
-    return [
-      ...(await quotesAtOnce(call, symbols.slice(0, half))),
-      ...(await quotesAtOnce(call, symbols.slice(half))),
-    ];
-  }
 }
 
 type QuoteWriter = (quote: Quote) => object | undefined;
