@@ -164,7 +164,7 @@ export async function sharedDependenciesOf(
 /** The connection to a live source is opened once and shared. */
 function feedOpener(settings: Settings, note: (text: string) => void): SharedDependencies['openFeed'] {
   let live: Promise<LiveMarketFeed> | undefined;
-  const openOther = unconnectedFeedOpener(settings);
+  const openOther = unconnectedFeedOpener(settings, note);
   const openReaders = new OpenReaders();
   return async (config, calendar) => {
     if (config.feed === 'live') return (live ??= openLiveFeed(settings, calendar, note));
@@ -194,10 +194,10 @@ function openRecording(
 }
 
 /** Opens feeds that need no connection; also in threads. Recordings are opened once and shared. */
-export function unconnectedFeedOpener({
-  riskFreeRate,
-  replayPath,
-}: Pick<Settings, 'riskFreeRate' | 'replayPath'>): SharedDependencies['openFeed'] {
+export function unconnectedFeedOpener(
+  { riskFreeRate, replayPath }: Pick<Settings, 'riskFreeRate' | 'replayPath'>,
+  note: (text: string) => void = () => undefined,
+): SharedDependencies['openFeed'] {
   let archive: Promise<ReplayArchive> | undefined;
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
@@ -214,8 +214,7 @@ export function unconnectedFeedOpener({
         throw new NoLiveSource();
       case 'replay': {
         const path = replayPath ?? join(import.meta.dirname, '../../../samples/equities');
-        // Recordings were made in the real market's hours, whatever hours the simulation keeps.
-        archive ??= ReplayArchive.open({ path, calendar: calendarById('XNYS') });
+        archive ??= openedArchive(path, note);
         const feed = new ReplayFeed({
           archive: await archive,
           ...(config.replay?.symbols !== undefined && { symbols: config.replay.symbols }),
@@ -225,6 +224,17 @@ export function unconnectedFeedOpener({
       }
     }
   };
+}
+
+async function openedArchive(path: string, note: (text: string) => void): Promise<ReplayArchive> {
+  // Recordings were made in the real market's hours, whatever hours the simulation keeps.
+  const archive = await ReplayArchive.open({ path, calendar: calendarById('XNYS') });
+  const { leftOut } = archive;
+  if (leftOut.length > 0)
+    note(
+      `Recording: ${leftOut.length} adjusted contracts such as ${leftOut[0]?.symbol ?? ''} are left out because their deliverable is unknown; a contracts file with the column deliverable lists them`,
+    );
+  return archive;
 }
 
 function openLiveFeed(

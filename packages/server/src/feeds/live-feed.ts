@@ -40,6 +40,8 @@ export interface FeedCounts {
   /** Stamped after the clock. */
   readonly ahead: number;
   readonly malformed: number;
+  /** Adjusted contracts in chains, which are left out because the source does not say what they deliver (D245). */
+  readonly adjusted: number;
   readonly reconnections: number;
 }
 

@@ -1,5 +1,11 @@
 /** Adjusted contracts that are known by their names alone, at each door (D245). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { calendarById } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unconnectedFeedOpener } from '../compose.js';
+import type { SimulationConfig } from '../engine/simulations.js';
 import {
   type Body,
   openPortfolio,
@@ -171,5 +177,85 @@ describe('importPositions: an adjusted contract', () => {
     });
     expect(body).toMatchObject({ positions: [{ symbol: 'LCID', quantity: 10 }] });
     expect(body.skipped).toMatchObject([{ symbol: ADJUSTED, reason }]);
+  });
+});
+
+describe('a recording with an adjusted contract', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'sandpit-adjusted-'));
+    const rows = ['15:00', '15:01', '15:02', '15:03'].flatMap((time) =>
+      [
+        ['LCID', 24],
+        [ORDINARY, 0.5],
+        [ADJUSTED, 0.6],
+      ].map(
+        ([symbol, price]) =>
+          `2026-01-05T${time}:00Z,${symbol},${price},${price},${price},${price},5,${price},${price},${price},${price},5`,
+      ),
+    );
+    const header =
+      'ts,symbol,bid_open,bid_high,bid_low,bid_close,bid_size,ask_open,ask_high,ask_low,ask_close,ask_size';
+    await writeFile(join(path, 'lucid_quotes.csv'), `${[header, ...rows].join('\n')}\n`);
+  });
+  afterEach(() => rm(path, { recursive: true, force: true }));
+
+  const replayed = async (): Promise<TestClient> => {
+    await test.close();
+    test = await TestApp.open({ settings: { REPLAY_PATH: path } });
+    const made = await test.as().post('/v1/simulations', {
+      feed: 'replay',
+      clock: 'manual',
+      start: '2026-01-05T15:01:30Z',
+      replay: 'LCID',
+    });
+    const owner = test.withToken(made.body.token as string);
+    portfolioId = String((await openPortfolio(owner)).portfolioId);
+    await owner.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    return owner;
+  };
+  const chain = async (by: TestClient): Promise<string[]> =>
+    (await by.get('/v1/market-data/options/LCID/chain?expiration=2027-12-17')).body.contracts.map(
+      ({ optionSymbol }: Body) => optionSymbol as string,
+    );
+
+  it('does not list it; a listing with its deliverable gets its quotes', async () => {
+    const owner = await replayed();
+    expect(await chain(owner)).toEqual([ORDINARY]);
+    expect(await owner.post('/v1/orders', order())).toMatchObject(refusal(UNKNOWN));
+    // Quotes of the unlisted contract reach a simulation that holds another one on the share.
+    expect((await owner.post('/v1/orders', order(ORDINARY))).status).toBe(201);
+    await owner.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    expect(await chain(owner)).toEqual([ORDINARY]);
+    expect((await owner.put('/v1/simulation/instruments', { instruments: [LISTED] })).status).toBe(200);
+    expect((await owner.post('/v1/orders', order())).status).toBe(201);
+    await owner.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    const { body } = await owner.get(`/v1/accounts/portfolios/${portfolioId}/options`);
+    expect(body.map(({ optionSymbol }: Body) => optionSymbol)).toEqual([ADJUSTED, ORDINARY]);
+  });
+
+  /** The lines for the operator when a server opens the recording. */
+  const notes = async (): Promise<string[]> => {
+    const lines: string[] = [];
+    const open = unconnectedFeedOpener({ riskFreeRate: 0.04, replayPath: path }, (line) => lines.push(line));
+    await open({ feed: 'replay' } as SimulationConfig, calendarById('XNYS'));
+    return lines;
+  };
+
+  it('tells the operator how many it leaves out', async () => {
+    expect(await notes()).toEqual([
+      `Recording: 1 adjusted contracts such as ${ADJUSTED} are left out because their deliverable is unknown; a contracts file with the column deliverable lists them`,
+    ]);
+  });
+
+  it('lists it if a contracts file has its deliverable', async () => {
+    await writeFile(
+      join(path, 'contracts.csv'),
+      `symbol,multiplier,settlement,deliverable\n${ADJUSTED},100,physical,10\n`,
+    );
+    const owner = await replayed();
+    const { body } = await owner.get(`/v1/market-data/instruments?symbol=${ADJUSTED}`);
+    expect(body.data).toMatchObject([{ underlying: 'LCID', multiplier: 100, deliverable: 10 }]);
+    expect(await notes()).toEqual([]);
   });
 });

@@ -179,7 +179,7 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
   gauge('delayed_by_seconds', 'How far the market is behind real time.', ({ delayedBy }) => delayedBy);
   const messages = new Gauge({
     name: 'sandpit_feed_messages',
-    help: 'Messages since the start by kind, and reconnections; late, duplicate, crossed and malformed ones change nothing.',
+    help: 'Messages since the start by kind, and reconnections; late, duplicate, crossed and malformed ones change nothing. Kind `adjusted` counts adjusted contracts of chains that are left out because their deliverable is unknown.',
     labelNames: ['kind'],
     registers: [registry],
     collect() {

@@ -1,4 +1,4 @@
-import { optionOnListed } from '@sandpit/core';
+import { namesAdjusted, optionOnListed } from '@sandpit/core';
 import type { Instrument, TradingDate } from '@sandpit/core';
 import type { LiveHost } from '../live-feed.js';
 import type { QuoteBook } from './quote-book.js';
@@ -29,6 +29,9 @@ export class OptionContracts {
   readonly #openInterest = new Map<string, number>();
   /** Contracts that the source does not have, with the time of the request, on the monotonic clock. */
   readonly #unknown = new Map<string, number>();
+
+  /** Adjusted contracts in chains, which are left out (D245). */
+  readonly #adjusted = new Set<string>();
 
   constructor(parts: OptionContractsParts) {
     this.#parts = parts;
@@ -86,14 +89,34 @@ export class OptionContracts {
     if (expiration === undefined) return source.expirations?.(underlying);
     const chain = await source.chain?.(underlying, expiration);
     if (chain === undefined) return undefined;
+    const { host } = this.#parts;
+    const isLeftOut = (symbol: string): boolean =>
+      host.instrument(symbol) === undefined &&
+      namesAdjusted(symbol, (name) => host.instrument(name)?.assetClass);
     await this.#listAll([...chain.keys()]);
     for (const [symbol, { quote, trade, openInterest }] of chain) {
+      if (isLeftOut(symbol)) {
+        if (this.#adjusted.size < MOST_UNKNOWN) this.#adjusted.add(symbol);
+        continue;
+      }
       if (openInterest !== undefined) this.#openInterest.set(symbol, openInterest);
       if (trade !== undefined) book.trade(trade);
       if (quote !== undefined) book.quote(quote);
     }
+    this.#countAdjusted(underlying);
     await untilReceived();
     return [expiration];
+  }
+
+  /** Tells the operator of adjusted contracts that were found since. */
+  #countAdjusted(underlying: string): void {
+    const { book, note } = this.#parts;
+    const more = this.#adjusted.size - book.counts.adjusted;
+    book.counts.adjusted = this.#adjusted.size;
+    if (more > 0)
+      note(
+        `Options on ${underlying}: ${more} adjusted contracts are left out because the source does not say what they deliver`,
+      );
   }
 
   async #listAll(symbols: readonly string[]): Promise<void> {

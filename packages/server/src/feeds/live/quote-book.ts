@@ -86,6 +86,7 @@ export class QuoteBook implements StreamSink {
     crossed: 0,
     ahead: 0,
     malformed: 0,
+    adjusted: 0,
     reconnections: 0,
   };
 

@@ -58,7 +58,8 @@ const listed = new Map<string, Instrument>();
 const hostOf = (interest: readonly (readonly [string, InterestRank])[]): LiveHost => ({
   now: () => Instant.ofMs(now),
   interest: () => interest,
-  instrument: (symbol) => (symbol.length > 15 ? listed.get(symbol) : plainEquity(symbol)),
+  instrument: (symbol) =>
+    symbol.length > 15 ? listed.get(symbol) : /\d$/.test(symbol) ? undefined : plainEquity(symbol),
   list: (instruments) => {
     for (const instrument of instruments) listed.set(instrument.symbol, instrument);
     return Promise.resolve();
@@ -147,6 +148,30 @@ it('a node that follows lists the contracts of a chain through the connected nod
   expect(await follower.wantChain('AAPL', expiration)).toEqual([expiration]);
   expect(listed.get(osi)).toEqual(optionContract(parseOsi(osi) as never, {}, () => undefined));
   expect(latest(follower, osi)).toMatchObject({ bid: 5e8 });
+});
+
+it('a chain of a source leaves adjusted contracts out and counts each once, except listed ones (D245)', async () => {
+  const ordinary = 'AAPL260116C00110000';
+  const [unknown, known] = ['AAPL1260116C00110000', 'AAPL2260116C00110000'];
+  for (const symbol of [ordinary, unknown, known])
+    fake.optionSnapshots.set(symbol, { symbol, atMs: now - 50, bid: 5, ask: 5.1 });
+  listed.set(
+    known,
+    optionContract(parseOsi(known)!, { deliverable: 150 }, () => undefined)!,
+  );
+  const lead = await openFeed();
+  lead.start(hostOf([]));
+  await vi.waitFor(() => expect(lead.status().status).toBe('connected'), WAIT);
+  const expiration = TradingDate.of('2026-01-16');
+  await lead.wantChain('AAPL', expiration);
+  await lead.wantChain('AAPL', expiration);
+  expect(lead.status().counts.adjusted).toBe(1);
+  expect([...listed.keys()]).toEqual(expect.arrayContaining([ordinary, known]));
+  expect(listed.has(unknown)).toBe(false);
+  await lead.want([unknown], 'QUESTION', false);
+  expect(listed.has(unknown)).toBe(false);
+  expect(latest(lead, unknown)).toBeUndefined();
+  expect(latest(lead, known)).toMatchObject({ bid: 5e8 });
 });
 
 it('while the connected node does not answer, quotes are no longer fresh; afterwards they are, and a lost message costs no later one', async () => {

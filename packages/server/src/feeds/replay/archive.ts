@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Calendar, CorporateAction, Listing } from '@sandpit/core';
+import type { Calendar, CorporateAction, Listing, OptionContract } from '@sandpit/core';
 import { OpenReaders } from '../open-readers.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { FileScan } from './file-scan.js';
@@ -29,6 +29,8 @@ export class ReplayArchive {
   readonly files: readonly ScannedFile[];
   readonly facts: ReadonlyMap<string, SymbolFacts>;
   readonly listing: Listing;
+  /** Adjusted contracts that are not listed. Their quotes are replayed: a split of the simulation may list them. */
+  readonly leftOut: readonly OptionContract[];
   readonly openInterest: OpenInterest;
   readonly corporateActions: readonly CorporateAction[];
   readonly openReaders = new OpenReaders();
@@ -38,7 +40,9 @@ export class ReplayArchive {
     this.calendar = options.calendar;
     this.files = contents.files;
     this.facts = contents.facts;
-    this.listing = recordedListing(contents.facts, contents.contracts);
+    const { leftOut, ...listing } = recordedListing(contents.facts, contents.contracts);
+    this.listing = listing;
+    this.leftOut = leftOut;
     this.#indices = new Set(
       this.listing.instruments.flatMap(({ assetClass, symbol }) => (assetClass === 'INDEX' ? [symbol] : [])),
     );
@@ -83,7 +87,7 @@ export class ReplayArchive {
   /** The options on any of these. */
   contractsOn(underlyings: ReadonlySet<string>): ReadonlySet<string> {
     return new Set(
-      this.listing.instruments.flatMap((instrument) =>
+      [...this.listing.instruments, ...this.leftOut].flatMap((instrument) =>
         instrument.assetClass === 'OPTION' && underlyings.has(instrument.underlying)
           ? [instrument.symbol]
           : [],

@@ -2,6 +2,7 @@ import {
   formatOsi,
   futureContract,
   instrumentNamed,
+  namesAdjusted,
   optionContract,
   parseFutureSymbol,
   parseOsi,
@@ -26,6 +27,8 @@ export interface RecordedContract {
   readonly firstSeen?: TradingDate;
   readonly tickSize?: Price;
   readonly lastTradeDate?: TradingDate;
+  /** Shares; absent = the multiplier. */
+  readonly deliverable?: number;
 }
 
 /** Reads every contract that is among `symbols`. */
@@ -46,6 +49,7 @@ function contractOf(file: RecordedFile, row: Row): RecordedContract {
   const [, multiplierText = '', settlementText = '', ...rest] = row.cells;
   const [underlying = '', styleText = '', sessionText = '', firstSeen = '', , tick = '', lastTrade = ''] =
     rest;
+  const deliverableText = rest[7] ?? '';
   const bad = (what: string, text: string): BadReplayFile =>
     new BadReplayFile(file.path, row.line, `not a ${what}: "${text}"`);
   const multiplier = Number(multiplierText);
@@ -55,6 +59,9 @@ function contractOf(file: RecordedFile, row: Row): RecordedContract {
   const style = STYLES.find((one) => one === styleText.toUpperCase());
   if (style === undefined && styleText !== '') throw bad('style (american or european)', styleText);
   const settleSession = SESSIONS.find((one) => one === sessionText.toUpperCase());
+  const deliverable = deliverableText === '' ? undefined : Number(deliverableText);
+  if (deliverable !== undefined && !(Number.isInteger(deliverable) && deliverable > 0 && deliverable <= 1e6))
+    throw bad('deliverable', deliverableText);
   const dateOf = (text: string): TradingDate => {
     const date = TradingDate.parse(text);
     if (date === undefined) throw bad('date (YYYY-MM-DD)', text);
@@ -70,6 +77,7 @@ function contractOf(file: RecordedFile, row: Row): RecordedContract {
     ...(firstSeen !== '' && { firstSeen: dateOf(firstSeen) }),
     ...(tickSize !== undefined && { tickSize }),
     ...(lastTrade !== '' && { lastTradeDate: dateOf(lastTrade) }),
+    ...(deliverable !== undefined && { deliverable }),
   };
 }
 
@@ -81,11 +89,13 @@ export interface RecordedListing {
   readonly instruments: readonly Instrument[];
   /** Instruments are listed from the day of their first row, contracts from the day on which they were first seen. */
   readonly since: Readonly<Record<string, TradingDate>>;
+  /** Adjusted contracts whose deliverable nothing determines, with the terms of their names (D245). */
+  readonly leftOut: readonly OptionContract[];
 }
 
 /**
  * Instruments that a recording lists: everything that has rows, and the underlyings of its options, priced or not. The terms of a contract
- * follow from its symbol (D66, D91) and from the files of contracts.
+ * follow from its symbol (D66, D91) and from the files of contracts; adjusted contracts whose deliverable is in neither are left out.
  */
 export function recordedListing(
   facts: ReadonlyMap<string, SymbolFacts>,
@@ -96,6 +106,7 @@ export function recordedListing(
   const classOf: ClassOf = (symbol) => (isIndex(symbol) ? 'INDEX' : facts.has(symbol) ? 'EQUITY' : undefined);
   const found = new Map<string, Instrument>();
   const since: Record<string, TradingDate> = {};
+  const leftOut: OptionContract[] = [];
   for (const [symbol, one] of facts) {
     const said = contracts.get(symbol);
     const contract = optionNamed(symbol, said, classOf) ?? futureNamed(symbol, said);
@@ -106,6 +117,14 @@ export function recordedListing(
       );
       const began = one.firstDate === undefined ? undefined : TradingDate.parse(one.firstDate);
       if (began !== undefined) since[symbol] = began;
+      continue;
+    }
+    if (
+      contract.assetClass === 'OPTION' &&
+      said?.deliverable === undefined &&
+      namesAdjusted(symbol, classOf)
+    ) {
+      leftOut.push(contract);
       continue;
     }
     found.set(symbol, contract);
@@ -120,6 +139,7 @@ export function recordedListing(
   return {
     instruments: [...found.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
     since,
+    leftOut,
   };
 }
 
@@ -137,7 +157,7 @@ function optionNamed(
   const named = parseOsi(symbol);
   if (named === undefined || formatOsi(named) !== symbol) return undefined;
   if (said === undefined) return optionContract(named, {}, classOf);
-  const { underlying, multiplier, style, settlement, settleSession } = said;
+  const { underlying, multiplier, style, settlement, settleSession, deliverable = multiplier } = said;
   return optionContract(
     named,
     {
@@ -146,7 +166,7 @@ function optionNamed(
       ...(settleSession !== undefined && { settleSession }),
       multiplier,
       settlement,
-      deliverable: multiplier,
+      deliverable,
     },
     classOf,
   );

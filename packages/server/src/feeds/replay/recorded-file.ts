@@ -26,7 +26,10 @@ const COLUMNS = {
 const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
   daily: ['asset_class'],
   actions: ['declared'],
-  contracts: ['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],
+  contracts: [
+    ...['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],
+    'deliverable',
+  ],
 };
 
 export interface RecordedFile {

@@ -277,4 +277,4 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
 }
 
 const expirationOf = (osi: string): string =>
-  osi.replace(/^[A-Z]+(\d\d)(\d\d)(\d\d)[CP]\d{8}$/, '20$1-$2-$3');
+  osi.replace(/^[A-Z]+\d?(\d\d)(\d\d)(\d\d)[CP]\d{8}$/, '20$1-$2-$3');

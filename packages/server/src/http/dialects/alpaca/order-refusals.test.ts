@@ -235,3 +235,9 @@ describe('fields of orders', () => {
     expect((await send('PATCH', `/v2/orders/${id as string}`, changes)).body).toMatchObject({ qty: '11' });
   });
 });
+
+it('an order for an adjusted contract of unknown deliverable is refused as one for an unknown asset (D245)', async () => {
+  const symbol = 'AAPL1260220C00100000';
+  const { status, body } = await order({ symbol, qty: '1', type: 'limit', limit_price: '1' });
+  expect([status, body.code, body.message]).toEqual([422, 42210000, `asset "${symbol}" not found`]);
+});
