@@ -511,10 +511,13 @@ class _Transport:
         for connection in kept:
             connection.close()
 
-    def send(self, method, path, query=None, body=None, idempotency_key=None):
+    def send(self, method, path, query=None, body=None, idempotency_key=None, csv=None):
         """The body of the answer, and the cursor of the next page where there is one. Raises what is above."""
         headers = {}
-        if body is not None:
+        if csv is not None:
+            headers["Content-Type"] = "text/csv"
+            body = csv.encode()
+        elif body is not None:
             headers["Content-Type"] = "application/json"
             body = json.dumps(body, allow_nan=False)
         if method == "POST":
@@ -1022,6 +1025,10 @@ class Portfolio:
         `positions`: dictionaries with `symbol`, `quantity` and optionally `price`, `acquiredAt`, `lots`. `file`: the text of a broker's
         positions file instead. `query`: `format`, `account`, `skip="unsupported"`.
         """
+        if file is not None and positions is None and cash is None and not file.lstrip().startswith(("[", "{")):
+            # As a string in JSON a file may have 256 KiB; as the whole body it may be larger.
+            method, path = _path_of("importPositions", {"portfolioId": self.id})
+            return self.client.transport.send(method, path, query, csv=file)[0]
         given = {"positions": positions, "cash": cash, "file": file}
         body = {name: value for name, value in given.items() if value is not None}
         return self.client.call("importPositions", {"portfolioId": self.id}, query, body)

@@ -537,3 +537,16 @@ describe('sandpit webhooks', () => {
     expect(json((await type('webhooks')).out)).toEqual([]);
   });
 });
+
+describe('sandpit portfolio', () => {
+  it('import: sends a CSV file that is longer than a string in JSON may be', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'sandpit-cli-')), 'positions.csv');
+    writeFileSync(file, `symbol,quantity\nAAPL,2\n${','.repeat(99)}\n`.padEnd(300_000, '\n'));
+    const { portfolioId } = await sim.client
+      .openPortfolio({ cash: 1 })
+      .then(({ id }) => ({ portfolioId: id }));
+    const imported = await type(`portfolio import ${file} --portfolio ${portfolioId}`);
+    expect(imported.complaint).toBe('');
+    expect(json(imported.out)).toMatchObject({ positions: [{ symbol: 'AAPL', quantity: 2 }] });
+  });
+});

@@ -95,6 +95,22 @@ export class Sandpit {
     return (await this.#file('getReport', given, 'text/html')).text();
   }
 
+  /** Imports the CSV file of a broker into an empty portfolio. */
+  async importCsv(
+    portfolioId: string,
+    csv: string,
+    query: Arguments<'importPositions'>['query'] = {},
+  ): Promise<ReplyOf<'importPositions'>> {
+    const { method, path } = routeOf('importPositions', { params: { portfolioId }, body: {} });
+    const { body } = await this.transport.send({
+      method,
+      path,
+      query: query as Readonly<Record<string, string>>,
+      csv,
+    });
+    return body as ReplyOf<'importPositions'>;
+  }
+
   /** Opens a portfolio: by default CASH, INDIVIDUAL and at the default broker, in a new account unless it names one. */
   async openPortfolio({
     cash,

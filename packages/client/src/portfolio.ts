@@ -104,7 +104,12 @@ export class Portfolio {
 
   /** Imports cash and positions into the empty portfolio: a body of rows, or `{ file }` with the text of a broker's file. */
   import(body: ImportBody, query: Arguments<'importPositions'>['query'] = {}): Promise<ImportResult> {
-    return this.#client.call('importPositions', { params: { portfolioId: this.id }, query, body });
+    const { file, ...others } = body;
+    // As a string in JSON a file may have 256 KiB; as the whole body it may be larger.
+    const isCsv = file !== undefined && Object.keys(others).length === 0 && !/^\s*[[{]/.test(file);
+    return isCsv
+      ? this.#client.importCsv(this.id, file, query)
+      : this.#client.call('importPositions', { params: { portfolioId: this.id }, query, body });
   }
 
   /** Balances, requirements, buying power. */

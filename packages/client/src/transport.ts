@@ -20,6 +20,8 @@ export interface RequestInput {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** Text of a CSV file, in place of `body`. */
+  readonly csv?: string;
   /** Idempotency key of a POST; drawn when absent. All tries use the same one. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
@@ -62,9 +64,10 @@ export class Transport {
     const isPost = wanted.method === 'POST';
     const headers: Record<string, string> = {
       ...(wanted.body !== undefined && { 'content-type': 'application/json' }),
+      ...(wanted.csv !== undefined && { 'content-type': 'text/csv' }),
       ...(isPost && { 'idempotency-key': wanted.idempotencyKey ?? globalThis.crypto.randomUUID() }),
     };
-    const body = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
+    const body = wanted.body === undefined ? wanted.csv : JSON.stringify(wanted.body);
     const response = await this.open(wanted.method, this.urlOf(wanted), headers, body, wanted.signal);
     const text = await response.text();
     return {

@@ -32,7 +32,6 @@ describe('A gateway', () => {
   /** For clients, and for other nodes. */
   let url: string;
   let nodeUrl: string;
-  let placement: TenantPlacement;
   /** Messages of nodes that the node has answered. */
   let told: [path: string, body: string][];
   /** Limits of the next listener, if not its own. */
@@ -119,7 +118,7 @@ describe('A gateway', () => {
     notes.length = 0;
     database = await newDatabase();
     const owner = await open('a');
-    ({ ownership, url, nodeUrl, placement } = owner);
+    ({ ownership, url, nodeUrl } = owner);
     expect(await owner.placement.serves(TENANT)).toBe(true);
   });
   afterEach(async () => {

@@ -42,6 +42,7 @@ describe('A killed and restarted PostgreSQL server', () => {
         method: 'POST',
         path: '/',
         body: {},
+        isLong: false,
       };
       const perform = (): Promise<Answer> => Promise.resolve(Answer.json(201, {}));
       const [first, second] = await Promise.allSettled([
