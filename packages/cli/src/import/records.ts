@@ -81,8 +81,7 @@ export async function* recordsOf(
 }
 
 function problemOf(error: Error, line: number): string {
-  const { message } = error;
-  const code = String((error as { readonly code?: unknown }).code ?? '');
+  const { message, code = '' } = error as NodeJS.ErrnoException;
   // The parser is ahead of the records that have been read.
   const at = `line ${/\bline (\d+)/.exec(message)?.[1] ?? line + 1}`;
   if (code === 'CSV_MAX_RECORD_SIZE')

@@ -133,6 +133,7 @@ export class Auditor {
       case 'AccrualsPosted':
         this.portfolio(event.portfolioId).accrued -= BigInt(event.interest);
         return this.margin.note(event);
+      case 'MatchingPaused':
       case 'SmaChanged':
       case 'SessionMarked':
       case 'CallIssued':

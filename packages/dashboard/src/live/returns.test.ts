@@ -4,6 +4,8 @@ import { curveOf, gainSinceClose, sinceCloseOf } from './returns.ts';
 const at = (hour: number): string => new Date(hour * 3_600_000).toISOString();
 const atMs = (hour: number): number => hour * 3_600_000;
 
+const closeTo = (value: number): unknown => expect.closeTo(value, 12);
+
 describe('curveOf', () => {
   it('begins with the opening: a fall of 72 % is a drawdown of 72 %', () => {
     const series = [
@@ -28,8 +30,8 @@ describe('curveOf', () => {
       { atMs: atMs(4), value: 198_850 },
     ]);
     expect(equity.map(({ value }) => value)).toEqual([100_000, 105_000, 105_000, 105_000, 205_000, 198_850]);
-    expect(returns.at(-1)).toEqual({ atMs: atMs(4), value: expect.closeTo(1.05 * 0.97 - 1, 12) });
-    expect(drawdown.at(-1)).toEqual({ atMs: atMs(4), value: expect.closeTo(-0.03, 12) });
+    expect(returns.at(-1)).toEqual({ atMs: atMs(4), value: closeTo(1.05 * 0.97 - 1) });
+    expect(drawdown.at(-1)).toEqual({ atMs: atMs(4), value: closeTo(-0.03) });
   });
 
   it('has equity alone while equity is not positive', () => {
@@ -44,7 +46,7 @@ describe('curveOf', () => {
       { atMs: atMs(5), value: 600 },
     ]);
     expect(equity.map(({ value }) => value)).toEqual([1000, -200, -250, -200, 500, 600]);
-    expect(returns.map(({ value }) => value)).toEqual([0, -1, 0, expect.closeTo(0.2, 12)]);
+    expect(returns.map(({ value }) => value)).toEqual([0, -1, 0, closeTo(0.2)]);
   });
 });
 
@@ -55,7 +57,7 @@ describe('gain since the last close', () => {
     const base = sinceCloseOf(close, { from: at(15.9), startEquity: 104_000, netFlows: 100_000 });
     expect(gainSinceClose([{ ...base, equity: 198_850 }])).toEqual({
       pnl: -6150,
-      fraction: expect.closeTo(-0.03, 12),
+      fraction: closeTo(-0.03),
     });
   });
 

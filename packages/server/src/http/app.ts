@@ -184,7 +184,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     else send(request, reply, refused);
   });
   app.server.on('checkExpectation', answerExpectation);
-  app.server.on('connect', (_request, socket) => answerOnSocket(socket as Socket, ROUTE_NOT_FOUND));
+  app.server.on('connect', (_request: unknown, socket: Socket) => answerOnSocket(socket, ROUTE_NOT_FOUND));
   const bodies = new Bodies(deps.settings.bytesPerTenant, deps.monotonicMs);
   app.decorate('bodies', bodies);
   parseJsonBodies(app, bodies);

@@ -59,7 +59,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant({ type: 'exercise' as const }) },
   { weight: 1, arbitrary: fc.constant({ type: 'reset' as const }) },
-) as fc.Arbitrary<Deed>;
+);
 
 interface Life {
   readonly deeds: readonly Deed[];

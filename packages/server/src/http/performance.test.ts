@@ -251,7 +251,9 @@ describe('figures at an instant (D240)', () => {
     for (const cut of cuts) {
       const [before, after] = [await get(`performance?to=${cut}`), await get(`performance?from=${cut}`)];
       expect(before.endEquity, cut).toBe(after.startEquity);
-      expect(Math.round((before.pnl + after.pnl) * 100), cut).toBe(Math.round(whole.pnl * 100));
+      expect(Math.round((Number(before.pnl) + Number(after.pnl)) * 100), cut).toBe(
+        Math.round(whole.pnl * 100),
+      );
       for (const part of [before, after]) expect(sumOf(part.attribution), cut).toBe(part.pnl);
     }
   });

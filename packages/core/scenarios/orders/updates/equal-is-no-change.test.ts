@@ -237,7 +237,7 @@ describe('equal fields are left out of every check (D247)', () => {
     const m = new TestMarket();
     m.quote('AAPL', '99.90', '100.00');
     const id = m.place(m.openPortfolio(), { limit: '90.00', quantity: 10 });
-    const agent: CappedAgent = { agentId: 'a', caps: { maxOrderNotional: Money.ofDollars(1) } } as never;
+    const agent: CappedAgent = { agentId: 'a', caps: { maxOrderNotional: Money.ofDollars(1) } };
     const replace = (quantity: number) =>
       m.execute<'ReplaceOrder'>({
         type: 'ReplaceOrder',

@@ -182,7 +182,7 @@ it('gives the same bits on every machine', () => {
     const one = caseOf(index, index % 2 === 0, index % 3 !== 0);
     return optionGreeks(termsOf(one, 'AMERICAN'), conditionsFor(one), one.volatility);
   });
-  expect(fingerprint(results.flatMap(({ rho: _, ...others }) => Object.values(others) as number[]))).toBe(
+  expect(fingerprint(results.flatMap(({ rho: _, ...others }) => Object.values<number>(others)))).toBe(
     1839520536,
   );
   expect(fingerprint(results.map(({ rho }) => rho))).toBe(174121927);

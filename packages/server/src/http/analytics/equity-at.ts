@@ -146,12 +146,11 @@ async function quotesAt(
     await restate(market, quotes, symbols, minute * MINUTE_MS, at);
     return (symbol) => quotes.get(symbol);
   }
-  const { pastQuotes } = feed;
-  if (pastQuotes === undefined)
+  if (feed.pastQuotes === undefined)
     return quotesThen(simulation, history, symbols, { from: minute, to: minute + 1 }, '1Min');
   for (const span of LOOK_BACKS_MS) {
     const after = Instant.ofMs(at - span);
-    for await (const quote of pastQuotes.call(feed, after, Instant.ofMs(at), symbols))
+    for await (const quote of feed.pastQuotes(after, Instant.ofMs(at), symbols))
       quotes.set(quote.symbol, quote);
     if (quotes.size === symbols.size) break;
   }

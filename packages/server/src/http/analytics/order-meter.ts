@@ -295,7 +295,7 @@ export class OrderMeter {
   ): void {
     const contracts = quantityBefore > 0 ? progress.quantity / quantityBefore : 1;
     legs.forEach((leg, index) => {
-      leg.symbol = renamed.legs?.[index]?.optionSymbol ?? renamed.symbol ?? leg.symbol;
+      leg.symbol = renamed.legs?.[index]?.optionSymbol ?? renamed.symbol;
       const multiplier = this.#multiplierOf(leg.symbol, terms, at);
       const factor = (contracts * multiplier) / leg.multiplier;
       leg.multiplier = multiplier;

@@ -665,7 +665,7 @@ export class PortfolioRecorder {
     for (const { lotId, quantity, cost } of lots) {
       seen += quantity;
       const until = Math.round((value * seen) / all);
-      const amount = until - given - (quantity < 0 ? -cost : cost);
+      const amount = until - given - (quantity < 0 ? 0 - cost : cost);
       given = until;
       if (amount !== 0) this.#stepUps.set(lotId, { symbol, quantity: Math.abs(quantity), amount });
     }

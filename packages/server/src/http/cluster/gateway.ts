@@ -119,7 +119,10 @@ export class Gateway {
     (async () => {
       const isServed = (await isLive(said.from)) && (await placement.serves(said.tenantId));
       if (socket.destroyed) return;
-      if (!isServed) return refuseUpgrade(socket, '421 Misdirected Request');
+      if (!isServed) {
+        refuseUpgrade(socket, '421 Misdirected Request');
+        return;
+      }
       noteClient(request, said.client);
       local(request, socket, head);
     })().catch(() => refuseUpgrade(socket, '503 Service Unavailable'));
@@ -137,11 +140,20 @@ export class Gateway {
   async #serveNode(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
     const { key, placement, isLive, answerNode } = this.#parts;
     const said = this.#signatures.accept(request);
-    if (said === undefined) return this.#refuseForeign(request, response);
-    if (said === 'stale') return this.#refuseStale(request, response);
+    if (said === undefined) {
+      this.#refuseForeign(request, response);
+      return;
+    }
+    if (said === 'stale') {
+      this.#refuseStale(request, response);
+      return;
+    }
     const { body, kind, from, tenantId, client } = said;
     const whole = 'digest' in body ? new WholeBody(request, body.digest) : undefined;
-    if (kind === 'node' && whole === undefined) return end(request, response, TOO_LARGE);
+    if (kind === 'node' && whole === undefined) {
+      end(request, response, TOO_LARGE);
+      return;
+    }
     if ('frames' in body) readFrames(request, frameKeyOf(key.secret, request.headers), body.length);
     const refusal = !(await isLive(from))
       ? REMOVED
@@ -152,11 +164,18 @@ export class Gateway {
       if (whole === undefined) request.resume();
       else whole.discard();
       response.setHeader(NOT_OWNER, '1');
-      return answer(request, response, refusal);
+      answer(request, response, refusal);
+      return;
     }
     const checked = await whole?.checked;
-    if (checked === 'long') return end(request, response, TOO_LARGE);
-    if (checked === 'different') return end(request, response, DIFFERENT);
+    if (checked === 'long') {
+      end(request, response, TOO_LARGE);
+      return;
+    }
+    if (checked === 'different') {
+      end(request, response, DIFFERENT);
+      return;
+    }
     if (kind === 'client') {
       noteClient(request, client);
       this.#serve(tenantId, request, response, local);
@@ -425,7 +444,10 @@ function farewell(response: ServerResponse, { lastId }: EventRelay): void {
 
 /** Answers for the gateway itself, in the form that every answer has. */
 function answer(request: IncomingMessage, response: ServerResponse, { status, text, headers }: Answer): void {
-  if (response.headersSent || response.destroyed) return void response.destroy();
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
   const given = request.headers['x-request-id'];
   response.writeHead(status, {
     ...SECURITY_HEADERS,

@@ -69,7 +69,7 @@ async function paged(direction: 'asc' | 'desc', size = 7, query = ''): Promise<r
 }
 
 const cents = (activities: readonly Body[]): number =>
-  Math.round(activities.reduce((sum, { net_amount }) => sum + Number(net_amount) * 100, 0));
+  Math.round(activities.reduce((sum: number, { net_amount }) => sum + Number(net_amount) * 100, 0));
 
 /** Holds the sum of all activities against the cash, and their pages against each other. */
 async function explained(): Promise<readonly Body[]> {
