@@ -68,6 +68,10 @@ export function competitions(visit: Visit): void {
     await ticket.getByLabel('Shares').fill('10');
     await ticket.getByRole('button', { name: 'Place order: Buy 10 AAPL, market' }).click();
     await page.getByText('Placed: ').waitFor(SOON);
+    // The page of an entry names its competition and its entry.
+    await expect
+      .poll(() => page.locator('.banner').innerText(), SOON)
+      .toContain('Autumn <b>cup</b> · entry <b>Ada</b>');
     // Name, equity, return, score, drawdown, and one execution.
     await expect.poll(() => board.innerText(), SOON).toMatch(/<b>Ada<\/b>[\s\S]*%\s+1\s+Active/);
 

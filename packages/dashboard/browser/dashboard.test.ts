@@ -7,6 +7,7 @@ import { everyPage } from './every-page.js';
 import { liveFeed } from './live-feed.js';
 import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
+import { plainTerms } from './plain-terms.js';
 import { slips } from './slips.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { timeMachine } from './time-machine.js';
@@ -235,6 +236,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       optionsAndMargin(visit);
       trading(visit);
       slips(visit);
+      plainTerms(visit);
       trouble(visit);
     });
 

@@ -6,10 +6,18 @@ import { ALL_SCOPES, type Visit } from './surroundings.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Options of axe for each theme. The themes differ in colors only, so dark pages are checked for contrast alone. */
-const THEMES = [
-  ['light', "{ resultTypes: ['violations'], preload: false }"],
-  ['dark', "{ resultTypes: ['violations'], preload: false, runOnly: ['color-contrast'] }"],
+/**
+ * Options of axe for each look. The themes differ in colors only, so dark pages are checked for contrast alone; a phone hides texts, so its
+ * pages are checked for names.
+ */
+const LOOKS = [
+  ['light', 1280, "{ resultTypes: ['violations'], preload: false }"],
+  ['dark', 1280, "{ resultTypes: ['violations'], preload: false, runOnly: ['color-contrast'] }"],
+  [
+    'light',
+    390,
+    "{ resultTypes: ['violations'], preload: false, runOnly: ['button-name', 'link-name', 'page-has-heading-one'] }",
+  ],
 ] as const;
 
 interface Placed {
@@ -36,6 +44,10 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
       `trade/AAPL?portfolio=${portfolioId}&quantity=1000000`,
       'trade/AAPL?show=options&legs=B1xAAPL260116C00190000,S1xAAPL260116C00195000&quantity=1',
       'trade/AAPL?show=market&dock=activity',
+      'trade/AAPL?portfolio=unknown',
+      'portfolio/unknown',
+      'analytics/unknown',
+      'orders?order=unknown',
       `activity/${portfolioId}`,
       `analytics/${portfolioId}?benchmark=AAPL`,
       `analytics/${portfolioId}?section=trades`,
@@ -59,16 +71,20 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
     const lookThrough = async (): Promise<void> => {
       const page = await visit.reader(ALL_SCOPES);
       for (let place = places.shift(); place !== undefined; place = places.shift()) {
+        await page.setViewportSize({ width: 1280, height: 720 });
         await visit.go(place, page);
         if (await page.evaluate<boolean>('window.axe === undefined')) await page.evaluate(AXE);
         await page.locator('main h1, main .notice').first().waitFor();
         await page.locator('.waiting').first().waitFor({ state: 'detached' });
-        for (const [colorScheme, options] of THEMES) {
+        for (const [colorScheme, width, options] of LOOKS) {
+          await page.setViewportSize({ width, height: 720 });
           await page.emulateMedia({ colorScheme });
           const violations: string[] = await page.evaluate(
             `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
           );
-          found.push(...violations.map((violation) => `${place} (${colorScheme}): ${violation}`));
+          found.push(
+            ...violations.map((violation) => `${place} (${colorScheme}, ${width} px): ${violation}`),
+          );
         }
       }
       await visit.leave(page);

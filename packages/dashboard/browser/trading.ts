@@ -219,7 +219,7 @@ export function trading(visit: Visit): void {
     await dialog.getByText('this requires two orders').waitFor();
     await dialog.getByRole('button', { name: 'Put the first order on the ticket' }).click();
     await form
-      .getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.10 debit' })
+      .getByRole('button', { name: 'Place order: Close 1 AAPL bear call spread, 2.10 debit' })
       .waitFor(SOON);
     await form.getByRole('button', { name: 'Continue with order 2' }).click();
     await expect
@@ -253,7 +253,7 @@ export function trading(visit: Visit): void {
     await deed('Switch broker').getByRole('button', { name: 'Switch', exact: true }).click();
     await deed('Switch broker').getByRole('button', { name: 'Confirm: switch' }).click();
     await deed('Switch broker')
-      .getByText(/^The portfolio is at \S+\.$/)
+      .getByText(/^The portfolio is at \S.*\.$/)
       .waitFor(SOON);
     await deed('Reset').getByText('positions are closed at the mark').waitFor();
     await deed('Reset').getByRole('button', { name: 'Reset', exact: true }).click();

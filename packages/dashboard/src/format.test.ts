@@ -17,6 +17,28 @@ it('readable: shows instants in Eastern Time and dollars with commas', () => {
   );
 });
 
+it('readable: names fields and codes as the forms do', () => {
+  expect(
+    [
+      'limitPrice must be a positive number',
+      'quantity must be a positive number',
+      'bracketConfig.profitTarget.limitPrice must be above 187.50',
+      'legs.0.quantity must be a whole number',
+      'positionIntent must be one of BUY_TO_OPEN, SELL_TO_CLOSE',
+      'Unknown brokerId: no broker has this id',
+      'waits for api.example.com and orders/someThing, e.g. at 187.50',
+    ].map(readable),
+  ).toEqual([
+    'Limit price must be a positive number',
+    'Quantity must be a positive number',
+    'Take profit limit price must be above 187.50',
+    'Leg 1 quantity must be a whole number',
+    'Effect must be one of Buy to open, Sell to close',
+    'Unknown broker: no broker has this id',
+    'waits for api.example.com and orders/someThing, e.g. at 187.50',
+  ]);
+});
+
 it('scoreText: keeps four decimals, so that the scores of a column align', () => {
   expect([0.003, -0.0129, 1.25].map(scoreText)).toEqual(['0.0030', '−0.0129', '1.2500']);
 });

@@ -102,11 +102,50 @@ const offsets = new Map<number, number>();
 const INSTANT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/g;
 const DOLLARS = /\$(\d{4,}(?:\.\d+)?)\b/g;
 
-/** A sentence of the API, with its instants in Eastern Time and its dollars with commas. */
+/** A sentence of the API, with its instants in Eastern Time, its dollars with commas, and its fields and codes as the forms have them. */
 export const readable = (sentence: string): string =>
   sentence
     .replace(INSTANT, (at) => moment(at))
-    .replace(DOLLARS, (_, amount: string) => money(Number(amount)));
+    .replace(DOLLARS, (_, amount: string) => money(Number(amount)))
+    .replace(FIELD, labelOf)
+    .replace(CODE, (code) => words(code))
+    .replace(/^[a-z]+(?: [a-z0-9]+)* must\b/, (start) => start.charAt(0).toUpperCase() + start.slice(1));
+
+/** A field of a body, with those that contain it: `limitPrice`, `legs.0.quantity`, `bracketConfig.profitTarget.limitPrice`. */
+const FIELD = /(?<![\w/.@~-])[a-z]{2,}[A-Za-z]*(?:\.(?:\d+|[a-z][A-Za-z]*))*(?![\w/@-])/g;
+const CODE = /\b[A-Z]{2,}(?:_[A-Z]+)+\b/g;
+
+/** Labels of fields whose names in the API are others. Empty = the part is not shown. */
+const LABELS: Readonly<Record<string, string>> = {
+  accountId: 'account',
+  bracketConfig: '',
+  brokerId: 'broker',
+  goodTillDate: 'good till',
+  ocoConfig: '',
+  optionSymbol: 'contract',
+  orderType: 'type',
+  portfolioId: 'portfolio',
+  positionIntent: 'effect',
+  profitTarget: 'take profit',
+  trailingAmount: 'trail in dollars',
+  trailingPercent: 'trail in percent',
+};
+
+function labelOf(path: string): string {
+  if (!/[A-Z]|\.\d/.test(path)) return path;
+  return path
+    .split('.')
+    .map((part, index, all) =>
+      /^\d/.test(part)
+        ? String(Number(part) + 1)
+        : // `legs.0` is `leg 1`.
+          /^\d/.test(all[index + 1] ?? '')
+          ? part.replace(/s$/, '')
+          : (LABELS[part] ?? part.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)),
+    )
+    .filter((part) => part !== '')
+    .join(' ');
+}
 
 export const weekday = (at: string | number): string => weekdayOf.format(new Date(at));
 
@@ -120,6 +159,7 @@ const NAMES: Readonly<Record<string, string>> = {
   IOC: 'IOC',
   FOK: 'FOK',
   REALIZED_PNL: 'Realized P&L',
+  LEGACY_PDT: 'Legacy PDT',
 };
 
 /** `BUY_TO_OPEN` as `Buy to open`, `ROTH_IRA` as `Roth IRA`. */

@@ -55,6 +55,6 @@ export const shortKindOf = ({ portfolioType, marginType }: PortfolioDetail): str
 
 const MARGIN = { REG_T: 'Reg T', PORTFOLIO: 'by risk' } as const;
 
-/** `Margin, Reg T · Individual · broker default`. */
-export const kindOf = (portfolio: PortfolioDetail): string =>
-  `${shortKindOf(portfolio)} · ${words(portfolio.accountType)} · broker ${portfolio.brokerId}`;
+/** `Margin, Reg T · Individual · Charles Schwab`. */
+export const kindOf = (portfolio: PortfolioDetail, nameOfBroker: (brokerId: string) => string): string =>
+  `${shortKindOf(portfolio)} · ${words(portfolio.accountType)} · ${nameOfBroker(portfolio.brokerId)}`;

@@ -3,6 +3,7 @@ import type { Competition, Leaderboard, LeaderboardCurves, LeaderboardRow } from
 import { useEffect, useState } from 'preact/hooks';
 import { moment, money, percent, percentChange, quantity, scoreText, tone, words } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
+import { useBrokerNames } from '../live/broker-names.ts';
 import type { Column } from '../parts/column.ts';
 import { Figure } from '../parts/figure.tsx';
 import { LineChart } from '../parts/line-chart.tsx';
@@ -171,7 +172,7 @@ function One({
       {competition?.isOrganizer === true && member?.may('simulate') === true && (
         <ManageCompetition competition={competition} member={member} onChanged={found.reload} />
       )}
-      {competition !== undefined && <Facts competition={competition} board={board.value} />}
+      {competition !== undefined && <Facts competition={competition} board={board.value} member={member} />}
       {curves.value !== undefined && curves.value.curves.length > 0 && (
         <LineChart
           key={curves.value.curves.map(({ entryId }) => entryId).join()}
@@ -198,6 +199,9 @@ function One({
               keyOf={({ entryId }) => entryId}
             />
           )}
+          {competition !== undefined && board.value.rows.length > 1 && (
+            <p class="dim small">{unrankedText(competition.rules.minTrades)}</p>
+          )}
         </>
       )}
       {competition !== undefined && member !== undefined && (
@@ -223,16 +227,23 @@ function One({
   );
 }
 
+/** Why an entry with a loss can stand above one that did not trade. */
+const unrankedText = (minTrades = 1): string =>
+  `Entries without a score, and those with fewer than ${minTrades === 1 ? 'one execution' : `${quantity(minTrades)} executions`}, rank below all scores, by return.`;
+
 const isOpenForEntries = ({ status, capacity, entries }: Competition): boolean =>
   (status === 'OPEN' || status === 'RUNNING') && (capacity === undefined || entries < capacity);
 
 function Facts({
   competition: { status, paused, scoring, market, rules, entries, capacity, journalHash },
   board,
+  member,
 }: {
   readonly competition: Competition;
   readonly board: Leaderboard | undefined;
+  readonly member: Member | undefined;
 }) {
+  const nameOfBroker = useBrokerNames(member?.client);
   const hash = board?.journalHash ?? journalHash;
   return (
     <>
@@ -248,7 +259,7 @@ function Facts({
         </Figure>
       </dl>
       <ul class="rules" aria-label="Rules">
-        {rulesText(rules).map((rule) => (
+        {rulesText(rules, nameOfBroker).map((rule) => (
           <li key={rule}>{rule}</li>
         ))}
       </ul>

@@ -2,11 +2,14 @@
 import type { CompetitionRules } from '@sandpit/protocol';
 import { money, quantity, words } from '../format.ts';
 
-export function rulesText(rules: CompetitionRules): readonly string[] {
+export function rulesText(
+  rules: CompetitionRules,
+  nameOfBroker: (brokerId: string) => string,
+): readonly string[] {
   const { symbols, maxPositionPercent, maxOrdersPerMinute, maxDailyLossPercent, trailingDrawdownPercent } =
     rules;
   return [
-    `${words(rules.portfolioType)} portfolio at broker ${rules.brokerId}`,
+    `${words(rules.portfolioType)} portfolio, broker ${nameOfBroker(rules.brokerId)}`,
     rules.assetClasses.map((one) => ASSETS[one]).join(', '),
     symbols === undefined ? undefined : `Only ${symbols.join(', ')}`,
     rules.shortSelling === false ? 'No short sales' : undefined,

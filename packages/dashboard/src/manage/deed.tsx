@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { errorFrom } from '../load.ts';
+import { isValid } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { Rule } from '../why/rule.tsx';
 import type { RuleName } from '../why/rule-pages.ts';
@@ -42,6 +43,7 @@ export function Deed({
     event.preventDefault();
     setError(undefined);
     setSaid('');
+    if (!isValid(event)) return;
     if (!isAsked) {
       setIsAsked(true);
       return;

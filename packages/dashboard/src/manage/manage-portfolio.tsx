@@ -5,7 +5,7 @@ import { useBroker } from '../broker.ts';
 import { change, money, numberTyped, quantity, readable, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { contractText } from '../option-legs.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { NumberField, Select } from '../parts/field.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { tellClockMoved } from '../time/clock-control.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -94,7 +94,7 @@ function Transfer({ portfolio }: Props) {
         ]}
         onChange={setDirection}
       />
-      <Field name="Amount" value={amount} onChange={setAmount} inputMode="decimal" placeholder="5,000" />
+      <NumberField name="Amount" value={amount} onChange={setAmount} placeholder="5,000" />
     </Deed>
   );
 }
@@ -126,7 +126,7 @@ function SwitchBroker({ portfolio }: Props) {
           params: { portfolioId: portfolio.portfolioId },
           body: { brokerId },
         });
-        return `The portfolio is at ${brokerId}.`;
+        return `The portfolio is at ${chosen?.name ?? brokerId}.`;
       }}
     >
       <Select
@@ -329,7 +329,7 @@ function Exercise({ portfolio, option }: Props & { readonly option: OptionPositi
         ]}
         onChange={setWhat}
       />
-      <Field
+      <NumberField
         name="Contracts"
         value={typed}
         onChange={setTyped}

@@ -23,7 +23,12 @@ const SHOWN = 8;
 export function Administration() {
   const broker = useBroker();
   if (!broker.may('operator'))
-    return <Empty>This token cannot administrate the server: it lacks the scope operator.</Empty>;
+    return (
+      <>
+        <h1>Administration</h1>
+        <Empty>This token cannot administrate the server: it lacks the scope operator.</Empty>
+      </>
+    );
   return (
     <>
       <div class="heading">

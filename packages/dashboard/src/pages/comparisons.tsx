@@ -10,6 +10,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, moment, percent, price, quantity, tone, words } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
+import { useBrokerNames } from '../live/broker-names.ts';
 import type { Column } from '../parts/column.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
@@ -162,6 +163,7 @@ function Result({
   readonly simulation: Simulation;
 }) {
   const broker = useBroker();
+  const nameOfBroker = useBrokerNames(broker);
   const { value, error } = useComparison(comparisonId);
   if (error !== undefined) return <Refusal error={error} />;
   if (value === undefined) return <p class="waiting">Loading …</p>;
@@ -197,7 +199,7 @@ function Result({
       {rows.length > 0 && (
         <Table
           label="Comparison"
-          columns={columnsOf(broker, simulation, base)}
+          columns={columnsOf(broker, simulation, base, nameOfBroker)}
           rows={rows}
           keyOf={({ name }) => name}
           isDense
@@ -213,11 +215,12 @@ function columnsOf(
   broker: ReturnType<typeof useBroker>,
   simulation: Simulation,
   base: ComparisonRow | undefined,
+  nameOfBroker: (brokerId: string) => string,
 ): readonly Column<ComparisonRow>[] {
   return [
     {
       title: 'Rules',
-      cell: (row) => (row === base ? <strong>Original</strong> : row.name),
+      cell: (row) => (row === base ? <strong>Original</strong> : nameOfBroker(row.name)),
     },
     { title: 'Equity', isNumber: true, cell: ({ totalEquity }) => amount(totalEquity) },
     {
@@ -273,13 +276,13 @@ function columnsOf(
             <button
               type="button"
               class="link"
-              aria-label={`Fork before the first difference of ${row.name}`}
+              aria-label={`Fork before the first difference of ${nameOfBroker(row.name)}`}
               onClick={() =>
                 void forkAndGo(
                   broker,
                   simulation,
                   { at: new Date(Date.parse(at) - 1000).toISOString() },
-                  `Before ${row.name} differs`,
+                  `Before ${nameOfBroker(row.name)} differs`,
                 ).catch(() => undefined)
               }
             >

@@ -2,9 +2,9 @@
 import type { Fault, FaultBody } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { quantity } from '../format.ts';
+import { numberTyped, quantity } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 
@@ -30,11 +30,11 @@ function faultOf(kind: string, figure: string): FaultBody['fault'] {
     case 'after':
       return { drop: kind };
     case 'delay':
-      return { delay: `PT${figure === '' ? '2' : figure}S` };
+      return { delay: `PT${numberTyped(figure) ?? 2}S` };
     case 'drop':
     case 'stall':
     case 'duplicate':
-      return { stream: kind, after: figure === '' ? 1 : Number(figure) };
+      return { stream: kind, after: numberTyped(figure) ?? 1 };
     default:
       return { status: Number(kind) as 503 };
   }
@@ -69,15 +69,17 @@ export function Faults() {
   };
   const submit = (event: Event): void => {
     event.preventDefault();
+    if (!isValid(event)) return;
+    const [count, skipped, percent] = [times, skip, chance].map(numberTyped);
     const body: FaultBody = {
       match: {
         ...(method !== '' && !isStream && { method: method as 'POST' }),
         ...(path.trim() !== '' && { path: path.trim() }),
       },
       fault: faultOf(kind, figure),
-      ...(times !== '' && { times: Number(times) }),
-      ...(skip !== '' && { skip: Number(skip) }),
-      ...(chance !== '' && { chance: Number(chance) / 100 }),
+      ...(count !== undefined && { times: count }),
+      ...(skipped !== undefined && { skip: skipped }),
+      ...(percent !== undefined && { chance: percent / 100 }),
     };
     after(broker.call('createFault', { body }));
   };
@@ -98,30 +100,30 @@ export function Faults() {
           placeholder={isStream ? '/v1/stream/*' : '/v1/orders'}
         />
         {kind === 'delay' && (
-          <Field name="Seconds" value={figure} onChange={setFigure} inputMode="decimal" placeholder="2" />
+          <NumberField name="Seconds" value={figure} onChange={setFigure} placeholder="2" />
         )}
         {isStream && (
-          <Field
+          <NumberField
             name="After events"
             value={figure}
             onChange={setFigure}
-            inputMode="numeric"
+
             placeholder="1"
           />
         )}
-        <Field name="Times (0 = always)" value={times} onChange={setTimes} inputMode="numeric" />
-        <Field
+        <NumberField name="Times (0 = always)" value={times} onChange={setTimes} />
+        <NumberField
           name="Requests that pass first"
           value={skip}
           onChange={setSkip}
-          inputMode="numeric"
+
           placeholder="0"
         />
-        <Field
+        <NumberField
           name="Chance, percent"
           value={chance}
           onChange={setChance}
-          inputMode="decimal"
+
           placeholder="100"
         />
         <button type="submit" class="primary">

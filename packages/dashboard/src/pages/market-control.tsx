@@ -2,9 +2,9 @@
 import type { CorporateAction } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { price } from '../format.ts';
+import { numberTyped, price } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 
 /** Sets the quote of a symbol, for the push feed. */
@@ -22,8 +22,10 @@ export function PushQuote({ symbol }: { readonly symbol: string }) {
   const submit = (event: Event): void => {
     event.preventDefault();
     setError(undefined);
-    broker.call('pushQuotes', { body: { quotes: [{ symbol, bid: Number(bid), ask: Number(ask) }] } }).then(
-      () => setSaid(`${symbol} stands at ${price(Number(bid))} × ${price(Number(ask))}.`),
+    if (!isValid(event)) return;
+    const quote = { symbol, bid: numberTyped(bid) ?? Number.NaN, ask: numberTyped(ask) ?? Number.NaN };
+    broker.call('pushQuotes', { body: { quotes: [quote] } }).then(
+      () => setSaid(`${symbol} stands at ${price(quote.bid)} × ${price(quote.ask)}.`),
       (reason: unknown) => setError(errorFrom(reason)),
     );
   };
@@ -31,8 +33,8 @@ export function PushQuote({ symbol }: { readonly symbol: string }) {
     <form class="panel" onSubmit={submit} aria-label="Set the quote">
       <h2>Set the quote</h2>
       <div class="grid">
-        <Field name="Bid" value={bid} onChange={setBid} inputMode="decimal" />
-        <Field name="Ask" value={ask} onChange={setAsk} inputMode="decimal" />
+        <NumberField name="Bid" value={bid} onChange={setBid} />
+        <NumberField name="Ask" value={ask} onChange={setAsk} />
         <button type="submit">Push</button>
       </div>
       <p role="status">{said}</p>
@@ -56,7 +58,7 @@ export function CorporateActions({ symbol }: { readonly symbol: string }) {
     const action: CorporateAction =
       type === 'SPLIT'
         ? { type: 'SPLIT', symbol, exDate, ratio: { new: fresh, old } }
-        : { type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: Number(figure) };
+        : { type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: numberTyped(figure) ?? Number.NaN };
     broker
       .call('addCorporateActions', { body: { actions: [action] } })
       .then(actions.reload, (reason: unknown) => setError(errorFrom(reason)));

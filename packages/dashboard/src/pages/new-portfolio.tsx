@@ -1,9 +1,10 @@
 import { accountTypes, type CreatePortfolioBody, portfolioMarginEngineTypes } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
+import { numberTyped } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Refusal } from '../parts/notice.tsx';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 
 const KINDS = ['Cash', 'Margin, Reg T', 'Margin, portfolio margin'] as const;
 
@@ -21,6 +22,8 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
   const isPortfolioMargin = kind === KINDS[2];
   const submit = (event: Event): void => {
     event.preventDefault();
+    if (!isValid(event)) return;
+    const initialCash = numberTyped(cash);
     const body: CreatePortfolioBody = {
       accountId: crypto.randomUUID(),
       portfolioType: kind === KINDS[0] ? 'CASH' : 'MARGIN',
@@ -29,7 +32,7 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
       ...(kind !== KINDS[0] && { marginType: isPortfolioMargin ? 'PORTFOLIO' : 'REG_T' }),
       ...(isPortfolioMargin && { portfolioMarginEngineType: engine as 'SIMPLE' }),
       ...(name.trim() !== '' && { name: name.trim() }),
-      ...(cash !== '' && { initialCash: Number(cash) }),
+      ...(initialCash !== undefined && { initialCash }),
     };
     broker.call('createPortfolio', { body }).then(onDone, (reason: unknown) => setError(errorFrom(reason)));
   };
@@ -43,11 +46,12 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
       <Select name="Account" value={accountType} options={accountTypes} onChange={setAccountType} />
       <Select
         name="Broker"
+        plain
         value={brokerId}
-        options={brokers.value?.data.map((one) => one.brokerId) ?? ['default']}
+        options={(brokers.value?.data ?? []).map((one) => [one.brokerId, one.name] as const)}
         onChange={setBrokerId}
       />
-      <Field name="Cash" value={cash} onChange={setCash} inputMode="decimal" placeholder="server default" />
+      <NumberField name="Cash" value={cash} onChange={setCash} placeholder="server default" />
       <div class="row">
         <button type="submit" class="primary">
           Open portfolio

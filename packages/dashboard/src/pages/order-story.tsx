@@ -3,11 +3,11 @@ import type { Activity, Execution, LedgerEntry, Order } from '@sandpit/protocol'
 import { useEffect, useState } from 'preact/hooks';
 import { activityText } from '../activity-text.ts';
 import { type Broker, useBroker } from '../broker.ts';
-import { change, isoDay, money, moment, price, quantity, time, words } from '../format.ts';
+import { change, isoDay, money, moment, numberTyped, price, quantity, time, words } from '../format.ts';
 import { isOpenOrder } from '../live/orders.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Field } from '../parts/field.tsx';
+import { isValid, NumberField } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from '../trade/order-code.ts';
@@ -305,13 +305,15 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
   };
   const replace = (event: Event): void => {
     event.preventDefault();
+    if (!isValid(event)) return;
+    const [limitPrice, stopPrice, count] = [limit, stop, size].map(numberTyped);
     after(
       broker.call('updateOrder', {
         params,
         body: {
-          ...(limit !== '' && Number(limit) !== order.limitPrice && { limitPrice: Number(limit) }),
-          ...(stop !== '' && Number(stop) !== order.stopPrice && { stopPrice: Number(stop) }),
-          ...(Number(size) !== order.quantity && { quantity: Number(size) }),
+          ...(limitPrice !== undefined && limitPrice !== order.limitPrice && { limitPrice }),
+          ...(stopPrice !== undefined && stopPrice !== order.stopPrice && { stopPrice }),
+          ...(count !== undefined && count !== order.quantity && { quantity: count }),
         },
       }),
     );
@@ -320,13 +322,9 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
     <>
       <h3>Change</h3>
       <form class="grid" onSubmit={replace} aria-label="Change order">
-        <Field name="Quantity" value={size} onChange={setSize} inputMode="decimal" />
-        {order.limitPrice !== undefined && (
-          <Field name="Limit" value={limit} onChange={setLimit} inputMode="decimal" />
-        )}
-        {order.stopPrice !== undefined && (
-          <Field name="Stop" value={stop} onChange={setStop} inputMode="decimal" />
-        )}
+        <NumberField name="Quantity" value={size} onChange={setSize} />
+        {order.limitPrice !== undefined && <NumberField name="Limit" value={limit} onChange={setLimit} />}
+        {order.stopPrice !== undefined && <NumberField name="Stop" value={stop} onChange={setStop} />}
         <div class="row whole">
           <button type="submit">Replace</button>
           <button type="button" class="danger" onClick={() => after(broker.call('cancelOrder', { params }))}>

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, percent, percentChange, price, quantity, time, tone } from '../format.ts';
 import { kindOf, sideOf } from '../labels.ts';
+import { useBrokerNames } from '../live/broker-names.ts';
 import { symbolText } from '../option-legs.ts';
 import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
@@ -285,7 +286,9 @@ function PortfolioCard({
   readonly sinceClose: SinceClose | undefined;
   readonly nowMs: number | undefined;
 }) {
-  const { simulationId } = useBroker();
+  const broker = useBroker();
+  const { simulationId } = broker;
+  const nameOfBroker = useBrokerNames(broker);
   const { portfolioId, name, totalEquity, overnightBuyingPower } = portfolio;
   const day = sinceClose && gainSinceClose([{ ...sinceClose, equity: totalEquity }]);
   const invested = portfolio.longMarketValue + portfolio.shortMarketValue;
@@ -296,7 +299,7 @@ function PortfolioCard({
       <h2>
         <a href={hrefOf(simulationId, `portfolio/${portfolioId}`)}>{name ?? portfolioId.slice(0, 8)}</a>
       </h2>
-      <p class="dim">{kindOf(portfolio)}</p>
+      <p class="dim">{kindOf(portfolio, nameOfBroker)}</p>
       {portfolio.marginCallActive && (
         <p class="tag bad">
           <a href={hrefOf(simulationId, `portfolio/${portfolioId}`, { section: 'power' })}>Margin call</a>

@@ -34,6 +34,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   if (error !== undefined)
     return (
       <>
+        <h1>Portfolio</h1>
         <Problem error={error} />
         <p>
           <a href={hrefOf(simulationId, '')}>Back to overview</a>

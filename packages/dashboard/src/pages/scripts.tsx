@@ -2,9 +2,9 @@
 import type { OutcomeBody, ScriptedOutcome, Simulation } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { price, quantity, words } from '../format.ts';
+import { numberTyped, price, quantity, words } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 
@@ -203,6 +203,8 @@ function NewOutcome({ onSubmit }: { readonly onSubmit: (body: OutcomeBody) => vo
   };
   const submit = (event: Event): void => {
     event.preventDefault();
+    if (!isValid(event)) return;
+    const count = numberTyped(times);
     onSubmit({
       match: {
         ...(symbol.trim() !== '' && { symbol: symbol.trim().toUpperCase() }),
@@ -210,7 +212,7 @@ function NewOutcome({ onSubmit }: { readonly onSubmit: (body: OutcomeBody) => vo
         ...(clientOrderId.trim() !== '' && { clientOrderId: clientOrderId.trim() }),
       },
       outcome: outcome(),
-      ...(times !== '' && { times: Number(times) }),
+      ...(count !== undefined && { times: count }),
     });
   };
   return (
@@ -246,7 +248,7 @@ function NewOutcome({ onSubmit }: { readonly onSubmit: (body: OutcomeBody) => vo
         <Select name="A cancel" plain value={onCancel} options={CANCELS} onChange={setOnCancel} />
       )}
       {kind === 'error' && <Field name="Message" value={message} onChange={setMessage} />}
-      <Field name="Orders (0 = all)" value={times} onChange={setTimes} inputMode="numeric" />
+      <NumberField name="Orders (0 = all)" value={times} onChange={setTimes} />
       <button type="submit" class="primary" disabled={kind === 'fill' && fill === undefined}>
         Add script
       </button>

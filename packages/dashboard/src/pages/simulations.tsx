@@ -22,7 +22,12 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
   const [error, setError] = useState<Error>();
   const compared = (place.query.get('compare') ?? '').split(',').filter((id) => id !== '');
   if (!broker.may('simulate'))
-    return <Empty>This token cannot create or open simulations: it lacks the scope simulate.</Empty>;
+    return (
+      <>
+        <h1>Simulations</h1>
+        <Empty>This token cannot create or open simulations: it lacks the scope simulate.</Empty>
+      </>
+    );
   const remove = ({ simulationId, name }: Simulation): void => {
     if (!confirm(`Delete ${name ?? simulationId} and all its data?`)) return;
     broker.call('deleteSimulation', { params: { simulationId } }).then(

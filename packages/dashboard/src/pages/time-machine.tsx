@@ -37,7 +37,12 @@ export function TimeMachinePage({ place }: { readonly place: DashboardRoute }) {
     [broker.simulationId],
   );
   if (!broker.may('simulate'))
-    return <Empty>This token cannot see the simulation: it lacks the scope simulate.</Empty>;
+    return (
+      <>
+        <h1>Time machine</h1>
+        <Empty>This token cannot see the simulation: it lacks the scope simulate.</Empty>
+      </>
+    );
   const { value, error } = simulation;
   return (
     <>

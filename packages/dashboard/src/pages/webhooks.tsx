@@ -30,7 +30,13 @@ export function Webhooks({ place }: { readonly place: DashboardRoute }) {
   const [tested, setTested] = useState<WebhookDelivery>();
   const [error, setError] = useState<Error>();
   useEvery(RELOAD_MS, list.reload);
-  if (!broker.may('trade')) return <Empty>This token may not see webhooks: it lacks the scope trade.</Empty>;
+  if (!broker.may('trade'))
+    return (
+      <>
+        <h1>Webhooks</h1>
+        <Empty>This token may not see webhooks: it lacks the scope trade.</Empty>
+      </>
+    );
   const webhooks = list.value?.data ?? [];
   const asked = place.query.get('webhook') ?? '';
   const chosen = webhooks.find(({ webhookId }) => webhookId === asked) ?? webhooks[0];

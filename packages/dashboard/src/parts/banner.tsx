@@ -8,7 +8,7 @@ import { moment, quantity, weekday } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
-import { allTokens, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
+import { allTokens, entryIn, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
 import { ThemeMenu } from '../shell/theme-menu.tsx';
 import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -74,6 +74,7 @@ export function Banner({
         <span class="brand">Sandpit</span>
         <strong class="simulated">SIMULATED</strong>
         {simulation.value !== undefined && <Facts simulation={simulation.value} />}
+        {broker.claims.isEntry && <EntryFacts simulationId={broker.simulationId} />}
         {standing.value !== undefined && (
           <Now
             standing={standing.value}
@@ -183,6 +184,18 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
   return (
     <span class="facts" title={seed === undefined ? undefined : `Seed ${seed}`}>
       {simulationId === MAIN ? 'main' : (name ?? simulationId)} · {feed} quotes · {clock} clock · {calendar}
+    </span>
+  );
+}
+
+/** The competition and the name of the entry that this page trades. */
+function EntryFacts({ simulationId }: { readonly simulationId: string }) {
+  const entry = entryIn(simulationId);
+  if (entry === undefined) return <span class="facts">Competition entry</span>;
+  return (
+    <span class="facts">
+      <a href={hrefOf(MAIN, `competitions/${entry.competitionId}`)}>{entry.competition}</a> · entry{' '}
+      <strong>{entry.displayName}</strong>
     </span>
   );
 }

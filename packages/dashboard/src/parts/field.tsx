@@ -1,6 +1,6 @@
 /** Parts of forms, each with its label. */
 import { useId } from 'preact/hooks';
-import { words } from '../format.ts';
+import { numberTyped, words } from '../format.ts';
 
 interface FieldProps {
   readonly name: string;
@@ -52,6 +52,30 @@ export function Field({
       )}
     </div>
   );
+}
+
+/** A field for a number, which may have commas and a dollar sign. Another text is a problem. */
+export const NumberField = ({ problem, ...rest }: FieldProps) => (
+  <Field
+    inputMode="decimal"
+    {...rest}
+    problem={
+      problem ??
+      (Number.isNaN(numberTyped(rest.value))
+        ? `${rest.name} must be a number, such as 1,000 or 187.50.`
+        : undefined)
+    }
+  />
+);
+
+/** False, with the focus in the first field that has a problem, if the submitted form has one. */
+export function isValid(event: Event): boolean {
+  const invalid =
+    event.currentTarget instanceof Element
+      ? event.currentTarget.querySelector<HTMLElement>('[aria-invalid=true]')
+      : null;
+  invalid?.focus();
+  return invalid === null;
 }
 
 export function Select({

@@ -3,7 +3,7 @@ import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { X } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, greek, money, percent, price, words } from '../format.ts';
+import { change, greek, money, numberTyped, percent, price, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { contractText, optionNamed, textOfLegs } from '../option-legs.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -13,7 +13,7 @@ import { netOf } from './market-side.ts';
 import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } from './option-value.ts';
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
-import { nameOf } from './strategy.ts';
+import { headingOf, nameOf } from './strategy.ts';
 import { setLegs } from './tray-legs.ts';
 
 const DAY_MS = 86_400_000;
@@ -64,7 +64,7 @@ export function LegTray({
   return (
     <section class="tray" aria-label="Strategy">
       <h2>
-        {named?.title ?? 'Custom legs'}
+        {headingOf(legs)}
         {named === undefined && <small class="down"> no strategy that one order can place</small>}
       </h2>
       <ul class="plain">
@@ -116,7 +116,7 @@ type Quoted = Pick<OptionChainContract, 'bid' | 'ask'>;
 
 /** Price of one unit per share at the ticket's limit; undefined without a limit. */
 function costOf(query: URLSearchParams, legs: readonly Leg[]): number | undefined {
-  const limit = Number(query.get('limit') ?? '');
+  const limit = numberTyped(query.get('limit') ?? '') ?? 0;
   if (query.get('type') !== 'LIMIT' || !Number.isFinite(limit) || limit === 0) return undefined;
   const [only] = legs;
   if (legs.length > 1 || only === undefined) return limit;

@@ -122,7 +122,15 @@ export function PriceChart({
   }, [symbol, timeframe]);
 
   useEffect(() => {
-    if (!isReady || read.value === undefined) return;
+    if (!isReady) return;
+    if (read.value === undefined) {
+      // Bars of another symbol do not stay where this one has none.
+      if (read.error !== undefined) {
+        bars.current = { bars: [], timeframe };
+        drawing.current?.setBars([], false);
+      }
+      return;
+    }
     const quote = feed.get(symbol);
     const grown =
       quote === undefined
@@ -132,7 +140,7 @@ export function PriceChart({
     drawing.current?.setBars(grown, isToFit.current && grown.length > 0);
     setLastBar(grown.at(-1));
     if (grown.length > 0) isToFit.current = false;
-  }, [isReady, read.value]);
+  }, [isReady, read.value, read.error]);
 
   useEffect(
     () =>

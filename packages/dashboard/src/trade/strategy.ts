@@ -13,12 +13,18 @@ interface Part extends OptionName {
   readonly isBought: boolean;
 }
 
+/** True when every leg closes a position. */
+export const isClosing = (legs: readonly Leg[]): boolean =>
+  legs.length > 0 && legs.every(({ positionIntent }) => positionIntent.endsWith('CLOSE'));
+
+/** The legs as they are held: those of an order that closes them are the opposite. */
 function partsOf(legs: readonly Leg[]): readonly Part[] {
+  const isHeld = isClosing(legs);
   return legs.flatMap(({ optionSymbol, positionIntent, quantity }) => {
     const option = optionNamed(optionSymbol);
     return option === undefined
       ? []
-      : [{ ...option, count: quantity, isBought: positionIntent.startsWith('BUY') }];
+      : [{ ...option, count: quantity, isBought: positionIntent.startsWith('BUY') !== isHeld }];
   });
 }
 
@@ -28,7 +34,7 @@ const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % 
 export const unitsOf = (legs: readonly Leg[]): number =>
   legs.reduce((sum, { quantity }) => divisor(sum, quantity), 0);
 
-/** Name of the legs' strategy; undefined for legs that one order cannot place. */
+/** Name of the legs' strategy, also where they close it; undefined for legs that one order cannot place. */
 export function nameOf(legs: readonly Leg[]): NamedStrategy | undefined {
   const units = unitsOf(legs);
   const parts = partsOf(legs)
@@ -77,6 +83,13 @@ export function nameOf(legs: readonly Leg[]): NamedStrategy | undefined {
         strategy: 'IRON_CONDOR',
       }
     : undefined;
+}
+
+/** `Bull call spread`, `Close bull call spread`, `Custom legs`. */
+export function headingOf(legs: readonly Leg[]): string {
+  const title = nameOf(legs)?.title;
+  if (title === undefined) return 'Custom legs';
+  return isClosing(legs) ? `Close ${title.toLowerCase()}` : title;
 }
 
 function nameOfTwo(a: Part, b: Part, dates: number): NamedStrategy | undefined {

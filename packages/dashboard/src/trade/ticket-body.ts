@@ -209,7 +209,7 @@ export function orderOf(
     ...(prices.includes('trail') &&
       trail !== '' &&
       (trail.endsWith('%')
-        ? { trailingPercent: Number(trail.slice(0, -1)) }
+        ? { trailingPercent: numberTyped(trail.slice(0, -1)) }
         : { trailingAmount: numberTyped(trail) })),
     goodTillDate: text('tif') === 'GTD' && text('till') !== '' ? text('till') : undefined,
     session: text('extended') === '' ? undefined : 'EXTENDED',

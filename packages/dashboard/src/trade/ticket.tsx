@@ -16,16 +16,16 @@ import { errorFrom } from '../load.ts';
 import { contractText, legsOf, optionNamed } from '../option-legs.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Select } from '../parts/field.tsx';
+import { Figure } from '../parts/figure.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { PortfolioChoice } from '../parts/portfolio-choice.tsx';
 import { hrefOf, routeOf, setQuery } from '../route.ts';
-import { announce } from '../ui/toaster.tsx';
 import { Exits } from './exits.tsx';
 import { distanceWarning, type MarketSide } from './market-side.ts';
 import { asCurl, asPython, asTypeScript } from './order-code.ts';
 import { Preview, type PreviewState } from './preview.tsx';
 import { affordable } from './remedy.ts';
-import { nameOf } from './strategy.ts';
+import { headingOf, isClosing, nameOf } from './strategy.ts';
 import { SymbolField } from './symbol-field.tsx';
 import {
   intentOfTicket,
@@ -117,10 +117,7 @@ export function Ticket(props: TicketProps) {
     ticket.isSent = true;
     redraw({});
     setError(undefined);
-    const show = (orderId: string): void => {
-      setPlaced({ orderId, text: sentence });
-      announce('Order placed', sentence, 'info', `placed ${orderId}`);
-    };
+    const show = (orderId: string): void => setPlaced({ orderId, text: sentence });
     broker.call('createOrder', { body: { ...order, clientOrderId: ticket.clientOrderId } }).then(
       ({ orderId }) => show(orderId),
       (reason: unknown) => {
@@ -156,6 +153,13 @@ export function Ticket(props: TicketProps) {
           <>
             <SymbolField value={symbol} />
             {kind === 'OPTION' && <p class="dim small">{contractText(symbol)}</p>}
+            {instrument?.assetClass === 'FUTURE' && (
+              <FutureTerms
+                future={instrument}
+                price={order.limitPrice ?? (isBuy ? market.ask : market.bid)}
+                count={order.quantity ?? 1}
+              />
+            )}
             <div class="sides" role="group" aria-label="Side">
               {(['BUY', 'SELL'] as const).map((side) => (
                 <button
@@ -308,13 +312,41 @@ function sentenceOfOrder(order: CreateOrderBody): string {
       : `${order.symbol} ${(nameOf(legs)?.title ?? 'spread').toLowerCase()}`;
   const verb =
     legs !== undefined
-      ? 'Trade'
+      ? isClosing(legs)
+        ? 'Close'
+        : 'Trade'
       : positionIntent === 'SELL_TO_OPEN'
         ? 'Sell short'
         : positionIntent.startsWith('BUY')
           ? 'Buy'
           : 'Sell';
   return `${verb} ${count} ${what}, ${at.join(', ')}`;
+}
+
+/** Terms of a futures contract, and the notional value of the order. */
+function FutureTerms({
+  future: { multiplier, tickSize, lastTradeDate },
+  price: at,
+  count,
+}: {
+  readonly future: Instrument;
+  readonly price: number | undefined;
+  readonly count: number;
+}) {
+  return (
+    <dl class="figures" aria-label="Contract">
+      <Figure name="Multiplier">{multiplier === undefined ? '–' : `${money(multiplier)} a point`}</Figure>
+      <Figure name="Tick">
+        {tickSize === undefined || multiplier === undefined
+          ? '–'
+          : `${quantity(tickSize)} = ${money(tickSize * multiplier)}`}
+      </Figure>
+      <Figure name="Notional">
+        {at === undefined || multiplier === undefined ? '–' : money(at * multiplier * count)}
+      </Figure>
+      <Figure name="Last trade">{lastTradeDate === undefined ? '–' : dateText(lastTradeDate)}</Figure>
+    </dl>
+  );
 }
 
 /** The second order of a roll: it opens a strategy that this one closes. */
@@ -343,7 +375,7 @@ function Legs({ query }: { readonly query: URLSearchParams }) {
   return (
     <div class="notice legs" role="group" aria-label="Legs">
       <p>
-        <strong>{nameOf(legs)?.title ?? 'Custom legs'}</strong>{' '}
+        <strong>{headingOf(legs)}</strong>{' '}
         <button
           type="button"
           class="quiet"

@@ -37,6 +37,7 @@ export function TradePage({ place }: { readonly place: DashboardRoute }) {
   if (problem !== undefined)
     return (
       <>
+        <h1>Trade</h1>
         <Problem error={problem} retry={portfolios.reload} />
         <p>
           <a href={hrefOf(broker.simulationId, 'trade')}>Clear the ticket</a>

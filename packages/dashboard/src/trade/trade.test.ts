@@ -22,7 +22,7 @@ import {
 } from './option-value.ts';
 import { labelsOf } from './payoff-chart.tsx';
 import { remedyOf } from './remedy.ts';
-import { closingTicket, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
+import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
 import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
 import { withLeg } from './tray-legs.ts';
 
@@ -130,6 +130,7 @@ describe('Strategies', () => {
   it.each([
     ['Bull call spread', `B1x${C(190)},S1x${C(195)}`],
     ['Bear call spread', `B2x${C(195)},S2x${C(190)}`],
+    ['Bear put spread', `S1x${P(190)},B1x${P(195)}`],
     ['Bull put spread', `S1x${P(190)},B1x${P(185)}`],
     ['Calendar call spread', `S1x${C(190)},B1x${C(190, '260220')}`],
     ['Diagonal call spread', `S1x${C(195)},B1x${C(190, '260220')}`],
@@ -143,6 +144,17 @@ describe('Strategies', () => {
     [undefined, `B1x${C(190)},S2x${C(195)}`],
   ])('%s: %s', (title, text) => {
     expect(name(text)).toBe(title);
+  });
+
+  it.each([
+    ['Close bull call spread', `s1x${C(190)},b1x${C(195)}`],
+    ['Close bear call spread', `b1x${C(190)},s1x${C(195)}`],
+    ['Close iron condor', `s1x${P(180)},b1x${P(185)},b1x${C(195)},s1x${C(200)}`],
+    ['Close long straddle', `s1x${C(190)},s1x${P(190)}`],
+    ['Bull call spread', `B1x${C(190)},S1x${C(195)}`],
+    ['Custom legs', `B1x${C(190)},B1x${C(195)}`],
+  ])('%s: names the strategy as it is held (%s)', (title, text) => {
+    expect(headingOf(legsOf(text))).toBe(title);
   });
 
   it('are closed by one order with every leg, in units', () => {

@@ -4,7 +4,10 @@ import * as toast from '@zag-js/toast';
 import { X } from 'lucide-preact';
 import { useId } from 'preact/hooks';
 
-const store = toast.createStore({ placement: 'bottom-end', max: 4, overlap: false, gap: 8 });
+/** Away from the ticket and its button: it is at the right, and on a phone at the bottom. */
+const placement =
+  typeof matchMedia === 'function' && matchMedia('(max-width: 900px)').matches ? 'top' : 'bottom-start';
+const store = toast.createStore({ placement, max: 4, overlap: false, gap: 8 });
 
 export type Tone = 'info' | 'success' | 'warning' | 'error';
 
