@@ -35,12 +35,7 @@ export const RequirementPosition = ruled(
     ),
     quantity: signed(quantityBounds, { description: 'Negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
-    deliverable: optional(
-      integer(1, 1_000_000, {
-        description:
-          'Shares per contract, of options only; absent = as listed. Required for an adjusted contract that is not listed.',
-      }),
-    ),
+    deliverable: optional(integer(1, 1_000_000, { description: 'Shares per contract. Absent = as listed.' })),
   }),
   (body, report) => {
     if (body.symbol === undefined && body.optionSymbol === undefined) {

@@ -48,7 +48,7 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Push quotes',
     description:
-      'Sets the quotes of 1 to 1,000 symbols, prices in dollars. Answers after every order that they affect was processed. Feed `push` only; 409 otherwise. A quote lists its symbol; one of an adjusted contract that is not listed refuses them all with `UNKNOWN_DELIVERABLE`.',
+      'Sets the quotes of 1 to 1,000 symbols, prices in dollars. Answers after every order that they affect was processed. Feed `push` only; 409 otherwise. Quotes of an unlisted adjusted contract are refused.',
     auth: 'bearer',
     scope: 'simulate',
     body: PushQuotesBody,

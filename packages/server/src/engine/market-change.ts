@@ -112,7 +112,13 @@ export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: bo
   if (!hasQuotes) return commands;
   const quotes = [...market.state.books.values()]
     .flatMap(({ quote }) => quote ?? [])
-    .filter((quote) => !isSame(quote, cell.quote(quote.symbol)));
+    .filter(
+      (quote) =>
+        market.instrument(quote.symbol) !== undefined &&
+        // A quote would list a symbol again that a split has freed.
+        !market.state.adjusted.has(quote.symbol) &&
+        !isSame(quote, cell.quote(quote.symbol)),
+    );
   if (quotes.length > 0) commands.push({ type: 'UpdateMarket', quotes, pushed: false });
   return commands;
 }

@@ -202,15 +202,14 @@ const READ: Readonly<Record<string, Definition>> = {
 const PREVIEW: Readonly<Record<string, Definition>> = {
   preview_order: {
     title: 'Preview an order',
-    description:
-      'Estimates fills, charges and margin of an order without placing it; reasons against it are in `rejections`.',
+    description: 'Estimates fills, charges and margin of an order; reasons against it are in `rejections`.',
     of: ['previewOrder'],
     except: ['clientOrderId', 'notes'],
     effect: 'reads',
   },
   compute_margin_requirements: {
     title: 'Compute margin requirements',
-    description: 'Margins hypothetical positions, group by group. Stores nothing.',
+    description: 'Margins hypothetical positions by group. Stores nothing.',
     of: ['computeRequirements'],
     effect: 'reads',
   },
@@ -391,7 +390,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   update_market: {
     title: 'Update the market',
     description:
-      'Lists instruments, then announces corporate actions, resumes and halts symbols (`*` = the stock market), then pushes quotes (feed `push`). Answers after affected orders were processed.',
+      'Lists instruments, then announces corporate actions, resumes and halts symbols (`*` = the stock market), then pushes quotes (feed `push`).',
     of: ['addCorporateActions', 'pushQuotes'],
     optional: ['actions', 'quotes'],
     more: {
@@ -399,7 +398,7 @@ const CONTROL: Readonly<Record<string, Definition>> = {
         type: 'array',
         items: { type: 'object' },
         description:
-          '`{ assetClass, symbol, name?, tickSize?, … }`; EQUITY: leverageFactor?, luldTier?, shortable?, borrowRateAnnual?; OPTION: an OSI symbol; FUTURE: a symbol such as `ESZ26`; INDEX.',
+          '`{ assetClass, symbol, name?, tickSize?, … }`; EQUITY: leverageFactor?, luldTier?, shortable?, borrowRateAnnual?; OPTION: an OSI symbol; FUTURE: such as `ESZ26`; INDEX.',
       },
       halts: {
         type: 'array',
