@@ -72,6 +72,7 @@ export function competitions(visit: Visit): void {
     await expect
       .poll(() => page.locator('.banner').innerText(), SOON)
       .toContain('Autumn <b>cup</b> · entry <b>Ada</b>');
+    expect(await ticket.getByLabel('Portfolio').innerText()).toContain('<b>Ada</b>');
     // Name, equity, return, score, drawdown, and one execution.
     await expect.poll(() => board.innerText(), SOON).toMatch(/<b>Ada<\/b>[\s\S]*%\s+1\s+Active/);
 

@@ -12,7 +12,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { words } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import type { Member } from './member.ts';
 import { ASSETS } from './rules-text.ts';
@@ -54,6 +54,9 @@ export function CompetitionForm({
     title: string,
     more: { placeholder?: string; type?: string } = {},
   ) => <Field name={title} value={typed[name]} onChange={set(name)} {...more} />;
+  const figure = (name: keyof TypedCompetition, title: string, more: { placeholder?: string } = {}) => (
+    <NumberField name={title} value={typed[name]} onChange={set(name)} {...more} />
+  );
   const choice = (
     name: keyof TypedCompetition,
     title: string,
@@ -63,6 +66,7 @@ export function CompetitionForm({
   const submit = (event: Event): void => {
     event.preventDefault();
     setError(undefined);
+    if (!isValid(event)) return;
     if (typed.name.trim() === '') {
       setError(new Error('Enter a name.'));
       return;
@@ -88,8 +92,8 @@ export function CompetitionForm({
               ? ([['PUBLIC', 'Everyone, without an account']] as const)
               : []),
           ])}
-          {field('capacity', 'Most entries', { placeholder: '10,000' })}
-          {!isFixed && field('perTenant', 'Entries per tenant')}
+          {figure('capacity', 'Most entries', { placeholder: '10,000' })}
+          {!isFixed && figure('perTenant', 'Entries per tenant')}
         </div>
         {isFixed && <p class="why">Market, rules and scoring are fixed: the competition has an entry.</p>}
       </section>
@@ -100,7 +104,7 @@ export function CompetitionForm({
             <div class="grid">
               {choice('feed', 'Quotes', feeds)}
               {choice('clock', 'Clock', clockModes)}
-              {typed.clock === 'scaled' && field('speed', 'Simulated seconds per second')}
+              {typed.clock === 'scaled' && figure('speed', 'Simulated seconds per second')}
               {field('start', 'Trading begins, ET', { type: 'datetime-local' })}
               {field('end', 'Trading ends, ET', { type: 'datetime-local' })}
               {field('seed', 'Seed', { placeholder: 'random' })}
@@ -115,7 +119,7 @@ export function CompetitionForm({
           <section class="panel" aria-label="Rules">
             <h2>Rules</h2>
             <div class="grid">
-              {field('cash', 'Initial cash')}
+              {figure('cash', 'Initial cash')}
               {choice('portfolioType', 'Portfolio', portfolioTypes, false)}
               {choice(
                 'brokerId',
@@ -138,12 +142,12 @@ export function CompetitionForm({
               )}
               {choice('fillModel', 'Fill model', [['', 'Of the server'], ...fillModels])}
               {field('symbols', 'Symbols', { placeholder: 'all' })}
-              {field('position', 'Largest position, % of equity', { placeholder: 'no limit' })}
-              {field('minPrice', 'Lowest price, $', { placeholder: 'none' })}
-              {field('minTrades', 'Executions to be ranked')}
-              {field('orders', 'Orders per minute', { placeholder: 'no limit' })}
-              {field('dailyLoss', 'Daily loss that eliminates, %', { placeholder: 'none' })}
-              {field('drawdown', 'Drawdown that eliminates, %', { placeholder: 'none' })}
+              {figure('position', 'Largest position, % of equity', { placeholder: 'no limit' })}
+              {figure('minPrice', 'Lowest price, $', { placeholder: 'none' })}
+              {figure('minTrades', 'Executions to be ranked')}
+              {figure('orders', 'Orders per minute', { placeholder: 'no limit' })}
+              {figure('dailyLoss', 'Daily loss that eliminates, %', { placeholder: 'none' })}
+              {figure('drawdown', 'Drawdown that eliminates, %', { placeholder: 'none' })}
             </div>
             <Assets typed={typed} onChange={set('assets')} />
             <p class="why">Market, rules and scoring are fixed once the first entry exists.</p>

@@ -16,7 +16,7 @@ import { Entries } from './entries.tsx';
 import { ManageCompetition } from './manage-competition.tsx';
 import { type Member, read, useMember } from './member.ts';
 import { EditCompetition, NewCompetition } from './new-competition.tsx';
-import { rulesText } from './rules-text.ts';
+import { rulesText, unrankedText } from './rules-text.ts';
 import './compete.css';
 
 /** Interval at which curves and the state of a competition are read; the leaderboard has a stream. */
@@ -226,10 +226,6 @@ function One({
     </>
   );
 }
-
-/** Why an entry with a loss can stand above one that did not trade. */
-const unrankedText = (minTrades = 1): string =>
-  `Entries without a score, and those with fewer than ${minTrades === 1 ? 'one execution' : `${quantity(minTrades)} executions`}, rank below all scores, by return.`;
 
 const isOpenForEntries = ({ status, capacity, entries }: Competition): boolean =>
   (status === 'OPEN' || status === 'RUNNING') && (capacity === undefined || entries < capacity);

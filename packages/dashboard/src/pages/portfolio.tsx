@@ -9,6 +9,7 @@ import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
+import { entryIn } from '../session.ts';
 import { ManagePortfolio } from '../manage/manage-portfolio.tsx';
 import { CallNotice } from '../why/call-notice.tsx';
 import { ruleOfBuyingPower } from '../why/rule-pages.ts';
@@ -45,7 +46,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   return (
     <>
       <div class="heading">
-        <h1>{value.name ?? `Portfolio ${portfolioId.slice(0, 8)}`}</h1>
+        <h1>{value.name ?? entryIn(simulationId)?.displayName ?? `Portfolio ${portfolioId.slice(0, 8)}`}</h1>
         <a class="button primary" href={hrefOf(simulationId, 'trade', { portfolio: portfolioId })}>
           Trade
         </a>

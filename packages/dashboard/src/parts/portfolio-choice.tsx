@@ -1,7 +1,8 @@
 import type { PortfolioDetail } from '@sandpit/protocol';
-import type { Broker } from '../broker.ts';
+import { type Broker, useBroker } from '../broker.ts';
 import { shortKindOf } from '../labels.ts';
 import { setQuery } from '../route.ts';
+import { entryIn } from '../session.ts';
 import { Select } from './field.tsx';
 
 /** Portfolios that are offered; any other is reached from its own page. */
@@ -27,14 +28,22 @@ export const PortfolioChoice = ({
 }: {
   readonly portfolios: readonly PortfolioDetail[];
   readonly value: string;
-}) => (
-  <Select
-    name="Portfolio"
-    plain
-    value={value}
-    options={portfolios.map(
-      (one) => [one.portfolioId, `${one.name ?? one.portfolioId.slice(0, 8)} (${shortKindOf(one)})`] as const,
-    )}
-    onChange={(portfolio) => setQuery({ portfolio })}
-  />
-);
+}) => {
+  const { simulationId } = useBroker();
+  const entry = entryIn(simulationId)?.displayName;
+  return (
+    <Select
+      name="Portfolio"
+      plain
+      value={value}
+      options={portfolios.map(
+        (one) =>
+          [
+            one.portfolioId,
+            `${one.name ?? entry ?? one.portfolioId.slice(0, 8)} (${shortKindOf(one)})`,
+          ] as const,
+      )}
+      onChange={(portfolio) => setQuery({ portfolio })}
+    />
+  );
+};
