@@ -135,7 +135,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('link', { name: 'Analytics' }).click();
     await expect
-      .poll(() => page.locator('.figures').innerText(), SOON)
+      .poll(() => page.locator('.figures').first().innerText(), SOON)
       .toMatch(/Win rate\s+100\.0%\s+1 of 1 trades/);
     await page.getByRole('region', { name: 'Monthly returns' }).getByText('2026').waitFor();
     // The page is shared as a link, a picture and a file.

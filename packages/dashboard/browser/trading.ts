@@ -253,6 +253,7 @@ export function trading(visit: Visit): void {
     await deed('Switch broker').getByRole('button', { name: 'Switch', exact: true }).click();
     await deed('Switch broker').getByRole('button', { name: 'Confirm: switch' }).click();
     await deed('Switch broker')
+      .getByRole('status')
       .getByText(/^The portfolio is at \S.*\.$/)
       .waitFor(SOON);
     await deed('Reset').getByText('positions are closed at the mark').waitFor();
