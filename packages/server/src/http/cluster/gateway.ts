@@ -33,6 +33,8 @@ const CLOSING_MS = 3_000;
 const WATCH_MS = 250;
 /** Bytes of bodies that are buffered before they are forwarded, so that they can be sent again; further ones are streamed. */
 const HELD_BYTES = 64 * 1024 * 1024;
+/** The same of one tenant: its bodies must not take the room of those of others. */
+const HELD_BYTES_OF_TENANT = HELD_BYTES / 8;
 
 /** Takes files of any length, slowly. */
 const UPLOAD = /^\/v1\/simulations\/import(\?|$)/;
@@ -74,6 +76,8 @@ export class Gateway {
   readonly #relays = new Map<ServerResponse, EventRelay>();
   /** Bytes of the bodies that are held. */
   #heldBytes = 0;
+  /** By tenant. */
+  readonly #heldOf = new Map<string, number>();
   #isClosed = false;
   /** Requests are forwarded until this moment, on the monotonic clock, ms. */
   #endsAt = Infinity;
@@ -247,7 +251,7 @@ export class Gateway {
   async #forward(tenantId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { placement, key } = this.#parts;
     const { method = 'GET', url = '/', headers } = request;
-    const body = await this.#heldBody(request, response);
+    const body = await this.#heldBody(tenantId, request, response);
     const isHeld = body === undefined || Buffer.isBuffer(body);
     const isRepeatable =
       isHeld && (method === 'GET' || method === 'HEAD' || headers['idempotency-key'] !== undefined);
@@ -369,18 +373,28 @@ export class Gateway {
 
   /** The body of a request, whole if it is short enough and there is room, else the request itself. */
   async #heldBody(
+    tenantId: string,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Buffer | IncomingMessage | undefined> {
     const length = Number(request.headers['content-length'] ?? 0);
     const isChunked = request.headers['transfer-encoding'] !== undefined;
     if (length === 0 && !isChunked) return undefined;
-    if (isChunked || length > LONGEST_WHOLE || this.#heldBytes + length > HELD_BYTES) return request;
-    this.#heldBytes += length;
-    response.once('close', () => (this.#heldBytes -= length));
+    const ofTenant = this.#heldOf.get(tenantId) ?? 0;
+    const hasRoom = this.#heldBytes + length <= HELD_BYTES && ofTenant + length <= HELD_BYTES_OF_TENANT;
+    if (isChunked || length > LONGEST_WHOLE || !hasRoom) return request;
+    this.#hold(tenantId, length);
+    response.once('close', () => this.#hold(tenantId, -length));
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
     return Buffer.concat(pieces);
+  }
+
+  #hold(tenantId: string, bytes: number): void {
+    this.#heldBytes += bytes;
+    const left = (this.#heldOf.get(tenantId) ?? 0) + bytes;
+    if (left > 0) this.#heldOf.set(tenantId, left);
+    else this.#heldOf.delete(tenantId);
   }
 
   /** Ends the streams that this node passes on: their clients resume at another one. It passes on no others from now on. */

@@ -48,9 +48,11 @@ export async function tenantOf(
   if (path === TOKEN) await askers.refresh();
   if (OF_ANY_NODE.test(path)) return undefined;
   const competition = COMPETITION.exec(path)?.[1];
+  const asker = await askerOf(path, query, headers, askers);
+  // Without a valid credential any node refuses a change, and reads no body for it.
+  if (asker === undefined && method !== 'GET' && method !== 'HEAD') return undefined;
   const organizer = competition === undefined ? undefined : await askers.organizer(competition);
   if (organizer !== undefined) return organizer;
-  const asker = await askerOf(path, query, headers, askers);
   if (asker === undefined) return undefined;
   const changesMarket = method !== 'GET' && asker.simulationId === MAIN && MARKET_PATHS.test(path);
   return changesMarket ? MARKET_TENANT : asker.tenantId;
