@@ -1,6 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Instant, Tier } from '@sandpit/core';
+import { foldedName } from '../engine/folded-name.js';
 import { maskedConfig } from '../engine/masked-config.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { Simulations } from '../engine/simulations.js';
@@ -71,7 +72,7 @@ export interface SimulationPlace {
 interface Kept {
   note: CompetitionNote;
   readonly entries: Map<string, EntryNote>;
-  /** Names in use, folded. */
+  /** Names in use, foldedName. */
   readonly names: Set<string>;
   /** While its simulations are in memory. */
   running: Promise<RunningCompetition> | undefined;
@@ -219,7 +220,7 @@ export class Competitions {
 
   #enterEntry(kept: Kept, entry: EntryNote): void {
     kept.entries.set(entry.id, entry);
-    if (entry.isCalledOff !== true) kept.names.add(folded(entry.displayName));
+    if (entry.isCalledOff !== true) kept.names.add(foldedName(entry.displayName));
     this.#places.set(entry.simulationId, { kept, role: 'ENTRY' });
   }
 
@@ -519,7 +520,7 @@ export class Competitions {
     const { settings } = note;
     if (note.joinCode !== undefined && joinCode !== note.joinCode)
       throw new CompetitionRefused('JOIN_CODE', 'The join code is missing or wrong');
-    const name = folded(displayName);
+    const name = foldedName(displayName);
     const present = takingPart(kept);
     if (present.filter((entry) => entry.tenantId === tenantId).length >= settings.entriesPerTenant)
       throw new CompetitionRefused(
@@ -671,7 +672,7 @@ export class Competitions {
     const calledOff: EntryNote = { ...entry, isCalledOff: true };
     await this.#registry.saveSetting(entryName(entry), JSON.stringify(calledOff));
     kept.entries.set(entry.id, calledOff);
-    kept.names.delete(folded(entry.displayName));
+    kept.names.delete(foldedName(entry.displayName));
     running.delete(entry.id);
   }
 
@@ -910,18 +911,6 @@ const takingPart = ({ entries }: Kept): readonly EntryNote[] =>
 const ends = (running: RunningCompetition): readonly number[] => [
   running.market.brokerage.state.competition?.terms.endsAt ?? 0,
 ];
-
-/** Names that look alike are one name. */
-const folded = (displayName: string): string =>
-  displayName
-    .normalize('NFKC')
-    // Both ways, which folds letters with several small forms, such as ß and ς.
-    .toUpperCase()
-    .toLowerCase()
-    .normalize('NFKC')
-    .replace(/[\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
-    .replace(/\s+/gu, ' ')
-    .trim();
 
 /** Without the name, and without the instant at which the simulation of a wall clock begins: that of the request. */
 const marketPart = ({ market, seed, startsAt, endsAt, mask }: CompetitionSettings): unknown => [

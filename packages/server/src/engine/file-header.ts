@@ -35,6 +35,8 @@ export const FORMAT = 2;
 
 const LONGEST_NAME = 256;
 /** At least one letter or digit that is seen (D237). */
+/** As in names that requests give. */
+const CONTROL = /[\u0000-\u001f\u007f]/;
 const VISIBLE = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u;
 const LONGEST_MS = 8.64e15;
 const FASTEST = 1_000_000;
@@ -95,7 +97,10 @@ const fork = closedObject<ForkTerms>({
 const config = closedObject<FiledConfig>({
   ...options,
   name: optionally(
-    when((name) => typeof name === 'string' && name.length <= LONGEST_NAME && VISIBLE.test(name)),
+    when(
+      (name) =>
+        typeof name === 'string' && name.length <= LONGEST_NAME && VISIBLE.test(name) && !CONTROL.test(name),
+    ),
   ),
   feed,
   clock,

@@ -94,8 +94,11 @@ function reasonOf(error: unknown): string {
 function wholeReasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('syscall' in error) return 'the file of the import cannot be read: import it again';
-  return error instanceof RangeError && error.message.startsWith('Maximum call stack')
-    ? 'it is nested too deeply'
+  if (error instanceof RangeError && error.message.startsWith('Maximum call stack'))
+    return 'it is nested too deeply';
+  // Errors of the language: a value is not of the type that this program writes.
+  return error instanceof TypeError || error instanceof SyntaxError || error instanceof ReferenceError
+    ? 'it is not in the form that it was exported in'
     : error.message;
 }
 
@@ -106,11 +109,11 @@ async function read(path: string, isTenant: boolean): Promise<ReadFile> {
   let current: SimulationFileReader | undefined;
   let filed: FiledSimulation | undefined;
   let symbols: readonly string[] = [];
-  let line = 0;
+  /** The line that is read, from 1. */
+  let line = 1;
   let began = performance.now();
   try {
     for (const text of linesOfFile(path)) {
-      line += 1;
       const found = reader.read(text);
       if (found?.type === 'header') {
         current = reader instanceof TenantFileReader ? reader.simulation : reader;
@@ -127,8 +130,8 @@ async function read(path: string, isTenant: boolean): Promise<ReadFile> {
         await turn();
         began = performance.now();
       }
+      line += 1;
     }
-    line += 1;
     if (line === 1) throw new ImportRefused('the file is empty');
     if (!reader.isOver) throw new ImportRefused('the file is cut short: its trailer is missing');
   } catch (error) {

@@ -67,7 +67,11 @@ export class Imports {
   readonly #ofTenant = new Map<string, number>();
   readonly #reading = new ReadingThread();
   /** One file is verified at a time. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Files that wait to be verified. */
+  readonly #waiting: { readonly tenantId: string; readonly verify: () => Promise<unknown> }[] = [];
+  #isVerifying = false;
+  /** Tenants whose files were verified while others waited, the latest last. */
+  #served: string[] = [];
 
   /** Creates `folder` if it does not exist. */
   constructor(store: Store, folder: string, note: (text: string) => void) {
@@ -229,7 +233,7 @@ export class Imports {
   }
 
   async #run(id: string, signal: AbortSignal): Promise<void> {
-    const problem = await this.verify(id, signal);
+    const problem = await this.verify(id, signal, this.#store.registry.simulation(id)?.tenantId ?? '');
     if (problem === undefined && !signal.aborted) await this.enter(id, id, signal);
     if (isAborted(signal)) return;
     const note: ImportNote =
@@ -241,13 +245,39 @@ export class Imports {
     if (problem !== undefined) this.#note(`import ${id} failed: ${problem}`);
   }
 
-  /** Why a file that was received cannot be imported; undefined = it can. Verified in a thread, one file at a time. */
-  verify(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    const verified = this.#turn.then(() =>
-      signal?.aborted === true ? undefined : this.#verifyNow(name, signal),
-    );
-    this.#turn = verified.catch(() => undefined);
+  /**
+   * Why a file that was received cannot be imported; undefined = it can. Verified in a thread, one file at a time, tenants in turn: the files
+   * of one do not delay those of another by more than one.
+   */
+  verify(name: string, signal?: AbortSignal, tenantId = ''): Promise<string | undefined> {
+    const verified = new Promise<string | undefined>((resolve, reject) => {
+      const verify = async (): Promise<void> => {
+        await (signal?.aborted === true ? Promise.resolve(undefined) : this.#verifyNow(name, signal)).then(
+          resolve,
+          reject,
+        );
+      };
+      this.#waiting.push({ tenantId, verify });
+    });
+    void this.#verifyInTurn();
     return verified;
+  }
+
+  async #verifyInTurn(): Promise<void> {
+    if (this.#isVerifying) return;
+    this.#isVerifying = true;
+    while (this.#waiting.length > 0) {
+      // The tenant that was served longest ago, or never; of one tenant the file that came first.
+      const rank = ({ tenantId }: { readonly tenantId: string }): number => this.#served.indexOf(tenantId);
+      const next = this.#waiting.reduce((best, one) => (rank(one) < rank(best) ? one : best));
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      const stillWait = new Set(this.#waiting.map(({ tenantId }) => tenantId));
+      const served = this.#served.filter((one) => one !== next.tenantId && stillWait.has(one));
+      this.#served = [...served, next.tenantId];
+      await next.verify();
+    }
+    this.#served = [];
+    this.#isVerifying = false;
   }
 
   async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {

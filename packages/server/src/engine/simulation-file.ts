@@ -162,6 +162,7 @@ export class SimulationFileReader {
     requirePlain(line, `record ${seq}`);
     this.#records = seq;
     this.#at = Number(at);
+    this.#settings.record(seq, this.#at);
     const payload = `{${line.slice(head.length)}`;
     if (payload.startsWith(RULES_CHANGE)) this.#name(rulesOf(payload));
     return { seq, at: this.#at, payload };

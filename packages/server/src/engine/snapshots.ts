@@ -3,6 +3,7 @@ import { hashingState, savingState } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import { settingsOf } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import { foldedName } from './folded-name.js';
 import { brokerageAt } from './recovery.js';
 import type { Origin } from './recovery.js';
 import type { Simulation } from './simulation.js';
@@ -77,7 +78,9 @@ export class Snapshots {
 
   async #takeNow(simulation: Simulation, name: string | undefined): Promise<Snapshot> {
     const others = this.of(simulation.id);
-    if (name !== undefined && others.some((other) => other.name === name)) throw new SnapshotNameTaken();
+    const isTaken = (one: string): boolean =>
+      others.some((other) => other.name !== undefined && foldedName(other.name) === foldedName(one));
+    if (name !== undefined && isTaken(name)) throw new SnapshotNameTaken();
     if (others.length >= MOST_SNAPSHOTS) throw new TooManySnapshots();
     const { sequence, at } = await simulation.standing((point) => point);
     const snapshot: Snapshot = {

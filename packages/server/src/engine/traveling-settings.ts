@@ -1,4 +1,5 @@
 /** Settings of a simulation that its file has (D170): snapshots, and the watchlists and configurations of the Alpaca dialect. */
+import { Instant } from '@sandpit/core';
 import { settingsOf } from '../store/registry.js';
 import type { Registry } from '../store/registry.js';
 import {
@@ -13,6 +14,7 @@ import {
   when,
   wholeNumber,
 } from './file-fields.js';
+import { foldedName } from './folded-name.js';
 import { ImportRefused } from './import-refused.js';
 import { MOST_SNAPSHOTS } from './snapshots.js';
 import type { Snapshot } from './snapshots.js';
@@ -60,14 +62,20 @@ function inLines(name: string, watchlists: readonly unknown[]): readonly Arrived
 const text = textUpTo(LONGEST_NAME);
 const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
+/** The end of the year 9999. */
+const LATEST_REAL_MS = 253_402_300_799_999;
+const CONTROL = /[\u0000-\u001f\u007f]/;
+const isShownName = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= LONGEST_NAME && value.trim() !== '' && !CONTROL.test(value);
+
 /** `stateHash` is computed from the records when the simulation is opened. */
 const snapshotFields = closedObject<Snapshot>({
   snapshotId: matching(/^[0-9a-f-]{36}$/),
-  name: optionally(text),
-  at: wholeNumber(-8.64e15, 8.64e15),
+  name: optionally(when(isShownName)),
+  at: wholeNumber(Instant.first, Instant.last),
   sequence: count,
   stateHash: optionally(text),
-  createdAt: count,
+  createdAt: wholeNumber(0, LATEST_REAL_MS),
 });
 
 const watchlists = listOf(
@@ -100,6 +108,8 @@ export class ArrivingSettings {
   #characters = 0;
   #snapshots = 0;
   #lastSequence = 0;
+  /** Instant of the earliest snapshot of each record that has one. */
+  readonly #earliest = new Map<number, number>();
 
   /** The settings so far. */
   get all(): readonly ArrivedSetting[] {
@@ -139,11 +149,18 @@ export class ArrivingSettings {
     this.#snapshots += 1;
     if (this.#snapshots > MOST_SNAPSHOTS)
       throw new ImportRefused(`a simulation has at most ${MOST_SNAPSHOTS.toLocaleString('en-US')} snapshots`);
-    if (name !== undefined && this.#snapshotNames.has(name))
+    if (name !== undefined && this.#snapshotNames.has(foldedName(name)))
       throw new ImportRefused('a snapshot is not usable here: another one has its name');
-    if (name !== undefined) this.#snapshotNames.add(name);
+    if (name !== undefined) this.#snapshotNames.add(foldedName(name));
     this.#lastSequence = Math.max(this.#lastSequence, sequence);
+    this.#earliest.set(sequence, Math.min(this.#earliest.get(sequence) ?? Infinity, at));
     return JSON.stringify({ snapshotId, ...(name !== undefined && { name }), at, sequence, createdAt });
+  }
+
+  /** Checks the snapshots of a record against its instant. Throws `ImportRefused`. */
+  record(sequence: number, at: number): void {
+    if ((this.#earliest.get(sequence) ?? Infinity) < at)
+      throw new ImportRefused('a snapshot is older than its record');
   }
 
   /** Checks the settings against the records that follow them. Throws `ImportRefused`. */

@@ -8,7 +8,7 @@ import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import type { Competitions } from '../competitions/competitions.js';
-import { addressOf } from './cluster/client-address.js';
+import { addressOf, networkOf } from './cluster/client-address.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal } from './competition-doors.js';
 import { failed, reply as send } from './reply.js';
@@ -137,7 +137,7 @@ export class Admission {
         request.operation = id;
         if (this.#health.isDraining && !(503 in route.responses))
           return send(request, reply, SERVICE_UNAVAILABLE);
-        const window = this.#limits.ofAddress(id, addressOf(request), limit);
+        const window = this.#limits.ofAddress(id, networkOf(addressOf(request)), limit);
         // A balancer that polls often must not mistake a refusal for a server that is down: it receives the last result (D216).
         if (503 in route.responses) {
           const nowMs = this.#deps.monotonicMs();
@@ -152,7 +152,8 @@ export class Admission {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
       if (route.auth === 'optional' && isVisitor(request)) {
-        if (this.#take(request, reply, this.#limits.ofAddress(id, addressOf(request), limit))) next();
+        if (this.#take(request, reply, this.#limits.ofAddress(id, networkOf(addressOf(request)), limit)))
+          next();
         return;
       }
       const principal =
@@ -259,7 +260,7 @@ export class Admission {
     reply: FastifyReply,
     limit: number,
   ): void {
-    const window = this.#limits.ofAddress(id, addressOf(request), limit);
+    const window = this.#limits.ofAddress(id, networkOf(addressOf(request)), limit);
     const nowMs = this.#deps.monotonicMs();
     window.take(nowMs);
     tellLimits(request, window, nowMs);

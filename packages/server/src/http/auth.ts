@@ -204,7 +204,8 @@ function bearerOf(header: string): string | undefined {
 const isTier = (value: unknown): value is Tier => (tiers as readonly unknown[]).includes(value);
 const isScope = (value: string): value is Scope => (scopes as readonly string[]).includes(value);
 const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value.length > 0 && value.length <= 256;
+  typeof value === 'string' && value.length > 0 && value.length <= 256 && !CONTROL.test(value);
+const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** The claims of an agent, at the configured name; a value that is not an object is an unknown restriction. */
 function agentClaimsIn(

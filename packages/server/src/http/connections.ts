@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { Socket } from 'node:net';
-import { isLoopbackAddress, noteProxied } from './cluster/client-address.js';
+import { isLoopbackAddress, networkOf, noteProxied } from './cluster/client-address.js';
 
 const MOST_OF_ADDRESS = 4000;
 
@@ -28,13 +28,14 @@ export function guardConnections(
     if (known.has(socket) || address === undefined || isLoopbackAddress(address) || proxies.has(address))
       return;
     known.add(socket);
-    const count = counts.get(address) ?? 0;
+    const network = networkOf(address);
+    const count = counts.get(network) ?? 0;
     if (count >= MOST_OF_ADDRESS) return void socket.destroy();
-    counts.set(address, count + 1);
+    counts.set(network, count + 1);
     socket.once('close', () => {
-      const left = (counts.get(address) ?? 0) - 1;
-      if (left > 0) counts.set(address, left);
-      else counts.delete(address);
+      const left = (counts.get(network) ?? 0) - 1;
+      if (left > 0) counts.set(network, left);
+      else counts.delete(network);
     });
   });
   if (trustedProxies.length === 0) return;

@@ -330,8 +330,10 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
 
   it('have snapshots with unique names, which are listed and deleted', async () => {
     const first = await snapshot('one');
-    const refused = await owner.post(`/v1/simulations/${parentId}/snapshots`, { name: 'one' });
-    expect(refused.status).toBe(409);
+    for (const name of ['one', 'ONE', 'ｏｎｅ']) {
+      const refused = await owner.post(`/v1/simulations/${parentId}/snapshots`, { name });
+      expect([name, refused.status]).toEqual([name, 409]);
+    }
     const second = await snapshot();
     const list = async (): Promise<string[]> =>
       ((await owner.get(`/v1/simulations/${parentId}/snapshots`)).body.data as Body[]).map(

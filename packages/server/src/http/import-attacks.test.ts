@@ -202,6 +202,8 @@ describe('An import of a hostile file', () => {
     ['idSecret', '../../secret'],
     ['draw', 5],
     ['name', '\u2800'],
+    ['name', 'a\u0000'],
+    ['name', '\u001b[31mred'],
     ['speed', 60],
     ['ttl', { text: 'PT1H', ms: 1 }],
     ['mask', { key: 'ab'.repeat(16), weeks: 0, symbols: true, prices: true }],
@@ -246,7 +248,10 @@ describe('An import of a hostile file', () => {
     const deep = '['.repeat(100) + ']'.repeat(100);
     const wide = `[${'{},'.repeat(300_000)}{}]`;
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [[header.replace('{', `{"x":"${'x'.repeat(300_000)}",`), ...rest], /line has more than 262144 bytes/],
+      [
+        [header.replace('{', `{"x":"${'x'.repeat(300_000)}",`), ...rest],
+        /: line 1: a line has more than 262144 bytes/,
+      ],
       [[header.replace(/\}$/, `,"x":[${'{},'.repeat(50_000)}{}]}`), ...rest], /x of the header/],
       [[header, ...Array.from({ length: 1001 }, (_, n) => snapshot(n)), ...rest], /at most 1,000 snapshots/],
       [
@@ -265,6 +270,35 @@ describe('An import of a hostile file', () => {
     expect(performance.now() - began).toBeLessThan(60_000);
     expect((await ask(ATTACKER, 'GET', '/v1/simulations?limit=500')).body.pagination.total).toBe(before);
     expect(readdirSync(join(folder, 'imports'))).toEqual([]);
+  });
+
+  it.each([
+    ['before its record', { at: 0 }],
+    ['before 1970', { at: -1 }],
+    ['after 2199', { at: 8.64e15 }],
+    ['made after the year 9999', { createdAt: 9e15 }],
+    ['without a visible name', { name: '' }],
+    ['with a name of control characters', { name: 'a\u0007' }],
+  ])('is refused with a snapshot %s', async (_, wrong) => {
+    const [header = '', ...rest] = await exported(ATTACKER, (await traded(ATTACKER)).id);
+    const snapshotId = '00000000-0000-4000-8000-000000000001';
+    const good = {
+      snapshotId,
+      name: 'good',
+      at: Date.parse('2026-01-05T16:00:00Z'),
+      sequence: 1,
+      createdAt: 1,
+    };
+    const result = async (snapshot: object): Promise<string> => {
+      const value = JSON.stringify(snapshot);
+      const setting = JSON.stringify({ type: 'setting', name: `snapshot/${snapshotId}`, value });
+      const { status, body } = await imported(sealed([header, setting, ...rest]));
+      if (status === 400) return body.message as string;
+      const { status: last, reason } = await outcome(body.simulationId as string);
+      return String(reason ?? last);
+    };
+    expect(await result(good)).toBe('READY');
+    expect(await result({ ...good, ...wrong })).toContain('snapshot');
   });
 
   it('keeps the bytes of the file of a fork, also when its parent is deleted', async () => {

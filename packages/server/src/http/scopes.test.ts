@@ -120,5 +120,11 @@ describe('a token without operator', () => {
     // An operator's agent is none either.
     const own = await test.as().post('/v1/auth/agent-token', { level: 'control' });
     expect((await test.withToken(own.body.token as string).get('/v1/cluster')).status).toBe(403);
+    // Nor is a token of one simulation, which programs get.
+    const created = await test.as().post('/v1/simulations', { feed: 'push', clock: 'manual' });
+    const forked = await test.as().post(`/v1/simulations/${created.body.simulationId as string}/forks`, {});
+    const again = await test.as().post('/v1/simulations/main/token');
+    for (const { body } of [created, forked, again])
+      expect((await test.withToken(body.token as string).get('/v1/cluster')).status).toBe(403);
   });
 });

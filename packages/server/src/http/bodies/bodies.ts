@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { rateLimited, SERVICE_UNAVAILABLE } from '../answer.js';
 import { countedAs } from '../auth.js';
-import { addressOf, isLoopbackAddress } from '../cluster/client-address.js';
+import { addressOf, isLoopbackAddress, networkOf } from '../cluster/client-address.js';
 import { ByteLimits, type SlidingWindow } from '../rate-limit.js';
 import { ArrivingBody } from './arriving-body.js';
 import { type BodyPlan, mostJson, parseLong, parseShort, PLAIN_BODY } from './body-plan.js';
@@ -179,9 +179,11 @@ export class Bodies {
     }
     const address = addressOf(request);
     return {
-      owner: `address ${address}`,
+      owner: `address ${networkOf(address)}`,
       hasCredential: false,
-      window: isLoopbackAddress(address) ? undefined : this.#ofAddresses.of(address, MOST_OF_ADDRESS),
+      window: isLoopbackAddress(address)
+        ? undefined
+        : this.#ofAddresses.of(networkOf(address), MOST_OF_ADDRESS),
     };
   }
 

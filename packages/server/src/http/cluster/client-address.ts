@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 const FORWARDED = new WeakMap<IncomingMessage, string>();
@@ -25,6 +26,20 @@ export const addressOf = ({ raw, ip }: FastifyRequest): string =>
 /** The same, of a request that no route has. */
 export const clientOf = (request: IncomingMessage): string =>
   FORWARDED.get(request) ?? PROXIED.get(request) ?? request.socket.remoteAddress ?? '';
+
+/** The network that shares the limits of an address: an IPv4 address, or the /64 of an IPv6 address, which a single client can fill. */
+export function networkOf(address: string): string {
+  const plain = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1] ?? address;
+  if (!isIPv6(plain)) return plain;
+  const [front = '', back] = (plain.split('%')[0] ?? '').split('::');
+  const first = front === '' ? [] : front.split(':');
+  const last = back === undefined || back === '' ? [] : back.split(':');
+  const groups = [...first, ...Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
 
 /** True for an address of this machine. */
 export const isLoopbackAddress = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);

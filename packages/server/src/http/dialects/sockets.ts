@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { clientOf } from '../cluster/client-address.js';
+import { clientOf, networkOf } from '../cluster/client-address.js';
 import type { StreamFault } from '../stream/stream-fault.js';
 
 /** A connection that has not logged in yet. */
@@ -82,7 +82,7 @@ export class Sockets {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;
     }
-    const address = clientOf(request);
+    const address = networkOf(clientOf(request));
     if (!this.#hasRoomFor(address)) {
       socket.end(
         'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',

@@ -321,7 +321,8 @@ export function simulationIssuer({
       {
         tenantId,
         tier,
-        scope: [...scopes].join(' '),
+        // A token of one simulation shows nothing of other tenants (D236).
+        scope: [...scopes].filter((scope) => scope !== 'operator').join(' '),
         simulationId,
         // An expiring right stays limited when passed on.
         notAfterMs: expiresAtMs,

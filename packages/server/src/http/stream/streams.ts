@@ -4,7 +4,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/cell-names.js';
 import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
-import { addressOf } from '../cluster/client-address.js';
+import { addressOf, networkOf } from '../cluster/client-address.js';
 import { countedAs, type Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
@@ -102,7 +102,10 @@ export class Streams {
     of: Omit<StreamRequest, 'principal'> & { readonly principal: Principal | undefined },
     follow: (connection: Connection) => () => string,
   ): Answer | undefined {
-    return this.#openStream({ ...of, principal: of.principal ?? visitorAt(addressOf(of.request)) }, follow);
+    return this.#openStream(
+      { ...of, principal: of.principal ?? visitorAt(networkOf(addressOf(of.request))) },
+      follow,
+    );
   }
 
   /** Does a step of a stream that receives missed events when it is its tenant's turn. Steps are short. */

@@ -4,7 +4,7 @@ import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
 import type { Simulation } from '../../../engine/simulation.js';
 import { MAIN } from '../../../engine/simulations.js';
 import type { Scope } from '@sandpit/protocol';
-import { addressOf } from '../../cluster/client-address.js';
+import { addressOf, networkOf } from '../../cluster/client-address.js';
 import { countedAs, type Principal } from '../../auth.js';
 import { RateLimits, type SlidingWindow } from '../../rate-limit.js';
 import { ownPortfolio } from '../../routes/owned.js';
@@ -42,7 +42,7 @@ export class Entry {
     const pair = keys === undefined ? undefined : this.#pairs.find(keys.id, keys.secret);
     const limit = this.#deps.settings.rateLimitDefault;
     if (pair === undefined) {
-      this.#take(request, this.#limits.ofAddress('alpaca', addressOf(request), limit));
+      this.#take(request, this.#limits.ofAddress('alpaca', networkOf(addressOf(request)), limit));
       throw unauthorized();
     }
     this.#take(request, this.#limits.ofTenant(routeOf(request), countedAs(pair), limit));
