@@ -169,7 +169,7 @@ function imagined(draw: Draw, positions: number, underlyings: number): Hypotheti
     const name = names[held.size % underlyings] ?? '';
     const leg = option(name, draw(2) === 0, 70 + draw(61), draw(3), (1 + draw(5)) * (draw(2) === 0 ? 1 : -1));
     const named = parseOsi(leg.symbol);
-    const instrument = named && optionContract(named, {}, () => false);
+    const instrument = named && optionContract(named, {}, () => undefined);
     if (instrument === undefined) throw new Error(`${leg.symbol} is no option`);
     held.set(instrument.symbol, { instrument, quantity: leg.quantity, mark: leg.price ?? Price.of('1') });
   }
@@ -191,7 +191,7 @@ function imagined(draw: Draw, positions: number, underlyings: number): Hypotheti
 function holdingOf(leg: RegTLeg): Holding {
   const named = parseOsi(leg.symbol);
   const instrument =
-    leg.kind === 'STOCK' ? plainEquity(leg.symbol) : named && optionContract(named, {}, () => false);
+    leg.kind === 'STOCK' ? plainEquity(leg.symbol) : named && optionContract(named, {}, () => undefined);
   if (instrument === undefined) throw new Error(`${leg.symbol} is no option`);
   return { instrument, quantity: leg.quantity, mark: leg.price ?? Price.of('1') };
 }

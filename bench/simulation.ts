@@ -41,5 +41,9 @@ export async function openPortfolios(simulation: Simulation, count: number): Pro
   });
 }
 
-export const pushQuotes = (simulation: Simulation, symbols: readonly string[]): Promise<void> =>
-  simulation.pushQuotes(symbols.map((symbol) => quoteOf(symbol, Instant.ofMs(simulation.now()))));
+export async function pushQuotes(simulation: Simulation, symbols: readonly string[]): Promise<void> {
+  const refused = await simulation.pushQuotes(
+    symbols.map((symbol) => quoteOf(symbol, Instant.ofMs(simulation.now()))),
+  );
+  if (refused !== undefined) throw new Error(refused.code);
+}

@@ -134,6 +134,7 @@ export class Auditor {
         this.portfolio(event.portfolioId).accrued -= BigInt(event.interest);
         return this.margin.note(event);
       case 'MatchingPaused':
+        return;
       case 'SmaChanged':
       case 'SessionMarked':
       case 'CallIssued':

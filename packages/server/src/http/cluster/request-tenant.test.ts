@@ -7,7 +7,7 @@ const askers: Parameters<typeof tenantOf>[1] = {
       authorization === 'Bearer good' ? { tenantId: 'entrant', simulationId: 'main' } : undefined,
     ),
   keyPair: () => Promise.resolve(undefined),
-  ticket: () => Promise.resolve(undefined),
+  ticket: () => undefined,
   organizer: () => Promise.resolve('organizer'),
   refresh: () => Promise.resolve(),
 };
