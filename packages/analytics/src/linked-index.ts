@@ -46,7 +46,7 @@ export interface IndexedDay {
 }
 
 /** A valuation as a curve shows it: two for a flow. */
-export interface CurveRow {
+interface CurveRow {
   readonly at: number;
   readonly equity: number;
   /** Growth since the first of `points`; absent in a break. */

@@ -105,7 +105,7 @@ export class Sandpit {
     const { body } = await this.transport.send({
       method,
       path,
-      query: query as Readonly<Record<string, string>>,
+      query: query,
       csv,
     });
     return body as ReplyOf<'importPositions'>;

@@ -5,7 +5,7 @@ import { formatOsi, rootOfOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 
 /** Contract terms that follow from the root of an option symbol. */
-export type RootTerms = Pick<
+type RootTerms = Pick<
   OptionContract,
   'underlying' | 'underlyingClass' | 'style' | 'settlement' | 'settleSession'
 >;

@@ -66,7 +66,7 @@ describe('quotes of an adjusted contract', () => {
     const body = { quotes, advance: { by: 'PT1H' } };
     expect(await owner.post('/v1/simulation/step', body)).toMatchObject(refusal(`quotes.1: ${UNKNOWN}`));
     expect((await owner.get('/v1/simulation/clock')).body).toEqual(start);
-    const { simulationId } = made.body as Body;
+    const { simulationId } = made.body;
     const parts = await client.post('/v1/simulations/step', { steps: [{ simulationId, ...body }] });
     expect(parts.body.results).toMatchObject([{ error: refusal(`quotes.1: ${UNKNOWN}`).body }]);
   });

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Ownership } from '../../store/ownership.js';
 
 /** Declaration of a body: the SHA-256 of the whole body, or a stream of frames of which each is signed. */
-export type SignedBody = { readonly digest: string } | { readonly frames: true; readonly length?: number };
+type SignedBody = { readonly digest: string } | { readonly frames: true; readonly length?: number };
 
 /** A request between nodes, as its sender declares it. */
 export interface NodeRequest {
@@ -20,7 +20,7 @@ export interface NodeRequest {
   readonly body: SignedBody;
 }
 
-export const FORWARDED = 'x-sandpit-forwarded';
+const FORWARDED = 'x-sandpit-forwarded';
 const SIGNATURE = 'x-sandpit-signature';
 /** Longest time between the signature and its check, plus the error of the measured clock differences. */
 const VALID_MS = 30_000;

@@ -33,8 +33,7 @@ export function instrumentsOf(
 ): { readonly instruments: readonly Instrument[] } | { readonly problems: string[] } {
   const underlyings = new Map<string, 'EQUITY' | 'INDEX'>();
   for (const { assetClass, symbol } of listed)
-    if (assetClass === 'EQUITY' || assetClass === 'INDEX')
-      underlyings.set((symbol ?? '').toUpperCase(), assetClass);
+    if (assetClass === 'EQUITY' || assetClass === 'INDEX') underlyings.set(symbol.toUpperCase(), assetClass);
   const instruments: Instrument[] = [];
   const problems: string[] = [];
   listed.forEach((entry, i) => {

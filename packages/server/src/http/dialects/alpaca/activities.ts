@@ -103,10 +103,7 @@ const GROUPS: Readonly<Record<string, (type: string) => boolean>> = {
 };
 
 /** Types that a request selects: by its path, by name, or by kind. */
-export function wantedTypes({
-  params,
-  query,
-}: Pick<AlpacaCall, 'params' | 'query'>): (type: string) => boolean {
+function wantedTypes({ params, query }: Pick<AlpacaCall, 'params' | 'query'>): (type: string) => boolean {
   const category = query.choice('category', ['trade_activity', 'non_trade_activity']);
   const named = params['type'] === undefined ? query.list('activity_types') : [params['type']];
   if (category !== undefined && named !== undefined)

@@ -27,7 +27,7 @@ import { nameOf } from './order-names.js';
 import { isShown, replacementsOf } from './order-shape.js';
 
 /** An activity that has not been written out: its shape, without id, is looked up only when it is asked for. */
-export interface Draft extends ActivityPlace {
+interface Draft extends ActivityPlace {
   readonly type: string;
   /** Cash that it moved, except for a fill. */
   readonly cash: Money;

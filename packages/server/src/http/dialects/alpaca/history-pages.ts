@@ -4,7 +4,7 @@ import type { Page } from '../../../store/history.js';
 const AT_ONCE = 200;
 
 /** The part of a list query that a reader varies. */
-export interface Stretch {
+interface Stretch {
   readonly offset: number;
   readonly limit: number;
   readonly before?: number;
