@@ -108,7 +108,7 @@ it('the package: has a README of its own, whose commands, programs and links wor
     const [python = ''] = /node_modules\/\S+\.py/.exec(text) ?? [];
     expect(existsSync(join(folder, python))).toBe(true);
   });
-});
+}, 120_000);
 
 it('the package: types the requests and answers of operations', () => {
   writeFileSync(

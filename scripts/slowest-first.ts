@@ -5,7 +5,6 @@ import type { TestSpecification } from 'vitest/node';
 const SLOWEST = [
   'dashboard.test.ts',
   'pack.test.ts',
-  'cluster-faults.test.ts',
   'planted-fault.test.ts',
   'cluster.test.ts',
   'damage.test.ts',
@@ -13,6 +12,8 @@ const SLOWEST = [
   'trading-day.test.ts',
   'server-process.test.ts',
   'openapi-clients.test.ts',
+  // Its PostgreSQL and nodes have deadlines: not beside the browser and the package.
+  'cluster-faults.test.ts',
   'forks.test.ts',
   'synthetic-feed.test.ts',
   'postgres-store.test.ts',
