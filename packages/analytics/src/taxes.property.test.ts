@@ -233,7 +233,7 @@ function lifeOf(
         });
         held.set(symbol, position + (isLong ? -quantity : quantity));
         held.set('AAA', (held.get('AAA') ?? 0) + signed);
-        // What follows on this day is later.
+        // Later events of the life fall on the next day.
         day += 1;
       }
     }

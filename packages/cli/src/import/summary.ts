@@ -154,7 +154,7 @@ type Counts = Readonly<{
   leftOut: Readonly<Record<string, number>>;
 }>;
 
-/** What an import has done, in sentences. */
+/** Summary of an import, in sentences. */
 export function summaryOf(whole: Covered, files: readonly Counts[]): string {
   const rowsOf = (size: Counts['size']): number =>
     files.filter((each) => each.size === size).reduce((sum, { rows }) => sum + rows, 0);

@@ -96,7 +96,7 @@ function offsetOf(text: string): number {
 /** A time zone: the clocks of a place, or a fixed offset. */
 export interface Zone {
   readonly name: string;
-  /** What its clocks show at an instant. */
+  /** Local time of the zone at an instant. */
   wallOf(ms: number): number;
   /** Instants at which its clocks show a time: one; two when clocks were put back, none when they were put forward. */
   instantsOf(wall: number): readonly number[];

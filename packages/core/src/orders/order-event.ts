@@ -75,7 +75,7 @@ export interface OrderMoved {
   readonly changes?: ProgressChanges;
   /** New symbols, if a split has replaced the order's series. */
   readonly renamed?: RenamedOrder;
-  /** What a split has left of the order's script, restated (D248). */
+  /** Remaining script of the order, restated for a split (D248). */
   readonly script?: OrderScript;
 }
 

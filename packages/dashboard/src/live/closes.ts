@@ -52,7 +52,7 @@ async function read(broker: Broker, portfolioId: string): Promise<Closes> {
   };
 }
 
-/** What came later at the instant of the close counts since it. */
+/** Events after the close at its instant count as since the close. */
 async function readSince(broker: Broker, portfolioId: string, close: EquityPoint): Promise<SinceClose> {
   const from = new Date(Date.parse(close.at) - 1).toISOString();
   const performance = await broker.call('getPerformance', { params: { portfolioId }, query: { from } });

@@ -428,7 +428,7 @@ describe('changing an order', () => {
     expect((await update({ quantity: '30' })).status).toBe(400);
   });
 
-  it('reads an Idempotency-Key of an earlier update as no key: the request is compared anew (D247)', async () => {
+  it('updateOrder: ignores an Idempotency-Key and compares the request with the order (D247)', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
     const update = (limitPrice: number, key: string) =>
       client.put(`/v1/orders/${orderId}`, { limitPrice }, { 'idempotency-key': key });

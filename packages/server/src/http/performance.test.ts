@@ -162,7 +162,7 @@ describe('breaks (D239)', () => {
     expect(inside.series[0]).toEqual({ at: inside.from, equity: 0 });
   });
 
-  it('by a loss: returns begin anew with the deposit that ends them', async () => {
+  it('a break by a loss: returns restart with the deposit that ends it', async () => {
     await open({ initialCash: 100_000 });
     await quote(100, 'TSLA');
     await order('SELL_TO_OPEN', 900, 'TSLA');

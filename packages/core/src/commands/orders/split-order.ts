@@ -83,7 +83,7 @@ export function splitOrder(d: Decision, order: Order, { ratio }: Split, renamed?
   );
 }
 
-/** What a split leaves of a script of executions; undefined for other scripts. Percentages of an order for an amount stay (D248). */
+/** Script of executions restated for a split; undefined for other scripts. Percentages of an order for an amount stay (D248). */
 function restatedScript(
   d: Decision,
   order: Order,

@@ -251,7 +251,7 @@ describe('A gateway', () => {
       { method: 'POST', path },
     );
 
-  /** What a server answers to bytes, until it ends the connection. */
+  /** Sends bytes and returns the response, read until the server ends the connection. */
   async function answerTo(at: string, ...pieces: readonly (string | Buffer)[]): Promise<string> {
     const socket = connect(Number(new URL(at).port), '127.0.0.1');
     let text = '';

@@ -27,7 +27,7 @@ it('forwards requests about a competition to the node of its organizer', async (
   expect(await ask('GET')).toBe('organizer');
 });
 
-it('forwards no change without a valid credential: any node refuses it, before its body', async () => {
+it('a change without a valid credential is not forwarded: any node refuses it before reading its body', async () => {
   expect(await ask('POST')).toBeUndefined();
   expect(await ask('POST', 'Bearer bad')).toBeUndefined();
 });

@@ -53,7 +53,7 @@ it('a replacement has the id that was chosen for it, and is found by it', async 
   expect(await byClientId('second/2')).toMatchObject({ id: second.id });
 });
 
-it('it is unique, whoever has it, and one that is refused is free again', async () => {
+it('client order id of a replacement: must be unique, and is free again after a refusal', async () => {
   const [one, other] = [await place({ client_order_id: 'one' }), await place({ client_order_id: 'other' })];
   const unique = { code: 40010001, message: 'client_order_id must be unique' };
   expect((await patch(one, { limit_price: '91', client_order_id: 'other' })).body).toEqual(unique);

@@ -132,7 +132,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What orders are shown from. */
+/** Data from which orders are shown. */
 type ShownIn = Pick<AlpacaCall, 'simulation' | 'kept'>;
 
 /** An update with its ids and its time. */
