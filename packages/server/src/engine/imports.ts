@@ -20,6 +20,7 @@ import type {
 import { ownListName, listName } from './rules-in-force.js';
 import { ImportRefused } from './import-refused.js';
 import { compiledUrl } from '../threads/compiled-url.js';
+import { TenantTurns } from './tenant-turns.js';
 
 /** The reading thread ends when it has had nothing to read for this long, ms. */
 const READING_IDLE_MS = 10_000;
@@ -67,11 +68,8 @@ export class Imports {
   readonly #ofTenant = new Map<string, number>();
   readonly #reading = new ReadingThread();
   /** One file is verified at a time. */
-  /** Files that wait to be verified. */
-  readonly #waiting: { readonly tenantId: string; readonly verify: () => Promise<unknown> }[] = [];
-  #isVerifying = false;
-  /** Tenants whose files were verified while others waited, the latest last. */
-  #served: string[] = [];
+  /** Turns in which files are verified. */
+  readonly #turns = new TenantTurns();
 
   /** Creates `folder` if it does not exist. */
   constructor(store: Store, folder: string, note: (text: string) => void) {
@@ -249,35 +247,13 @@ export class Imports {
    * Why a file that was received cannot be imported; undefined = it can. Verified in a thread, one file at a time, tenants in turn: the files
    * of one do not delay those of another by more than one.
    */
-  verify(name: string, signal?: AbortSignal, tenantId = ''): Promise<string | undefined> {
-    const verified = new Promise<string | undefined>((resolve, reject) => {
-      const verify = async (): Promise<void> => {
-        await (signal?.aborted === true ? Promise.resolve(undefined) : this.#verifyNow(name, signal)).then(
-          resolve,
-          reject,
-        );
-      };
-      this.#waiting.push({ tenantId, verify });
-    });
-    void this.#verifyInTurn();
-    return verified;
-  }
-
-  async #verifyInTurn(): Promise<void> {
-    if (this.#isVerifying) return;
-    this.#isVerifying = true;
-    while (this.#waiting.length > 0) {
-      // The tenant that was served longest ago, or never; of one tenant the file that came first.
-      const rank = ({ tenantId }: { readonly tenantId: string }): number => this.#served.indexOf(tenantId);
-      const next = this.#waiting.reduce((best, one) => (rank(one) < rank(best) ? one : best));
-      this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      const stillWait = new Set(this.#waiting.map(({ tenantId }) => tenantId));
-      const served = this.#served.filter((one) => one !== next.tenantId && stillWait.has(one));
-      this.#served = [...served, next.tenantId];
-      await next.verify();
+  async verify(name: string, signal?: AbortSignal, tenantId = ''): Promise<string | undefined> {
+    const turn = await this.#turns.take(tenantId);
+    try {
+      return signal?.aborted === true ? undefined : await this.#verifyNow(name, signal);
+    } finally {
+      turn.end();
     }
-    this.#served = [];
-    this.#isVerifying = false;
   }
 
   async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {
