@@ -165,6 +165,7 @@ OPERATIONS = {
     "redeliverWebhook": "POST /v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "createCompetition": "POST /v1/competitions",
     "listCompetitions": "GET /v1/competitions",
+    "getOwnEntry": "GET /v1/competitions/entry",
     "getCompetition": "GET /v1/competitions/:competitionId",
     "updateCompetition": "PUT /v1/competitions/:competitionId",
     "cancelCompetition": "DELETE /v1/competitions/:competitionId",

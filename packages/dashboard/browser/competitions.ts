@@ -71,7 +71,26 @@ export function competitions(visit: Visit): void {
     // The page of an entry names its competition and its entry.
     await expect
       .poll(() => page.locator('.banner').innerText(), SOON)
-      .toContain('Autumn <b>cup</b> · entry <b>Ada</b>');
+      .toContain('Autumn <b>cup</b> · <b>Ada</b> · rank 1 of 1');
+
+    // The server names them in a browser that has nothing but the token.
+    const token = await page.evaluate<string>(
+      String.raw`JSON.parse(localStorage.getItem('sandpit-tokens'))[/#\/~([^/?]+)/.exec(location.hash)[1]]`,
+    );
+    const elsewhere = await visit.stranger();
+    await visit.go('login', elsewhere);
+    await elsewhere.getByLabel('Token').fill(token);
+    await elsewhere.getByRole('button', { name: 'Log in' }).click();
+    await expect
+      .poll(() => elsewhere.locator('.banner').innerText(), SOON)
+      .toContain('Autumn <b>cup</b> · <b>Ada</b> · rank 1 of 1');
+    await elsewhere.getByRole('link', { name: 'Autumn <b>cup</b>' }).click();
+    await elsewhere.getByRole('region', { name: 'Leaderboard' }).getByText('<b>Ada</b>').waitFor(SOON);
+    expect(await elsewhere.getByRole('button', { name: /Start|Cancel|Enter|Withdraw/ }).count()).toBe(0);
+    await elsewhere.getByRole('link', { name: 'Back to trading' }).click();
+    await elsewhere.getByRole('form', { name: 'Order' }).waitFor(SOON);
+    await visit.leave(elsewhere);
+
     expect(await ticket.getByLabel('Portfolio').innerText()).toContain('<b>Ada</b>');
     // Name, equity, return, score, drawdown, and one execution.
     await expect.poll(() => board.innerText(), SOON).toMatch(/<b>Ada<\/b>[\s\S]*%\s+1\s+Active/);

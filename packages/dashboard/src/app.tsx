@@ -2,6 +2,7 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Broker, BrokerContext } from './broker.ts';
 import { useAnnouncements } from './live/announcer.ts';
+import { OwnEntryContext, useReadOwnEntry } from './live/own-entry.ts';
 import { errorFrom } from './load.ts';
 import { Login, LoginLink } from './pages/login.tsx';
 import { Overview } from './pages/overview.tsx';
@@ -160,34 +161,37 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
     if (!isFirst.current && !isInPage) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [isTrade(name) ? 'trade' : name]);
+  const entry = useReadOwnEntry(broker);
   return (
-    <div class="frame">
-      <a class="skip" href="#content" onClick={skip}>
-        Skip to content
-      </a>
-      <Banner
-        onFind={() => setIsFinding(true)}
-        isDeveloping={isDeveloping}
-        onDevelop={() => setIsDeveloping(!isDeveloping)}
-      />
-      <Rail current={isTrade(name) ? 'trade' : name} />
-      <main id="content" tabIndex={-1} ref={main} data-page={isTrade(name) ? 'trade' : name}>
-        <Boundary key={isTrade(name) ? 'trade' : place.path.join('/')}>
-          {Page === undefined ? (
-            <Empty>
-              <h1>Page not found</h1>
-              <a href={hrefOf(simulationId, '')}>Back to overview</a>
-            </Empty>
-          ) : (
-            <Page place={place} />
-          )}
-        </Boundary>
-      </main>
-      {isFinding && <Palette onClose={() => setIsFinding(false)} />}
-      {isDeveloping && <Developing page={place.path.join('/')} onClose={() => setIsDeveloping(false)} />}
-      <RulePanel />
-      <Toaster />
-    </div>
+    <OwnEntryContext.Provider value={entry}>
+      <div class="frame">
+        <a class="skip" href="#content" onClick={skip}>
+          Skip to content
+        </a>
+        <Banner
+          onFind={() => setIsFinding(true)}
+          isDeveloping={isDeveloping}
+          onDevelop={() => setIsDeveloping(!isDeveloping)}
+        />
+        <Rail current={isTrade(name) ? 'trade' : name} />
+        <main id="content" tabIndex={-1} ref={main} data-page={isTrade(name) ? 'trade' : name}>
+          <Boundary key={isTrade(name) ? 'trade' : place.path.join('/')}>
+            {Page === undefined ? (
+              <Empty>
+                <h1>Page not found</h1>
+                <a href={hrefOf(simulationId, '')}>Back to overview</a>
+              </Empty>
+            ) : (
+              <Page place={place} />
+            )}
+          </Boundary>
+        </main>
+        {isFinding && <Palette onClose={() => setIsFinding(false)} />}
+        {isDeveloping && <Developing page={place.path.join('/')} onClose={() => setIsDeveloping(false)} />}
+        <RulePanel />
+        <Toaster />
+      </div>
+    </OwnEntryContext.Provider>
   );
 }
 

@@ -44,31 +44,6 @@ export function claimsOf(token: string): Claims | undefined {
   }
 }
 
-/** The entry that a token trades: which competition, and under which name. */
-export interface EntryIdentity {
-  readonly competitionId: string;
-  readonly competition: string;
-  readonly displayName: string;
-}
-
-const ENTRIES_KEY = 'sandpit-entries';
-
-const entries = (): Readonly<Record<string, EntryIdentity>> => {
-  try {
-    return (JSON.parse(localStorage.getItem(ENTRIES_KEY) ?? '{}') ?? {}) as Readonly<
-      Record<string, EntryIdentity>
-    >;
-  } catch {
-    return {};
-  }
-};
-
-/** Keeps who trades in the simulation of an entry: its token may not read the competition. */
-export const keepEntry = (simulationId: string, entry: EntryIdentity): void =>
-  localStorage.setItem(ENTRIES_KEY, JSON.stringify({ ...entries(), [simulationId]: entry }));
-
-export const entryIn = (simulationId: string): EntryIdentity | undefined => entries()[simulationId];
-
 type Tokens = Readonly<Record<string, string>>;
 
 function read(): Tokens {
@@ -111,5 +86,4 @@ export const allTokens = (): readonly string[] => Object.values(read());
 
 export function forgetAllTokens(): void {
   localStorage.removeItem(KEY);
-  localStorage.removeItem(ENTRIES_KEY);
 }

@@ -295,6 +295,16 @@ const entryToken = anyText({
 export const CreatedEntry = closed('CreatedEntry', { ...entryFields, token: entryToken });
 export type CreatedEntry = Static<typeof CreatedEntry>;
 
+/** The entry that a token trades, for pages and programs that have nothing but the token (D195). */
+export const OwnEntry = closed('OwnEntry', {
+  ...entryFields,
+  rank: optional(count({ description: 'Place on the leaderboard, at most a second old.' })),
+  totalEquity: optional(number({ description: 'Equity on the leaderboard, dollars.' })),
+  return: optional(number({ description: 'Time-weighted return on the leaderboard, a fraction.' })),
+  competition: Competition,
+});
+export type OwnEntry = Static<typeof OwnEntry>;
+
 export const EntryPage = paged(
   'EntryPage',
   Entry,

@@ -1813,6 +1813,15 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     reply: { data: [competition], pagination: onePage },
   },
   getCompetition: { params: competitionParams, reply: competition },
+  getOwnEntry: {
+    reply: {
+      ...entry,
+      rank: 1,
+      totalEquity: 100_000,
+      return: 0,
+      competition: { ...competition, isOrganizer: false },
+    },
+  },
   updateCompetition: {
     params: competitionParams,
     body: { capacity: 100 },

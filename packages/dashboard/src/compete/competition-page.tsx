@@ -10,7 +10,7 @@ import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf, type DashboardRoute } from '../route.ts';
-import { MAIN, tokenFor } from '../session.ts';
+import { claimsOf, MAIN, tokenFor } from '../session.ts';
 import { Enter } from './enter.tsx';
 import { Entries } from './entries.tsx';
 import { ManageCompetition } from './manage-competition.tsx';
@@ -23,8 +23,12 @@ import './compete.css';
 const AGAIN_MS = 10_000;
 
 export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) {
-  const token = tokenFor(MAIN) ?? tokenFor(place.simulationId);
-  const member = useMember(token);
+  const { simulationId } = place;
+  // The page of an entry reads with the token of the entry: the tenant of `main` in this browser may be another one.
+  const isEntry = claimsOf(tokenFor(simulationId) ?? '')?.isEntry === true;
+  const token = isEntry ? tokenFor(simulationId) : (tokenFor(MAIN) ?? tokenFor(simulationId));
+  const tenant = useMember(token);
+  const member = isEntry ? undefined : tenant;
   const competitionId = place.path[1] ?? '';
   if (competitionId === 'new')
     return (
@@ -47,14 +51,27 @@ export function CompetitionsPage({ place }: { readonly place: DashboardRoute }) 
       </>
     );
   return competitionId === '' ? (
-    <List member={member} />
+    <List member={member} token={token} home={isEntry ? simulationId : MAIN} />
   ) : (
-    <One key={competitionId} competitionId={competitionId} member={member} />
+    <One
+      key={competitionId}
+      competitionId={competitionId}
+      member={member}
+      token={token}
+      home={isEntry ? simulationId : MAIN}
+    />
   );
 }
 
-function List({ member }: { readonly member: Member | undefined }) {
-  const token = member?.token;
+/** The reader of a page, and the simulation that its links lead to. */
+interface Reader {
+  /** Undefined for a visitor and for the token of an entry, which neither enter nor organize. */
+  readonly member: Member | undefined;
+  readonly token: string | undefined;
+  readonly home: string;
+}
+
+function List({ member, token, home }: Reader) {
   const found = useLoad(
     () => read<{ readonly data: readonly Competition[] }>('/competitions?limit=100', token),
     [token],
@@ -83,7 +100,7 @@ function List({ member }: { readonly member: Member | undefined }) {
       {value !== undefined && value.data.length > 0 && (
         <Table
           label="Competitions"
-          columns={LIST}
+          columns={listColumns(home)}
           rows={value.data}
           keyOf={({ competitionId }) => competitionId}
         />
@@ -92,11 +109,11 @@ function List({ member }: { readonly member: Member | undefined }) {
   );
 }
 
-const LIST: readonly Column<Competition>[] = [
+const listColumns = (home: string): readonly Column<Competition>[] => [
   {
     title: 'Name',
     isLong: true,
-    cell: ({ competitionId, name }) => <a href={hrefOf(MAIN, `competitions/${competitionId}`)}>{name}</a>,
+    cell: ({ competitionId, name }) => <a href={hrefOf(home, `competitions/${competitionId}`)}>{name}</a>,
   },
   { title: 'Status', cell: ({ status, paused }) => (paused ? 'Paused' : words(status)) },
   { title: 'Entries', isNumber: true, cell: ({ entries }) => quantity(entries) },
@@ -141,14 +158,7 @@ function useLeaderboard(
   return { ...state, reload: () => setAttempt((one) => one + 1) };
 }
 
-function One({
-  competitionId,
-  member,
-}: {
-  readonly competitionId: string;
-  readonly member: Member | undefined;
-}) {
-  const token = member?.token;
+function One({ competitionId, member, token, home }: Reader & { readonly competitionId: string }) {
   const found = useLoad(
     () => read<Competition>(`/competitions/${competitionId}`, token),
     [competitionId, token],
@@ -166,7 +176,12 @@ function One({
     <>
       <div class="heading">
         <h1>{competition?.name ?? 'Competition'}</h1>
-        <a href={hrefOf(MAIN, 'competitions')}>All competitions</a>
+        {home !== MAIN && (
+          <a class="button primary" href={hrefOf(home, 'trade')}>
+            Back to trading
+          </a>
+        )}
+        <a href={hrefOf(home, 'competitions')}>All competitions</a>
       </div>
       {error !== undefined && <Problem error={error} retry={board.reload} />}
       {competition?.isOrganizer === true && member?.may('simulate') === true && (
@@ -216,7 +231,7 @@ function One({
           )}
         </>
       )}
-      {competition !== undefined && member === undefined && isOpenForEntries(competition) && (
+      {competition !== undefined && token === undefined && isOpenForEntries(competition) && (
         <p>
           <a class="button" href={hrefOf(MAIN, '')}>
             Log in to enter

@@ -5,7 +5,7 @@ import { errorFrom } from '../load.ts';
 import { Field } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { go, hrefOf } from '../route.ts';
-import { type EntryIdentity, keepEntry, keepToken } from '../session.ts';
+import { keepToken } from '../session.ts';
 import { announce } from '../ui/toaster.tsx';
 import type { Member } from './member.ts';
 
@@ -28,7 +28,7 @@ export function Enter({
       (created) => {
         keepToken(created.token);
         announce(`Entered ${name}`, 'This is the portfolio of the entry.', 'success');
-        goTrading(created, { competitionId, competition: name, displayName: body.displayName });
+        goTrading(created);
       },
       (reason: unknown) => setError(errorFrom(reason)),
     );
@@ -58,10 +58,5 @@ export function Enter({
 }
 
 /** Opens the trade page of an entry whose token is stored. */
-export function goTrading(
-  { simulationId, portfolioId }: Pick<Entry, 'simulationId' | 'portfolioId'>,
-  identity: EntryIdentity,
-): void {
-  keepEntry(simulationId, identity);
+export const goTrading = ({ simulationId, portfolioId }: Pick<Entry, 'simulationId' | 'portfolioId'>): void =>
   go(hrefOf(simulationId, 'trade', { portfolio: portfolioId }));
-}

@@ -15,7 +15,7 @@ const AGAIN_MS = 5000;
 const MOST = 500;
 
 export function Entries({
-  competition: { competitionId, name, status, isOrganizer },
+  competition: { competitionId, status, isOrganizer },
   member,
 }: {
   readonly competition: Competition;
@@ -38,7 +38,7 @@ export function Entries({
         (await member.client.call('createEntryToken', { params: { ...params, entryId: entry.entryId } }))
           .token,
       );
-    goTrading(entry, { competitionId, competition: name, displayName: entry.displayName });
+    goTrading(entry);
   };
   const disqualify = ({ entryId, displayName }: Entry): void => {
     const reason = prompt(

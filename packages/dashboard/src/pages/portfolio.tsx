@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { dateText, money } from '../format.ts';
 import { useLoad } from '../load.ts';
+import { useOwnEntry } from '../live/own-entry.ts';
 import { usePortfolio } from '../live/portfolio.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
-import { entryIn } from '../session.ts';
 import { ManagePortfolio } from '../manage/manage-portfolio.tsx';
 import { CallNotice } from '../why/call-notice.tsx';
 import { ruleOfBuyingPower } from '../why/rule-pages.ts';
@@ -31,6 +31,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   const { simulationId } = useBroker();
   const portfolioId = place.path[1] ?? '';
   const { value, error } = usePortfolio(portfolioId);
+  const entry = useOwnEntry();
   const section = place.query.get('section') ?? '';
   if (error !== undefined)
     return (
@@ -46,7 +47,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   return (
     <>
       <div class="heading">
-        <h1>{value.name ?? entryIn(simulationId)?.displayName ?? `Portfolio ${portfolioId.slice(0, 8)}`}</h1>
+        <h1>{value.name ?? entry?.displayName ?? `Portfolio ${portfolioId.slice(0, 8)}`}</h1>
         <a class="button primary" href={hrefOf(simulationId, 'trade', { portfolio: portfolioId })}>
           Trade
         </a>

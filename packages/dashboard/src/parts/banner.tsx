@@ -4,11 +4,12 @@ import type { MarketHours, Simulation } from '@sandpit/protocol';
 import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment, quantity, weekday } from '../format.ts';
+import { moment, quantity, weekday, words } from '../format.ts';
+import { useOwnEntry } from '../live/own-entry.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
-import { allTokens, entryIn, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
+import { allTokens, forgetAllTokens, forgetToken, MAIN, tokenFor } from '../session.ts';
 import { ThemeMenu } from '../shell/theme-menu.tsx';
 import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -188,14 +189,23 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
   );
 }
 
-/** The competition and the name of the entry that this page trades. */
+/** The entry that this page trades: its competition with the leaderboard, its name, its rank, and the way back. */
 function EntryFacts({ simulationId }: { readonly simulationId: string }) {
-  const entry = entryIn(simulationId);
+  const entry = useOwnEntry();
   if (entry === undefined) return <span class="facts">Competition entry</span>;
+  const { competition, displayName, rank, status } = entry;
   return (
     <span class="facts">
-      <a href={hrefOf(MAIN, `competitions/${entry.competitionId}`)}>{entry.competition}</a> · entry{' '}
-      <strong>{entry.displayName}</strong>
+      <a href={hrefOf(simulationId, `competitions/${competition.competitionId}`)}>{competition.name}</a> ·{' '}
+      <strong>{displayName}</strong>
+      {status !== 'ACTIVE' && ` · ${words(status)}`}
+      {rank !== undefined && ` · rank ${quantity(rank)} of ${quantity(competition.entries)}`}
+      {tokenFor(MAIN) !== undefined && (
+        <>
+          {' '}
+          · <a href={hrefOf(MAIN, 'competitions')}>Back to main</a>
+        </>
+      )}
     </span>
   );
 }

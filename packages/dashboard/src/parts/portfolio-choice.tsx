@@ -1,8 +1,8 @@
 import type { PortfolioDetail } from '@sandpit/protocol';
-import { type Broker, useBroker } from '../broker.ts';
+import type { Broker } from '../broker.ts';
 import { shortKindOf } from '../labels.ts';
+import { useOwnEntry } from '../live/own-entry.ts';
 import { setQuery } from '../route.ts';
-import { entryIn } from '../session.ts';
 import { Select } from './field.tsx';
 
 /** Portfolios that are offered; any other is reached from its own page. */
@@ -29,8 +29,7 @@ export const PortfolioChoice = ({
   readonly portfolios: readonly PortfolioDetail[];
   readonly value: string;
 }) => {
-  const { simulationId } = useBroker();
-  const entry = entryIn(simulationId)?.displayName;
+  const entry = useOwnEntry()?.displayName;
   return (
     <Select
       name="Portfolio"

@@ -17,6 +17,7 @@ import {
   Leaderboard,
   LeaderboardCurves,
   LeaderboardStreamQuery,
+  OwnEntry,
   UpdateCompetitionBody,
   UpdateEntryBody,
 } from '../competitions.js';
@@ -49,6 +50,18 @@ export const competitionRoutes = table({
     scope: 'read',
     query: CompetitionQuery,
     responses: { 200: CompetitionPage },
+  },
+  getOwnEntry: {
+    method: 'GET',
+    path: '/v1/competitions/entry',
+    tag: 'Competitions',
+    summary: 'Get the entry of the token',
+    description:
+      'Returns the entry that the token of an entry trades: its competition, its display name and its place on the leaderboard. Any other token answers 404.',
+    auth: 'bearer',
+    scope: 'read',
+    responses: { 200: OwnEntry },
+    errors: [404],
   },
   getCompetition: {
     method: 'GET',

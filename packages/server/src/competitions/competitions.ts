@@ -611,6 +611,15 @@ export class Competitions {
     return entry;
   }
 
+  /** The entry whose simulation this is, with its competition; undefined = it is none. */
+  entryIn(simulationId: string): { readonly kept: Kept; readonly entry: EntryNote } | undefined {
+    const place = this.#places.get(simulationId);
+    if (place?.role !== 'ENTRY') return undefined;
+    const { kept } = place;
+    const entry = [...kept.entries.values()].find((one) => one.simulationId === simulationId);
+    return entry && { kept, entry };
+  }
+
   /** Oldest first. */
   entriesOf(kept: Kept, tenantId: string): readonly EntryNote[] {
     const isOrganizer = kept.note.organizer === tenantId;

@@ -81,6 +81,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'exportCompetition',
   'listCompetitions',
   'getCompetition',
+  'getOwnEntry',
   'updateCompetition',
   'cancelCompetition',
   'startCompetition',

@@ -46,6 +46,7 @@ const OF_ENTRIES: ReadonlySet<OperationId> = new Set([
   'computeRequirements',
   'exerciseOption',
   'doNotExerciseOption',
+  'getOwnEntry',
   'listAccounts',
   'getAccount',
   'listAccountPortfolios',

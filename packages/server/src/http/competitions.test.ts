@@ -100,6 +100,45 @@ describe('competitions', () => {
     expect(broker.status).toBe(400);
   });
 
+  it('getOwnEntry: answers with the competition, the name and the rank to the token of an entry alone', async () => {
+    const cup = await open({ name: 'Spring cup', rules: { minTrades: 0 } });
+    await organizer.post(`${cup.path}/start`, {});
+    const ada = await enter(cup, 'Ada');
+    const bob = await enter(cup, 'Bob');
+    expect((await bob.order()).status).toBe(201);
+    // Bob has paid the spread.
+    await quote(cup.market, 'AAA', 89.9, 90);
+    const own = await bob.client.get('/v1/competitions/entry');
+    expect([own.status, own.body]).toMatchObject([
+      200,
+      {
+        entryId: bob.entryId,
+        competitionId: cup.id,
+        displayName: 'Bob',
+        portfolioId: bob.portfolioId,
+        simulationId: bob.simulationId,
+        status: 'ACTIVE',
+        rank: 2,
+        competition: { competitionId: cup.id, name: 'Spring cup', status: 'RUNNING', isOrganizer: false },
+      },
+    ]);
+    expect(own.body.competition.simulationId).toBeUndefined();
+    expect((await ada.client.get('/v1/competitions/entry')).body).toMatchObject({
+      displayName: 'Ada',
+      rank: 1,
+    });
+    expect((await test.as({ tenantId: 'tenant of Bob' }).get('/v1/competitions/entry')).status).toBe(404);
+    expect((await organizer.get('/v1/competitions/entry')).status).toBe(404);
+    expect((await cup.market.get('/v1/competitions/entry')).status).toBe(403);
+    expect((await test.withToken(undefined).get('/v1/competitions/entry')).status).toBe(401);
+    await organizer.put(`${cup.path}/entries/${bob.entryId}`, {
+      status: 'DISQUALIFIED',
+      reason: 'two accounts',
+    });
+    const out = await bob.client.get('/v1/competitions/entry');
+    expect(out.body).toMatchObject({ status: 'DISQUALIFIED', reason: 'two accounts', rank: 2 });
+  });
+
   it('getCompetition: answers 404 to other tenants, unless the competition is public', async () => {
     const { path } = await open();
     const stranger = test.as({

@@ -27,6 +27,7 @@ export type CompetitionId =
   | 'createCompetition'
   | 'listCompetitions'
   | 'getCompetition'
+  | 'getOwnEntry'
   | 'updateCompetition'
   | 'cancelCompetition'
   | 'startCompetition'
@@ -110,6 +111,24 @@ export function competitionHandlers(
 
     getCompetition: ({ principal, params }) =>
       refusing(() => shown(competitions.find(params.competitionId, viewerOf(principal)), principal)),
+
+    getOwnEntry: ({ principal }) =>
+      refusing(async () => {
+        const own = principal.isEntry === true ? competitions.entryIn(principal.simulationId) : undefined;
+        if (own === undefined) return NOT_AN_ENTRY;
+        const { kept, entry } = own;
+        const [competition, board, removal] = await Promise.all([
+          shown(kept, principal),
+          competitions.board(kept),
+          competitions.removalOf(kept, entry),
+        ]);
+        const row = board.rows.find(({ entryId }) => entryId === entry.id);
+        return {
+          ...entryOf(entry, removal),
+          ...(row !== undefined && { rank: row.rank, totalEquity: row.totalEquity, return: row.return }),
+          competition,
+        };
+      }),
 
     updateCompetition: ({ principal, params, body }) =>
       refusing(async () => {
@@ -289,6 +308,7 @@ function frameFor(kept: KeptCompetition, board: Board, status: Status): Buffer {
 }
 
 const NOT_FOUND = refuse(404, 'Competition not found');
+const NOT_AN_ENTRY = refuse(404, 'The token is not the token of an entry');
 
 const viewerOf = (principal: Principal | undefined): Viewer | undefined =>
   principal && {
