@@ -1174,11 +1174,15 @@ def spread_of(strategy, legs, limit=None, time_in_force="DAY", **more):
     """The body of an order of several options."""
     told = [leg if isinstance(leg, dict) else _opening(*leg) for leg in legs]
     first = told[0]
+    # A roll, which closes and opens, is an opening order; a negative limit is a credit.
+    opens = any(leg["positionIntent"].endswith("OPEN") for leg in told)
+    is_credit = limit is not None and limit < 0
+    side = "SELL" if is_credit or first["positionIntent"].startswith("SELL") else "BUY"
     return {
         "symbol": re.sub(r"\s*\d{6}[CP]\d{8}$", "", first["optionSymbol"]),
         "assetClass": "OPTION",
         "orderType": "MARKET" if limit is None else "LIMIT",
-        "positionIntent": first["positionIntent"],
+        "positionIntent": f"{side}_TO_{'OPEN' if opens else 'CLOSE'}",
         "timeInForce": time_in_force,
         "strategy": strategy,
         "legs": told,

@@ -261,11 +261,15 @@ export function spreadOf(
     positionIntent: `${contracts > 0 ? 'BUY' : 'SELL'}_TO_${closes ? 'CLOSE' : 'OPEN'}` as const,
     quantity: Math.abs(contracts),
   }));
+  // A roll, which closes and opens, is an opening order; a negative limit is a credit.
+  const opens = legs.some(({ closes = false }) => !closes);
+  const isCredit = limit !== undefined && limit < 0;
+  const side = isCredit || told[0]?.positionIntent.startsWith('SELL') === true ? 'SELL' : 'BUY';
   return {
     symbol: (legs[0]?.symbol ?? '').replace(/\s*\d{6}[CP]\d{8}$/i, ''),
     assetClass: 'OPTION',
     orderType: limit === undefined ? 'MARKET' : 'LIMIT',
-    positionIntent: told[0]?.positionIntent ?? 'BUY_TO_OPEN',
+    positionIntent: `${side}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
     timeInForce,
     strategy,
     legs: told,

@@ -86,10 +86,11 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { isStop, leaderOf, legRatios, sideOf, symbolsTraded } from './orders/order.js';
+export { isOpening, isStop, leaderOf, legRatios, sideOf, symbolsTraded } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
-export { netLimitOf, unitsOf } from './orders/structure.js';
+export { isCustom, netLimitOf, unitsOf } from './orders/structure.js';
+export { shapeOfLegs } from './margin/reg-t/shape-of-legs.js';
 export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
 export { cashOfExecution, commissionOf, feesOf, tradedBy } from './orders/execution.js';

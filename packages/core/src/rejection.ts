@@ -49,7 +49,13 @@ export type Rejection =
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
   /** An adjusted contract that is not listed: its symbol does not determine its deliverable (D245). */
   | { readonly code: 'UNKNOWN_DELIVERABLE'; readonly message: string; readonly symbol: string }
-  | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
+  | {
+      readonly code: 'MARGIN_CALL_ACTIVE';
+      readonly message: string;
+      readonly callAmount: Money;
+      /** Rolls only: the contracts that the order closes (D269). */
+      readonly closingLegs?: readonly string[];
+    }
   /** The order cannot wait for the end of a halt (D178). */
   | {
       readonly code: 'TRADING_HALTED';
@@ -70,6 +76,8 @@ export type Rejection =
       readonly dayTradeCount: number;
       /** The first session in which fewer are left. */
       readonly restrictedUntil: TradingDate;
+      /** Rolls only: the contracts that the order closes (D269). */
+      readonly closingLegs?: readonly string[];
     }
   | CapExceeded
   | CompetitionRefusal

@@ -75,10 +75,11 @@ export const strategies = [
   'CALENDAR_SPREAD',
   'STRADDLE',
   'STRANGLE',
+  'CUSTOM',
 ] as const;
 export type Strategy = (typeof strategies)[number];
 
-/** Exactly this many legs (contract 4.2). */
+/** Exactly this many legs (contract 4.2); CUSTOM has two to four (D270). */
 export const strategyLegCounts = {
   VERTICAL_SPREAD: 2,
   IRON_CONDOR: 4,
@@ -86,7 +87,24 @@ export const strategyLegCounts = {
   CALENDAR_SPREAD: 2,
   STRADDLE: 2,
   STRANGLE: 2,
-} as const satisfies Record<Strategy, number>;
+} as const satisfies Record<Exclude<Strategy, 'CUSTOM'>, number>;
+
+/** Names of spreads by their shape (D104), which `shape` of a CUSTOM order shows (D270). */
+export const spreadShapes = [
+  'DEBIT_SPREAD',
+  'CREDIT_SPREAD',
+  'LONG_BUTTERFLY',
+  'SHORT_BUTTERFLY',
+  'IRON_CONDOR',
+  'IRON_BUTTERFLY',
+  'LONG_CALENDAR',
+  'LONG_BOX',
+  'SHORT_BOX',
+  'LONG_CONDOR',
+  'SHORT_CONDOR',
+  'DIAGONAL_SPREAD',
+  'UNIVERSAL_SPREAD',
+] as const;
 
 /** The exits of a bracket rest until the entry has ended; an immediate time in force would make no sense. */
 export const bracketTimesInForce = ['DAY', 'GTC'] as const;

@@ -88,6 +88,13 @@ export const CloseReason = closed(
 );
 export type CloseReason = Static<typeof CloseReason>;
 
+/** Contracts that a rejected roll would close (D269). */
+const closingLegs = optional(
+  listOf(anyText(), {
+    description: 'Rolls only: the contracts that the order closes. Closing them alone is accepted.',
+  }),
+);
+
 export const errorCodes = {
   INSUFFICIENT_FUNDS: {
     status: 400,
@@ -105,6 +112,7 @@ export const errorCodes = {
       requiredBuyingPower: optional(
         number({ description: 'Margin portfolios: buying power in dollars that the order requires.' }),
       ),
+      closingLegs,
     },
   },
   MARKET_CLOSED: {
@@ -193,7 +201,11 @@ export const errorCodes = {
   DAY_TRADE_RESTRICTED: {
     status: 403,
     meaning: 'Day-trading rules forbid opening or adding to a position.',
-    details: { dayTradeCount: optional(integer(0, 1e9)), restrictedUntil: optional(date()) },
+    details: {
+      dayTradeCount: optional(integer(0, 1e9)),
+      restrictedUntil: optional(date()),
+      closingLegs,
+    },
   },
   MARGIN_CALL_ACTIVE: {
     status: 403,
@@ -202,6 +214,7 @@ export const errorCodes = {
       callAmount: optional(
         number({ description: 'Dollars due now: the sum of `amountDue` of the open calls.' }),
       ),
+      closingLegs,
     },
   },
   MARGIN_NOT_ELIGIBLE: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { orderTypes, strategies, strategyLegCounts } from './enums.js';
+import { orderTypes, strategyLegCounts } from './enums.js';
 import { BatchOrdersBody, CreateOrderBody, UpdateOrderBody } from './order-body.js';
 import { limitOrder, marketOrder, verticalSpread, without } from './testing/order.js';
 import { validateBody } from './validate.js';
@@ -163,15 +163,31 @@ describe('Time in force, session and latency', () => {
 });
 
 describe('strategies', () => {
-  it.each(strategies)('%s requires its number of legs', (strategy) => {
-    const legs = Array.from({ length: 4 }, () => verticalSpread.legs[0]);
-    for (const n of [2, 3, 4]) {
-      expect(judge({ ...verticalSpread, strategy, legs: legs.slice(0, n) })).toEqual(
-        n === strategyLegCounts[strategy]
-          ? []
-          : [`legs must contain exactly ${strategyLegCounts[strategy]} legs for ${strategy}`],
-      );
-    }
+  it.each(Object.keys(strategyLegCounts) as (keyof typeof strategyLegCounts)[])(
+    '%s requires its number of legs',
+    (strategy) => {
+      const legs = Array.from({ length: 4 }, () => verticalSpread.legs[0]);
+      for (const n of [2, 3, 4]) {
+        expect(judge({ ...verticalSpread, strategy, legs: legs.slice(0, n) })).toEqual(
+          n === strategyLegCounts[strategy]
+            ? []
+            : [`legs must contain exactly ${strategyLegCounts[strategy]} legs for ${strategy}`],
+        );
+      }
+    },
+  );
+
+  it('CUSTOM accepts two to four legs (D270)', () => {
+    const legs = Array.from({ length: 5 }, () => verticalSpread.legs[0]);
+    const judged = (n: number) => judge({ ...verticalSpread, strategy: 'CUSTOM', legs: legs.slice(0, n) });
+    expect([2, 3, 4].map(judged)).toEqual([[], [], []]);
+    expect([1, 5].map(judged)).toEqual([
+      ['legs must contain 2 to 4 elements'],
+      ['legs must contain 2 to 4 elements'],
+    ]);
+    expect(judge({ ...without(verticalSpread, 'legs'), strategy: 'CUSTOM' })).toEqual([
+      'legs must contain 2 to 4 legs for CUSTOM',
+    ]);
   });
 
   it('refuses impossible lists of legs', () => {
@@ -190,7 +206,7 @@ describe('strategies', () => {
 
   it('requires a strategy for legs, and option orders for both', () => {
     expect(judge(without(verticalSpread, 'strategy'))).toEqual([
-      'strategy must be one of VERTICAL_SPREAD, IRON_CONDOR, BUTTERFLY, CALENDAR_SPREAD, STRADDLE, STRANGLE',
+      'strategy must be one of VERTICAL_SPREAD, IRON_CONDOR, BUTTERFLY, CALENDAR_SPREAD, STRADDLE, STRANGLE, CUSTOM',
     ]);
     expect(judge({ ...verticalSpread, assetClass: 'EQUITY' })).toEqual([
       'strategy should not exist for EQUITY orders',

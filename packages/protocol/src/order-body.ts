@@ -1,12 +1,6 @@
 /** The bodies that place and change orders, with the rules across their fields (contract 4.2). */
 import type { Static } from 'typebox';
-import {
-  bracketTimesInForce,
-  type OrderType,
-  strategies,
-  type Strategy,
-  strategyLegCounts,
-} from './enums.js';
+import { bracketTimesInForce, type OrderType, strategies, strategyLegCounts } from './enums.js';
 import {
   choice,
   closed,
@@ -259,13 +253,15 @@ function checkStrategy(body: Terms, report: TermsReport): void {
   }
   if (legs !== undefined && strategy === undefined) report.field('strategy', expectedChoice(strategies));
   if (typeof strategy === 'string' && Object.hasOwn(strategyLegCounts, strategy)) {
-    const legCount = strategyLegCounts[strategy as Strategy];
+    const legCount = strategyLegCounts[strategy as keyof typeof strategyLegCounts];
     // A list that no strategy could have is complained about by the schema already.
     const possible = Array.isArray(legs) && legs.length >= 2 && legs.length <= 4;
     if (legs === undefined || (possible && legs.length !== legCount)) {
       report.field('legs', `must contain exactly ${legCount} legs for ${strategy}`);
     }
   }
+  if (strategy === 'CUSTOM' && legs === undefined)
+    report.field('legs', 'must contain 2 to 4 legs for CUSTOM');
 }
 
 /** Checks of a pair that depend on its body alone; the core does the rest. */

@@ -8,6 +8,7 @@ import {
   orderStatuses,
   orderTypes,
   positionIntents,
+  spreadShapes,
   strategies,
   timesInForce,
 } from './enums.js';
@@ -124,6 +125,12 @@ export const orderFields = {
   trailingAmount: optional(number()),
   trailingPercent: optional(number()),
   strategy: optional(StrategyValue),
+  shape: optional(
+    choice(spreadShapes, {
+      description:
+        'CUSTOM orders only: the name of the spread that they open, or else close; absent if a short leg has no long leg.',
+    }),
+  ),
   legs: optional(listOf(OrderLeg)),
   bracketConfig: optional(OrderBracket),
   ocoConfig: optional(OrderOco),

@@ -94,6 +94,8 @@ export interface InsufficientFunds {
   /** Orders in MARGIN portfolios only, with the next field. */
   readonly availableBuyingPower?: Money;
   readonly requiredBuyingPower?: Money;
+  /** Rolls only: the contracts that the order closes (D269). */
+  readonly closingLegs?: readonly string[];
 }
 
 /** The refusal of a request that requires more cash than there is. The available amount is never shown below 0. */

@@ -9,7 +9,17 @@ import type { PositionIntent } from './order.js';
  */
 
 export type Strategy =
-  'VERTICAL_SPREAD' | 'IRON_CONDOR' | 'BUTTERFLY' | 'CALENDAR_SPREAD' | 'STRADDLE' | 'STRANGLE';
+  | 'VERTICAL_SPREAD'
+  | 'IRON_CONDOR'
+  | 'BUTTERFLY'
+  | 'CALENDAR_SPREAD'
+  | 'STRADDLE'
+  | 'STRANGLE'
+  /** Any legs on one underlying, some of which may close while others open (D269, D270). */
+  | 'CUSTOM';
+
+/** True for a strategy without a fixed shape (D270). */
+export const isCustom = (strategy: string | undefined): boolean => strategy === 'CUSTOM';
 
 /** A leg with its contract. */
 export interface Leg {
@@ -49,7 +59,8 @@ export function intentProblems(order: {
   let opening = 0;
   for (const leg of legs) if (isOpening(leg.positionIntent)) opening++;
   const isWhole = opening === 0 || opening === legs.length;
-  if (!isWhole && !(MAY_ROLL.has(strategy) && opening === 1)) return ['legs must all open or all close'];
+  if (!isWhole && !isCustom(strategy) && !(MAY_ROLL.has(strategy) && opening === 1))
+    return ['legs must all open or all close'];
   const agrees =
     isOpening(positionIntent) === opening > 0 &&
     !(sideOf(positionIntent) === 'BUY' && limitPrice !== undefined && limitPrice < 0);
@@ -69,9 +80,10 @@ export function structureProblems(strategy: Strategy, legs: readonly Leg[]): str
   const [first] = legs;
   must(first !== undefined && legs.every((leg) => isOfOne(leg, first)), 'must be of one underlying');
   const expirations = different(legs.map(({ contract }) => contract.expiration));
-  if (strategy === 'CALENDAR_SPREAD') must(expirations === 2, 'must have two expirations');
+  if (isCustom(strategy)) mustBeWithinRatios(legs, must);
+  else if (strategy === 'CALENDAR_SPREAD') must(expirations === 2, 'must have two expirations');
   else must(expirations === 1, 'must have one expiration');
-  SHAPES[strategy](legs, must);
+  if (strategy !== 'CUSTOM') SHAPES[strategy](legs, must);
   return problems;
 }
 
@@ -91,7 +103,7 @@ function different(values: readonly unknown[]): number {
 
 type Must = (holds: boolean, what: string) => void;
 
-const SHAPES: Readonly<Record<Strategy, (legs: readonly Leg[], must: Must) => void>> = {
+const SHAPES: Readonly<Record<Exclude<Strategy, 'CUSTOM'>, (legs: readonly Leg[], must: Must) => void>> = {
   VERTICAL_SPREAD(legs, must) {
     must(different(typesOf(legs)) === 1, 'must be of one optionType');
     must(different(strikesOf(legs)) === 2, 'must have different strikes');
@@ -148,6 +160,14 @@ const SHAPES: Readonly<Record<Strategy, (legs: readonly Leg[], must: Must) => vo
 const mustBeEven = (legs: readonly Leg[], must: Must): void => {
   if (legs.some(({ quantity }) => quantity !== legs[0]?.quantity))
     must(false, `must be in the ratio ${legs.map(() => 1).join(':')}`);
+};
+
+/** Largest ratio of two legs of a CUSTOM order (D270). */
+const LARGEST_RATIO = 3;
+
+const mustBeWithinRatios = (legs: readonly Leg[], must: Must): void => {
+  const counts = legs.map(({ quantity }) => quantity);
+  must(Math.max(...counts) <= LARGEST_RATIO * Math.min(...counts), 'must be in ratios between 1:3 and 3:1');
 };
 
 const ratioOf = (legs: readonly Leg[]): string | undefined =>

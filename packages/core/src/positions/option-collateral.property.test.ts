@@ -47,7 +47,26 @@ const sumOf = (legs: readonly CollateralLeg[], type: 'CALL' | 'PUT', sign: 1 | -
     0,
   );
 
-it('collateral of one expiration equals its maximum loss, and uncovered contracts are counted', () => {
+/** The legs without as many of their lowest short puts, and what those deliver for. */
+function withoutLowestPuts(
+  legs: readonly CollateralLeg[],
+  count: number,
+): { readonly rest: readonly CollateralLeg[]; readonly strikes: number } {
+  const singles = legs
+    .filter((leg) => leg.count < 0 && leg.contract.optionType === 'PUT')
+    .flatMap((leg) => Array.from({ length: -leg.count }, () => leg))
+    .sort((a, b) => a.contract.strike - b.contract.strike)
+    .slice(0, count);
+  return {
+    rest: legs.map((leg) => ({
+      ...leg,
+      count: leg.count + singles.filter((single) => single === leg).length,
+    })),
+    strikes: singles.reduce((sum, { contract }) => sum + (contract.strike / 1e8) * 100, 0),
+  };
+}
+
+it('collateral of one expiration: strikes of uncovered puts and the maximum loss of the rest (D270)', () => {
   fc.assert(
     fc.property(books(1), (legs) => {
       const cover = collateralOf(legs, Quantity.zero, settlesAt);
@@ -55,15 +74,18 @@ it('collateral of one expiration equals its maximum loss, and uncovered contract
       const shortPuts = sumOf(legs, 'PUT', -1);
       expect(cover.nakedCalls).toBe(Math.max(0, shortCalls - sumOf(legs, 'CALL', 1)));
       const lacking = Math.max(0, shortPuts - sumOf(legs, 'PUT', 1));
+      expect(cover.nakedPuts).toBe(lacking);
       expect(cover.spreads).toBe(shortCalls - cover.nakedCalls + shortPuts - lacking);
       if (cover.nakedCalls > 0) return;
       // Longs of a type without shorts cover none.
       const used = legs.filter(
         ({ contract }) => (contract.optionType === 'CALL' ? shortCalls : shortPuts) > 0,
       );
+      const { rest, strikes } = withoutLowestPuts(used, lacking);
       const prices = Array.from({ length: 200 }, (_, price) => price);
-      const least = Math.min(0, ...prices.map((price) => worthAt(used, price)));
-      expect(cover.cash / 10_000).toBe(least === 0 ? 0 : -least);
+      const least = Math.min(0, ...prices.map((price) => worthAt(rest, price)));
+      expect(cover.cash / 10_000).toBe(strikes + (least === 0 ? 0 : -least));
+      expect(cover.secured / 10_000).toBe(strikes);
     }),
   );
 });

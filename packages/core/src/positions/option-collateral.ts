@@ -22,10 +22,12 @@ type SettlesAt = (contract: OptionContract) => Instant;
 export interface OptionCollateral {
   /** Shares of the underlying that cover calls. */
   readonly shares: Quantity;
-  /** Largest loss of the rest including its longs; for uncovered puts their strikes. Whole cents. */
+  /** Strikes of uncovered puts, and the largest loss of the rest including its longs (D270). Whole cents. */
   readonly cash: Money;
   /** The part of it for puts without a long. */
   readonly secured: Money;
+  /** Short puts without a long. */
+  readonly nakedPuts: number;
   /** Uncovered short calls. */
   readonly nakedCalls: number;
   /** Short contracts covered by longs. */
@@ -36,6 +38,7 @@ const NO_COVER: OptionCollateral = {
   shares: Quantity.zero,
   cash: Money.zero,
   secured: Money.zero,
+  nakedPuts: 0,
   nakedCalls: 0,
   spreads: 0,
 };
@@ -60,6 +63,7 @@ export function collateralOf(
   const shares = freeShares > 0 ? coverByShares(left, freeShares) : Quantity.zero;
   let cash = 0;
   let secured = 0;
+  let nakedPuts = 0;
   let nakedCalls = 0;
   let spreads = 0;
   for (const alike of classesOf(left)) {
@@ -68,6 +72,7 @@ export function collateralOf(
       const found = coverChain(chain, pool);
       cash += found.cash;
       secured += found.secured;
+      nakedPuts += found.nakedPuts;
       nakedCalls += found.nakedCalls;
       spreads += found.spreads;
     }
@@ -76,6 +81,7 @@ export function collateralOf(
     shares,
     cash: Money.upToCents(Money.ofUnits(cash)),
     secured: Money.upToCents(Money.ofUnits(secured)),
+    nakedPuts,
     nakedCalls,
     spreads,
   };
@@ -155,6 +161,7 @@ function coverChain(
   pool: UncoveredContracts[],
 ): Omit<OptionCollateral, 'shares'> {
   const used: UncoveredContracts[] = [];
+  let nakedPuts = 0;
   let nakedCalls = 0;
   let spreads = 0;
   let secured = Money.zero;
@@ -187,10 +194,12 @@ function coverChain(
       // The loss of naked calls is unlimited and handled elsewhere. For a fractional share only the cash in lieu counts.
       inLieu = dropHighest(shorts, uncovered);
     } else {
-      secured = strikesOfLowest(shorts, uncovered);
+      nakedPuts += uncovered;
+      secured = dropLowest(shorts, uncovered);
     }
   }
-  return { cash: Money.add(largestLoss(used), inLieu), secured, nakedCalls, spreads };
+  const cash = Money.add(largestLoss(used), Money.add(inLieu, secured));
+  return { cash, secured, nakedPuts, nakedCalls, spreads };
 }
 
 /** Uses longs of later expirations for uncovered shorts. Returns the number that stays uncovered. */
@@ -230,12 +239,14 @@ function dropHighest(shorts: readonly UncoveredContracts[], count: number): Mone
   return Money.ofUnits(inLieu);
 }
 
-function strikesOfLowest(shorts: readonly UncoveredContracts[], count: number): Money {
+/** Removes the lowest strikes. Returns the cash that pays them. */
+function dropLowest(shorts: readonly UncoveredContracts[], count: number): Money {
   let left = count;
   let sum = 0;
   for (const short of [...shorts].sort(byStrike)) {
     const taken = Math.min(left, -short.count);
     sum += taken * strikeValue(short.contract);
+    short.count += taken;
     left -= taken;
   }
   return Money.ofUnits(sum);

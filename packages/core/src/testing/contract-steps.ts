@@ -247,7 +247,7 @@ export const anyContractStep: fc.Arbitrary<ContractStep> = fc.oneof(
       underlying,
       strategy: fc.constantFrom<Strategy>(
         ...(['VERTICAL_SPREAD', 'VERTICAL_SPREAD', 'IRON_CONDOR', 'BUTTERFLY', 'CALENDAR_SPREAD'] as const),
-        ...(['STRADDLE', 'STRANGLE'] as const),
+        ...(['STRADDLE', 'STRANGLE', 'CUSTOM', 'CUSTOM'] as const),
       ),
       expiration,
       strike: fc.nat({ max: 3 }),
@@ -530,7 +530,42 @@ function shapeOf(world: ContractWorld, step: StepOf<'package'>): LegShape {
         [1, at(0, 'P'), 1],
         [1, at(1, 'C'), 1],
       ];
+    case 'CUSTOM':
+      // A jade lizard, or a call spread that sells up to three contracts above the one that it buys.
+      return isPut
+        ? [
+            [1, at(0, 'P'), 1],
+            [1, at(1, 'C'), 1],
+            [-1, at(2, 'C'), 1],
+          ]
+        : [
+            [1, at(0), 1],
+            [-1, at(1), 1 + (strike % 3)],
+          ];
   }
+}
+
+/** Closes up to two held contracts on an underlying, and opens those at the next strike on the same side (D269). */
+function rollOf(world: ContractWorld, portfolioId: string, step: StepOf<'package'>): OrderLeg[] {
+  const held = world.market.brokerage.state.portfolios.get(portfolioId)?.optionsOn.get(step.underlying);
+  return [...(held ?? [])]
+    .sort()
+    .slice(0, 2)
+    .flatMap((symbol): OrderLeg[] => {
+      const isShort = world.heldOf(portfolioId, symbol) < 0;
+      const place = STRIKES.findIndex((dollars) => dollars * 1000 === Number(symbol.slice(-8)));
+      const strike = (STRIKES[(place + 1) % STRIKES.length] ?? 0) * 1000;
+      const leg = (optionSymbol: string, positionIntent: PositionIntent): OrderLeg => ({
+        optionSymbol,
+        positionIntent,
+        quantity: Quantity.of(1),
+      });
+      const next = symbol.slice(0, -8) + String(strike).padStart(8, '0');
+      return [
+        leg(symbol, isShort ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE'),
+        leg(next, isShort ? 'SELL_TO_OPEN' : 'BUY_TO_OPEN'),
+      ];
+    });
 }
 
 function orderMultiLeg(world: ContractWorld, step: StepOf<'package'>): void {
@@ -538,6 +573,11 @@ function orderMultiLeg(world: ContractWorld, step: StepOf<'package'>): void {
   if (portfolioId === undefined) return;
   const settings = world.market.brokerage.state.portfolios.get(portfolioId)?.settings;
   if (step.strategy === 'CALENDAR_SPREAD' && settings?.portfolioType === 'CASH') return;
+  if (step.strategy === 'CUSTOM' && step.rolls) {
+    const legs = rollOf(world, portfolioId, step);
+    if (legs.length > 0) submitMultiLeg(world, portfolioId, { ...step, legs, symbol: step.underlying });
+    return;
+  }
   const times = step.totals ? step.units : 1;
   const legs = shapeOf(world, step).map(([way, optionSymbol, ratio]): OrderLeg => ({
     optionSymbol,

@@ -86,8 +86,11 @@ export function aroundTheMoney({ contracts, underlyingPrice }: OptionChain): rea
   return rows.slice(from, from + 2 * EACH_SIDE);
 }
 
+/** A strategy with a fixed shape. */
+export type Template = Exclude<Strategy, 'CUSTOM'>;
+
 /** Strikes by their distance from the money: −1 is the one below. */
-const SHAPES: Readonly<Record<Strategy, readonly (readonly ['B' | 'S', number, 'CALL' | 'PUT', number])[]>> =
+const SHAPES: Readonly<Record<Template, readonly (readonly ['B' | 'S', number, 'CALL' | 'PUT', number])[]>> =
   {
     VERTICAL_SPREAD: [
       ['B', 1, 'CALL', 0],
@@ -120,7 +123,7 @@ const SHAPES: Readonly<Record<Strategy, readonly (readonly ['B' | 'S', number, '
 
 /** The legs of a strategy around the money. */
 export function legsAround(
-  strategy: Strategy,
+  strategy: Template,
   contracts: readonly OptionChainContract[],
   at: number,
   later: readonly OptionChainContract[],

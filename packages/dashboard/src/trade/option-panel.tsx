@@ -3,8 +3,7 @@ import {
   type Leg,
   type OptionChainContract,
   type PortfolioUpdate,
-  type Strategy,
-  strategies,
+  strategyLegCounts,
 } from '@sandpit/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
@@ -14,7 +13,7 @@ import { legsOf } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
-import { aroundTheMoney, type ChainRow, type Chains, legsAround, useChains } from './chain.ts';
+import { aroundTheMoney, type ChainRow, type Chains, legsAround, type Template, useChains } from './chain.ts';
 import { LegTray } from './leg-tray.tsx';
 import type { PreviewState } from './preview.tsx';
 import { unitsOf } from './strategy.ts';
@@ -175,10 +174,12 @@ function Strike({
 }
 
 /** Fills the tray with a strategy around the money. */
+const TEMPLATES = Object.keys(strategyLegCounts) as readonly Template[];
+
 function Templates({ chains, query }: { readonly chains: Chains; readonly query: URLSearchParams }) {
   const broker = useBroker();
   const { chain, chosen, expirations, contracts } = chains;
-  const fill = async (strategy: Strategy): Promise<void> => {
+  const fill = async (strategy: Template): Promise<void> => {
     if (chain?.underlyingPrice === undefined) return;
     const next = expirations.find((date) => date > chosen);
     const later =
@@ -198,9 +199,9 @@ function Templates({ chains, query }: { readonly chains: Chains; readonly query:
     <Select
       name="Start with"
       value=""
-      options={[['', 'Choose a strategy …'], ...strategies.map((one) => [one, one] as const)]}
+      options={[['', 'Choose a strategy …'], ...TEMPLATES.map((one) => [one, one] as const)]}
       onChange={(strategy) => {
-        if (strategy !== '') void fill(strategy as Strategy).catch(() => undefined);
+        if (strategy !== '') void fill(strategy as Template).catch(() => undefined);
       }}
     />
   );

@@ -162,3 +162,81 @@ it('a refusal names the leg that it is about', async () => {
     symbol: HIGH,
   });
 });
+
+it('a CUSTOM order: shows its shape, rolls several legs, and names the closing legs where it is rejected', async () => {
+  const [next, last] = ['AAPL260116C00170000', 'AAPL260116C00180000'] as const;
+  await client.put('/v1/simulation/quotes', {
+    quotes: [
+      { symbol: next, bid: 1, ask: 1.1 },
+      { symbol: last, bid: 0.4, ask: 0.5 },
+    ],
+  });
+  const leg = (optionSymbol: string, positionIntent: string) => ({
+    optionSymbol,
+    positionIntent,
+    quantity: 1,
+  });
+  const spread = await order({
+    strategy: 'CUSTOM',
+    positionIntent: 'SELL_TO_OPEN',
+    limitPrice: 2.9,
+    legs: [leg(LOW, 'SELL_TO_OPEN'), leg(HIGH, 'BUY_TO_OPEN')],
+  });
+  expect(spread.body).toMatchObject({ strategy: 'CUSTOM', shape: 'CREDIT_SPREAD' });
+  const roll = {
+    strategy: 'CUSTOM',
+    positionIntent: 'BUY_TO_OPEN',
+    // 5.10 − 2.00 − 1.00 + 0.50.
+    limitPrice: 2.6,
+    legs: [
+      leg(LOW, 'BUY_TO_CLOSE'),
+      leg(HIGH, 'SELL_TO_CLOSE'),
+      leg(next, 'SELL_TO_OPEN'),
+      leg(last, 'BUY_TO_OPEN'),
+    ],
+  };
+  const path = `/v1/accounts/portfolios/${portfolio.portfolioId}`;
+  await client.post(`${path}/transfers`, { amount: -48_900 });
+  const poor = await order(roll);
+  expect(poor).toMatchObject({
+    status: 400,
+    body: { message: 'Insufficient funds', error: { code: 'INSUFFICIENT_FUNDS', closingLegs: [LOW, HIGH] } },
+  });
+  await client.post(`${path}/transfers`, { amount: 1000 });
+  const { body } = await order(roll);
+  const filled = (await client.get(`/v1/orders/${body.orderId}`)).body;
+  expect(filled).toMatchObject({
+    status: 'FILLED',
+    averagePrice: 2.6,
+    strategy: 'CUSTOM',
+    shape: 'CREDIT_SPREAD',
+  });
+  const positions = (await client.get(`${path}/options`)).body;
+  expect(positions.map(({ optionSymbol, quantity }: Body) => [optionSymbol, quantity])).toEqual([
+    [next, -1],
+    [last, 1],
+  ]);
+});
+
+it('a CUSTOM order: refuses ratios beyond 1:3, repeated contracts, brackets and share legs', async () => {
+  const leg = (optionSymbol: string, positionIntent: string, quantity: number) => ({
+    optionSymbol,
+    positionIntent,
+    quantity,
+  });
+  const messages = async (legs: readonly object[], more: object = {}) =>
+    (await order({ strategy: 'CUSTOM', legs, ...more })).body.message;
+  const [buys, sells] = [leg(LOW, 'BUY_TO_OPEN', 1), leg(HIGH, 'SELL_TO_OPEN', 4)];
+  expect(await messages([buys, sells])).toEqual(['legs must be in ratios between 1:3 and 3:1']);
+  expect(await messages([buys, buys])).toEqual(['legs must be distinct contracts']);
+  expect(await messages([buys])).toEqual(['legs must contain 2 to 4 elements']);
+  expect(await messages([buys, leg('AAPL', 'BUY_TO_OPEN', 100)])).toBe('AAPL is not an option');
+  expect(
+    await messages([buys, leg(HIGH, 'SELL_TO_OPEN', 3)], {
+      bracketConfig: { profitTarget: { orderType: 'LIMIT', limitPrice: 4 } },
+    }),
+  ).toEqual(['bracketConfig should not exist for multi-leg orders']);
+  expect(await messages([buys, leg(HIGH, 'SELL_TO_OPEN', 2.5)])).toEqual([
+    'legs.1.quantity must be a whole number',
+  ]);
+});

@@ -66,6 +66,7 @@ export interface RuledOrder {
   readonly prices: Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
   readonly legs: readonly OrderedLeg[];
   readonly covering?: CollateralChange | undefined;
+  readonly strategy?: string | undefined;
   /** The order's own number, if it is already open. */
   readonly except?: number;
 }
@@ -177,13 +178,14 @@ function lastPrice(d: Decision, symbol: string): Price | undefined {
 function levelProblem(
   d: Decision,
   portfolio: Portfolio,
-  { quantity, legs, covering, except }: RuledOrder,
+  { quantity, legs, covering, strategy, except }: RuledOrder,
 ): CompetitionRefusal | undefined {
   const limit = d.state.competition?.terms.rules.optionLevel;
   if (limit === undefined) return undefined;
   const refusal = optionLevelProblem(d, portfolio, quantity, legs, {
     ...(except !== undefined && { except }),
     covering,
+    strategy,
     limit,
   });
   if (refusal?.code !== 'OPTION_LEVEL' || refusal.requiredLevel <= limit) return undefined;

@@ -15,7 +15,7 @@ import type { RequirementTerms, OrderRequirement, OpenProgress } from './order-r
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { collateralChange } from '../options/secure-options.js';
-import type { ContractChange, CollateralChange } from '../options/secure-options.js';
+import type { CollateralChange } from '../options/secure-options.js';
 import { worstPrice } from './worst-price.js';
 
 /**
@@ -71,26 +71,38 @@ export function contractRequirement(
   const opens = legs.some(({ positionIntent }) => isOpening(positionIntent));
   // A closing order that worsens neither measure is always accepted (D79).
   if (!opens && house <= 0 && secured === 0) return undefined;
-  const isShortSale = opens && isLent(d, portfolio, instrument.underlying, changes, terms.number);
+  const isShortSale = opens && isLent(d, portfolio, first, legs, remaining / Quantity.of(1), terms.number);
   return { isShortSale, ...needs, secured, effect: headroom };
 }
 
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
 
 /**
- * True when an order sells contracts that no shares, cash or debit spread cover: below the minimum equity the broker lends nothing (D109).
+ * True when an order opens contracts that no shares, cash or debit spread cover: below the minimum equity the broker lends nothing (D109).
+ * The legs that a roll opens are compared with the book after those that it closes (D269).
  */
 function isLent(
   d: Decision,
   portfolio: Portfolio,
-  underlying: string,
-  changes: readonly ContractChange[],
+  { instrument }: OrderedLeg,
+  legs: readonly OrderedLeg[],
+  units: number,
   except: number | undefined,
 ): boolean {
+  if (instrument.assetClass !== 'OPTION') return false;
+  const { underlying } = instrument;
+  const changes = changesOf(legs, units);
   if (changes.every(({ count }) => count > 0)) return false;
   const change = collateralChange(d, portfolio, underlying, changes, except, 'ALL');
   if (change === undefined) return false;
-  const { before, after, cash } = change;
+  const closing = legs.filter(({ positionIntent }) => !isOpening(positionIntent));
+  const closed =
+    closing.length === 0
+      ? undefined
+      : collateralChange(d, portfolio, underlying, changesOf(closing, units), except, 'ALL');
+  const before = closed?.after ?? change.before;
+  const { after } = change;
+  const cash = closed === undefined ? change.cash : Money.subtract(after.cash, before.cash);
   const isCredit = after.spreads > before.spreads && cash > 0;
   return (
     after.nakedCalls > before.nakedCalls || isCredit || cash > Money.max(freeCash(portfolio), Money.zero)

@@ -3,14 +3,17 @@ import type { BrokerConfiguration } from '../../brokers/broker.js';
 import { isForShares } from '../../instruments/instrument.js';
 import type { OptionContract } from '../../instruments/option.js';
 import { isOpening, sideOf } from '../../orders/order.js';
+import { isCustom } from '../../orders/structure.js';
 import { levelRefusal } from '../../orders/refusal.js';
 import type { Refusal } from '../../orders/refusal.js';
 import { freeCash } from '../../portfolios/portfolio.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
-import type { Quantity } from '../../values/quantity.js';
+import type { OptionCollateral } from '../../positions/option-collateral.js';
+import { Quantity } from '../../values/quantity.js';
+import { changesOf } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
-import { collateralChangeOf, collateralHeld } from '../options/secure-options.js';
+import { collateralChange, collateralChangeOf, collateralHeld } from '../options/secure-options.js';
 import type { CollateralChange } from '../options/secure-options.js';
 
 /** Covered or cash-secured; long; spreads; uncovered (D80). */
@@ -31,10 +34,12 @@ export function optionLevelProblem(
   {
     except,
     covering,
+    strategy,
     limit = UNCOVERED,
   }: {
     readonly except?: number;
     readonly covering?: CollateralChange | undefined;
+    readonly strategy?: string | undefined;
     /** A level limit regardless of the broker's. */
     readonly limit?: number;
   } = {},
@@ -56,7 +61,33 @@ export function optionLevelProblem(
   if (opens('BUY')) required = LONG;
   if (opens('SELL') && after.spreads > before.spreads) required = SPREAD;
   if (after.nakedCalls > before.nakedCalls) required = UNCOVERED;
+  if (isCustom(strategy) && (opens('BUY') || opens('SELL')))
+    required = Math.max(required, customLevel(d, portfolio, legs, units, after, except));
   return required > available ? levelRefusal(available, required) : undefined;
+}
+
+/**
+ * Level of a CUSTOM order that opens contracts (D270): 3 if longs or shares cover every short that it opens, else 4. Compared with the book
+ * after its closing legs, which it may use as well. In a CASH portfolio of a broker with level 4, cash secures uncovered puts.
+ */
+function customLevel(
+  d: Decision,
+  portfolio: Portfolio,
+  legs: readonly OrderedLeg[],
+  units: Quantity,
+  after: OptionCollateral,
+  except: number | undefined,
+): number {
+  const closing = legs.filter(({ positionIntent }) => !isOpening(positionIntent));
+  const [first] = legs;
+  if (first?.instrument.assetClass !== 'OPTION') return SPREAD;
+  const changes = changesOf(closing, units / Quantity.of(1));
+  const closed = collateralChange(d, portfolio, first.instrument.underlying, changes, except)?.after;
+  if (closed === undefined) return SPREAD;
+  if (after.nakedCalls > closed.nakedCalls) return UNCOVERED;
+  const isSecuredByCash =
+    portfolio.settings.portfolioType === 'CASH' && d.broker(portfolio).optionLevel >= UNCOVERED;
+  return after.nakedPuts > closed.nakedPuts && !isSecuredByCash ? UNCOVERED : SPREAD;
 }
 
 /** Refusal of a request that would leave a short call without cover, which needs the highest level (D160). `contract`: on its underlying. */

@@ -26,6 +26,7 @@ import { auctionProblem } from '../fills/auctions.js';
 import { blockedProblem, dayTradeProblem, marginCallProblem } from '../margin/margin-restrictions.js';
 import { goodTillProblems } from './order-hours.js';
 import { haltedProblem } from '../market/halted.js';
+import { namingClosingLegs } from './closing-legs.js';
 import { unknownScript } from './outcomes.js';
 import { structureProblem } from './structure-check.js';
 import { notRunning, rateProblem, ruleProblem } from './competition-rules.js';
@@ -88,7 +89,7 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
   brokerRestriction,
   ({ d, request }) => auctionProblem(d, request),
   ({ d, portfolio, request, legs, covering }) =>
-    optionLevelProblem(d, portfolio, request.quantity, legs, { covering }),
+    optionLevelProblem(d, portfolio, request.quantity, legs, { covering, strategy: request.strategy }),
   closedMarket,
   ({ d, portfolio, request, needs }) => marginCallProblem(d, portfolio, request, needs?.effect),
   ({ d, portfolio, request, needs }) => blockedProblem(d, portfolio, request, needs),
@@ -153,7 +154,7 @@ export function planOrder(
   for (const check of WITH_THE_INSTRUMENT) {
     const rejection = check(whole);
     if (rejection === undefined) continue;
-    rejections.push(rejection);
+    rejections.push(namingClosingLegs(rejection, sized.legs));
     if (!every) break;
   }
   return { rejections, accepted: [accepted, ...attachedOrders(accepted)] };
@@ -175,9 +176,9 @@ function competitionProblem({
   legs,
   covering,
 }: InstrumentCandidate): Rejection | undefined {
-  const { symbol, quantity } = request;
+  const { symbol, quantity, strategy } = request;
   return (
-    ruleProblem(d, portfolio, { symbol, quantity, prices: pricesOf(accepted), legs, covering }) ??
+    ruleProblem(d, portfolio, { symbol, quantity, prices: pricesOf(accepted), legs, covering, strategy }) ??
     rateProblem(d)
   );
 }

@@ -25,6 +25,7 @@ import { matchMultiLegOrder } from '../fills/match-multi-leg-orders.js';
 import { haltedProblem } from '../market/halted.js';
 import { showExitPrices } from './bracket.js';
 import { fractionProblem } from './instrument-checks.js';
+import { namingClosingLegs } from './closing-legs.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
 import { orderedLegs } from './ordered-legs.js';
@@ -155,11 +156,13 @@ function changeOrder(
     quantity: more,
     prices: changed,
     legs: orderedLegs(d, terms),
+    strategy: terms.strategy,
     except: terms.number,
   });
   if (ruled !== undefined) return ruled;
   const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), {
     except: terms.number,
+    strategy: terms.strategy,
   });
   if (level !== undefined) return level;
   const needs = orderRequirementOf(d, portfolio, terms, changed);
@@ -168,9 +171,9 @@ function changeOrder(
     takes.maintenance > progress.takes.maintenance
       ? marginCallProblem(d, portfolio, terms, needs?.effect)
       : undefined;
-  if (called !== undefined) return called;
+  if (called !== undefined) return namingClosingLegs(called, terms.legs);
   const funds = fundsProblem(d, portfolio, needs, progress);
-  if (funds !== undefined) return funds;
+  if (funds !== undefined) return namingClosingLegs(funds, terms.legs);
 
   const working = progress.arrival !== undefined;
   const expiresAt = working ? expiryOf(d, hours, terms, changed, d.at) : undefined;

@@ -177,11 +177,14 @@ function addBlocks(
 }
 
 /** Intrinsic value of one contract at expiration, for a price of its underlying. */
-export const intrinsicAt = (contract: Contract, price: Micros): Micros =>
+export const intrinsicAt = (contract: Pick<Contract, 'isCall' | 'strike'>, price: Micros): Micros =>
   Math.max(0, contract.isCall ? price - contract.strike : contract.strike - price);
 
 /** The maximum loss of a SPREAD group, counts by index of the contract (D104). Longs cover shorts, so it occurs at a strike. */
-export function maximumLoss(contracts: readonly Contract[], legs: ReadonlyMap<number, number>): Micros {
+export function maximumLoss(
+  contracts: readonly Pick<Contract, 'isCall' | 'isShort' | 'strike'>[],
+  legs: ReadonlyMap<number, number>,
+): Micros {
   let least = 0;
   const valueAt = (price: Micros): Micros => {
     let value = 0;

@@ -2,7 +2,7 @@ import type { Contract, Micros } from './contracts.js';
 import { maximumLoss } from './model.js';
 
 /** Names of SPREAD groups by their shape (D104). */
-type SpreadName =
+export type SpreadName =
   | 'DEBIT_SPREAD'
   | 'CREDIT_SPREAD'
   | 'LONG_BUTTERFLY'
@@ -31,8 +31,11 @@ const MOST_LEGS = 12;
 const MOST_STEPS = 2000;
 const MOST_SHORTS = 2;
 
+/** The terms of a contract that its shape depends on. */
+export type ShapedContract = Pick<Contract, 'isCall' | 'isShort' | 'settlesAt' | 'strike'>;
+
 /** The name of a spread by its shape; UNIVERSAL_SPREAD if no other fits. */
-function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
+export function nameOf(contracts: readonly ShapedContract[], legs: SpreadLegs): SpreadName {
   const counts = [...legs.values()];
   const unit = counts.reduce((a, b) => (b === 0 ? a : gcd(a, b)), 0);
   const parts = [...legs].flatMap(([i, count]) => {

@@ -17,10 +17,21 @@ import type {
   OrderTransition as CoreTransition,
   Refusal,
 } from '@sandpit/core';
-import { commissionOf, feesOf, leaderOf, Quantity, refusalText, tradedBy, unitsOf } from '@sandpit/core';
+import {
+  commissionOf,
+  feesOf,
+  isCustom,
+  leaderOf,
+  Quantity,
+  refusalText,
+  shapeOfLegs,
+  tradedBy,
+  unitsOf,
+} from '@sandpit/core';
 import type {
   BatchOrderData,
   CanceledOrder,
+  ErrorDetails,
   Execution,
   ExecutionQuote,
   Leg,
@@ -184,6 +195,7 @@ type RareTerms = Pick<
   | 'trailingAmount'
   | 'trailingPercent'
   | 'strategy'
+  | 'shape'
   | 'legs'
   | 'bracketConfig'
   | 'ocoConfig'
@@ -222,6 +234,7 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     ...(trailingAmount !== undefined && { trailingAmount: priceNumber(trailingAmount) }),
     ...(trailingPercent !== undefined && { trailingPercent: trailingPercent / PERCENT_UNITS }),
     ...(strategy !== undefined && { strategy: strategy as Strategy }),
+    ...(isCustom(strategy) && shapeIn(legs)),
     ...(legs !== undefined && { legs: legs.map(shownLeg) }),
     ...(notional !== undefined && { notional: moneyNumber(notional) }),
     ...(bracket?.part === 'ENTRY' && { bracketConfig: shownBracket(bracket, exitOf) }),
@@ -233,6 +246,11 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     ...(origin !== undefined && { origin }),
     ...(leader !== undefined && { parentOrderId: ids.idOf('ORDER', leader) }),
   };
+}
+
+function shapeIn(legs: OrderTerms['legs']): Pick<Order, 'shape'> {
+  const shape = legs === undefined ? undefined : shapeOfLegs(legs);
+  return shape === undefined ? {} : { shape };
 }
 
 const shownLeg = ({ optionSymbol, positionIntent, quantity }: CoreLeg): OrderLeg => ({
@@ -309,7 +327,9 @@ const rejectReasonOf = (refusal: Refusal): RejectReason => ({
 });
 
 /** The message names buying power if a MARGIN portfolio lacks it (D152). */
-const fundsFigures = (refusal: InsufficientFunds): Omit<RejectReason, 'code' | 'message'> => ({
+export const fundsFigures = (
+  refusal: InsufficientFunds,
+): ErrorDetails<'INSUFFICIENT_FUNDS'> & Omit<RejectReason, 'code' | 'message'> => ({
   availableCash: moneyNumber(refusal.availableCash),
   requiredAmount: moneyNumber(refusal.requiredAmount),
   ...(refusal.availableBuyingPower !== undefined && {

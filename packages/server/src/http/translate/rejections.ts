@@ -3,7 +3,7 @@ import type { CloseReason } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { isoOf } from './instants.js';
 import { centsNumber, moneyNumber } from './numbers.js';
-import { refusalFigures } from './orders.js';
+import { fundsFigures, refusalFigures } from './orders.js';
 
 /** Subject of the refused request, for details that the rejection itself does not carry. */
 export interface Concern {
@@ -42,6 +42,10 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(shownAs, message, { ...subject, ...figures });
     }
     case 'INSUFFICIENT_FUNDS':
+      return refuseCoded(rejection.code, message, {
+        ...fundsFigures(rejection),
+        ...closingLegsOf(rejection),
+      });
     case 'INSUFFICIENT_POSITION':
     case 'OPTION_LEVEL':
     case 'MARKET_CLOSED':
@@ -89,10 +93,15 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     case 'MARGIN_CALL_ACTIVE':
       return refuseCoded(rejection.code, message, {
         callAmount: moneyNumber(Money.toCents(rejection.callAmount)),
+        ...closingLegsOf(rejection),
       });
     case 'DAY_TRADE_RESTRICTED': {
       const { dayTradeCount, restrictedUntil } = rejection;
-      return refuseCoded(rejection.code, message, { dayTradeCount, restrictedUntil });
+      return refuseCoded(rejection.code, message, {
+        dayTradeCount,
+        restrictedUntil,
+        ...closingLegsOf(rejection),
+      });
     }
     case 'UNKNOWN_SYMBOL':
     case 'UNKNOWN_DELIVERABLE':
@@ -120,6 +129,13 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     }
   }
 }
+
+const closingLegsOf = ({
+  closingLegs,
+}: {
+  readonly closingLegs?: readonly string[];
+}): { readonly closingLegs?: string[] } =>
+  closingLegs === undefined ? {} : { closingLegs: [...closingLegs] };
 
 /** Codes whose details name the symbol of the request. */
 const SUBJECTS: ReadonlySet<string> = new Set([

@@ -314,11 +314,12 @@ describe("Alpaca's client 3", () => {
     expect(await refused({ legs: legs.slice(1) })).toBe('mleg orders require 2 to 4 legs');
     expect(await refused({ legs: [legs[0], legs[0]] })).toBe('leg symbols must be unique');
     expect(await refused({ legs: legs.map((leg) => ({ ...leg, ratio_qty: 2 })) })).toBe(
-      'ratio_qty of the legs must be in their simplest form',
+      'leg ratio quantities should be relatively prime: GCD[2 2] = 2',
     );
-    expect(await refused({ legs: legs.map((leg) => ({ ...leg, side: 'buy' })) })).toBe(
-      'legs must buy one and sell one',
+    expect(await refused({ legs: legs.map((leg) => ({ ...leg, side: 'sell' })) })).toBe(
+      'mleg orders with uncovered legs are not supported',
     );
+    expect(await refused({ time_in_force: 'gtc' })).toBe('time_in_force gtc is not supported');
     expect(await refused({ legs: [legs[0], { symbol: 'AAPL', ratio_qty: 1, side: 'buy' }] })).toBe(
       'legs of mleg orders must be options',
     );

@@ -1,9 +1,10 @@
-/** Orders of several options: what Alpaca calls `mleg`, translated to a strategy of `/v1`. */
+/** Orders of several options: what Alpaca calls `mleg`, translated to CUSTOM orders of `/v1` (D270). */
 import {
   type OptionContract,
   type OrderLeg,
   type OrderProgress,
   type OrderTerms,
+  isOpening,
   netLimitOf,
   Position,
   Price,
@@ -24,7 +25,7 @@ interface Leg {
   readonly quantity: number;
 }
 
-/** The legs of a body, with the strategy that they form. */
+/** The legs of a body. */
 export function legsOf(call: AlpacaCall): {
   readonly symbol: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -37,14 +38,19 @@ export function legsOf(call: AlpacaCall): {
   const symbols = legs.map(({ contract }) => contract.symbol);
   if (new Set(symbols).size < symbols.length) throw invalid('leg symbols must be unique');
   const quantities = legs.map(({ quantity }) => quantity);
-  if (unitsOf(quantities)?.units !== 1) throw invalid('ratio_qty of the legs must be in their simplest form');
+  const divisor = unitsOf(quantities)?.units ?? 1;
+  if (divisor !== 1) {
+    const listed = quantities.join(' ');
+    throw unprocessable(`leg ratio quantities should be relatively prime: GCD[${listed}] = ${divisor}`);
+  }
+  if (!areShortsCovered(legs)) throw unprocessable('mleg orders with uncovered legs are not supported');
   const limit = body.number('limit_price');
   const opens = legs.some(({ positionIntent }) => positionIntent.endsWith('_TO_OPEN'));
   return {
     symbol: legs[0]?.contract.underlying ?? '',
     fields: {
       positionIntent: `${limit !== undefined && limit < 0 ? 'SELL' : 'BUY'}_TO_${opens ? 'OPEN' : 'CLOSE'}`,
-      strategy: strategyOf(legs.map(({ contract }) => contract)),
+      strategy: 'CUSTOM',
       legs: legs.map(({ contract, positionIntent, quantity }) => ({
         optionSymbol: contract.symbol,
         positionIntent,
@@ -78,14 +84,17 @@ function legOf({ simulation, portfolioId }: AlpacaCall, leg: Fields): Leg {
   return { contract, positionIntent, quantity };
 }
 
-/** The possible strategy of some legs; `/v1` itself validates it. */
-function strategyOf(contracts: readonly OptionContract[]): string {
-  const [first, second] = contracts;
-  if (contracts.length === 4) return 'IRON_CONDOR';
-  if (contracts.length === 3 || first === undefined || second === undefined) return 'BUTTERFLY';
-  if (first.expiration !== second.expiration) return 'CALENDAR_SPREAD';
-  if (first.optionType === second.optionType) return 'VERTICAL_SPREAD';
-  return first.strike === second.strike ? 'STRADDLE' : 'STRANGLE';
+/** True if a long leg that opens in the same order, and expires no earlier, covers every short leg that opens. */
+function areShortsCovered(legs: readonly Leg[]): boolean {
+  const opening = legs.filter(({ positionIntent }) => isOpening(positionIntent));
+  const shorts = opening.filter(({ positionIntent }) => sideOf(positionIntent) === 'SELL');
+  return shorts.every(({ contract: { optionType, expiration } }) => {
+    let uncovered = 0;
+    for (const { contract, positionIntent, quantity } of opening)
+      if (contract.optionType === optionType && contract.expiration >= expiration)
+        uncovered += sideOf(positionIntent) === 'SELL' ? quantity : -quantity;
+    return uncovered <= 0;
+  });
 }
 
 /** The net limit of a multi-leg order, in Alpaca's sign: a debit positive, a credit negative. */

@@ -126,7 +126,7 @@ function multiLegBodyOf(
   const { body, portfolioId } = call;
   if (type !== 'market' && type !== 'limit')
     throw unprocessable('mleg orders must be market or limit orders');
-  if (time === 'opg' || time === 'cls') throw unprocessable(`time_in_force ${time} is not supported`);
+  if (time !== 'day') throw unprocessable(`time_in_force ${time} is not supported`);
   const { symbol, fields } = legsOf(call);
   const quantity = required(body.number('qty'), 'qty');
   if (!Number.isInteger(quantity) || quantity <= 0) throw invalid('qty must be a whole number > 0');
