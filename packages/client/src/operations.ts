@@ -23,6 +23,7 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   listDayTrades: 'GET /v1/accounts/portfolios/:portfolioId/day-trades',
   getMarginEligibility: 'GET /v1/accounts/portfolios/:portfolioId/margin-eligibility',
   upgradeMargin: 'PUT /v1/accounts/portfolios/:portfolioId/margin-upgrade',
+  updatePortfolio: 'PUT /v1/accounts/portfolios/:portfolioId',
   switchBroker: 'PUT /v1/accounts/portfolios/:portfolioId/broker',
   resetPortfolio: 'POST /v1/accounts/portfolios/:portfolioId/reset',
   transferCash: 'POST /v1/accounts/portfolios/:portfolioId/transfers',

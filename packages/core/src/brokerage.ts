@@ -39,6 +39,7 @@ import { closePortfolio } from './commands/portfolios/close-portfolio.js';
 import {
   openPortfolio,
   resetPortfolio,
+  renamePortfolio,
   switchBroker,
   transferCash,
 } from './commands/portfolios/portfolios.js';
@@ -99,6 +100,7 @@ export interface Results {
   DeleteAccount: ReturnType<typeof deleteAccount>;
   OpenPortfolio: ReturnType<typeof openPortfolio>;
   ClosePortfolio: ReturnType<typeof closePortfolio>;
+  RenamePortfolio: ReturnType<typeof renamePortfolio>;
   SwitchBroker: ReturnType<typeof switchBroker>;
   UpgradeMargin: ReturnType<typeof upgradeMargin>;
   ResetPortfolio: ReturnType<typeof resetPortfolio>;
@@ -442,6 +444,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return openPortfolio(d, command);
     case 'ClosePortfolio':
       return closePortfolio(d, command);
+    case 'RenamePortfolio':
+      return renamePortfolio(d, command);
     case 'SwitchBroker':
       return switchBroker(d, command);
     case 'UpgradeMargin':

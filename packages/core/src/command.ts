@@ -79,6 +79,13 @@ export type Command =
       readonly initialCash: Money;
       readonly proAccounts: number;
     }
+  | {
+      readonly type: 'RenamePortfolio';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      /** Absent = without a name of its own. */
+      readonly name?: string;
+    }
   | { readonly type: 'ClosePortfolio'; readonly by: Requester; readonly portfolioId: string }
   | {
       readonly type: 'SwitchBroker';

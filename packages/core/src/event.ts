@@ -65,6 +65,8 @@ export interface LastFigures {
   readonly settings: PortfolioSettings;
   readonly value: Valuation;
   readonly at: Instant;
+  /** Its own name; null = none. Absent in older journals: the name with which it was opened. */
+  readonly name?: string | null;
 }
 
 /** A position at its mark. */
@@ -158,6 +160,13 @@ export type Event =
   /** Equity reaches a new high. */
   | { readonly type: 'CompetitionHigh'; readonly equity: Money }
   | ({ readonly type: 'EntryRemoved' } & EntryRemoval)
+  | {
+      readonly type: 'PortfolioRenamed';
+      readonly portfolioId: string;
+      /** Absent = without a name of its own (D257). */
+      readonly name?: string;
+      readonly at: Instant;
+    }
   | ({ readonly type: 'PortfolioClosed'; readonly portfolioId: string } & LastFigures)
   | {
       readonly type: 'PortfolioReset';

@@ -231,6 +231,13 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (portfolio.positions.size > 0) noteMargin(state, portfolio);
       return;
     }
+    case 'PortfolioRenamed': {
+      const portfolio = portfolioOf(state, event.portfolioId);
+      const { name: _, ...terms } = portfolio.terms;
+      portfolio.terms = event.name === undefined ? terms : { ...terms, name: event.name };
+      portfolio.updatedAt = event.at;
+      return;
+    }
     case 'PortfolioClosed': {
       const portfolio = portfolioOf(state, event.portfolioId);
       const ids = accountOf(state, portfolio.terms).portfolioIds;

@@ -105,6 +105,7 @@ export function snapshotAfter(
     case 'AccountStatusChanged':
     case 'AccountDeleted':
     case 'PortfolioOpened':
+    case 'PortfolioRenamed':
     case 'SmaChanged':
     case 'CallIssued':
     case 'CallDue':

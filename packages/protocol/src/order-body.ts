@@ -50,7 +50,7 @@ const mustBeDate = 'must be an ISO 8601 date or date-time';
 export const Leg = ruled(
   closed('Leg', {
     optionSymbol: text({
-      description: 'The contract in OSI form, padded or not.',
+      description: 'In OSI form, padded or not.',
       examples: ['AAPL260116C00150000'],
     }),
     positionIntent: PositionIntentValue,

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { AccountTypeValue, isRetirement, PortfolioTypeValue, retirementIsCash } from './accounts.js';
 import {
   currentMarginTypes,
@@ -33,6 +33,9 @@ import { ruled } from './rules.js';
 
 export const MarginTypeValue = namedChoice('MarginType', marginTypes);
 export const EngineTypeValue = namedChoice('PortfolioMarginEngineType', portfolioMarginEngineTypes);
+/** Names of portfolios need not be unique (D257). */
+const portfolioName = () => nameText({ maxLength: 80 });
+
 export const FillModelValue = namedChoice('FillModel', fillModels, {
   description: 'The assumption about how orders are executed.',
 });
@@ -52,7 +55,7 @@ export const CreatePortfolioBody = ruled(
       initialCash: optional(
         positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
       ),
-      name: optional(nameText()),
+      name: optional(portfolioName()),
       fillModel: optional(FillModelValue),
     },
     {
@@ -93,7 +96,7 @@ const identity = {
   brokerId: anyText(),
   marginType: optional(MarginTypeValue),
   portfolioMarginEngineType: optional(EngineTypeValue),
-  name: optional(anyText()),
+  name: optional(anyText({ description: 'Its own name, else the present name of its account.' })),
   fillModel: optional(FillModelValue),
   dayTradeRegime: optional(namedChoice('DayTradeRegime', dayTradeRegimes)),
 };
@@ -207,6 +210,14 @@ export type ListedPortfolio = Static<typeof ListedPortfolio>;
 
 export const PortfolioPage = paged('PortfolioPage', ListedPortfolio, 'Portfolios, newest first.');
 export type PortfolioPage = Static<typeof PortfolioPage>;
+
+export const UpdatePortfolioBody = closed('UpdatePortfolioBody', {
+  name: Type.Union([portfolioName(), Type.Null()], {
+    description: 'The new name; null removes it, and the portfolio shows the name of its account.',
+    examples: ['Momentum'],
+  }),
+});
+export type UpdatePortfolioBody = Static<typeof UpdatePortfolioBody>;
 
 export const SwitchBrokerBody = closed('SwitchBrokerBody', {
   brokerId: text({ description: 'The configuration to switch to.', examples: ['default'] }),

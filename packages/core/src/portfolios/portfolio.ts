@@ -56,7 +56,8 @@ export const dayTradingExcess = (close: CloseMark | undefined): Money =>
   Money.add(close?.maintenanceExcess ?? Money.zero, Money.min(close?.transferred ?? Money.zero, Money.zero));
 
 export interface Portfolio {
-  readonly terms: PortfolioTerms;
+  /** Only its name changes. */
+  terms: PortfolioTerms;
   /** Derived: the account it belongs to. */
   readonly account: Account;
   settings: PortfolioSettings;

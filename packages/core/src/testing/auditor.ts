@@ -156,6 +156,7 @@ export class Auditor {
       // These events change nothing in the books.
       case 'AccountOpened':
       case 'AccountUpdated':
+      case 'PortfolioRenamed':
       case 'AccountStatusChanged':
       case 'AccountDeleted':
       case 'DayTradeTracked':

@@ -27,6 +27,7 @@ import {
   Settlements,
   SwitchBrokerBody,
   TransferBody,
+  UpdatePortfolioBody,
 } from '../portfolios.js';
 import {
   DayTradePage,
@@ -91,6 +92,21 @@ export const portfolioRoutes = table({
     params: PortfolioParams,
     responses: { 200: PortfolioDetail },
     errors: [404],
+  },
+  updatePortfolio: {
+    method: 'PUT',
+    path: '/v1/accounts/portfolios/:portfolioId',
+    tag: 'Portfolios',
+    summary: 'Rename a portfolio',
+    description:
+      'Names a portfolio in up to 80 characters; names need not be unique. `name: null` removes the name: the portfolio shows the name of its account again. The present name is no change. Answers 409 for a closed portfolio.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: PortfolioParams,
+    body: UpdatePortfolioBody,
+    responses: { 200: Portfolio },
+    errors: [404, 409],
+    codes: ['ACCOUNT_FROZEN'],
   },
   closePortfolio: {
     method: 'DELETE',

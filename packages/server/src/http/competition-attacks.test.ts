@@ -154,6 +154,7 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
   resets: ['resetPortfolio'],
   'deposits, transfers and imported positions': ['transferCash', 'importPositions'],
   'broker and margin terms': ['switchBroker', 'upgradeMargin'],
+  'names of portfolios': ['updatePortfolio'],
   'the clock': ['getClock', 'setClock', 'advanceClock', 'stepSimulation', 'stepSimulations'],
   'quotes, instruments, halts and corporate actions': [
     ...(['pushQuotes', 'putInstruments', 'haltTrading', 'listHalts', 'liftHalt'] as const),

@@ -33,6 +33,7 @@ afterAll(() => test.close());
 const bodies: Readonly<Record<string, object>> = {
   updateAccount: { name: 'x' },
   upgradeMargin: { marginType: 'REG_T' },
+  updatePortfolio: { name: 'x' },
   switchBroker: { brokerId: 'default' },
   transferCash: { amount: 1 },
   importPositions: { cash: 1 },

@@ -334,8 +334,8 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'PortfolioChanged':
       return [activity(event.portfolioId, event.change === 'MARGIN' ? 'MARGIN' : 'SYSTEM')];
     case 'PortfolioClosed': {
-      const { portfolioId, settings, value, at } = event;
-      const last: LastFigures = { settings, value, at };
+      const { portfolioId, settings, value, at, name } = event;
+      const last: LastFigures = { settings, value, at, ...(name !== undefined && { name }) };
       return [
         { change: 'portfolio-closed', portfolioId, last: JSON.stringify(last) },
         activity(portfolioId, 'SYSTEM'),
@@ -386,6 +386,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccrualsPosted':
     case 'AccountOpened':
     case 'AccountUpdated':
+    case 'PortfolioRenamed':
     case 'AccountStatusChanged':
     case 'AccountDeleted':
     case 'OptionsSecured':

@@ -95,6 +95,7 @@ function symbolsNamed(
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
+    case 'RenamePortfolio':
     case 'SetAccountStatus':
     case 'DeleteAccount':
     case 'OpenPortfolio':

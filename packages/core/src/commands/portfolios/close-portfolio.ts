@@ -31,6 +31,7 @@ export function closePortfolio(
     settings: portfolio.settings,
     value: valuationOf(portfolio, d, d.broker(portfolio)),
     at: d.at,
+    name: portfolio.terms.name ?? null,
   });
   return portfolio;
 }

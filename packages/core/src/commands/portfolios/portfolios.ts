@@ -97,6 +97,17 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
  */
 export const PORTFOLIO_CLOSED: Rejection = { code: 'CONFLICT', message: 'Portfolio is closed' };
 
+/** Names a portfolio, or removes its name (D257). Its present name is no change. */
+export function renamePortfolio(
+  d: Decision,
+  { portfolioId, name }: Extract<Command, { type: 'RenamePortfolio' }>,
+): Portfolio | Rejection {
+  const portfolio = portfolioToChange(d, { portfolioId }, 'portfolios cannot be renamed');
+  if ('code' in portfolio || portfolio.terms.name === name) return portfolio;
+  d.emit({ type: 'PortfolioRenamed', portfolioId, ...(name !== undefined && { name }), at: d.at });
+  return portfolio;
+}
+
 /** Switches to another broker configuration, unless orders are open (contract 4.1). */
 export function switchBroker(
   d: Decision,

@@ -38,6 +38,7 @@ type PortfolioHandlers = Pick<
   | 'listSettlements'
   | 'getMarginEligibility'
   | 'upgradeMargin'
+  | 'updatePortfolio'
   | 'switchBroker'
   | 'resetPortfolio'
   | 'transferCash'
@@ -170,6 +171,19 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
         },
       );
     },
+
+    updatePortfolio: (call) =>
+      execute<'RenamePortfolio'>(
+        call,
+        {
+          type: 'RenamePortfolio',
+          by: call.principal.by,
+          portfolioId: call.params.portfolioId,
+          ...(call.body.name !== null && { name: call.body.name }),
+        },
+        ({ result }) =>
+          isRejection(result) ? answerTo(result) : wholePortfolio(call.simulation.brokerage, result),
+      ),
 
     switchBroker: (call) =>
       execute<'SwitchBroker'>(

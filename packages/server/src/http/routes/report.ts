@@ -5,6 +5,7 @@ import { Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import { sendFile } from '../reply.js';
 import { isoOf } from '../translate/instants.js';
+import { nameOfClosed, nameOfPortfolio } from '../translate/portfolios.js';
 import { hasPortfolio, ownClosedPortfolio, ownPortfolio } from './owned.js';
 
 const HEADERS = {
@@ -31,11 +32,18 @@ async function describe({
   const open = ownPortfolio(simulation.brokerage, params.portfolioId);
   const closed = open === undefined ? await ownClosedPortfolio(simulation, params.portfolioId) : undefined;
   const { terms, settings } = open ?? closed ?? {};
+  const { brokerage } = simulation;
+  const name =
+    open === undefined
+      ? closed === undefined
+        ? undefined
+        : nameOfClosed(brokerage, closed)
+      : nameOfPortfolio(open);
   const kind = settings?.portfolioType === 'MARGIN' ? 'Margin portfolio' : 'Cash portfolio';
   return {
-    title: terms?.name ?? kind,
+    title: name ?? kind,
     about: [
-      ...(terms?.name === undefined ? [] : [kind]),
+      ...(name === undefined ? [] : [kind]),
       ...(terms === undefined ? [] : [terms.accountType.replaceAll('_', ' ')]),
       ...(settings === undefined ? [] : [`broker ${settings.brokerId}`]),
       params.portfolioId,

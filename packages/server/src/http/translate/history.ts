@@ -332,6 +332,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'AccrualsPosted':
     case 'AccountOpened':
     case 'AccountUpdated':
+    case 'PortfolioRenamed':
     case 'AccountStatusChanged':
     case 'AccountDeleted':
     case 'OptionsSecured':

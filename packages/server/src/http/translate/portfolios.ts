@@ -78,7 +78,18 @@ interface View {
   readonly settings: PortfolioSettings;
   readonly updatedAt: Instant;
   readonly value: Valuation;
+  readonly name: string | undefined;
   readonly dayTradeRegime: DayTradeRegime;
+}
+
+/** Name of a portfolio: its own, else the present one of its account (D257). */
+export const nameOfPortfolio = ({ terms, account }: CorePortfolio): string | undefined =>
+  terms.name ?? account.name;
+
+/** The same for a closed portfolio: the name that it had at the end. */
+export function nameOfClosed(brokerage: Brokerage, { terms, name }: ClosedPortfolio): string | undefined {
+  const own = name === undefined ? terms.name : (name ?? undefined);
+  return own ?? brokerage.state.accounts.get(terms.accountId)?.name;
 }
 
 function viewOf(brokerage: Brokerage, portfolio: CorePortfolio): View {
@@ -89,18 +100,27 @@ function viewOf(brokerage: Brokerage, portfolio: CorePortfolio): View {
     settings,
     updatedAt,
     value,
+    name: nameOfPortfolio(portfolio),
     dayTradeRegime: regimeAt(brokerage, settings, brokerage.state.now),
   };
 }
 
-function closedView(brokerage: Brokerage, { terms, settings, value, at }: ClosedPortfolio): View {
-  return { terms, settings, updatedAt: at, value, dayTradeRegime: regimeAt(brokerage, settings, at) };
+function closedView(brokerage: Brokerage, closed: ClosedPortfolio): View {
+  const { terms, settings, value, at } = closed;
+  return {
+    terms,
+    settings,
+    updatedAt: at,
+    value,
+    name: nameOfClosed(brokerage, closed),
+    dayTradeRegime: regimeAt(brokerage, settings, at),
+  };
 }
 
 const regimeAt = (brokerage: Brokerage, settings: PortfolioSettings, at: Instant): DayTradeRegime =>
   dayTradeRegimeOf(brokerage.broker({ settings }), brokerage.rules.calendar.dateOf(at));
 
-function identity({ terms, settings, dayTradeRegime }: View) {
+function identity({ terms, settings, name, dayTradeRegime }: View) {
   const { marginType, portfolioMarginEngineType } = settings;
   return {
     portfolioId: terms.portfolioId,
@@ -110,7 +130,7 @@ function identity({ terms, settings, dayTradeRegime }: View) {
     brokerId: settings.brokerId,
     ...(marginType !== undefined && { marginType }),
     ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
-    ...(terms.name !== undefined && { name: terms.name }),
+    ...(name !== undefined && { name }),
     fillModel: terms.fillModel,
     ...(settings.portfolioType === 'MARGIN' && { dayTradeRegime }),
   };
