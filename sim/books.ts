@@ -84,6 +84,7 @@ export class Books {
   private see(event: Event, place: string): void {
     switch (event.type) {
       case 'OrderAccepted':
+      case 'OrderRejected':
       case 'OrderMoved':
       case 'OrderExecuted':
         return this.seeOrder(event, place);
@@ -153,7 +154,7 @@ export class Books {
   }
 
   private seeOrder(event: OrderEvent, place: string): void {
-    if (event.type === 'OrderAccepted') {
+    if (event.type === 'OrderAccepted' || event.type === 'OrderRejected') {
       const { symbol, portfolioId, quantity, positionIntent } = event.request;
       const order: BookOrder = {
         orderId: this.ids.idOf('ORDER', event.number),
@@ -165,6 +166,7 @@ export class Books {
         portfolioId,
       };
       if (this.orders.has(event.number)) throw new Error(`the journal has order ${event.number} twice`);
+      if (event.type === 'OrderRejected') order.ended = 'REJECTED';
       this.orders.set(event.number, order);
       this.of(portfolioId).orders.push(order);
       return this.tell(portfolioId, place, 'ORDER');

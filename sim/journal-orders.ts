@@ -1,4 +1,4 @@
-import { acceptedOrder, Instant, isOrderEvent, orderAfter } from '@sandpit/core';
+import { Instant, isOrderEvent, isOrderPlaced, orderAfter, orderNumberOf, placedOrder } from '@sandpit/core';
 import type { Event, Ids, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { RawRecord } from './data-directory.js';
 import type { OrderFollower } from './order-follower.js';
@@ -39,7 +39,7 @@ class JournalOrders {
   /** Messages that the order stream sends for an event: none, one or two. */
   told(event: Event, at: number): readonly string[] {
     if (!isOrderEvent(event)) return [];
-    const number = event.type === 'OrderAccepted' ? event.number : event.order;
+    const number = orderNumberOf(event);
     const { status } = this.after(number, event, Instant.ofMs(at)).progress;
     const id = this.ids.idOf('ORDER', number);
     if (event.type !== 'OrderMoved') return [`${id} ${status}`];
@@ -50,7 +50,7 @@ class JournalOrders {
   private after(number: number, event: OrderEvent, at: Instant): OrderSnapshot {
     const before = this.orders.get(number);
     let after: OrderSnapshot;
-    if (event.type === 'OrderAccepted') after = acceptedOrder(event, '', at);
+    if (isOrderPlaced(event)) after = placedOrder(event, '', at);
     else if (before !== undefined) after = orderAfter(before, event, at);
     else throw new Error(`order ${number} moved before it was accepted`);
     this.orders.set(number, after);

@@ -7,6 +7,7 @@ describe('A seeded run of the whole system', { timeout: 60_000 }, () => {
       const report = await simulate({ seed: 103, days: 2, feed });
       expect(report.problems).toEqual([]);
       expect(report.counts.executions).toBeGreaterThan(50);
+      expect(report.counts.refused).toBeGreaterThan(10);
     });
   }
 

@@ -36,6 +36,8 @@ interface EventCounts {
   executions: number;
   canceled: number;
   rejected: number;
+  /** Refused and recorded. */
+  refused: number;
   dividends: number;
   splits: number;
 }
@@ -75,7 +77,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const problems: string[] = [];
   // Compiled from its sources, whose branded types differ from those of the built core.
   const auditor = new Auditor(undefined, (id) => brokers.get(id)?.marginInterestTiers ?? []);
-  const counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, dividends: 0, splits: 0 };
+  const counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, refused: 0, dividends: 0, splits: 0 };
   const { seed: ownSeed, idSecret } = main.brokerage.state;
   const twin = Brokerage.begin(main.brokerage.rules, ownSeed, Instant.ofMs(START), idSecret);
   let seen = 0;
@@ -188,6 +190,7 @@ function differencesOfSaved(memory: Brokerage, records: Brokerage): readonly str
 function count(counts: EventCounts, events: readonly Event[]): void {
   for (const event of events) {
     if (event.type === 'OrderAccepted') counts.orders++;
+    else if (event.type === 'OrderRejected') counts.refused++;
     else if (event.type === 'OrderExecuted') counts.executions += event.executions.length;
     else if (event.type === 'DividendAccrued') counts.dividends++;
     else if (event.type === 'PositionSplit') counts.splits++;

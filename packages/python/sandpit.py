@@ -205,7 +205,7 @@ class NotFilledError(SandpitError):
     """An order ended without being filled, for those who asked for a fill."""
 
     def __init__(self, order):
-        why = (order.get("rejectReason") or {}).get("message") or order.get("cancelReason")
+        why = (order.get("rejection") or {}).get("message") or order.get("cancelReason")
         super().__init__(f"The order is {order['status']}" + (f": {why}" if why else ""))
         self.order = order
 
@@ -1140,7 +1140,7 @@ def order_of(
     **more,
 ):
     """The body of an order. Its type follows from the prices, its asset class from the symbol; `take_profit` and `stop_loss` make a
-    bracket, of a closing order a pair with `take_profit` as its limit; `notional`: dollars in place of a quantity; `more`: fields in the words of the API (`clientOrderId`, `notes`, `session`, `goodTillDate`, …)."""
+    bracket, of a closing order a pair with `take_profit` as its limit; `notional`: dollars in place of a quantity; `more`: fields in the words of the API (`clientOrderId`, `notes`, `session`, `goodTillDate`, `recordRefusal`, …)."""
     is_pair = intent.endswith("_TO_CLOSE") and stop_loss is not None
     if is_pair and limit is None:
         limit, take_profit = take_profit, None

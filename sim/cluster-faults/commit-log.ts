@@ -153,7 +153,7 @@ export class CommitLog {
         if (line === '') continue;
         const { seq, events } = JSON.parse(line) as RecordLine;
         for (const { type, request } of events)
-          if (type === 'OrderAccepted' && request !== undefined)
+          if ((type === 'OrderAccepted' || type === 'OrderRejected') && request !== undefined)
             orders.push({ ...request, quantity: request.quantity / 1e6, seq });
       }
     }

@@ -62,6 +62,7 @@ export function addOrders(program: Command, client: Client, out: Output): void {
       )
       .option('--tif <tif>', 'time in force: DAY, GTC, IOC, FOK, OPG (open) or CLS (close) (default: DAY)')
       .option('--notes <text>', 'your reason for the order; kept with it')
+      .option('--record-refusal', 'if the brokerage refuses it, record it as a rejected order')
       .option('--portfolio <id>', 'portfolio (default: the newest)')
       .option('--preview', 'show charges, margin impact and reasons against it; place nothing')
       .option('--dry-run', 'print the request body; send nothing')
@@ -142,6 +143,6 @@ const rowOf = (order: Order) => ({ ...order, instrument: orderName(order) });
 /** An order that was placed. Fails with the reason if it was REJECTED. */
 function printOrder(out: Output, order: Order): void {
   printFields(out, order);
-  const { rejectReason } = order;
-  if (rejectReason !== undefined) throw new Refused(withFigures(rejectReason.message, rejectReason));
+  const { rejection } = order;
+  if (rejection !== undefined) throw new Refused(withFigures(rejection.message, rejection));
 }

@@ -24,10 +24,8 @@ export function storyOf(order: Order, executions: readonly Execution[]): string[
   const filled = order.filledQuantity ?? 0;
   const average = order.averagePrice === undefined ? '' : ` at ${dollars(order.averagePrice)} on average`;
   if (order.status === 'FILLED') story.push(`${order.updatedAt}  Filled${average}.`);
-  else if (order.rejectReason !== undefined)
-    story.push(
-      `${order.updatedAt}  Rejected: ${withFigures(order.rejectReason.message, order.rejectReason)}.`,
-    );
+  else if (order.rejection !== undefined)
+    story.push(`${order.updatedAt}  Rejected: ${withFigures(order.rejection.message, order.rejection)}.`);
   else if (order.status === 'CANCELED')
     story.push(
       `${order.updatedAt}  Canceled (${order.cancelReason ?? 'no reason'}), ${filled} filled${average}.`,

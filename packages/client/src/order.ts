@@ -9,8 +9,8 @@ export class NotFilledError extends SandpitError {
   readonly order: OrderData;
 
   constructor(order: OrderData) {
-    const { rejectReason, cancelReason } = order;
-    const why = rejectReason?.message ?? cancelReason;
+    const { rejection, cancelReason } = order;
+    const why = rejection?.message ?? cancelReason;
     super(`The order is ${order.status}${why === undefined ? '' : `: ${why}`}`);
     this.order = order;
   }

@@ -41,6 +41,8 @@ export interface OrderOptions {
   readonly clientOrderId?: string;
   /** Reason for the order; stored with it. */
   readonly notes?: string;
+  /** Records the order as REJECTED if the brokerage refuses it, instead of throwing. */
+  readonly recordRefusal?: boolean;
   readonly assetClass?: AssetClass;
   /** The same key with the same order places it once. */
   readonly idempotencyKey?: string;
@@ -182,7 +184,8 @@ export function orderOf(
   const isPair = positionIntent.endsWith('_TO_CLOSE') && asked.stopLoss !== undefined;
   const options = isPair ? pairOf(asked) : asked;
   const { limit, stop, trail, trailPercent, takeProfit, stopLoss, timeInForce = 'DAY' } = options;
-  const { goodTillDate, session, clientOrderId, notes, assetClass = assetClassOf(symbol) } = options;
+  const { goodTillDate, session, clientOrderId, notes, recordRefusal } = options;
+  const { assetClass = assetClassOf(symbol) } = options;
   return {
     symbol,
     assetClass,
@@ -211,6 +214,7 @@ export function orderOf(
     ...(session !== undefined && { session }),
     ...(clientOrderId !== undefined && { clientOrderId }),
     ...(notes !== undefined && { notes }),
+    ...(recordRefusal !== undefined && { recordRefusal }),
   };
 }
 
@@ -247,6 +251,8 @@ export interface SpreadOptions {
   readonly clientOrderId?: string;
   /** Reason for the order; stored with it. */
   readonly notes?: string;
+  /** Records the order as REJECTED if the brokerage refuses it, instead of throwing. */
+  readonly recordRefusal?: boolean;
   readonly idempotencyKey?: string;
 }
 
@@ -254,7 +260,7 @@ export interface SpreadOptions {
 export function spreadOf(
   strategy: NonNullable<CreateOrderBody['strategy']>,
   legs: readonly SpreadLeg[],
-  { limit, timeInForce = 'DAY', goodTillDate, clientOrderId, notes }: SpreadOptions = {},
+  { limit, timeInForce = 'DAY', goodTillDate, clientOrderId, notes, recordRefusal }: SpreadOptions = {},
 ): OrderBody {
   const told = legs.map(({ symbol, contracts, closes = false }) => ({
     optionSymbol: symbol,
@@ -277,5 +283,6 @@ export function spreadOf(
     ...(goodTillDate !== undefined && { goodTillDate }),
     ...(clientOrderId !== undefined && { clientOrderId }),
     ...(notes !== undefined && { notes }),
+    ...(recordRefusal !== undefined && { recordRefusal }),
   };
 }

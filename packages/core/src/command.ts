@@ -126,6 +126,8 @@ export type Command =
       readonly order: OrderRequest;
       /** Its number, if a comparison executes it again; absent = the next one. Those of its exits follow. */
       readonly number?: number;
+      /** Records the order as REJECTED if the brokerage refuses it (D276). */
+      readonly recordRefusal?: true;
       /** Caps of the agent that sent the command (decision 0055); here and below. */
       readonly agent?: CappedAgent;
     }

@@ -1,5 +1,6 @@
 import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
+import { isOrderPlaced } from './event.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { BrokerConfiguration } from './brokers/broker.js';
@@ -27,6 +28,7 @@ import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
+import { placedOrder } from './trading/follow-order.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
@@ -47,7 +49,7 @@ const SILENT: ReadonlySet<OrderTransition> = new Set([
 ]);
 
 function updatesOf(event: Event): number {
-  if (event.type === 'OrderAccepted' || event.type === 'OrderExecuted') return 1;
+  if (isOrderPlaced(event) || event.type === 'OrderExecuted') return 1;
   if (event.type !== 'OrderMoved' || SILENT.has(event.transition)) return 0;
   return event.transition === 'ACTIVATED' ? 2 : 1;
 }
@@ -106,6 +108,12 @@ export class Decision {
     this.events.push(event);
     evolve(this.state, event, this.rules.calendar);
     const order = event.type === 'OrderAccepted' ? orders.get(event.number) : moved;
+    if (event.type === 'OrderRejected') {
+      const accountId = this.state.portfolios.get(event.request.portfolioId)?.terms.accountId;
+      if (accountId === undefined) throw new RangeError('order without a portfolio');
+      this.orders.push(placedOrder(event, accountId, this.at));
+      return;
+    }
     this.orders.push(order === undefined ? undefined : { terms: order.terms, progress: order.progress });
   }
 

@@ -10,7 +10,7 @@ import type { Halt } from './market/halts.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import type { AgentCaps } from './orders/agent-caps.js';
-import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
+import type { OrderMoved, OrderPlaced } from './orders/order-event.js';
 import type { ScriptedCode } from './orders/refusal.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
@@ -401,7 +401,7 @@ export type Event =
       readonly date: TradingDate;
       readonly amount: Money;
     }
-  /** An agent's request exceeded its caps: the complete command of the record. No effect on the state. */
+  /** An agent's request exceeded its caps and is not recorded as an order: the complete command of the record. No effect on the state. */
   | {
       readonly type: 'AgentRefused';
       readonly agentId: string;
@@ -414,7 +414,7 @@ export type Event =
   | { readonly type: 'OutcomesDeleted'; readonly outcomes: readonly number[] }
   /** A rule has matched an order: it scripts it, or skips it. */
   | { readonly type: 'OutcomeMet'; readonly outcome: number; readonly isPassedOver?: true }
-  /** A script has refused an order: the complete command of the record. No effect on the state. */
+  /** A script has refused an order that is not recorded: the complete command of the record. No effect on the state. */
   | {
       readonly type: 'OrderRefused';
       readonly portfolioId: string;
@@ -473,7 +473,18 @@ export type Event =
   | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 
 /** Changes of one order. `orders/progress.ts` derives the order after each of them. */
-export type OrderEvent = OrderAccepted | OrderMoved | OrderExecuted;
+export type OrderEvent = OrderPlaced | OrderMoved | OrderExecuted;
 
 export const isOrderEvent = (event: Event): event is OrderEvent =>
-  event.type === 'OrderAccepted' || event.type === 'OrderMoved' || event.type === 'OrderExecuted';
+  event.type === 'OrderAccepted' ||
+  event.type === 'OrderMoved' ||
+  event.type === 'OrderExecuted' ||
+  event.type === 'OrderRejected';
+
+/** True for the event that an order begins with. */
+export const isOrderPlaced = (event: Event): event is OrderPlaced =>
+  event.type === 'OrderAccepted' || event.type === 'OrderRejected';
+
+/** The number of the order of an event. */
+export const orderNumberOf = (event: OrderEvent): number =>
+  isOrderPlaced(event) ? event.number : event.order;

@@ -23,6 +23,7 @@ import { MarginExcess } from './orders/margin-excess.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { awaitsPrice, isOpening, legRatios, newOrder, NOTHING_SET_ASIDE, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
+import { attachedCount } from './orders/order-request.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, isTransitionAllowed } from './orders/status.js';
 import type { Account } from './portfolios/account.js';
@@ -53,7 +54,7 @@ import {
 } from './state.js';
 import type { AnnouncedAction, State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
-import { acceptedOrder, orderAfter } from './trading/follow-order.js';
+import { orderAfter, placedOrder } from './trading/follow-order.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
@@ -69,6 +70,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
   switch (event.type) {
     case 'OrderAccepted':
       return accept(state, event);
+    case 'OrderRejected':
+      // It was never open. Its numbers are used up, also those of its exits: a comparison may accept it (`SubmitOrder.number`).
+      state.counters.order = Math.max(state.counters.order, event.number + attachedCount(event.request));
+      return;
     case 'OrderMoved': {
       const order = orderOf(state, event.order);
       const through = event.transition === 'ACTIVATED' ? 'RESERVING' : undefined;
@@ -477,7 +482,7 @@ export function scheduleSettlement(
 
 function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
   const portfolio = portfolioOf(state, event.request.portfolioId);
-  const { terms, progress } = acceptedOrder(event, portfolio.terms.accountId, state.now);
+  const { terms, progress } = placedOrder(event, portfolio.terms.accountId, state.now);
   const order = newOrder(terms, progress);
   state.counters.order = Math.max(state.counters.order, event.number);
   addOpenOrder(state, portfolio, order);

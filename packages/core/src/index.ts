@@ -91,7 +91,15 @@ export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export { isCustom, netLimitOf, unitsOf } from './orders/structure.js';
 export { shapeOfLegs } from './margin/reg-t/shape-of-legs.js';
-export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
+export type {
+  OrderAccepted,
+  OrderMoved,
+  OrderPlaced,
+  OrderRejected,
+  OrderTransition,
+  ProgressChanges,
+} from './orders/order-event.js';
+export type { CompetitionRule, OrderRejection } from './orders/order-rejection.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
 export { cashOfExecution, commissionOf, feesOf, tradedBy } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
@@ -101,7 +109,7 @@ export type { OutcomeMatch, OutcomeRule } from './orders/outcome-rule.js';
 export type { Delay, Script, ScriptPiece } from './orders/script.js';
 export type { Tier } from './orders/tier.js';
 export { tradeEntries } from './trading/entries.js';
-export { acceptedOrder, orderAfter, tradeDateOf } from './trading/follow-order.js';
+export { orderAfter, placedOrder, tradeDateOf } from './trading/follow-order.js';
 export type { OrderSnapshot } from './trading/follow-order.js';
 export type { BookedExecution, OrderExecuted } from './trading/trade.js';
 export { Ids } from './values/ids.js';
@@ -172,7 +180,6 @@ export type {
   CompetitionPhase,
   CompetitionPoint,
   CompetitionRefusal,
-  CompetitionRule,
   CompetitionRules,
   CompetitionTerms,
   EntryRemoval,
@@ -181,7 +188,7 @@ export type { FillModel } from './matching/fill-model.js';
 export type { CloseObstacle, Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, Requester } from './command.js';
-export { isOrderEvent } from './event.js';
+export { isOrderEvent, isOrderPlaced, orderNumberOf } from './event.js';
 export type { AccountDetails, AccountNames, ClosePoint, Event, LastFigures, OrderEvent } from './event.js';
 export { duplicateClientOrderId } from './commands/orders/plan-order.js';
 export { UPDATES_FROZEN } from './commands/orders/replace-order.js';

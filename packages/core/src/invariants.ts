@@ -321,7 +321,7 @@ function checkOrder(state: State, order: Order, broken: string[]): void {
     fail('has more shares reserved than it has left');
   const { bracket } = order.terms;
   if (bracket?.part === 'OCO_LIMIT' || bracket?.part === 'OCO_STOP') {
-    const other = state.orders.get(bracket.sibling);
+    const other = bracket.sibling === undefined ? undefined : state.orders.get(bracket.sibling);
     if (other === undefined) fail('outlives the order that it cancels');
     else if (remainingOf(other.progress) !== remainingOf(order.progress))
       fail('closes something else than the order that it cancels');

@@ -1,10 +1,7 @@
-import type { CompetitionRefusal } from './competitions/competition.js';
-import type { CapExceeded } from './orders/agent-caps.js';
-import type { Refusal } from './orders/refusal.js';
+import type { CompetitionNotRunning } from './competitions/competition.js';
+import type { OrderRejection } from './orders/order-rejection.js';
 import { refusalText } from './orders/refusal.js';
 import type { OrderStatus } from './orders/order.js';
-import type { Tier } from './orders/tier.js';
-import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { TradingDate } from './values/trading-date.js';
 
@@ -34,54 +31,16 @@ export type Rejection =
     }
   | { readonly code: 'CONFLICT'; readonly message: string }
   | { readonly code: 'PORTFOLIO_NOT_EMPTY'; readonly reasons: readonly CloseObstacle[] }
-  | {
-      readonly code: 'FEATURE_NOT_AVAILABLE';
-      readonly message: string;
-      readonly currentTier: Tier;
-      readonly requiredTier: Tier;
-    }
   | { readonly code: 'BROKER_NOT_ALLOWED'; readonly allowed: readonly string[] }
   | { readonly code: 'DUPLICATE_CLIENT_ORDER_ID'; readonly message: string; readonly order: number }
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
   | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
-  | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
   /** `symbol`: the unknown leg of a multi-leg order. */
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
   /** An adjusted contract that is not listed: its symbol does not determine its deliverable (D245). */
   | { readonly code: 'UNKNOWN_DELIVERABLE'; readonly message: string; readonly symbol: string }
-  | {
-      readonly code: 'MARGIN_CALL_ACTIVE';
-      readonly message: string;
-      readonly callAmount: Money;
-      /** Rolls only: the contracts that the order closes (D269). */
-      readonly closingLegs?: readonly string[];
-    }
-  /** The order cannot wait for the end of a halt (D178). */
-  | {
-      readonly code: 'TRADING_HALTED';
-      readonly message: string;
-      readonly reason: string;
-      readonly until?: Instant;
-    }
-  /** The order's auction accepts no orders now (D180). Both are ISO 8601 in exchange time. */
-  | {
-      readonly code: 'AUCTION_CLOSED';
-      readonly message: string;
-      readonly cutoff: string;
-      readonly opensAt: string;
-    }
-  | {
-      readonly code: 'DAY_TRADE_RESTRICTED';
-      readonly message: string;
-      readonly dayTradeCount: number;
-      /** The first session in which fewer are left. */
-      readonly restrictedUntil: TradingDate;
-      /** Rolls only: the contracts that the order closes (D269). */
-      readonly closingLegs?: readonly string[];
-    }
-  | CapExceeded
-  | CompetitionRefusal
-  | Refusal;
+  | CompetitionNotRunning
+  | OrderRejection;
 
 /** The sentence of a rejection, as a user reads it. */
 export function rejectionText(rejection: Rejection): string {

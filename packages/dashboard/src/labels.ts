@@ -44,7 +44,7 @@ export const ENDS: Readonly<Record<CancelReason, string>> = {
 
 /** The condition that an open order waits for, or the reason why an order ended. */
 export function whyOf(order: Order): string {
-  if (order.rejectReason !== undefined) return readable(order.rejectReason.message);
+  if (order.rejection !== undefined) return readable(order.rejection.message);
   if (order.cancelReason !== undefined) return ENDS[order.cancelReason];
   return isOpenOrder(order) ? readable(order.waitingFor ?? '') : '';
 }

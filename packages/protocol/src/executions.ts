@@ -135,6 +135,7 @@ export const BatchResult = closed('BatchResult', {
   failed: listOf(
     closed('BatchFailure', {
       accountId: uuid(),
+      orderId: optional(uuid({ description: 'The rejected order, where `recordRefusal` recorded it.' })),
       statusCode: Problem.properties.statusCode,
       message: Problem.properties.message,
       error: Type.Union([Problem.properties.error, CodedProblem.properties.error]),

@@ -7,6 +7,7 @@ import {
   dateTime,
   exactly,
   expectedChoice,
+  flag,
   integer,
   list,
   moneyBounds,
@@ -159,6 +160,12 @@ const terms = {
       description:
         'Why the order is placed: up to 4,000 Unicode characters, lines and tabs included. Kept with the order, never changed and never interpreted.',
       examples: ['Breakout above the 20-day high; exit below 182.'],
+    }),
+  ),
+  recordRefusal: optional(
+    flag({
+      description:
+        'If true, an order that the brokerage refuses is recorded with status REJECTED, and the answer is that order with status 201. Invalid requests, unknown symbols and a repeated `clientOrderId` are errors as without it. Default false.',
     }),
   ),
 };

@@ -3,6 +3,7 @@ import {
   assetClasses,
   bracketTimesInForce,
   cancelReasons,
+  competitionRules,
   latencyProfiles,
   orderSessions,
   orderStatuses,
@@ -10,6 +11,7 @@ import {
   positionIntents,
   spreadShapes,
   strategies,
+  tiers,
   timesInForce,
 } from './enums.js';
 import { ErrorCodeValue } from './errors.js';
@@ -68,7 +70,7 @@ export type OrderBracket = Static<typeof OrderBracket>;
 export const OrderOco = closed('OrderOco', { stopLoss: OrderStopLoss });
 export type OrderOco = Static<typeof OrderOco>;
 
-/** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135). */
+/** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135, D276). */
 export const RejectReason = closed('RejectReason', {
   code: Type.Union([ErrorCodeValue, exactly('SCRIPTED_ERROR')], {
     description: 'A code of an error; SCRIPTED_ERROR where a script ended the order in status ERROR.',
@@ -97,6 +99,15 @@ export const RejectReason = closed('RejectReason', {
   restriction: optional(anyText()),
   quotedAt: optional(anyText()),
   orderId: optional(anyText()),
+  currentTier: optional(choice(tiers)),
+  requiredTier: optional(choice(tiers)),
+  cap: optional(anyText()),
+  rule: optional(choice(competitionRules)),
+  allowed: optional(number()),
+  left: optional(number()),
+  asked: optional(number()),
+  symbols: optional(listOf(anyText())),
+  closingLegs: optional(listOf(anyText())),
 });
 export type RejectReason = Static<typeof RejectReason>;
 
@@ -159,7 +170,13 @@ export const orderFields = {
     }),
   ),
   cancelReason: optional(CancelReasonValue),
-  rejectReason: optional(RejectReason),
+  rejectReason: optional(
+    Type.Union([ErrorCodeValue, RejectReason], {
+      description:
+        'The code alone where the order was refused and recorded with `recordRefusal`; the whole reason where it was accepted first. `rejection` has the whole reason of both.',
+    }),
+  ),
+  rejection: optional(RejectReason),
   waitingFor: optional(
     anyText({
       description: 'Why an open order does not execute.',

@@ -1,5 +1,5 @@
 /** Output of a server that was started on a terminal: a line for each order, fill and refusal. */
-import { type OrderSnapshot, Price, Quantity, refusalText, tradedBy } from '@sandpit/core';
+import { type OrderSnapshot, Price, Quantity, refusalText, rejectionText, tradedBy } from '@sandpit/core';
 import type { DurableRecord } from './engine/records.js';
 import type { Refused } from './http/reply.js';
 
@@ -30,6 +30,8 @@ export function linesOf({ at, events, orders }: DurableRecord): string[] {
     const order = orders[index];
     if (order === undefined) return [];
     if (event.type === 'OrderAccepted') return [`${time}  order    ${askedFor(order)}`];
+    if (event.type === 'OrderRejected')
+      return [`${time}  refused  ${askedFor(order)}: ${rejectionText(event.rejection)}`];
     if (event.type === 'OrderExecuted')
       return event.executions.map((execution) => {
         const { symbol, positionIntent } = tradedBy(order.terms, execution);

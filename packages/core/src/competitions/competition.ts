@@ -1,20 +1,9 @@
 import type { AssetClass } from '../instruments/instrument.js';
 import type { LatencyProfile } from '../orders/order.js';
+import type { CompetitionRule, CompetitionRuleBroken } from '../orders/order-rejection.js';
 import type { Instant } from '../values/instant.js';
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
-
-/** Rules that may refuse an order or eliminate an entry, by their names in the API (D194, D195). */
-export type CompetitionRule =
-  | 'assetClasses'
-  | 'symbols'
-  | 'shortSelling'
-  | 'optionLevel'
-  | 'minPrice'
-  | 'maxPositionPercent'
-  | 'maxOrdersPerMinute'
-  | 'maxDailyLossPercent'
-  | 'trailingDrawdownPercent';
 
 /** Rules for every entry of a competition. Percentages in 1/10,000 of a percent: 5 % = 50,000. */
 export interface CompetitionRules {
@@ -88,19 +77,12 @@ const MINUTE_MS = 60_000;
 /** The minute of the clock of an instant. */
 export const minuteOf = (at: Instant): number => Math.floor(at / MINUTE_MS);
 
+/** The refusal of an order while its competition does not run, or its entry was removed. */
+export interface CompetitionNotRunning {
+  readonly code: 'COMPETITION_NOT_RUNNING';
+  readonly message: string;
+  readonly phase: CompetitionPhase;
+}
+
 /** The refusal of an order by a competition. */
-export type CompetitionRefusal =
-  | {
-      readonly code: 'COMPETITION_RULE';
-      readonly message: string;
-      readonly rule: CompetitionRule;
-      /** Percent, dollars or orders. */
-      readonly allowed?: number;
-      readonly asked?: number;
-      readonly symbols?: readonly string[];
-    }
-  | {
-      readonly code: 'COMPETITION_NOT_RUNNING';
-      readonly message: string;
-      readonly phase: CompetitionPhase;
-    };
+export type CompetitionRefusal = CompetitionNotRunning | CompetitionRuleBroken;

@@ -3,6 +3,7 @@ import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { MarginExcess } from './margin-excess.js';
 import type { BracketPart, OrderLeg, OrderProgress } from './order.js';
+import type { OrderRejection } from './order-rejection.js';
 import type { OrderRequest } from './order-request.js';
 import type { OrderScript } from './script.js';
 import type { Tier } from './tier.js';
@@ -61,6 +62,21 @@ export interface OrderAccepted {
   readonly stopPrice?: Price;
   readonly script?: OrderScript;
 }
+
+/** A new order that was refused, and is recorded because its request asked for that (D276). It is over at once and was never open. */
+export interface OrderRejected {
+  readonly type: 'OrderRejected';
+  readonly number: number;
+  readonly tier: Tier;
+  /** With its quantity, if it is for an amount of money and there was a price; else the quantity is 0. */
+  readonly request: OrderRequest;
+  /** Options only: symbol of the underlying. */
+  readonly underlying?: string;
+  readonly rejection: OrderRejection;
+}
+
+/** The event that an order begins with. */
+export type OrderPlaced = OrderAccepted | OrderRejected;
 
 /** Fields of the progress that a move changes; null = removed. Fields that follow from the transition are left out. */
 export type ProgressChanges = {

@@ -48,3 +48,8 @@ export interface OrderRequest {
   /** The agent whose token placed it, if one did. */
   readonly agent?: string;
 }
+
+/** Number of orders that are created together with an order: the exits of its bracket, or the stop of its pair. */
+export const attachedCount = ({ bracketConfig, ocoConfig }: OrderRequest): number =>
+  [bracketConfig?.profitTarget, bracketConfig?.stopLoss, ocoConfig].filter((part) => part !== undefined)
+    .length;

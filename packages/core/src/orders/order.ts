@@ -7,6 +7,7 @@ import { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { MarginExcess } from './margin-excess.js';
+import type { OrderRejection } from './order-rejection.js';
 import type { Refusal } from './refusal.js';
 import type { OrderScript, ScriptRun } from './script.js';
 import type { Tier } from './tier.js';
@@ -131,7 +132,8 @@ export interface OrderTerms {
 export type BracketPart =
   | { readonly part: 'ENTRY'; readonly config: BracketConfig; readonly exits: readonly number[] }
   | { readonly part: 'PROFIT_TARGET' | 'STOP_LOSS'; readonly entry: number; readonly sibling?: number }
-  | { readonly part: 'OCO_LIMIT'; readonly config: OcoConfig; readonly sibling: number }
+  /** Without a sibling if it was refused. */
+  | { readonly part: 'OCO_LIMIT'; readonly config: OcoConfig; readonly sibling?: number }
   | { readonly part: 'OCO_STOP'; readonly sibling: number };
 
 /** The order that an order was created with and becomes active with: for an exit its entry, for the stop of a pair the limit. */
@@ -231,6 +233,8 @@ export interface OrderProgress {
   readonly canceledAt: Instant | undefined;
   readonly cancelReason: CancelReason | undefined;
   readonly rejectReason: Refusal | undefined;
+  /** Reason for which it was never accepted (D276). */
+  readonly rejection: OrderRejection | undefined;
 }
 
 /** Reservations of an open order, except shares. */

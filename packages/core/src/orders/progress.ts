@@ -8,8 +8,24 @@ import { commissionOf, feesOf, NO_FEES, tradedBy } from './execution.js';
 import type { Execution } from './execution.js';
 import { MarginExcess } from './margin-excess.js';
 import { closesAny, leaderOf, legRatios, sideOf } from './order.js';
-import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetAside } from './order.js';
-import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
+import type {
+  BracketPart,
+  Fee,
+  FeeDay,
+  Mutable,
+  OrderProgress,
+  OrderStatus,
+  OrderTerms,
+  SetAside,
+} from './order.js';
+import type {
+  OrderAccepted,
+  OrderMoved,
+  OrderPlaced,
+  OrderRejected,
+  OrderTransition,
+} from './order-event.js';
+import type { OrderRequest } from './order-request.js';
 
 /**
  * Derives an order's progress from its events. Pure, and the only place that does: the state, the history and the streams all derive an
@@ -53,15 +69,16 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     canceledAt: p.canceledAt,
     cancelReason: p.cancelReason,
     rejectReason: p.rejectReason,
+    rejection: p.rejection,
   };
 }
 
 /** The part of a new order that never changes. `accountId` is its portfolio's. */
-export function termsOf(
-  { number, tier, request, bracket, underlying, script }: OrderAccepted,
-  accountId: string,
-  at: Instant,
-): OrderTerms {
+export function termsOf(event: OrderPlaced, accountId: string, at: Instant): OrderTerms {
+  const { number, tier, request, underlying } = event;
+  const isAccepted = event.type === 'OrderAccepted';
+  const bracket = isAccepted ? event.bracket : refusedBracket(request);
+  const script = isAccepted ? event.script : undefined;
   return {
     number,
     accountId,
@@ -88,6 +105,26 @@ export function termsOf(
     script,
     createdAt: at,
   };
+}
+
+/** The bracket or pair that a refused order asked for: none of its other orders exist. */
+function refusedBracket({ bracketConfig, ocoConfig }: OrderRequest): BracketPart | undefined {
+  if (bracketConfig !== undefined) return { part: 'ENTRY', config: bracketConfig, exits: [] };
+  return ocoConfig === undefined ? undefined : { part: 'OCO_LIMIT', config: ocoConfig };
+}
+
+/** The progress of an order after the event that it begins with. */
+export const placedProgress = (event: OrderPlaced, at: Instant): OrderProgress =>
+  event.type === 'OrderAccepted' ? startOf(event, at) : refusedProgress(event, at);
+
+/** A refused order reserves nothing. */
+function refusedProgress({ request, rejection }: OrderRejected, at: Instant): OrderProgress {
+  const next = copyOf(startOf({ type: 'OrderAccepted', number: 0, tier: 'BASIC', request }, at));
+  next.status = 'REJECTED';
+  next.rejection = rejection;
+  next.marketAt = undefined;
+  endReservations(next);
+  return next;
 }
 
 /**
@@ -131,6 +168,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     canceledAt: undefined,
     cancelReason: undefined,
     rejectReason: undefined,
+    rejection: undefined,
   };
 }
 

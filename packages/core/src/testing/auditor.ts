@@ -17,6 +17,8 @@ import { AuditedMarket, readContract } from './audited-market.js';
 export class Auditor {
   private readonly portfolios = new Map<string, AuditedPortfolio>();
   private readonly orders = new Map<number, AuditedOrder>();
+  /** Number of the latest order that was refused and recorded. */
+  private lastRefused = 0;
   private readonly margin = new AuditedMargin();
   private readonly market = new AuditedMarket();
   private readonly dividends = new Map<string, bigint>();
@@ -95,6 +97,11 @@ export class Auditor {
       case 'OrderAccepted':
         insist(!this.orders.has(event.number), 'an order number is used twice');
         return this.noteOrder(event);
+      case 'OrderRejected':
+        insist(!this.orders.has(event.number), 'a refused order has the number of another one');
+        insist(event.number > this.lastRefused, 'a refused order has the number of an earlier one');
+        this.lastRefused = event.number;
+        return;
       case 'OrderMoved':
         return this.noteMove(event);
       case 'OrderExecuted':

@@ -1,11 +1,11 @@
 import type { Event } from '../event.js';
-import { isOrderEvent } from '../event.js';
+import { isOrderEvent, isOrderPlaced } from '../event.js';
 import { newSnapshot, snapshotAfter, snapshotAfterOrder } from '../portfolio-snapshot.js';
 import type { PortfolioSnapshot } from '../portfolio-snapshot.js';
 import { Position } from '../positions/position.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { State } from '../state.js';
-import { acceptedOrder, orderAfter } from '../trading/follow-order.js';
+import { orderAfter, placedOrder } from '../trading/follow-order.js';
 import type { OrderSnapshot } from '../trading/follow-order.js';
 import type { Instant } from '../values/instant.js';
 
@@ -26,15 +26,18 @@ export class FollowedSnapshots {
       if (snapshot !== undefined) this.#snapshots.set(event.portfolioId, snapshotAfter(snapshot, event));
       return;
     }
-    const isNew = event.type === 'OrderAccepted';
-    const before = isNew ? undefined : this.#orders.get(event.order);
-    const owner = isNew ? portfolios.get(event.request.portfolioId)?.terms : undefined;
+    let before: OrderSnapshot | undefined;
+    let after: OrderSnapshot;
     // Orders from before a recovery are not followed.
-    if (isNew ? owner === undefined : before === undefined) return;
-    const after =
-      isNew && owner !== undefined
-        ? acceptedOrder(event, owner.accountId, at)
-        : orderAfter(before as OrderSnapshot, event as Exclude<typeof event, { type: 'OrderAccepted' }>, at);
+    if (isOrderPlaced(event)) {
+      const owner = portfolios.get(event.request.portfolioId)?.terms;
+      if (owner === undefined) return;
+      after = placedOrder(event, owner.accountId, at);
+    } else {
+      before = this.#orders.get(event.order);
+      if (before === undefined) return;
+      after = orderAfter(before, event, at);
+    }
     this.#orders.set(after.terms.number, after);
     const { portfolioId } = after.terms;
     const snapshot = this.#snapshots.get(portfolioId);

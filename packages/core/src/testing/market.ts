@@ -19,7 +19,7 @@ import type { FillRule } from '../orders/execution.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
 import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
+import { executedOf, movedOf, placedProgress, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
@@ -119,9 +119,10 @@ export class TestMarket {
   /** Follows orders by their events alone, as history and streams do. */
   private tell(event: Event, at: Instant): void {
     switch (event.type) {
-      case 'OrderAccepted': {
+      case 'OrderAccepted':
+      case 'OrderRejected': {
         const terms = termsOf(event, this.portfolio(event.request.portfolioId).terms.accountId, at);
-        this.orders.set(event.number, { terms, steps: [{ event, progress: startOf(event, at), at }] });
+        this.orders.set(event.number, { terms, steps: [{ event, progress: placedProgress(event, at), at }] });
         return;
       }
       case 'OrderMoved': {

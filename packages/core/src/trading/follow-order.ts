@@ -1,7 +1,7 @@
 import { calendarById } from '../calendar/calendars.js';
 import type { OrderProgress, OrderTerms } from '../orders/order.js';
-import type { OrderAccepted, OrderMoved } from '../orders/order-event.js';
-import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
+import type { OrderMoved, OrderPlaced } from '../orders/order-event.js';
+import { executedOf, movedOf, placedProgress, termsOf } from '../orders/progress.js';
 import type { Instant } from '../values/instant.js';
 import type { OrderExecuted } from './trade.js';
 
@@ -11,10 +11,10 @@ export interface OrderSnapshot {
   readonly progress: OrderProgress;
 }
 
-/** A new order. `accountId` is its portfolio's. */
-export const acceptedOrder = (event: OrderAccepted, accountId: string, at: Instant): OrderSnapshot => ({
+/** A new order, accepted or refused. `accountId` is its portfolio's. */
+export const placedOrder = (event: OrderPlaced, accountId: string, at: Instant): OrderSnapshot => ({
   terms: termsOf(event, accountId, at),
-  progress: startOf(event, at),
+  progress: placedProgress(event, at),
 });
 
 /** An order after one more of its events; `at` is the instant of its record. */

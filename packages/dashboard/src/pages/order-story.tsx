@@ -127,9 +127,9 @@ function OrderEvents({
         {words(order.positionIntent)} · {typeOf(order)} ·{' '}
         <span class={`status ${order.status.toLowerCase()}`}>{words(order.status)}</span>
       </p>
-      {order.rejectReason !== undefined ? (
+      {order.rejection !== undefined ? (
         <p class="why">
-          <RefusalText rejection={order.rejectReason} order={order} />
+          <RefusalText rejection={order.rejection} order={order} />
         </p>
       ) : (
         why !== '' && (

@@ -108,8 +108,8 @@ const OF_CANCELS: Readonly<Record<CancelReason, RuleName>> = {
 };
 
 /** The rule of an order's status: of its refusal, of its end, or of the wait for its fill. */
-export function ruleOfOrder({ rejectReason, cancelReason, legs }: Order): RulePage | undefined {
-  if (rejectReason !== undefined) return ruleOfCode(rejectReason.code, rejectReason);
+export function ruleOfOrder({ rejection, cancelReason, legs }: Order): RulePage | undefined {
+  if (rejection !== undefined) return ruleOfCode(rejection.code, rejection);
   if (cancelReason !== undefined) return ruleNamed(OF_CANCELS[cancelReason]);
   return ruleNamed(legs === undefined ? 'orderTypes' : 'multiLeg');
 }

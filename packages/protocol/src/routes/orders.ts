@@ -36,7 +36,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Place an order',
     description:
-      'Validates, reserves and stores an order. The answer is durable and has the status PENDING; later states come from `GET /v1/orders/:orderId` and the order stream. Prices are dollars per share or contract unit.',
+      'Validates, reserves and stores an order. The answer is durable and has the status PENDING; later states come from `GET /v1/orders/:orderId` and the order stream. With `recordRefusal` an order that the brokerage refuses is answered with 201 and status REJECTED. Prices are dollars per share or contract unit.',
     auth: 'bearer',
     scope: 'trade',
     body: CreateOrderBody,

@@ -3,6 +3,7 @@ import {
   Brokerage,
   Ids,
   Instant,
+  isOrderPlaced,
   isTerminal,
   Money,
   Position,
@@ -251,7 +252,8 @@ export class ComparisonRow implements Recorder {
   #refused(command: Submit, rejection: Rejection, base: readonly Event[], at: Instant): void {
     this.#orders.rejected += 1;
     for (const event of base) if (event.type === 'OrderAccepted') this.#missing.add(event.number);
-    if (command.number !== undefined)
+    // An order that the base refused too is no difference.
+    if (command.number !== undefined && base[0]?.type !== 'OrderRejected')
       this.ledger.refused(command.number, at, `${rejection.code}: ${rejectionText(rejection)}`);
   }
 
@@ -289,7 +291,7 @@ export class ComparisonRow implements Recorder {
       return surroundings.ready.command;
     const own: Submit = {
       ...command,
-      ...(first?.type === 'OrderAccepted' && { number: first.number }),
+      ...(first !== undefined && isOrderPlaced(first) && { number: first.number }),
       by: variant === undefined ? command.by : unbound,
       order: this.#orderOf(command.order),
     };

@@ -1,4 +1,4 @@
-import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
+import { Instant, isOrderPlaced, orderAfter, placedOrder } from '@sandpit/core';
 import type { Event, OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import type { History, ListItem, OrderRow } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -48,11 +48,9 @@ export class PastOrders {
   /** The order of an event, after the event. Not a promise if its account and its events were given. */
   after(item: ListItem): ValueOrPromise<OrderSnapshot> {
     const happened = item.data as OrderEvent;
-    if (happened.type === 'OrderAccepted') {
+    if (isOrderPlaced(happened)) {
       const at = Instant.ofMs(item.at);
-      return withValue(this.#accountOf(happened.number), (accountId) =>
-        acceptedOrder(happened, accountId, at),
-      );
+      return withValue(this.#accountOf(happened.number), (accountId) => placedOrder(happened, accountId, at));
     }
     const number = happened.order;
     let versions = this.#versions.get(number);
@@ -105,8 +103,8 @@ function versionsAfter(
     const happened = data as OrderEvent;
     const before = versions.at(-1)?.order;
     const instant = Instant.ofMs(at);
-    if (happened.type === 'OrderAccepted')
-      versions.push({ seq, event, order: acceptedOrder(happened, accountId, instant) });
+    if (isOrderPlaced(happened))
+      versions.push({ seq, event, order: placedOrder(happened, accountId, instant) });
     else if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
     else versions.push({ seq, event, order: orderAfter(before, happened, instant) });
   }

@@ -1,4 +1,4 @@
-import { duplicateClientOrderId, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
+import { duplicateClientOrderId, isOrderPlaced, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
 import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
 import type { ClosedPortfolioRow, History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -156,7 +156,7 @@ export class PendingProjection {
   note(seq: number, command: Command, { events, orders }: Pick<Outcome, 'events' | 'orders'>): void {
     this.#forget();
     const first: Event | undefined = events[0];
-    if (first?.type === 'OrderAccepted' && first.request.clientOrderId !== undefined) {
+    if (first !== undefined && isOrderPlaced(first) && first.request.clientOrderId !== undefined) {
       const clientOrderId = keyOf(first.request.portfolioId, first.request.clientOrderId);
       this.#clientOrderIds.set(clientOrderId, first.number);
       if (!this.#history.answersAtOnce) this.#answers.set(clientOrderId, { found: first.number });

@@ -1,3 +1,4 @@
+import { isOrderPlaced } from '@sandpit/core';
 import type { Command, Event, Quote } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 
@@ -7,7 +8,7 @@ type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }
 export type RecordedCommand =
   | Exclude<Command, Of<'SubmitOrder'> | Of<'UpdateMarket'>>
   | Pick<Of<'SubmitOrder'>, 'type' | 'agent'>
-  /** Refused by the caps of an agent: no event contains the order. */
+  /** Refused by the caps of an agent or by a script: no event contains the order. */
   | Of<'SubmitOrder'>
   | (Of<'UpdateMarket'> & { readonly pushed: false })
   | (Pick<Of<'UpdateMarket'>, 'type'> & { readonly pushed: true });
@@ -40,7 +41,7 @@ function recordedAs(command: Command, [first]: readonly Event[]): RecordedComman
   switch (command.type) {
     case 'SubmitOrder': {
       const { type, agent } = command;
-      if (first?.type !== 'OrderAccepted') return command;
+      if (first === undefined || !isOrderPlaced(first)) return command;
       return agent === undefined ? { type } : { type, agent };
     }
     case 'UpdateMarket': {
@@ -69,11 +70,19 @@ export function commandOf({ command, events }: Payload): Command {
 
 function submitOrderOf(
   { agent }: Pick<Of<'SubmitOrder'>, 'agent'>,
-  [accepted]: readonly Event[],
+  [placed]: readonly Event[],
 ): Of<'SubmitOrder'> {
-  if (accepted?.type !== 'OrderAccepted') throw new Error('The record of an order does not begin with it');
-  const { tier, request } = accepted;
-  return { type: 'SubmitOrder', by: { tier }, order: request, ...(agent !== undefined && { agent }) };
+  if (placed === undefined || !isOrderPlaced(placed))
+    throw new Error('The record of an order does not begin with it');
+  const { type, tier, request } = placed;
+  return {
+    type: 'SubmitOrder',
+    by: { tier },
+    order: request,
+    // Decides nothing for an order that was accepted.
+    ...(type === 'OrderRejected' && { recordRefusal: true }),
+    ...(agent !== undefined && { agent }),
+  };
 }
 
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);

@@ -1,9 +1,11 @@
 import {
+  type CodedDetails,
   type ErrorCode,
   type ErrorDetails,
   type HttpErrorStatus,
   codedProblem,
   problem,
+  statusOf,
 } from '@sandpit/protocol';
 
 /**
@@ -45,6 +47,12 @@ export function refuseCoded<Code extends ErrorCode>(
 ): Answer {
   const body = codedProblem(code, message, details, status);
   return Answer.json(body.statusCode, body, headers);
+}
+
+/** Refuses with a code and its details. */
+export function refuseWith(error: CodedDetails, message: string): Answer {
+  const statusCode = statusOf(error.code);
+  return Answer.json(statusCode, { statusCode, message, error });
 }
 
 /** One body for every problem of a token (D4). */

@@ -1,12 +1,14 @@
 import {
-  acceptedOrder,
   Instant,
   isOrderEvent,
+  isOrderPlaced,
   markOf,
   newSnapshot,
   optionMarkOf,
   isLongAsOsi,
   orderAfter,
+  orderNumberOf,
+  placedOrder,
   settlementEntries,
   snapshotAfter,
   snapshotAfterOrder,
@@ -110,7 +112,7 @@ class RecordSnapshots {
       return;
     }
     if (isOrderEvent(event)) {
-      const after = this.#orders.now(event.type === 'OrderAccepted' ? event.number : event.order);
+      const after = this.#orders.now(orderNumberOf(event));
       // Most moves of an order neither reserve nor release funds.
       if (event.type === 'OrderMoved' && before?.progress.reserved === after.progress.reserved) return;
       const { portfolioId } = after.terms;
@@ -187,8 +189,8 @@ class RecordOrders {
 
   /** The order as this event leaves it. */
   after(event: OrderEvent): OrderSnapshot {
-    if (event.type === 'OrderAccepted') {
-      const snapshot = acceptedOrder(event, this.#known.accountOf(event.request.portfolioId), this.#at);
+    if (isOrderPlaced(event)) {
+      const snapshot = placedOrder(event, this.#known.accountOf(event.request.portfolioId), this.#at);
       this.#drafts.set(event.number, { snapshot, isNew: true, isRenamed: false, filledOn: undefined });
       return snapshot;
     }
@@ -266,6 +268,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     entries.map((_, item) => listed('ledger', owner, item));
   switch (event.type) {
     case 'OrderAccepted':
+    case 'OrderRejected':
     case 'OrderMoved': {
       const { number, portfolioId } = orders.after(event).terms;
       const isRoutine = event.type === 'OrderMoved' && ROUTINE.has(event.transition);

@@ -1,5 +1,5 @@
 import { isOver, minuteOf } from '../../competitions/competition.js';
-import type { CompetitionRefusal, CompetitionRule } from '../../competitions/competition.js';
+import type { CompetitionRefusal } from '../../competitions/competition.js';
 import type { Decision } from '../../decision.js';
 import { followedSymbol, listNamesOf, marketValueOf } from '../../instruments/exposure.js';
 import { isShares } from '../../instruments/instrument.js';
@@ -7,6 +7,7 @@ import type { PlannedOptionEvent } from '../../lifecycle/plan-expiry.js';
 import { markOf } from '../../market/quote.js';
 import { isOpening } from '../../orders/order.js';
 import type { OrderProgress } from '../../orders/order.js';
+import type { CompetitionRule } from '../../orders/order-rejection.js';
 import { remainingOf } from '../../orders/order.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { worthOf } from '../../portfolios/valuation.js';

@@ -17,7 +17,7 @@ import { reservedShares } from '../../portfolios/portfolio.js';
 import type { Portfolio } from '../../portfolios/portfolio.js';
 import { Position } from '../../positions/position.js';
 import type { Rejection } from '../../rejection.js';
-import { acceptedOrder } from '../../trading/follow-order.js';
+import { placedOrder } from '../../trading/follow-order.js';
 import { Instant } from '../../values/instant.js';
 import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
@@ -372,7 +372,7 @@ function acceptedOf(
     accepted.bracket = { part: 'ENTRY', config, exits };
   }
   if (isTrailing(request.orderType)) {
-    const order = acceptedOrder(accepted, portfolio.terms.accountId, d.at);
+    const order = placedOrder(accepted, portfolio.terms.accountId, d.at);
     Object.assign(accepted, startingTrail(order, instrument, d.quote(request.symbol)));
   }
   const { limitPrice, stopPrice } = pricesOf(accepted);

@@ -276,7 +276,7 @@ function bracketProblems(d: Decision, order: Order, changes: OrderChanges): stri
   if (bracket === undefined) return [];
   if (bracket.part === 'OCO_LIMIT' || bracket.part === 'OCO_STOP') {
     const changed: OrderProgress = { ...order.progress, ...changes };
-    const other = d.state.orders.get(bracket.sibling)?.progress;
+    const other = bracket.sibling === undefined ? undefined : d.state.orders.get(bracket.sibling)?.progress;
     const [limit, stop] = bracket.part === 'OCO_LIMIT' ? [changed, other] : [other, changed];
     return ocoPriceProblems(sideOf(positionIntent), {
       limit: limit?.limitPrice,

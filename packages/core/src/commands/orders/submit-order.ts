@@ -1,7 +1,10 @@
 import type { Command } from '../../command.js';
 import type { Decision } from '../../decision.js';
+import type { Event } from '../../event.js';
 import type { CapExceeded, CappedAgent } from '../../orders/agent-caps.js';
 import type { OrderProgress, OrderTerms } from '../../orders/order.js';
+import { isOrderRejection } from '../../orders/order-rejection.js';
+import type { OrderRejection } from '../../orders/order-rejection.js';
 import type { Rejection } from '../../rejection.js';
 import { Money } from '../../values/money.js';
 import { moneyCaps, refuseByCap, spend, symbolCap } from './agent-caps.js';
@@ -10,22 +13,35 @@ import { planOrder } from './plan-order.js';
 import type { OrderPlan } from './plan-order.js';
 import { reachMarket } from './reach-market.js';
 
-/** An acknowledged order. */
+/** An acknowledged order. It is REJECTED if it was refused and is recorded (D276). */
 export interface Acknowledged {
   readonly terms: OrderTerms;
   readonly progress: OrderProgress;
 }
 
+type SubmitOrder = Extract<Command, { type: 'SubmitOrder' }>;
+
 /** Accepts or refuses a new order: by the caps of its agent, if any, then by its plan (`plan-order.ts`). */
-export function submitOrder(
-  d: Decision,
-  { by, order, agent, number }: Extract<Command, { type: 'SubmitOrder' }>,
-): Acknowledged | Rejection {
+export function submitOrder(d: Decision, command: SubmitOrder): Acknowledged | Rejection {
+  const { by, order, agent, number, recordRefusal } = command;
   const plan = planOrder(d, by, order, { number });
-  if (agent === undefined) return acceptPlanned(d, plan);
-  const capped = symbolCap(d, agent, order) ?? heldToCaps(d, agent, plan);
-  if ('code' in capped) return refuseByCap(d, agent, capped);
-  return acceptPlanned(d, plan, () => spend(d, agent, capped.more));
+  const record = (rejection: OrderRejection, met: readonly Event[] = []): Acknowledged =>
+    recordRefused(d, command, plan, rejection, met);
+  const [rejection] = plan.rejections;
+  if (agent !== undefined) {
+    const capped = symbolCap(d, agent, order) ?? heldToCaps(d, agent, plan);
+    if ('code' in capped) {
+      // An order that the portfolio cannot have leaves no order, whoever sends it.
+      const isRecorded = recordRefusal === true && (rejection === undefined || isOrderRejection(rejection));
+      return isRecorded ? record(capped) : refuseByCap(d, agent, capped);
+    }
+    if (rejection === undefined)
+      return acceptPlanned(d, plan, recordRefusal === true ? record : undefined, () =>
+        spend(d, agent, capped.more),
+      );
+  }
+  if (rejection === undefined) return acceptPlanned(d, plan, recordRefusal === true ? record : undefined);
+  return recordRefusal === true && isOrderRejection(rejection) ? record(rejection) : rejection;
 }
 
 /** Checks a planned order against the dollar caps. An order that cannot be evaluated is refused for that reason. */
@@ -41,19 +57,41 @@ function heldToCaps(
   return moneyCaps(d, agent, portfolio, { after: { ...request, stopPrice } });
 }
 
+/** Records a refused order: in the quantity that its plan determined, if it got so far. */
+function recordRefused(
+  d: Decision,
+  { by: { tier }, order, number = d.state.counters.order + 1 }: SubmitOrder,
+  { accepted: [planned] }: OrderPlan,
+  rejection: OrderRejection,
+  met: readonly Event[],
+): Acknowledged {
+  d.emit({
+    type: 'OrderRejected',
+    number,
+    tier,
+    request: planned?.request ?? order,
+    ...(planned?.underlying !== undefined && { underlying: planned.underlying }),
+    rejection,
+  });
+  const refused = d.orders.at(-1);
+  if (refused === undefined) throw new RangeError('a recorded order is known');
+  for (const event of met) d.emit(event);
+  return refused;
+}
+
 /** Accepts an order as planned, with its script. One without latency reaches the market in the same decision. */
 function acceptPlanned(
   d: Decision,
-  { rejections, accepted: [planned, ...attached] }: OrderPlan,
+  { accepted: [planned, ...attached] }: OrderPlan,
+  record?: (rejection: OrderRejection, met: readonly Event[]) => Acknowledged,
   onTaken?: () => void,
 ): Acknowledged | Rejection {
-  const [rejection] = rejections;
-  if (rejection !== undefined) return rejection;
   if (planned === undefined) throw new RangeError('an order that is neither refused nor accepted');
   const { script, met } = meetOutcomes(d, planned);
   if (script?.script.type === 'REJECT') {
-    for (const event of met) d.emit(event);
     const refusal = refusalByScript(d, script.script, planned);
+    if (record !== undefined && isOrderRejection(refusal)) return record(refusal, met);
+    for (const event of met) d.emit(event);
     const { portfolioId } = planned.request;
     d.emit({ type: 'OrderRefused', portfolioId, refusedAs: refusal.shownAs });
     return refusal;

@@ -1,6 +1,6 @@
 /** Lists as lines of CSV, newest first, a page in memory at a time. */
-import type { Event, OrderEvent } from '@sandpit/core';
-import { isOrderEvent } from '@sandpit/core';
+import type { Event } from '@sandpit/core';
+import { isOrderEvent, orderNumberOf } from '@sandpit/core';
 import { routes } from '@sandpit/protocol';
 import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
 import { Slice } from '../../engine/slice.js';
@@ -62,9 +62,6 @@ const SHOWN: {
 
 /** Numbers in a range may be those of other portfolios: maximum ratio of all to requested ones. */
 const MOST_OTHERS = 4;
-
-const orderNumberOf = (event: OrderEvent): number =>
-  event.type === 'OrderAccepted' ? event.number : event.order;
 
 /** The first and the last number of the orders in these items; undefined if there are none, or if they are far apart. */
 function rangeOf(

@@ -43,7 +43,8 @@ export class KnownContracts {
 /** Symbols of an event except shares, which need no listing. */
 export function contractsIn(event: Event): readonly string[] {
   switch (event.type) {
-    case 'OrderAccepted': {
+    case 'OrderAccepted':
+    case 'OrderRejected': {
       const { assetClass, symbol, legs } = event.request;
       return assetClass === 'EQUITY' ? [] : [symbol, ...legsIn(legs)];
     }

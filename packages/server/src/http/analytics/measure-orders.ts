@@ -7,7 +7,8 @@ import {
   hoursOf,
   Instant,
   marketHours,
-  type OrderAccepted,
+  isOrderPlaced,
+  type OrderPlaced,
 } from '@sandpit/core';
 import { type Payload, payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
@@ -28,7 +29,7 @@ const USUAL_HOURS = {
 
 /** Which orders are measured, and which part of the journal has to be read for it. */
 export interface MeasuredPart {
-  readonly isWanted: (event: OrderAccepted, at: number) => boolean;
+  readonly isWanted: (event: OrderPlaced, at: number) => boolean;
   /** Receives orders that were refused with a record; absent = they are not counted. */
   readonly refused?: (order: RefusedOrder, at: number) => void;
   /** Text that every acceptance of a requested order contains. */
@@ -119,7 +120,7 @@ const tradedIn = (
 ): readonly (readonly [string, number])[] =>
   events.flatMap((event) => {
     if (event.type === 'OrderMoved') return namedAt(contractsIn(event), at);
-    if (event.type !== 'OrderAccepted' || !isWanted(event, at)) return [];
+    if (!isOrderPlaced(event) || !isWanted(event, at)) return [];
     const { symbol, legs } = event.request;
     return [symbol, ...(legs ?? []).map(({ optionSymbol }) => optionSymbol)].map((one) => [one, at] as const);
   });

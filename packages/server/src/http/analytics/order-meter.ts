@@ -4,7 +4,6 @@
  */
 import type { MeasuredExecution, MeasuredLeg, MeasuredOrder, Quoted } from '@sandpit/analytics';
 import {
-  acceptedOrder,
   commissionOf,
   type Event,
   type Execution,
@@ -14,10 +13,11 @@ import {
   isStop,
   leaderOf,
   legRatios,
-  type OrderAccepted,
+  type OrderPlaced,
   type OrderExecuted,
   type OrderMoved,
   orderAfter,
+  placedOrder,
   type OrderSnapshot,
   type OrderTerms,
   type Quote,
@@ -46,7 +46,7 @@ export interface QuoteQuestion {
 
 /** Answers from the rules in force and from the market, which records do not contain. */
 export interface MeterContext {
-  readonly isWanted: (event: OrderAccepted, at: number) => boolean;
+  readonly isWanted: (event: OrderPlaced, at: number) => boolean;
   readonly orderId: (order: number) => string;
   readonly instrument: (symbol: string, at: Instant) => Instrument | undefined;
   /** Hour of an instant in New York, 0 to 23. */
@@ -179,7 +179,10 @@ export class OrderMeter {
           this.#refuse(command, at);
           break;
         case 'OrderAccepted':
-          if (this.#context.isWanted(event, at)) fresh.push(this.#accept(event, at));
+          if (this.#context.isWanted(event, at)) fresh.push(this.#place(event, at));
+          break;
+        case 'OrderRejected':
+          if (this.#context.isWanted(event, at)) this.#end(this.#place(event, at), at);
           break;
         case 'OrderMoved':
           this.#move(event, at);
@@ -229,8 +232,8 @@ export class OrderMeter {
     return this.#context.quoteAt(symbol, at) ?? this.#quotes.get(symbol);
   }
 
-  #accept(event: OrderAccepted, at: number): Draft {
-    const order = acceptedOrder(event, '', Instant.ofMs(at));
+  #place(event: OrderPlaced, at: number): Draft {
+    const order = placedOrder(event, '', Instant.ofMs(at));
     const { terms } = order;
     const traded = terms.legs?.map(({ optionSymbol, positionIntent }) => ({
       symbol: optionSymbol,

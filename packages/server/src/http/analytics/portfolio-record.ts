@@ -289,7 +289,8 @@ export class PortfolioRecorder {
       case 'PortfolioClosed':
         this.#closedAt = item.at;
         return;
-      case 'OrderAccepted': {
+      case 'OrderAccepted':
+      case 'OrderRejected': {
         const { symbol, assetClass, positionIntent, legs, origin } = event.request;
         this.#ordersSoFar().set(event.number, { symbol, assetClass, positionIntent, legs, origin });
         return;

@@ -10,7 +10,7 @@ import {
   type Rows,
   type Traded,
 } from '@sandpit/analytics';
-import { calendarById, type CorporateAction, Instant, type OrderAccepted } from '@sandpit/core';
+import { calendarById, type CorporateAction, Instant, type OrderPlaced } from '@sandpit/core';
 import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
 import { payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
@@ -67,7 +67,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     const { portfolioId, from, to } = input;
     const tally = new ExecutionQualityTally();
     const slippages: number[] = [];
-    const isWanted = (event: OrderAccepted, at: number): boolean =>
+    const isWanted = (event: OrderPlaced, at: number): boolean =>
       event.request.portfolioId === portfolioId && at >= from && at <= to;
     const refused: MeasuredPart['refused'] = (order, at) => {
       if (order.portfolioId === portfolioId && at >= from && at <= to) tally.refuse();
@@ -109,7 +109,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
     const tally = new ExecutionQualityTally();
     const grouped = groupBy === undefined ? undefined : new GroupedQuality(groupBy);
     const slippages: number[] = [];
-    const isWanted = ({ request }: OrderAccepted, at: number): boolean =>
+    const isWanted = ({ request }: OrderPlaced, at: number): boolean =>
       request.portfolioId === portfolioId && at >= from && at < to;
     const refused: MeasuredPart['refused'] = (order, at) => {
       if (order.portfolioId !== portfolioId || at < from || at >= to) return;
@@ -129,7 +129,7 @@ const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
   },
 
   async orderQuality(context, { number, acceptedIn }) {
-    const isWanted = (event: OrderAccepted): boolean => event.number === number;
+    const isWanted = (event: OrderPlaced): boolean => event.number === number;
     for (const back of LOOK_BACKS) {
       const tally = new ExecutionQualityTally();
       const part = {

@@ -204,7 +204,7 @@ const PREVIEW: Readonly<Record<string, Definition>> = {
     title: 'Preview an order',
     description: 'Estimates fills, charges and margin of an order; reasons against it are in `rejections`.',
     of: ['previewOrder'],
-    except: ['clientOrderId', 'notes'],
+    except: ['clientOrderId', 'notes', 'recordRefusal'],
     effect: 'reads',
   },
   compute_margin_requirements: {
@@ -221,6 +221,7 @@ const CAPPED: Readonly<Record<string, Definition>> = {
     description:
       'Places an order and answers with its state and executions: FILLED, ACTIVE with `waitingFor`, or REJECTED with `rejectReason`. Give a `clientOrderId` to make a repeat safe.',
     of: ['createOrder'],
+    except: ['recordRefusal'],
     run: async (given, ask) => orderNow((await ask('createOrder', given)).orderId, ask),
   },
   update_order: {

@@ -6,6 +6,7 @@ import type { Call, Handlers } from '../call.js';
 import { symbolIn } from '../listed.js';
 import { orderRequestOf } from '../translate/orders.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
+import { recordingOf } from './orders.js';
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 
@@ -13,6 +14,12 @@ type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 type Part =
   | { readonly accountId: string; readonly index: number }
   | { readonly accountId: string; readonly refused: Answer };
+
+/** Outcome of a command: the id of its order, or the refusal; both if a refused order is recorded. */
+interface Ended {
+  readonly orderId?: string;
+  readonly refused?: Answer;
+}
 
 /** The same order for many accounts: one turn, one commit, an outcome for each (D23). Each account counts as a request. */
 export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders'> => ({
@@ -34,6 +41,7 @@ export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders
         type: 'SubmitOrder',
         by: call.principal.by,
         order: orderRequestOf(body.orderData, portfolioId, calendar, simulation.now()),
+        ...recordingOf(body.orderData),
       });
       return { accountId, index: commands.length - 1 };
     });
@@ -67,33 +75,32 @@ function answerOf(
 ): Answer {
   const symbol = symbolIn(call.simulation, call.body.orderData.symbol);
   const { ids } = call.simulation.brokerage.state;
-  const answers = outcomes.map(({ result }) =>
-    isRejection(result) ? answerTo(result, { symbol, ids }) : ids.idOf('ORDER', result.terms.number),
-  );
+  const answers = outcomes.map(({ result }): Ended => {
+    if (isRejection(result)) return { refused: answerTo(result, { symbol, ids }) };
+    const orderId = ids.idOf('ORDER', result.terms.number);
+    const { rejection } = result.progress;
+    return rejection === undefined ? { orderId } : { orderId, refused: answerTo(rejection, { symbol, ids }) };
+  });
   // The tier is the same for all accounts: an order outside it is no batch at all (contract section 8).
   const first = outcomes[0]?.result;
   if (isRejection(first) && first.code === 'FEATURE_NOT_AVAILABLE') return answerTo(first);
   return Answer.json(call.status, resultOf(parts, answers));
 }
 
-function resultOf(
-  parts: readonly Part[],
-  /** For each command the id of the order, or the refusal. */
-  answers: readonly (Answer | string)[],
-): BatchResult {
+function resultOf(parts: readonly Part[], answers: readonly Ended[]): BatchResult {
   const successful: BatchResult['successful'] = [];
   const failed: BatchResult['failed'] = [];
   for (const part of parts) {
-    const answer = 'refused' in part ? part.refused : answers[part.index];
-    if (answer === undefined) continue;
+    const { orderId, refused }: Ended = 'refused' in part ? part : (answers[part.index] ?? {});
     const { accountId } = part;
-    if (answer instanceof Answer) {
+    if (refused !== undefined) {
       failed.push({
         accountId,
-        ...(JSON.parse(answer.text) as Omit<BatchResult['failed'][number], 'accountId'>),
+        ...(orderId !== undefined && { orderId }),
+        ...(JSON.parse(refused.text) as Omit<BatchResult['failed'][number], 'accountId' | 'orderId'>),
       });
-    } else {
-      successful.push({ accountId, orderId: answer });
+    } else if (orderId !== undefined) {
+      successful.push({ accountId, orderId });
     }
   }
   return { successful, failed, message: `${successful.length} successful, ${failed.length} failed` };

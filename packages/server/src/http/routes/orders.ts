@@ -121,6 +121,13 @@ export function askedBy({ principal }: { readonly principal: Pick<Principal, 'ag
   return { by: principal.by, ...(agent !== undefined && { agent }) };
 }
 
+/** Whether a refusal of the order is to be recorded (D276). */
+export const recordingOf = ({
+  recordRefusal,
+}: {
+  readonly recordRefusal?: boolean;
+}): { readonly recordRefusal?: true } => (recordRefusal === true ? { recordRefusal } : {});
+
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
   const asked = orderRequestOf(body, body.portfolioId, simulation.brokerage.rules.calendar, simulation.now());
@@ -128,7 +135,7 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { ids } = simulation.brokerage.state;
   const answer = ({ result }: Outcome<'SubmitOrder'>): Order | Answer =>
     isRejection(result) ? answerTo(result, { symbol: order.symbol, ids }) : createdOrder(ids, result);
-  const command = { type: 'SubmitOrder', ...askedBy(call), order } as const;
+  const command = { type: 'SubmitOrder', ...askedBy(call), order, ...recordingOf(body) } as const;
   if (call.pending !== undefined) return execute<'SubmitOrder'>(call, command, answer);
   // The result of this command never changes afterwards, so it can wait to be written until it is durable.
   return answer(await simulation.submit<'SubmitOrder'>(command));

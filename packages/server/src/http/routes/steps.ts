@@ -27,7 +27,7 @@ import { canceledOrder, createdOrder, orderRequestOf, orderUpdatesOf } from '../
 import { portfolioUpdate } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 import { shownQuote } from './market-data.js';
-import { askedBy, shownOpen } from './orders.js';
+import { askedBy, recordingOf, shownOpen } from './orders.js';
 import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
 import { acceptsQuotes } from '../../feeds/feed.js';
 
@@ -264,6 +264,7 @@ async function planOf(simulation: Simulation, principal: Asker, body: StepBody):
       type: 'SubmitOrder',
       ...askedBy({ principal }),
       order: agent === undefined ? asked : { ...asked, agent: agent.agentId },
+      ...recordingOf(order),
     };
   });
   const cancels = [];

@@ -1,4 +1,11 @@
-import { Instant, isTerminal, type OrderEvent, orderAfter, type OrderSnapshot } from '@sandpit/core';
+import {
+  Instant,
+  isOrderPlaced,
+  isTerminal,
+  type OrderEvent,
+  orderAfter,
+  type OrderSnapshot,
+} from '@sandpit/core';
 import { LRUCache } from 'lru-cache';
 import { PastOrders, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -104,9 +111,9 @@ export class MissedEvents {
   /** An order after a missed event. Open orders are kept for later events. */
   async #after(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
     const event = item.data as OrderEvent;
-    const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
+    const before = isOrderPlaced(event) ? undefined : followed.get(event.order);
     const order =
-      before === undefined || event.type === 'OrderAccepted'
+      before === undefined || isOrderPlaced(event)
         ? await new PastOrders(this.#simulation).after(item)
         : orderAfter(before, event, Instant.ofMs(item.at));
     const { number } = order.terms;

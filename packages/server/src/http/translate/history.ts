@@ -6,6 +6,7 @@ import {
   Price,
   Quantity,
   refusalText,
+  rejectionText,
   settlementEntries,
   sideOf,
   tradedBy,
@@ -322,6 +323,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'LiquidationDecided':
       return describeMarginEvent(event);
     case 'OrderAccepted':
+    case 'OrderRejected':
     case 'OrderMoved':
     case 'OrderExecuted':
     case 'DayTradeTracked':
@@ -516,6 +518,13 @@ function describeOrderEvent(
         ...(price !== undefined && { price: priceNumber(price) }),
       };
     }
+    case 'OrderRejected':
+      return {
+        category: 'ORDER',
+        type: 'REJECTED',
+        description: `Order ${orderText(terms, progress.quantity)} rejected (${rejectionText(event.rejection)})`,
+        ...about,
+      };
     case 'OrderMoved': {
       const { rejectReason, cancelReason } = progress;
       const type = TYPES[event.transition] ?? event.transition;

@@ -5,7 +5,6 @@ import type {
   Execution as CoreExecution,
   Ids,
   Instant,
-  InsufficientFunds,
   OcoConfig,
   OrderChanges,
   OrderEvent,
@@ -15,7 +14,6 @@ import type {
   OrderSnapshot,
   OrderTerms,
   OrderTransition as CoreTransition,
-  Refusal,
 } from '@sandpit/core';
 import {
   commissionOf,
@@ -23,7 +21,6 @@ import {
   isCustom,
   leaderOf,
   Quantity,
-  refusalText,
   shapeOfLegs,
   tradedBy,
   unitsOf,
@@ -31,7 +28,6 @@ import {
 import type {
   BatchOrderData,
   CanceledOrder,
-  ErrorDetails,
   Execution,
   ExecutionQuote,
   Leg,
@@ -42,22 +38,14 @@ import type {
   OrderOco,
   OrderTransition,
   OrderUpdate,
-  RejectReason,
   Strategy,
   UpdatedOrder,
   UpdateOrderBody,
 } from '@sandpit/protocol';
 import { goodTillOf, isoOf } from './instants.js';
-import {
-  centsNumber,
-  moneyNumber,
-  moneyOf,
-  priceNumber,
-  priceOf,
-  quantityNumber,
-  quantityOf,
-} from './numbers.js';
+import { moneyNumber, moneyOf, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import { plainSymbol } from './instruments.js';
+import { orderRejectionOf, rejectReasonOf } from './rejections.js';
 
 /** A percentage travels as a number and is counted in 1/10,000 of a percent. */
 const PERCENT_UNITS = 10_000;
@@ -163,11 +151,8 @@ export type ExitOf = (order: number) => OrderSnapshot | undefined;
 const AS_ASKED_FOR: ExitOf = () => undefined;
 
 /** An order as the answer to its creation shows it, before any later event (contract 2.5). */
-export function createdOrder(
-  ids: Ids,
-  { terms, progress }: OrderSnapshot,
-  exitOf: ExitOf = AS_ASKED_FOR,
-): Order {
+export function createdOrder(ids: Ids, order: OrderSnapshot, exitOf: ExitOf = AS_ASKED_FOR): Order {
+  const { terms, progress } = order;
   const { limitPrice, stopPrice, goodTillDate } = progress;
   return {
     orderId: ids.idOf('ORDER', terms.number),
@@ -187,6 +172,7 @@ export function createdOrder(
     status: progress.status,
     createdAt: isoOf(terms.createdAt),
     updatedAt: isoOf(progress.updatedAt),
+    ...(progress.rejection !== undefined && reasonOf(order)),
   };
 }
 
@@ -293,7 +279,7 @@ function shownPair(
   exitOf: ExitOf,
 ): OrderOco {
   const { orderType, stopPrice, limitPrice } = config.stopLoss;
-  const now = exitOf(sibling)?.progress;
+  const now = sibling === undefined ? undefined : exitOf(sibling)?.progress;
   const limit = now?.limitPrice ?? limitPrice;
   return {
     stopLoss: {
@@ -307,7 +293,7 @@ function shownPair(
 /** The current order with all its fields. */
 export function orderOf(ids: Ids, order: OrderSnapshot, exitOf: ExitOf, waitingFor?: string): Order {
   const { progress } = order;
-  const { averagePrice, executedAt, canceledAt, cancelReason, rejectReason } = progress;
+  const { averagePrice, executedAt, canceledAt, cancelReason } = progress;
   return {
     ...createdOrder(ids, order, exitOf),
     filledQuantity: quantityNumber(progress.filledQuantity),
@@ -315,54 +301,23 @@ export function orderOf(ids: Ids, order: OrderSnapshot, exitOf: ExitOf, waitingF
     ...(executedAt !== undefined && { executedAt: isoOf(executedAt) }),
     ...(canceledAt !== undefined && { canceledAt: isoOf(canceledAt) }),
     ...(cancelReason !== undefined && { cancelReason }),
-    ...(rejectReason !== undefined && { rejectReason: rejectReasonOf(rejectReason) }),
+    ...reasonOf(order),
     ...(waitingFor !== undefined && { waitingFor }),
   };
 }
 
-const rejectReasonOf = (refusal: Refusal): RejectReason => ({
-  code: refusal.code === 'SCRIPTED' ? refusal.shownAs : refusal.code,
-  message: refusalText(refusal),
-  ...refusalFigures(refusal),
-});
-
-/** The message names buying power if a MARGIN portfolio lacks it (D152). */
-export const fundsFigures = (
-  refusal: InsufficientFunds,
-): ErrorDetails<'INSUFFICIENT_FUNDS'> & Omit<RejectReason, 'code' | 'message'> => ({
-  availableCash: moneyNumber(refusal.availableCash),
-  requiredAmount: moneyNumber(refusal.requiredAmount),
-  ...(refusal.availableBuyingPower !== undefined && {
-    availableBuyingPower: centsNumber(refusal.availableBuyingPower),
-  }),
-  ...(refusal.requiredBuyingPower !== undefined && {
-    requiredBuyingPower: centsNumber(refusal.requiredBuyingPower),
-  }),
-});
-
-/** The figures of a refusal by their names in the contract. */
-export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
-  switch (refusal.code) {
-    case 'INSUFFICIENT_FUNDS':
-      return fundsFigures(refusal);
-    case 'INSUFFICIENT_POSITION':
-      return {
-        availableQuantity: quantityNumber(refusal.availableQuantity),
-        requiredQuantity: quantityNumber(refusal.requiredQuantity),
-      };
-    case 'MARKET_CLOSED':
-      return { nextOpen: refusal.nextOpen };
-    case 'OPTION_LEVEL':
-      return { currentLevel: refusal.currentLevel, requiredLevel: refusal.requiredLevel };
-    case 'SCRIPTED':
-      return { ...refusal.figures };
-    case 'INSTRUMENT_NOT_TRADABLE':
-    case 'NOT_SHORTABLE':
-    case 'POSITION_CONFLICT':
-    case 'BROKER_RESTRICTION':
-    case 'STALE_MARKET_DATA':
-      return {};
+/** Why an order is REJECTED or failed: of one that was never accepted `rejectReason` is the code (D276), of another one all of it (D161). */
+function reasonOf({
+  terms,
+  progress: { rejection, rejectReason },
+}: OrderSnapshot): Pick<Order, 'rejectReason' | 'rejection'> {
+  if (rejection !== undefined) {
+    const shown = orderRejectionOf(rejection, terms.symbol);
+    return { rejectReason: shown.code, rejection: shown };
   }
+  if (rejectReason === undefined) return {};
+  const shown = rejectReasonOf(rejectReason);
+  return { rejectReason: shown, rejection: shown };
 }
 
 export function orderListItem(ids: Ids, { terms, progress }: OrderSnapshot): OrderListItem {
@@ -479,6 +434,8 @@ function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly O
   switch (event.type) {
     case 'OrderAccepted':
       return [status === 'CREATED' ? 'CREATED' : 'PENDING'];
+    case 'OrderRejected':
+      return ['REJECTED'];
     case 'OrderMoved':
       return TOLD_AS[event.transition];
     case 'OrderExecuted':

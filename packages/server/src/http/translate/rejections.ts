@@ -1,9 +1,19 @@
-import { type CloseObstacle, type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
-import type { CloseReason } from '@sandpit/protocol';
-import { type Answer, refuse, refuseCoded } from '../answer.js';
+import {
+  type CloseObstacle,
+  type Ids,
+  type InsufficientFunds,
+  Money,
+  type OrderRejection,
+  type Refusal,
+  refusalText,
+  type Rejection,
+  rejectionText,
+  type ScriptedCode,
+} from '@sandpit/core';
+import type { CloseReason, CodedDetails, ErrorDetails, RejectReason } from '@sandpit/protocol';
+import { type Answer, refuse, refuseCoded, refuseWith } from '../answer.js';
 import { isoOf } from './instants.js';
-import { centsNumber, moneyNumber } from './numbers.js';
-import { fundsFigures, refusalFigures } from './orders.js';
+import { centsNumber, moneyNumber, quantityNumber } from './numbers.js';
 
 /** Subject of the refused request, for details that the rejection itself does not carry. */
 export interface Concern {
@@ -30,59 +40,9 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(rejection.code, message, { reasons: rejection.reasons.map(closeReason) });
     case 'BROKER_NOT_ALLOWED':
       return refuse(400, message);
-    case 'FEATURE_NOT_AVAILABLE': {
-      const { currentTier, requiredTier } = rejection;
-      return refuseCoded(rejection.code, message, { currentTier, requiredTier });
-    }
-    case 'SCRIPTED': {
-      const { shownAs, figures } = rejection;
-      if (shownAs === 'SCRIPTED_ERROR') throw new Error('Only an order that was accepted ends in ERROR');
-      const subject = SUBJECTS.has(shownAs) ? symbol : {};
-      // The figures were validated against the details of this code when the script was set.
-      return refuseCoded(shownAs, message, { ...subject, ...figures });
-    }
-    case 'INSUFFICIENT_FUNDS':
-      return refuseCoded(rejection.code, message, {
-        ...fundsFigures(rejection),
-        ...closingLegsOf(rejection),
-      });
-    case 'INSUFFICIENT_POSITION':
-    case 'OPTION_LEVEL':
-    case 'MARKET_CLOSED':
-      return refuseCoded(rejection.code, message, refusalFigures(rejection));
-    case 'TRADING_HALTED': {
-      const { reason, until } = rejection;
-      return refuseCoded(rejection.code, message, {
-        reason,
-        ...(until !== undefined && { until: isoOf(until) }),
-      });
-    }
-    case 'AUCTION_CLOSED': {
-      const { cutoff, opensAt } = rejection;
-      return refuseCoded(rejection.code, message, { cutoff, opensAt });
-    }
     case 'DUPLICATE_CLIENT_ORDER_ID': {
       if (concern.ids === undefined) throw new Error('Only a new order can repeat a client order id');
       return refuseCoded(rejection.code, message, { orderId: concern.ids.idOf('ORDER', rejection.order) });
-    }
-    case 'CAP_EXCEEDED': {
-      const { cap, allowed, left, asked, symbols } = rejection;
-      return refuseCoded(rejection.code, message, {
-        cap,
-        ...(allowed !== undefined && { allowed: moneyNumber(allowed) }),
-        ...(left !== undefined && { left: centsNumber(left) }),
-        ...(asked !== undefined && { asked: centsNumber(asked) }),
-        ...(symbols !== undefined && { symbols: [...symbols] }),
-      });
-    }
-    case 'COMPETITION_RULE': {
-      const { rule, allowed, asked, symbols } = rejection;
-      return refuseCoded(rejection.code, message, {
-        rule,
-        ...(allowed !== undefined && { allowed }),
-        ...(asked !== undefined && { asked }),
-        ...(symbols !== undefined && { symbols: [...symbols] }),
-      });
     }
     case 'COMPETITION_NOT_RUNNING':
       return refuseCoded(rejection.code, message, {
@@ -90,43 +50,149 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       });
     case 'MARGIN_NOT_ELIGIBLE':
       return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
-    case 'MARGIN_CALL_ACTIVE':
-      return refuseCoded(rejection.code, message, {
-        callAmount: moneyNumber(Money.toCents(rejection.callAmount)),
-        ...closingLegsOf(rejection),
-      });
-    case 'DAY_TRADE_RESTRICTED': {
-      const { dayTradeCount, restrictedUntil } = rejection;
-      return refuseCoded(rejection.code, message, {
-        dayTradeCount,
-        restrictedUntil,
-        ...closingLegsOf(rejection),
-      });
-    }
     case 'UNKNOWN_SYMBOL':
     case 'UNKNOWN_DELIVERABLE':
-    case 'INSTRUMENT_NOT_TRADABLE':
-    case 'NOT_SHORTABLE':
-    case 'POSITION_CONFLICT':
-    case 'STALE_MARKET_DATA':
       return refuseCoded(rejection.code, message, symbol);
-    case 'BROKER_RESTRICTION':
-      return refuseCoded(
-        rejection.code,
-        message,
-        concern.brokerId === undefined ? {} : { brokerId: concern.brokerId },
-      );
-    case 'ACCOUNT_FROZEN':
-      return refuseCoded(
-        rejection.code,
-        message,
-        rejection.accountId === undefined ? {} : { accountId: rejection.accountId },
-      );
     case 'ORDER_NOT_UPDATABLE': {
       const { status } = rejection;
       const orderId = concern.orderId === undefined ? {} : { orderId: concern.orderId };
       return refuseCoded(rejection.code, message, { ...orderId, status });
     }
+    default:
+      return refuseWith(codedOf(rejection, concern), message);
+  }
+}
+
+/** Codes under which refusals of orders are shown. */
+type ShownCode = Exclude<OrderRejection['code'], 'SCRIPTED'> | ScriptedCode;
+type ShownDetails = Extract<CodedDetails, { code: ShownCode }>;
+
+/** Code and details of a refusal of an order. */
+function codedOf(rejection: OrderRejection, concern: Concern): ShownDetails {
+  const about = ('symbol' in rejection ? rejection.symbol : undefined) ?? concern.symbol;
+  const symbol = about === undefined ? {} : { symbol: about };
+  const { code } = rejection;
+  switch (code) {
+    case 'FEATURE_NOT_AVAILABLE': {
+      const { currentTier, requiredTier } = rejection;
+      return { code, currentTier, requiredTier };
+    }
+    case 'SCRIPTED': {
+      const { shownAs, figures } = rejection;
+      if (shownAs === 'SCRIPTED_ERROR') throw new Error('Only an order that was accepted ends in ERROR');
+      const subject = SUBJECTS.has(shownAs) ? symbol : {};
+      // The figures were validated against the details of this code when the script was set.
+      return { code: shownAs, ...subject, ...figures } as ShownDetails;
+    }
+    case 'INSUFFICIENT_FUNDS':
+      return { code, ...fundsFigures(rejection), ...closingLegsOf(rejection) };
+    case 'INSUFFICIENT_POSITION':
+    case 'OPTION_LEVEL':
+    case 'MARKET_CLOSED':
+      return { code, ...refusalFigures(rejection) } as ShownDetails;
+    case 'TRADING_HALTED': {
+      const { reason, until } = rejection;
+      return { code, reason, ...(until !== undefined && { until: isoOf(until) }) };
+    }
+    case 'AUCTION_CLOSED': {
+      const { cutoff, opensAt } = rejection;
+      return { code, cutoff, opensAt };
+    }
+    case 'CAP_EXCEEDED': {
+      const { cap, allowed, left, asked, symbols } = rejection;
+      return {
+        code,
+        cap,
+        ...(allowed !== undefined && { allowed: moneyNumber(allowed) }),
+        ...(left !== undefined && { left: centsNumber(left) }),
+        ...(asked !== undefined && { asked: centsNumber(asked) }),
+        ...(symbols !== undefined && { symbols: [...symbols] }),
+      };
+    }
+    case 'COMPETITION_RULE': {
+      const { rule, allowed, asked, symbols } = rejection;
+      return {
+        code,
+        rule,
+        ...(allowed !== undefined && { allowed }),
+        ...(asked !== undefined && { asked }),
+        ...(symbols !== undefined && { symbols: [...symbols] }),
+      };
+    }
+    case 'MARGIN_CALL_ACTIVE':
+      return {
+        code,
+        callAmount: moneyNumber(Money.toCents(rejection.callAmount)),
+        ...closingLegsOf(rejection),
+      };
+    case 'DAY_TRADE_RESTRICTED': {
+      const { dayTradeCount, restrictedUntil } = rejection;
+      return { code, dayTradeCount, restrictedUntil, ...closingLegsOf(rejection) };
+    }
+    case 'INSTRUMENT_NOT_TRADABLE':
+    case 'NOT_SHORTABLE':
+    case 'POSITION_CONFLICT':
+    case 'STALE_MARKET_DATA':
+      return { code, ...symbol };
+    case 'BROKER_RESTRICTION':
+      return { code, ...(concern.brokerId !== undefined && { brokerId: concern.brokerId }) };
+    case 'ACCOUNT_FROZEN':
+      return { code, ...(rejection.accountId !== undefined && { accountId: rejection.accountId }) };
+  }
+}
+
+/** The reason for which the brokerage ended an acknowledged order (D161). */
+export const rejectReasonOf = (refusal: Refusal): RejectReason => ({
+  code: refusal.code === 'SCRIPTED' ? refusal.shownAs : refusal.code,
+  message: refusalText(refusal),
+  ...refusalFigures(refusal),
+});
+
+/** The refusal of a recorded order (D276): code and details of the answer that it would have had without a record. */
+export function orderRejectionOf(
+  rejection: OrderRejection,
+  symbol: string,
+): RejectReason & { readonly code: ShownCode } {
+  const { code, ...details } = codedOf(rejection, { symbol });
+  return { code, message: rejectionText(rejection), ...details };
+}
+
+/** The message names buying power if a MARGIN portfolio lacks it (D152). */
+const fundsFigures = (
+  refusal: InsufficientFunds,
+): ErrorDetails<'INSUFFICIENT_FUNDS'> & Omit<RejectReason, 'code' | 'message'> => ({
+  availableCash: moneyNumber(refusal.availableCash),
+  requiredAmount: moneyNumber(refusal.requiredAmount),
+  ...(refusal.availableBuyingPower !== undefined && {
+    availableBuyingPower: centsNumber(refusal.availableBuyingPower),
+  }),
+  ...(refusal.requiredBuyingPower !== undefined && {
+    requiredBuyingPower: centsNumber(refusal.requiredBuyingPower),
+  }),
+});
+
+/** The figures of a refusal by their names in the contract. */
+export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
+  switch (refusal.code) {
+    case 'INSUFFICIENT_FUNDS':
+      return fundsFigures(refusal);
+    case 'INSUFFICIENT_POSITION':
+      return {
+        availableQuantity: quantityNumber(refusal.availableQuantity),
+        requiredQuantity: quantityNumber(refusal.requiredQuantity),
+      };
+    case 'MARKET_CLOSED':
+      return { nextOpen: refusal.nextOpen };
+    case 'OPTION_LEVEL':
+      return { currentLevel: refusal.currentLevel, requiredLevel: refusal.requiredLevel };
+    case 'SCRIPTED':
+      return { ...refusal.figures };
+    case 'INSTRUMENT_NOT_TRADABLE':
+    case 'NOT_SHORTABLE':
+    case 'POSITION_CONFLICT':
+    case 'BROKER_RESTRICTION':
+    case 'STALE_MARKET_DATA':
+      return {};
   }
 }
 

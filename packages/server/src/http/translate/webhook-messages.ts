@@ -4,6 +4,7 @@ import {
   Instant,
   isIdle,
   isOrderEvent,
+  isOrderPlaced,
   isTerminal,
   orderAfter,
   WHOLE_MARKET,
@@ -222,9 +223,9 @@ async function orderOf(
   event: OrderEvent,
   followed: Map<number, OrderSnapshot>,
 ): Promise<OrderSnapshot> {
-  const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
+  const before = isOrderPlaced(event) ? undefined : followed.get(event.order);
   const order =
-    before === undefined || event.type === 'OrderAccepted'
+    before === undefined || isOrderPlaced(event)
       ? await new PastOrders(simulation).after(itemOf({ ...placed, order: undefined }))
       : orderAfter(before, event, placed.at);
   const { number } = order.terms;

@@ -1,3 +1,4 @@
+import { isOrderPlaced } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
 import type { Projection } from '../projection.js';
 import { BlockReader } from './block-reader.js';
@@ -119,7 +120,7 @@ async function derive(
 
 function count(counted: Counted, events: readonly Event[]): void {
   for (const event of events) {
-    if (event.type === 'OrderAccepted') counted.orders += 1;
+    if (isOrderPlaced(event)) counted.orders += 1;
     if (event.type === 'OrderExecuted') counted.executions += event.executions.length;
   }
 }

@@ -213,7 +213,7 @@ export class HistoryQueries {
       if (!terms.includes('"bracket"')) return [];
       const bracket = (JSON.parse(terms) as OrderTerms).bracket;
       if (bracket?.part === 'ENTRY') return bracket.exits;
-      return bracket?.part === 'OCO_LIMIT' ? [bracket.sibling] : [];
+      return bracket?.part === 'OCO_LIMIT' && bracket.sibling !== undefined ? [bracket.sibling] : [];
     });
     if (wanted.length === 0) return;
     const found = await this.#database.ask<StoredOrder>(

@@ -217,7 +217,11 @@ function orderClassOf({ bracket, legs }: OrderTerms): string {
 
 function legsOf(showing: Showing, { bracket }: OrderTerms): readonly AlpacaOrder[] | null {
   const brought =
-    bracket?.part === 'ENTRY' ? bracket.exits : bracket?.part === 'OCO_LIMIT' ? [bracket.sibling] : [];
+    bracket?.part === 'ENTRY'
+      ? bracket.exits
+      : bracket?.part === 'OCO_LIMIT' && bracket.sibling !== undefined
+        ? [bracket.sibling]
+        : [];
   const legs = brought.flatMap((number) => {
     const exit = showing.exitOf(number);
     return exit === undefined ? [] : [alpacaOrder({ ...showing, exitOf: NO_EXITS }, exit)];

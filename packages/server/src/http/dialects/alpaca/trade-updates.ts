@@ -188,6 +188,8 @@ function updatesOf(of: ShownIn, event: OrderEvent, order: OrderSnapshot, at: Ins
   switch (event.type) {
     case 'OrderAccepted':
       return [told(shown.status === 'held' ? 'held' : 'pending_new')];
+    case 'OrderRejected':
+      return [told('rejected')];
     case 'OrderMoved': {
       if (event.transition !== 'REPLACED') {
         const name = EVENTS[event.transition];

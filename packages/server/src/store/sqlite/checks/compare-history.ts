@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isOrderPlaced } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
 import type { Projection } from '../../projection.js';
 import { all, isDamageOfTables, one, openConnection, Statements } from '../database/connection.js';
@@ -215,7 +216,7 @@ function derive(database: Database, blocks: JournalBlocks, project: Projection):
 
 function count(counted: Counted, events: readonly Event[]): void {
   for (const event of events) {
-    if (event.type === 'OrderAccepted') counted.orders += 1;
+    if (isOrderPlaced(event)) counted.orders += 1;
     if (event.type === 'OrderExecuted') counted.executions += event.executions.length;
   }
 }

@@ -1,4 +1,4 @@
-import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
+import { Instant, isOrderPlaced, orderAfter, placedOrder } from '@sandpit/core';
 import type { OrderEvent, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import { all, one } from '../database/connection.js';
 import type { Statements } from '../database/connection.js';
@@ -189,7 +189,7 @@ export class HistoryLineage {
       const told = new Set(placesOf({ places }).map(([event]) => event));
       for (const index of told) {
         const event = events[index] as OrderEvent;
-        if (event.type === 'OrderAccepted') order = acceptedOrder(event, accountId, Instant.ofMs(at));
+        if (isOrderPlaced(event)) order = placedOrder(event, accountId, Instant.ofMs(at));
         else if (order !== undefined) order = orderAfter(order, event, Instant.ofMs(at));
       }
     }

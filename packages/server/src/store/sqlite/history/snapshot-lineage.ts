@@ -1,4 +1,4 @@
-import { isOrderEvent } from '@sandpit/core';
+import { isOrderEvent, isOrderPlaced } from '@sandpit/core';
 import type {
   Event,
   OrderProgress,
@@ -143,7 +143,7 @@ export class SnapshotLineage {
     const accepted = new Map<number, boolean>();
     const isAbout = (event: Event): boolean => {
       if (event.type === 'PortfolioOpened') return event.terms.portfolioId === portfolioId;
-      if (event.type === 'OrderAccepted') {
+      if (isOrderPlaced(event)) {
         const isOwn = event.request.portfolioId === portfolioId;
         accepted.set(event.number, isOwn);
         return isOwn;
