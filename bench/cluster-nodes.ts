@@ -11,11 +11,16 @@ export interface BenchNode {
 }
 
 /** Starts a node. Resolves when it listens; it may have no tenants yet. */
-export async function startNode(name: string, directory: string, env: NodeJS.ProcessEnv): Promise<BenchNode> {
+export async function startNode(
+  name: string,
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  flags?: readonly string[],
+): Promise<BenchNode> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const given = Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
-  const process = ServerProcess.launch({
+  const settings = {
     ...(Object.fromEntries(given) as Record<string, string>),
     PORT: String(port),
     NODE_ID: name,
@@ -23,7 +28,8 @@ export async function startNode(name: string, directory: string, env: NodeJS.Pro
     NODE_PORT: '0',
     CLUSTER_SECRET: 'a secret of the nodes of this measurement',
     DATA_DIR: `${directory}/${name}`,
-  });
+  };
+  const process = ServerProcess.launch(settings, undefined, flags);
   await process.listening;
   return { name, url, process };
 }

@@ -109,7 +109,8 @@ it(
         await expect
           .poll(async () => {
             const tenant = `tenant-${(tenants += 1)}`;
-            owners.set((await call(tenant, a.url, 'GET', '/v1/orders')).node, tenant);
+            const path = '/v1/accounts/portfolios';
+            owners.set((await call(tenant, a.url, 'POST', path, cashPortfolioBody())).node, tenant);
             return [...owners.keys()].toSorted();
           }, WAIT)
           .toEqual(['a', 'b']);

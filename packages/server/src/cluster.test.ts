@@ -31,12 +31,16 @@ interface Said {
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function tokenOf(tenantId: string, simulationId?: string): string {
+function tokenOf(
+  tenantId: string,
+  simulationId?: string,
+  scope = 'trade read simulate admin operator',
+): string {
   const iat = Math.floor(Date.now() / 1000);
   const claims = {
     sub: tenantId,
     tier: 'ENTERPRISE',
-    scope: 'trade read simulate admin operator',
+    scope,
     ...(simulationId !== undefined && { sim: simulationId }),
     iat,
     exp: iat + 3_600,
@@ -248,6 +252,46 @@ describe('Three nodes on one database', () => {
     );
     const visitor = await fetch(`${c.url}/v1/orders`);
     expect([visitor.status, visitor.headers.get('x-sandpit-node')]).toEqual([401, 'c']);
+  });
+
+  it('a token of a tenant without data: reads and refused requests store nothing for the tenant, its first change does', async () => {
+    const ghost = `ghost-${randomUUID()}`;
+    const stored = async (): Promise<number> => {
+      const text = `SELECT (SELECT count(*) FROM sandpit.placement WHERE tenant = $1)
+        + (SELECT count(*) FROM sandpit.registry WHERE strpos(name || value, $1) > 0) AS stored`;
+      const [row] = await queryDatabase(databaseUrl, text, [ghost]);
+      return Number((row as { readonly stored: string }).stored);
+    };
+    const all = tokenOf(ghost);
+    const reading = tokenOf(ghost, undefined, 'read');
+    const ticket = `${'A'.repeat(43)}.${Buffer.from(ghost).toString('base64url')}`;
+    for (const node of nodes) {
+      for (const [token, method, path, status] of [
+        [all, 'GET', '/v1/orders', 200],
+        [all, 'GET', '/v1/simulations', 200],
+        [all, 'GET', '/v1/market-data/quote/AAPL', 404],
+        [all, 'GET', '/v1/simulation/clock', 200],
+        [all, 'GET', '/v1/nothing', 404],
+        [all, 'POST', '/v1/nothing', 404],
+        [all, 'PUT', '/v1/orders', 405],
+        [reading, 'POST', '/v1/orders', 403],
+        [reading, 'POST', '/paperinvest/v1/orders', 403],
+        [reading, 'PUT', '/v1/simulation/quotes', 403],
+        [tokenOf(ghost, randomUUID()), 'POST', '/v1/orders', 401],
+        [all, 'POST', '/v1/margin/requirements', 400],
+      ] as const)
+        expect((await ask(node, token, method, path, method === 'GET' ? undefined : {})).status, path).toBe(
+          status,
+        );
+      const visitor = await fetch(`${node.url}/v1/stream/orders?ticket=${ticket}`);
+      expect(visitor.status).toBe(401);
+      const posted = await fetch(`${node.url}/v1/orders?ticket=${ticket}`, { method: 'POST', body: '{}' });
+      expect(posted.status).toBe(401);
+    }
+    expect(await stored()).toBe(0);
+    const path = `/v1/accounts/portfolios/${await openPortfolio(named('b'), all)}`;
+    expect(await stored()).toBeGreaterThan(1);
+    for (const node of nodes) expect((await ask(node, all, 'GET', path)).status).toBe(200);
   });
 
   it('pushQuotes, advanceClock: every node has dealt with the market when they answer (D202)', async () => {
@@ -617,7 +661,7 @@ describe('Three nodes on one database', () => {
       let owner: string | null = null;
       for (let index = 0; owner !== 'd'; index++) {
         token = tokenOf(`tenant-of-d-${index}`);
-        ({ node: owner } = await ask(leaving, token, 'GET', '/v1/orders'));
+        ({ node: owner } = await ask(leaving, token, 'POST', '/v1/orders', {}));
       }
       const portfolioId = await openPortfolio(leaving, token);
       proxy.interrupt();

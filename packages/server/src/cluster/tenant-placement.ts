@@ -116,6 +116,17 @@ export class TenantPlacement {
     return this.#preferred(tenantId);
   }
 
+  /** False for a tenant that no node has ever acquired and that has no cells (`hasCells`). True while the database does not answer. */
+  async isPlaced(tenantId: string, hasCells: () => boolean): Promise<boolean> {
+    if (this.#served.has(tenantId) || this.#ownership.owned.has(tenantId) || this.#known.has(tenantId))
+      return true;
+    if (hasCells()) return true;
+    return this.#ownership.placementOf(tenantId).then(
+      (placement) => placement !== undefined,
+      () => true,
+    );
+  }
+
   /** A node was not the owner, or did not respond: the next lookup queries the database. */
   forget(tenantId: string): void {
     this.#known.delete(tenantId);

@@ -2,13 +2,14 @@
  * The first part of every request, before its body is read: authentication (401), authorization (403), rate limit (429), and the
  * simulation.
  */
-import type { OperationId, Route, Scope } from '@sandpit/protocol';
+import { type OperationId, type Route, routes, type Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, rateLimited, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import type { Competitions } from '../competitions/competitions.js';
 import { addressOf, networkOf } from './cluster/client-address.js';
+import type { Effect } from './cluster/request-tenant.js';
 import { Authenticator, countedAs, type Principal } from './auth.js';
 import { competitionRefusal } from './competition-doors.js';
 import { failed, reply as send } from './reply.js';
@@ -174,7 +175,7 @@ export class Admission {
 
   #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number, isUncounted = false) {
     const { simulations } = this.#deps;
-    const needsMain = id === MCP || scope !== 'read' || STREAMS.has(id);
+    const isMainNeeded = needsMain(id, scope);
     return (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -215,7 +216,7 @@ export class Admission {
         : simulations.inMemory(simulationId, tenantId);
       if (there !== undefined) return enter(there);
       const found = isMain
-        ? mainOf(simulations, needsMain, tenantId)
+        ? mainOf(simulations, isMainNeeded, tenantId)
         : simulations.find(simulationId, tenantId);
       found.then(
         (simulation) => {
@@ -299,6 +300,23 @@ export class Admission {
     if (!isAllowed) send(request, reply, rateLimited(window.resetSeconds(nowMs)));
     return isAllowed;
   }
+}
+
+/** Operations that need the `main` of a tenant, which is stored from then on. */
+const needsMain = (id: OperationId | typeof MCP, scope: Scope | undefined): boolean =>
+  id === MCP || scope !== 'read' || STREAMS.has(id);
+
+/** Effect of a request of a tenant that has no data, not even a `main`. `id`: absent = a route of a dialect or of the tools. */
+export function effectWithoutData(principal: Principal, id: OperationId | undefined): Effect {
+  if (id === undefined) return 'stores';
+  const { method, auth, scope } = routes[id] as Route;
+  if (auth === 'none') return 'reads';
+  // The token of a simulation that does not exist, an agent's limits, its scopes.
+  const { agent, simulationId } = principal;
+  if (simulationId !== MAIN || (agent !== undefined && levelRefusal(agent, id, false) !== undefined))
+    return 'refused';
+  if (scopeRefusal(principal, id, scope) !== undefined) return 'refused';
+  return (OF_MARKET.has(id) ? method === 'GET' : !needsMain(id, scope)) ? 'reads' : 'stores';
 }
 
 /** The simulation that a request about `main` can use without waiting. */

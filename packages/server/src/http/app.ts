@@ -263,7 +263,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
     const handler = serving(id, route);
-    const config = { body: planOf(route) };
+    const config = { body: planOf(route), operation: id };
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
@@ -301,6 +301,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           ...cluster.settings,
           ownership,
           session: admission.session(),
+          tickets,
+          methods,
           keyPairs,
           competitions,
           webhooks,

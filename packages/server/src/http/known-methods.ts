@@ -1,35 +1,51 @@
-import type { FastifyInstance, HTTPMethods } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from 'fastify';
 import { type Answer, refuse, ROUTE_NOT_FOUND } from './answer.js';
 import { reply as send } from './reply.js';
 
 interface KnownPath {
   readonly pattern: RegExp;
-  readonly methods: Set<string>;
+  /** Configurations of its routes, by method. */
+  readonly routes: Map<string, FastifyContextConfig>;
 }
 
-/** The methods of every path that has a route, for requests with another method (D220). */
+/** The methods of every path that has a route, for requests with another method (D220), and the configurations of the routes. */
 export class KnownMethods {
   readonly #paths = new Map<string, KnownPath>();
   #isComplete = false;
 
   /** Receives routes registered from now on. */
   constructor(app: FastifyInstance) {
-    app.addHook('onRoute', ({ url, method }) => {
+    app.addHook('onRoute', ({ url, method, config = {} }) => {
       // Wildcard paths and the routes of `refuseShadows` are not recorded.
       if (this.#isComplete || url.includes('*')) return;
       let path = this.#paths.get(url);
-      if (path === undefined) this.#paths.set(url, (path = { pattern: patternOf(url), methods: new Set() }));
-      for (const one of [method].flat()) path.methods.add(one);
+      if (path === undefined) this.#paths.set(url, (path = { pattern: patternOf(url), routes: new Map() }));
+      for (const one of [method].flat()) path.routes.set(one, config);
     });
   }
 
   /** The response for a path and a method without a route: 405 if another method has a route, else 404. */
   refusalOf(url: string): Answer {
-    const path = url.split('?')[0] ?? '';
+    const known = this.#pathsLike(url.split('?')[0] ?? '');
+    return known.length === 0
+      ? ROUTE_NOT_FOUND
+      : notAllowed(known.flatMap(({ routes }) => [...routes.keys()]));
+  }
+
+  /** The configuration of a route; undefined if this path and method have none, or a wildcard. */
+  routeOf(method: string, path: string): FastifyContextConfig | undefined {
+    for (const { routes } of this.#pathsLike(path)) {
+      const route = routes.get(method);
+      if (route !== undefined) return route;
+    }
+    return undefined;
+  }
+
+  #pathsLike(path: string): readonly KnownPath[] {
     const exact = this.#paths.get(path);
-    const known =
-      exact === undefined ? [...this.#paths.values()].filter(({ pattern }) => pattern.test(path)) : [exact];
-    return known.length === 0 ? ROUTE_NOT_FOUND : notAllowed(known.flatMap(({ methods }) => [...methods]));
+    return exact === undefined
+      ? [...this.#paths.values()].filter(({ pattern }) => pattern.test(path))
+      : [exact];
   }
 
   /**
@@ -39,11 +55,13 @@ export class KnownMethods {
   refuseShadows(app: FastifyInstance): void {
     this.#isComplete = true;
     const literal = [...this.#paths].filter(([url]) => !url.includes(':'));
-    for (const [url, { methods }] of literal) {
+    for (const [url, { routes }] of literal) {
       const others = [...this.#paths.values()].filter(({ pattern }) => pattern.test(url));
-      const shadows = others.flatMap((other) => [...other.methods]).filter((method) => !methods.has(method));
+      const shadows = others
+        .flatMap((other) => [...other.routes.keys()])
+        .filter((method) => !routes.has(method));
       if (shadows.length === 0) continue;
-      const refusal = notAllowed([...methods]);
+      const refusal = notAllowed([...routes.keys()]);
       app.route({
         method: [...new Set(shadows)] as HTTPMethods[],
         url,

@@ -132,7 +132,7 @@ function rowOf({ principal, stream }: Ticket, expiresAt: number, use: string): T
 }
 
 /** The tenant that a ticket of a cluster names; whether it is one of that tenant's its node knows. */
-export function tenantOfTicket(ticket: string): string | undefined {
+function tenantOfTicket(ticket: string): string | undefined {
   const named = /^[\w-]{43}\.([\w-]+)$/.exec(ticket)?.[1];
   return named === undefined ? undefined : Buffer.from(named, 'base64url').toString();
 }

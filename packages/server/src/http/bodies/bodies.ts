@@ -2,18 +2,20 @@
  * Receives and parses the bodies of requests, within the limits of their senders (D232): the size of a body, bytes in ten seconds, bytes in
  * memory, and bytes that one turn of the event loop parses. The sender is a tenant, or an address without a valid credential.
  */
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { rateLimited, SERVICE_UNAVAILABLE } from '../answer.js';
+import { rateLimited } from '../answer.js';
 import { countedAs } from '../auth.js';
 import { addressOf, isLoopbackAddress, networkOf } from '../cluster/client-address.js';
 import { ByteLimits, type SlidingWindow } from '../rate-limit.js';
 import { ArrivingBody } from './arriving-body.js';
 import { type BodyPlan, mostJson, parseLong, parseShort, PLAIN_BODY } from './body-plan.js';
 import { BodyTurns, type BodyWork } from './body-turns.js';
+import { ForwardedBody, inTurns } from './forwarded-body.js';
 import { HeldBytes } from './held-bytes.js';
 import { Intake } from './intake.js';
-import { INCOMPLETE, RefusedBody, tooLarge } from './refused-body.js';
+import { INCOMPLETE, OUT_OF_ROOM, RefusedBody, tooLarge } from './refused-body.js';
 
 /** Bytes of a body without a valid credential. */
 const MOST_OF_STRANGER = 16_384;
@@ -29,7 +31,6 @@ const MOST_DISCARDED = 8 * 1_048_576;
 const LINGER_MS = 1000;
 
 const STRANGER = tooLarge('16 KiB without a valid credential');
-const OUT_OF_ROOM = new RefusedBody(SERVICE_UNAVAILABLE);
 
 type BodyDone = (error: Error | undefined, body?: unknown) => void;
 
@@ -88,12 +89,39 @@ export class Bodies {
   }
 
   /**
+   * Receives a body of a tenant for another node, within the same limits, and waits for its turn to be sent. Rejects with `RefusedBody`. End
+   * it when the request is answered. `tenant`: as limits count it.
+   */
+  async receiveForNode(raw: IncomingMessage, tenant: string, mostBytes: number): Promise<ForwardedBody> {
+    const sender = this.#tenant(tenant);
+    const bytes = await new Promise<Buffer>((resolve, reject) => {
+      this.#receiveFrom(sender, raw, raw.headers, mostBytes, mostBytes, (error, received) => {
+        if (error === undefined) resolve(received);
+        else reject(error);
+      });
+    });
+    return ForwardedBody.open(raw, sender.owner, bytes, this.#held, this.#turns);
+  }
+
+  /** Executes work on a body of a tenant for another node in turns with that on others. */
+  inTurns<Result>(tenant: string, work: Generator<number, Result>): Promise<Result> {
+    return inTurns(this.#turns, this.#tenant(tenant).owner, work);
+  }
+
+  /** The same as `discardRest` for a body that another node should have read. */
+  discardRestFor(raw: IncomingMessage, tenant: string | undefined, isLast: boolean): void {
+    this.#discard(raw, tenant === undefined ? undefined : this.#tenant(tenant).window, isLast);
+  }
+
+  /**
    * Receives the rest of a body that was refused, within limits: a connection that ends at once may lose the answer. `isLast`: the client
    * asked for the end of the connection.
    */
   discardRest(request: FastifyRequest, isLast: boolean): void {
-    const { raw } = request;
-    const { window } = this.#senderOf(request);
+    this.#discard(request.raw, this.#senderOf(request).window, isLast);
+  }
+
+  #discard(raw: IncomingMessage, window: SlidingWindow | undefined, isLast: boolean): void {
     let left = MOST_DISCARDED;
     const onData = (chunk: Buffer): void => {
       left -= chunk.length;
@@ -116,11 +144,22 @@ export class Bodies {
     most: number,
     done: (error: RefusedBody | undefined, bytes: Buffer, sender: Sender) => void,
   ): void {
-    const sender = this.#senderOf(request);
+    const { mostBytes } = request.routeOptions.config.body ?? PLAIN_BODY;
+    this.#receiveFrom(this.#senderOf(request), payload, request.headers, most, mostBytes, done);
+  }
+
+  /** `mostOfRoute`: that of the route, which may accept less in this form. */
+  #receiveFrom(
+    sender: Sender,
+    payload: Readable,
+    headers: IncomingMessage['headers'],
+    most: number,
+    mostOfRoute: number,
+    done: (error: RefusedBody | undefined, bytes: Buffer, sender: Sender) => void,
+  ): void {
     const { owner, hasCredential } = sender;
     const mostBytes = hasCredential ? most : Math.min(most, MOST_OF_STRANGER);
-    const announced = Number(request.headers['content-length']);
-    const { mostBytes: mostOfRoute } = request.routeOptions.config.body ?? PLAIN_BODY;
+    const announced = Number(headers['content-length']);
     ArrivingBody.receive(
       payload,
       {
@@ -169,14 +208,7 @@ export class Bodies {
 
   #senderOf(request: FastifyRequest): Sender {
     const principal = request.principal ?? request.admitted?.principal;
-    if (principal !== undefined) {
-      const owner = countedAs(principal);
-      return {
-        owner: `tenant ${owner}`,
-        hasCredential: true,
-        window: this.#ofTenants.of(owner, this.#bytesPerTenant),
-      };
-    }
+    if (principal !== undefined) return this.#tenant(countedAs(principal));
     const address = addressOf(request);
     return {
       owner: `address ${networkOf(address)}`,
@@ -184,6 +216,14 @@ export class Bodies {
       window: isLoopbackAddress(address)
         ? undefined
         : this.#ofAddresses.of(networkOf(address), MOST_OF_ADDRESS),
+    };
+  }
+
+  #tenant(tenant: string): Sender {
+    return {
+      owner: `tenant ${tenant}`,
+      hasCredential: true,
+      window: this.#ofTenants.of(tenant, this.#bytesPerTenant),
     };
   }
 

@@ -1,4 +1,11 @@
-import { ElementChecks, longListsOf, type Route, validateBody, type Validation } from '@sandpit/protocol';
+import {
+  ElementChecks,
+  longListsOf,
+  type OperationId,
+  type Route,
+  validateBody,
+  type Validation,
+} from '@sandpit/protocol';
 import { type BodyWork } from './body-turns.js';
 import { DeepJson, InvalidJson, JsonCuts, type ListKeeper, LongPart, WHOLE_BODY } from './json-cuts.js';
 import { DEEP_JSON, INVALID_JSON, LONG_PART } from './refused-body.js';
@@ -16,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Absent = a body without lists. */
     readonly body?: BodyPlan;
+    /** Absent = a route of a dialect with paths of its own, or of the tools. */
+    readonly operation?: OperationId;
   }
 }
 

@@ -20,7 +20,7 @@ export function askerOf(key: NodeKey): AskNode {
       }),
     };
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)));
-    const outcome = await sendTo(node, { method: 'POST', url: path, headers, body: text }, signal);
+    const outcome = await sendTo(node, { method: 'POST', url: path, headers, body: [text] }, signal);
     if (outcome.became !== 'answered' || outcome.answer.status !== 200)
       throw new Error(`node ${node.nodeId} does not answer`);
     return JSON.parse(outcome.answer.body.toString()) as unknown;

@@ -2,12 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-const FORWARDED = new WeakMap<IncomingMessage, string>();
+/** A request of a client, as the node that forwards it has signed it. */
+interface Forwarded {
+  /** Address of the client. */
+  readonly client: string;
+  readonly tenantId: string;
+}
 
-/** Another node has forwarded a request of the client at this address. */
-export const noteClient = (request: IncomingMessage, address: string): void => {
-  FORWARDED.set(request, address);
+const FORWARDED = new WeakMap<IncomingMessage, Forwarded>();
+
+/** Another node has forwarded a request. */
+export const noteClient = (request: IncomingMessage, forwarded: Forwarded): void => {
+  FORWARDED.set(request, forwarded);
 };
+
+/** What the node that has forwarded a request signed; undefined = it came directly. */
+export const forwardedFor = (request: IncomingMessage): Forwarded | undefined => FORWARDED.get(request);
 
 const PROXIED = new WeakMap<IncomingMessage, string>();
 
@@ -21,11 +31,11 @@ export const isForwarded = (request: IncomingMessage): boolean => FORWARDED.has(
 
 /** The address of the client, also behind another node or a proxy. */
 export const addressOf = ({ raw, ip }: FastifyRequest): string =>
-  FORWARDED.get(raw) ?? PROXIED.get(raw) ?? ip;
+  FORWARDED.get(raw)?.client ?? PROXIED.get(raw) ?? ip;
 
 /** The same, of a request that no route has. */
 export const clientOf = (request: IncomingMessage): string =>
-  FORWARDED.get(request) ?? PROXIED.get(request) ?? request.socket.remoteAddress ?? '';
+  FORWARDED.get(request)?.client ?? PROXIED.get(request) ?? request.socket.remoteAddress ?? '';
 
 /** The network that shares the limits of an address: an IPv4 address, or the /64 of an IPv6 address, which a single client can fill. */
 export function networkOf(address: string): string {

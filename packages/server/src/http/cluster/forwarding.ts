@@ -28,15 +28,16 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'expect',
 ]);
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1_024, maxFreeSockets: 64, timeout: IDLE_MS });
+/** A limit of its connections would let the streams of one tenant keep the requests of others waiting. */
+const agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: IDLE_MS });
 
 /** A request for another node, sent once or repeatedly. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  /** The whole body, or its signed stream, which can be sent once. */
-  readonly body: Buffer | Transform | undefined;
+  /** The whole body in pieces, or its signed stream, which can be sent once. */
+  readonly body: readonly Buffer[] | Transform;
 }
 
 /** Outcome of a request to another node. */
@@ -90,7 +91,11 @@ export function sendTo(
     const options = { ...urlToHttpOptions(target), path: url, method, headers, signal };
     let isSent = false;
     const request: ClientRequest = isSecure ? sendSecurely(options) : send({ ...options, agent });
-    const slow = setTimeout(() => request.destroy(new Error('no connection')), CONNECT_MS);
+    const slow = setTimeout(
+      // After a block of this node the connection may be there.
+      () => setImmediate(() => isSent || request.destroy(new Error('no connection'))),
+      CONNECT_MS,
+    );
     request.on('socket', (socket) => {
       const connected = (): void => {
         clearTimeout(slow);
@@ -109,8 +114,14 @@ export function sendTo(
         resolve({ became: 'lost', why: error instanceof Error ? error.message : String(error) }),
       );
     });
-    if (body === undefined || Buffer.isBuffer(body)) request.end(body);
-    else body.pipe(request);
+    if ('pipe' in body) {
+      body.pipe(request);
+      return;
+    }
+    request.cork();
+    for (const piece of body) request.write(piece);
+    request.end();
+    request.uncork();
   });
 }
 

@@ -20,9 +20,11 @@ import { Gateway } from './gateway.js';
 import { digestOf, frameKeyOf, keyOfNodes, signedHeaders } from './node-auth.js';
 import type { NodeKey, NodeRequest } from './node-auth.js';
 import { NodeListener } from './node-listener.js';
-import { FrameSigner } from './signed-body.js';
+import { Bodies } from '../bodies/bodies.js';
+import { signWhole } from './signed-body.js';
 
 const TENANT = 'tenant-1';
+const MIB = 1_048_576;
 const SECRET = 'the secret of the nodes';
 
 describe('A gateway', () => {
@@ -46,6 +48,10 @@ describe('A gateway', () => {
   let local: (request: IncomingMessage, response: ServerResponse) => void;
 
   const losing = async (): Promise<void> => ownership.give([TENANT], undefined);
+
+  /** Limits of the bodies that the next node forwards. */
+  let limits: { readonly bytesPerTenant: number; readonly mostHeld: number };
+  let monotonicMs = 0;
 
   async function open(node: string) {
     const server = createServer();
@@ -75,18 +81,25 @@ describe('A gateway', () => {
       dismiss: () => undefined,
       leave: () => Promise.resolve(),
     });
-    const asker = { tenantId: TENANT, simulationId: 'main' };
+    const askerOf = (tenantId = TENANT) =>
+      Promise.resolve({ tenantId, simulationId: 'main', countedAs: tenantId });
+    const bodies = new Bodies(limits.bytesPerTenant, () => monotonicMs, limits.mostHeld);
     const gateway = new Gateway({
       nodeId: node,
       key: keyOfNodes(SECRET, owning),
       placement: placed,
       askers: {
-        bearer: () => Promise.resolve(asker),
-        keyPair: () => Promise.resolve(asker),
-        ticket: () => asker,
+        bearer: (header) => askerOf(/^Bearer (tenant-.*)/.exec(header)?.[1]),
+        keyPair: () => askerOf(),
+        ticket: () => askerOf(),
         organizer: () => Promise.resolve(undefined),
+        hasData: () => Promise.resolve(true),
+        effectOf: () => 'stores',
         refresh: () => Promise.resolve(),
       },
+      bodies,
+      planOf: (_, path) =>
+        path === '/v1/simulations/import' ? 'stream' : { mostBytes: 8 * MIB, lists: new Set() },
       isLive: async (incarnation) => {
         await owning.look();
         return owning.nodes.some((one) => one.incarnation === incarnation);
@@ -107,11 +120,20 @@ describe('A gateway', () => {
         gateway.handleNodeUpgrade(request, socket, head, () => socket.end('HTTP/1.1 101 Opened\r\n\r\n')),
     });
     const port = (server.address() as AddressInfo).port;
-    return { url: `http://127.0.0.1:${port}`, nodeUrl: at, ownership: owning, placement: placed, listener };
+    return {
+      url: `http://127.0.0.1:${port}`,
+      nodeUrl: at,
+      ownership: owning,
+      placement: placed,
+      listener,
+      bodies,
+    };
   }
 
   beforeEach(async () => {
     mayEnter = Promise.resolve();
+    limits = { bytesPerTenant: 256 * MIB, mostHeld: 256 * MIB };
+    monotonicMs = 0;
     told = [];
     seen = undefined;
     listening = undefined;
@@ -257,7 +279,7 @@ describe('A gateway', () => {
     let text = '';
     socket.on('data', (data) => (text += data.toString('latin1')));
     socket.on('error', () => undefined);
-    const closed = once(socket, 'close');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     for (const piece of pieces) socket.write(piece);
     await closed;
     return text;
@@ -489,12 +511,11 @@ describe('A gateway', () => {
     const framed = async (change: (frames: Buffer[]) => readonly Buffer[]): Promise<string> => {
       heard = Promise.resolve(undefined);
       const headers = signed({ body: { frames: true } }, { method: 'POST', path });
-      const signer = new FrameSigner(frameKeyOf(SECRET, headers));
-      const frames: Buffer[] = [];
-      signer.on('data', (frame: Buffer) => frames.push(frame));
-      signer.end('first');
-      await once(signer, 'end');
-      const body = Buffer.concat([...change(frames)]);
+      const signing = signWhole(frameKeyOf(SECRET, headers), Buffer.from('first'));
+      let step = signing.next();
+      while (step.done !== true) step = signing.next();
+      const [head = Buffer.alloc(0), data = Buffer.alloc(0), last = Buffer.alloc(0)] = step.value;
+      const body = Buffer.concat([...change([Buffer.concat([head, data]), last])]);
       const answer = await answerTo(
         nodeUrl,
         `POST ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n${linesOf(headers)}transfer-encoding: chunked\r\n\r\n`,
@@ -519,6 +540,152 @@ describe('A gateway', () => {
     ]);
     expect(changed).not.toContain('204');
     expect(await heard).toBeUndefined();
+  });
+
+  /** Answers requests with the digests of their bodies, once `isAnswered` is open. */
+  const digesting = (isAnswered = Promise.resolve()) => {
+    const seenBodies: Buffer[] = [];
+    local = (asked, response) => {
+      void (async () => {
+        const pieces: Buffer[] = [];
+        for await (const piece of asked) pieces.push(piece as Buffer);
+        const body = Buffer.concat(pieces);
+        seenBodies.push(body);
+        await isAnswered;
+        response.writeHead(200, { 'content-length': '43' }).end(digestOf(body));
+      })().catch(() => undefined);
+    };
+    return seenBodies;
+  };
+  const put = (at: string, body: Buffer, tenant = 'token', more = {}): Promise<Response> =>
+    fetch(`${at}/v1/orders`, {
+      method: 'PUT',
+      body,
+      headers: { authorization: `Bearer ${tenant}`, ...more },
+    });
+
+  it('forwards bodies of every length whole, and repeats a long one too whose answer was lost', async () => {
+    const { url: other, bodies } = await open('b');
+    digesting();
+    for (const length of [1, 65_535, 65_536, 65_537, 131_072, MIB + 1, 8 * MIB]) {
+      const body = Buffer.alloc(length, 'abcdefghijk');
+      expect(await (await put(other, body)).text(), String(length)).toBe(digestOf(body));
+    }
+    const long = Buffer.alloc(3 * MIB, 'x');
+    const whole = local;
+    let requests = 0;
+    local = (asked, response) => {
+      requests += 1;
+      if (requests > 1) return whole(asked, response);
+      asked.resume().once('end', () => response.destroy());
+    };
+    const answered = await put(other, long, 'token', { 'idempotency-key': 'k' });
+    expect(await answered.text()).toBe(digestOf(long));
+    expect([requests, bodies.heldBytes]).toEqual([2, 0]);
+    requests = 0;
+    expect((await put(other, long)).status).toBe(503);
+  });
+
+  it('does not forward the body of a GET', async () => {
+    const { url: other } = await open('b');
+    const lengths: unknown[] = [];
+    local = (asked, response) => {
+      lengths.push(asked.headers['content-length'], asked.headers['transfer-encoding']);
+      response.writeHead(204).end();
+    };
+    const head = `GET /v1/orders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer token\r\nconnection: close\r\n`;
+    expect(await answerTo(other, `${head}content-length: 3\r\n\r\nabc`)).toMatch(/^HTTP\/1.1 204 /);
+    expect(lengths).toEqual([undefined, undefined]);
+  });
+
+  it('refuses bytes of a tenant beyond its limit with 429 before it asks their owner, and forwards those of others', async () => {
+    limits = { bytesPerTenant: 2 * MIB, mostHeld: 256 * MIB };
+    const { url: other, placement } = await open('b');
+    expect(await placement.serves('tenant-2')).toBe(true);
+    const seenBodies = digesting();
+    const body = Buffer.alloc(MIB, 'x');
+    for (let i = 0; i < 2; i += 1) expect((await put(other, body)).status).toBe(200);
+    monotonicMs += 4_000;
+    const head = `PUT /v1/orders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer token\r\nconnection: close\r\n`;
+    const whole = [`content-length: ${MIB}\r\n\r\n`, body];
+    const chunks = [`transfer-encoding: chunked\r\n\r\n${MIB.toString(16)}\r\n`, body, '\r\n0\r\n\r\n'];
+    for (const pieces of [whole, chunks]) {
+      const refused = await answerTo(other, head, ...pieces);
+      expect(refused).toMatch(/^HTTP\/1.1 429 .*retry-after: 6\r\n.*"code":"RATE_LIMITED","retryAfter":6/is);
+    }
+    expect(seenBodies).toHaveLength(2);
+    expect((await put(url, body, 'tenant-2')).status).toBe(200);
+    monotonicMs += 6_000;
+    expect((await put(other, body)).status).toBe(200);
+    const tooLong = await answerTo(other, head, `content-length: ${8 * MIB + 1}\r\n\r\n`, Buffer.alloc(MIB));
+    expect(tooLong).toMatch(/^HTTP\/1.1 413 .*Body must not be larger than 8 MiB/is);
+  });
+
+  it('shares the memory of bodies by tenant: that of the tenant with the most is given up, not those of others', async () => {
+    limits = { bytesPerTenant: 256 * MIB, mostHeld: 8 * MIB };
+    const { url: other, bodies } = await open('b');
+    expect(await (await open('c')).placement.serves('tenant-2')).toBe(true);
+    // An owner that answers later: until then the bodies are in memory, so that they can be sent again.
+    const isAnswered = gate();
+    const seenBodies = digesting(isAnswered.passed);
+    const body = Buffer.alloc(2 * MIB, 'x');
+    const sent = Array.from({ length: 4 }, () => put(other, body));
+    await expect.poll(() => [seenBodies.length, bodies.heldBytes]).toEqual([4, 8 * MIB]);
+    const ofOther = put(other, Buffer.alloc(MIB, 'y'), 'tenant-2');
+    await expect.poll(() => seenBodies.length).toBe(5);
+    expect(bodies.heldBytes).toBe(7 * MIB);
+    isAnswered.open();
+    // Those that were given up had been sent.
+    expect((await Promise.all([...sent, ofOther])).map(({ status }) => status)).toEqual([
+      200, 200, 200, 200, 200,
+    ]);
+    expect(bodies.heldBytes).toBe(0);
+    // Bodies that do not arrive whole.
+    const head = `PUT /v1/orders HTTP/1.1\r\nhost: a\r\nauthorization: Bearer token\r\n`;
+    const socket = connect(Number(new URL(other).port), '127.0.0.1');
+    socket.write(`${head}content-length: ${8 * MIB}\r\n\r\n`);
+    socket.write(Buffer.alloc(5 * MIB));
+    await expect.poll(() => bodies.heldBytes).toBeGreaterThan(4 * MIB);
+    const second = put(other, Buffer.alloc(3 * MIB, 'z'), 'tenant-2');
+    const [refusal] = (await once(socket, 'data')) as [Buffer];
+    expect(refusal.toString()).toMatch(/^HTTP\/1.1 503 /);
+    socket.destroy();
+    expect((await second).status).toBe(200);
+  });
+
+  it('sends at most 16 MiB of the bodies of a tenant before they are answered', async () => {
+    const { url: other } = await open('b');
+    const isAnswered = gate();
+    const seenBodies = digesting(isAnswered.passed);
+    const bodies = Array.from({ length: 5 }, (_, i) => Buffer.alloc(5 * MIB, String(i)));
+    const sent = bodies.map((body) => put(other, body));
+    await expect.poll(() => seenBodies.length).toBe(3);
+    isAnswered.open();
+    const answers = await Promise.all(sent.map(async (one) => (await one).text()));
+    expect(answers).toEqual(bodies.map(digestOf));
+  });
+
+  it('refuses a request that a node has signed for another tenant than that of its credential', async () => {
+    local = (_, response) => response.writeHead(204).end();
+    const asked = await ask({ ...signed(), authorization: 'Bearer tenant-2' }, nodeUrl);
+    expect([asked.status, asked.headers.get(NOT_OWNER)]).toEqual([403, null]);
+    expect(notes.join()).toContain('for another tenant than that of its credential');
+    expect((await ask(signed(), nodeUrl)).status).toBe(204);
+  });
+
+  it('reads the path of a URL as the router does: without a fragment, and without escapes that mean nothing', async () => {
+    const { url: other } = await open('b');
+    const urls: unknown[] = [];
+    local = (asked, response) => {
+      urls.push(asked.url);
+      response.writeHead(204).end();
+    };
+    for (const form of ['/v1/%6Frders?x=%6F', '/v1/orders#?ticket=t', '/v1/a%2Fb%zz', '/%2561'])
+      await answerTo(
+        other,
+        `GET ${form} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer token\r\nconnection: close\r\n\r\n`,
+      );
+    expect(urls).toEqual(['/v1/orders?x=%6F', '/v1/orders', '/v1/a%2Fb%zz', '/%2561']);
   });
 
   it('opens a WebSocket that another node has signed, once, and no other upgrade', async () => {

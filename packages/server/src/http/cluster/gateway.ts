@@ -3,21 +3,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import type { TenantPlacement } from '../../cluster/tenant-placement.js';
+import { LONG_WORK } from '../../engine/long-work.js';
+import { type BodyPlan, PLAIN_BODY } from '../bodies/body-plan.js';
+import type { Bodies } from '../bodies/bodies.js';
+import { ForwardedBody } from '../bodies/forwarded-body.js';
+import { RefusedBody } from '../bodies/refused-body.js';
 import type { PassOn } from '../dialects/sockets.js';
 import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
 import type { ClusterNode } from '../../store/ownership.js';
 import { UNDER_WAY } from '../idempotency.js';
 import { SECURITY_HEADERS } from '../reply.js';
 import { allowUpload, endUpload } from '../client-error.js';
-import { clientOf, isForwarded, noteClient } from './client-address.js';
+import { clientOf, forwardedFor, isForwarded, noteClient } from './client-address.js';
 import { EventRelay } from './event-relay.js';
 import { answerHeaders, answerWith, NOT_OWNER, passedOn, REFUSED, sendTo } from './forwarding.js';
 import type { HeldAnswer, Outcome, Outgoing } from './forwarding.js';
 import { digestOf, frameKeyOf, SignatureCheck, signedHeaders } from './node-auth.js';
 import type { NodeKey } from './node-auth.js';
-import { tenantOf } from './request-tenant.js';
-import type { Askers } from './request-tenant.js';
-import { FrameSigner, LONGEST_WHOLE, readFrames, WholeBody } from './signed-body.js';
+import { destinationOf, isOfTenant, isRead } from './request-tenant.js';
+import type { Askers, Destination } from './request-tenant.js';
+import { LONGEST_FRAME, readFrames, SignedFrames, signWhole, WholeBody } from './signed-body.js';
+import type { InTurns } from './signed-body.js';
 import { relaySocket } from './socket-relay.js';
 
 /** Time for which a request is resent to the current owner of its tenant (D200). */
@@ -31,14 +37,6 @@ const LONGEST_MS = 20_000;
 const CLOSING_MS = 3_000;
 /** Interval at which to check whether the node that a request waits for still exists. */
 const WATCH_MS = 250;
-/** Bytes of bodies that are buffered before they are forwarded, so that they can be sent again; further ones are streamed. */
-const HELD_BYTES = 64 * 1024 * 1024;
-/** The same of one tenant: its bodies must not take the room of those of others. */
-const HELD_BYTES_OF_TENANT = HELD_BYTES / 8;
-
-/** Takes files of any length, slowly. */
-const UPLOAD = /^\/v1\/simulations\/import(\?|$)/;
-
 const STREAM = /\/stream(\/(orders|portfolios?|quotes))?$/;
 
 export interface GatewayParts {
@@ -46,6 +44,9 @@ export interface GatewayParts {
   readonly key: NodeKey;
   readonly placement: TenantPlacement;
   readonly askers: Askers;
+  readonly bodies: Pick<Bodies, 'receiveForNode' | 'inTurns' | 'discardRestFor'>;
+  /** How the route of a request reads its body; `stream` = as it comes. Undefined = it has no route. */
+  readonly planOf: (method: string, path: string) => BodyPlan | 'stream' | undefined;
   /** True for the incarnation of a node that is not removed. */
   readonly isLive: (incarnation: number) => Promise<boolean>;
   /** Handles requests between nodes. */
@@ -74,10 +75,6 @@ export class Gateway {
   readonly #noted = new Map<string, number>();
   /** Streams that this node passes on. */
   readonly #relays = new Map<ServerResponse, EventRelay>();
-  /** Bytes of the bodies that are held. */
-  #heldBytes = 0;
-  /** By tenant. */
-  readonly #heldOf = new Map<string, number>();
   #isClosed = false;
   /** Requests are forwarded until this moment, on the monotonic clock, ms. */
   #endsAt = Infinity;
@@ -91,10 +88,9 @@ export class Gateway {
   handle(request: IncomingMessage, response: ServerResponse, local: Local): void {
     response.setHeader('x-sandpit-node', this.#parts.nodeId);
     const { url = '' } = request;
-    // The absolute form (RFC 9112, 3.2.2) names this server, whatever its host says.
-    const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
-    if (path !== url) request.url = path.startsWith('/') ? path : `/${path}`;
-    else if (!url.startsWith('/')) return local(request, response);
+    const path = normalPath(url);
+    if (path === undefined) return local(request, response);
+    request.url = path;
     this.#receive(request, response, local).catch((error: unknown) => this.#fail(request, response, error));
   }
 
@@ -127,7 +123,7 @@ export class Gateway {
         refuseUpgrade(socket, '421 Misdirected Request');
         return;
       }
-      noteClient(request, said.client);
+      noteClient(request, said);
       local(request, socket, head);
     })().catch(() => refuseUpgrade(socket, '503 Service Unavailable'));
   }
@@ -135,14 +131,20 @@ export class Gateway {
   /** Passes a WebSocket on to the node that serves its tenant. False = this node does, or the connection has been passed on already. */
   readonly passOn: PassOn = (visit, tenantId, login) => {
     const { placement, key } = this.#parts;
-    if (isForwarded(visit.request) || placement.servesNow(tenantId)) return false;
+    const signed = forwardedFor(visit.request);
+    if (signed !== undefined && signed.tenantId !== tenantId) {
+      this.#note('tenant', MISMATCH);
+      visit.socket.close(1008, 'policy violation');
+      return true;
+    }
+    if (signed !== undefined || placement.servesNow(tenantId)) return false;
     relaySocket(visit, login, { placement, key, tenantId });
     return true;
   };
 
   /** Nothing waits before the body has its reader: its first bytes may follow in the same packet. */
   async #serveNode(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
-    const { key, placement, isLive, answerNode } = this.#parts;
+    const { key, placement, isLive, answerNode, askers } = this.#parts;
     const said = this.#signatures.accept(request);
     if (said === undefined) {
       this.#refuseForeign(request, response);
@@ -161,13 +163,18 @@ export class Gateway {
     if ('frames' in body) readFrames(request, frameKeyOf(key.secret, request.headers), body.length);
     const refusal = !(await isLive(from))
       ? REMOVED
-      : kind === 'client' && !(await placement.serves(tenantId))
-        ? ELSEWHERE
-        : undefined;
+      : kind === 'node'
+        ? undefined
+        : !(await isOfTenant(tenantId, request, askers))
+          ? NOT_ITS_TENANT
+          : (await placement.serves(tenantId))
+            ? undefined
+            : ELSEWHERE;
+    if (refusal === NOT_ITS_TENANT) this.#note('tenant', MISMATCH);
     if (refusal !== undefined) {
       if (whole === undefined) request.resume();
       else whole.discard();
-      response.setHeader(NOT_OWNER, '1');
+      if (refusal !== NOT_ITS_TENANT) response.setHeader(NOT_OWNER, '1');
       answer(request, response, refusal);
       return;
     }
@@ -181,7 +188,7 @@ export class Gateway {
       return;
     }
     if (kind === 'client') {
-      noteClient(request, client);
+      noteClient(request, { client, tenantId });
       this.#serve(tenantId, request, response, local);
       if (checked !== undefined) whole?.release(checked);
       return;
@@ -213,8 +220,13 @@ export class Gateway {
 
   async #receive(request: IncomingMessage, response: ServerResponse, local: Local): Promise<void> {
     const { placement, askers } = this.#parts;
-    const tenantId = await tenantOf(request, askers);
-    if (tenantId === undefined) {
+    const destination = await destinationOf(request, askers);
+    if (destination === undefined) {
+      local(request, response);
+      return;
+    }
+    const { tenantId } = destination;
+    if (this.#isWithoutRoute(request)) {
       local(request, response);
       return;
     }
@@ -224,7 +236,57 @@ export class Gateway {
     if (!isStream && !placement.servesNow(tenantId))
       await placement.enterSoon(tenantId).catch(() => undefined);
     if (!isStream && placement.servesNow(tenantId)) this.#serve(tenantId, request, response, local);
-    else await this.#forward(tenantId, request, response);
+    else await this.#forwardCounted(destination, request, response);
+  }
+
+  /** True for a request with a body that no route reads: every node refuses it. */
+  #isWithoutRoute(request: IncomingMessage): boolean {
+    const { method = 'GET', url = '/' } = request;
+    return !isRead(method) && hasBody(request) && this.#parts.planOf(method, pathOf(url)) === undefined;
+  }
+
+  /** Long work leaves time for requests that are forwarded, as for those that are answered here. */
+  async #forwardCounted(
+    destination: Destination,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const beganMs = performance.now();
+    LONG_WORK.began(beganMs);
+    response.once('close', () => LONG_WORK.ended(beganMs));
+    const { countedAs } = destination;
+    try {
+      const body = await this.#receiveBody(countedAs, request);
+      try {
+        await this.#forward(destination, body, request, response);
+      } finally {
+        if (body instanceof ForwardedBody) body.end();
+      }
+    } catch (error) {
+      if (!(error instanceof RefusedBody)) throw error;
+      answer(request, response, error.answer, () => this.#discardRest(countedAs, request, response));
+    }
+  }
+
+  /** The body of a request: whole, or the request itself if its route reads it as it comes. */
+  async #receiveBody(
+    countedAs: string | undefined,
+    request: IncomingMessage,
+  ): Promise<ForwardedBody | IncomingMessage | undefined> {
+    const { method = 'GET', url = '/' } = request;
+    if (countedAs === undefined || isRead(method) || !hasBody(request)) return undefined;
+    const plan = this.#parts.planOf(method, pathOf(url)) ?? PLAIN_BODY;
+    if (plan === 'stream') return request;
+    return this.#parts.bodies.receiveForNode(request, countedAs, plan.mostBytes);
+  }
+
+  /** A connection that ends before its body has arrived may lose the answer. */
+  #discardRest(countedAs: string | undefined, request: IncomingMessage, response: ServerResponse): void {
+    if (request.complete || !hasBody(request)) return;
+    const isLast = !response.shouldKeepAlive;
+    response.shouldKeepAlive = true;
+    request.unpipe();
+    this.#parts.bodies.discardRestFor(request, countedAs, isLast);
   }
 
   #serve(tenantId: string, request: IncomingMessage, response: ServerResponse, local: Local): void {
@@ -248,35 +310,55 @@ export class Gateway {
     local(request, response);
   }
 
-  async #forward(tenantId: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { placement, key } = this.#parts;
+  async #forward(
+    { tenantId, countedAs = tenantId }: Destination,
+    body: ForwardedBody | IncomingMessage | undefined,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { placement, key, bodies } = this.#parts;
     const { method = 'GET', url = '/', headers } = request;
-    const body = await this.#heldBody(tenantId, request, response);
-    const isHeld = body === undefined || Buffer.isBuffer(body);
-    const isRepeatable =
-      isHeld && (method === 'GET' || method === 'HEAD' || headers['idempotency-key'] !== undefined);
+    const isStreamed = body !== undefined && !(body instanceof ForwardedBody);
+    /** False once it cannot be sent again. */
+    const isThere = (): boolean =>
+      body === undefined ||
+      (body instanceof ForwardedBody ? body.bytes !== undefined : request.readableFlowing === null);
+    const isKeyed = isRead(method) || headers['idempotency-key'] !== undefined;
     const client = clientOf(request);
-    const length = headers['content-length'];
-    const signedFor = ({ incarnation }: ClusterNode, lastId?: string): Outgoing => {
+    const isShort = !isStreamed && (body?.length ?? 0) <= LONGEST_FRAME;
+    const digest = isShort ? digestOf(body?.bytes) : undefined;
+    const signedFor = async ({ incarnation }: ClusterNode, lastId?: string): Promise<Outgoing> => {
+      const announced = isStreamed ? headers['content-length'] : body?.length;
       const signed = signedHeaders(key, method, url, {
         kind: 'client',
         to: incarnation,
         tenantId,
         client,
-        body: isHeld
-          ? { digest: digestOf(body) }
-          : { frames: true, ...(length !== undefined && { length: Number(length) }) },
+        body:
+          digest === undefined
+            ? { frames: true, ...(announced !== undefined && { length: Number(announced) }) }
+            : { digest },
       });
-      const passed: Outgoing['headers'] = {
-        ...passedOn(headers),
+      const { 'content-length': given, ...passed } = passedOn(headers);
+      const all: Outgoing['headers'] = {
+        ...passed,
         ...(lastId !== undefined && { 'last-event-id': lastId }),
         ...signed,
       };
-      if (isHeld) return { method, url, headers: passed, body };
-      const { 'content-length': _, ...chunked } = passed;
-      const frames = body.pipe(new FrameSigner(frameKeyOf(key.secret, signed)));
-      if (UPLOAD.test(url)) keepUpload(body, response);
-      return { method, url, headers: chunked, body: frames };
+      if (body === undefined) {
+        const length = isRead(method) || given === undefined ? {} : { 'content-length': '0' };
+        return { method, url, headers: { ...all, ...length }, body: [] };
+      }
+      const frameKey = frameKeyOf(key.secret, signed);
+      const inTurns: InTurns = (work) => bodies.inTurns(countedAs, work);
+      if (!(body instanceof ForwardedBody)) {
+        keepUpload(body, response);
+        return { method, url, headers: all, body: body.pipe(new SignedFrames(frameKey, inTurns)) };
+      }
+      const { bytes = Buffer.alloc(0) } = body;
+      const pieces = isShort ? [bytes] : await inTurns(signWhole(frameKey, bytes));
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      return { method, url, headers: { ...all, 'content-length': String(length) }, body: pieces };
     };
     const given = headers['last-event-id'];
     const relay = new EventRelay(response, typeof given === 'string' ? given : undefined);
@@ -290,6 +372,7 @@ export class Gateway {
       const isBegun = response.headersSent;
       if (outcome.became === 'answered' && !isBegun) {
         if (!(wasLost && isUnderWay(outcome.answer))) {
+          this.#discardRest(countedAs, request, response);
           answerWith(response, outcome.answer);
           return;
         }
@@ -328,11 +411,11 @@ export class Gateway {
         );
         break;
       } else if (outcome.became === 'lost') {
-        if (!isRepeatable) break;
+        if (!isKeyed || !isThere()) break;
         wasLost = true;
         // The loss of the node is known only now; others acquire its tenants from now on.
         giveUpAt = Math.min(lastAt, Math.max(giveUpAt, performance.now() + PATIENCE_MS));
-      } else if (!isHeld && request.readableFlowing !== null) break;
+      } else if (!isThere()) break;
       placement.forget(tenantId);
       if (performance.now() > Math.min(giveUpAt, this.#endsAt)) {
         if (outcome.became === 'not-done')
@@ -345,13 +428,14 @@ export class Gateway {
       await later(RETRY_MS);
     }
     if (response.headersSent) farewell(response, relay);
-    else if (!response.destroyed) answer(request, response, SERVICE_UNAVAILABLE);
+    else if (!response.destroyed)
+      answer(request, response, SERVICE_UNAVAILABLE, () => this.#discardRest(countedAs, request, response));
   }
 
   /** Sends a request to the owner of its tenant, as far as that is known. */
   async #attempt(
     tenantId: string,
-    signedFor: (node: ClusterNode) => Outgoing,
+    signedFor: (node: ClusterNode) => Promise<Outgoing>,
     response: ServerResponse,
   ): Promise<Outcome> {
     const { placement } = this.#parts;
@@ -364,37 +448,11 @@ export class Gateway {
     }, WATCH_MS);
     response.once('close', abort);
     try {
-      return await sendTo(node, signedFor(node), gone.signal);
+      return await sendTo(node, await signedFor(node), gone.signal);
     } finally {
       clearInterval(watch);
       response.off('close', abort);
     }
-  }
-
-  /** The body of a request, whole if it is short enough and there is room, else the request itself. */
-  async #heldBody(
-    tenantId: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<Buffer | IncomingMessage | undefined> {
-    const length = Number(request.headers['content-length'] ?? 0);
-    const isChunked = request.headers['transfer-encoding'] !== undefined;
-    if (length === 0 && !isChunked) return undefined;
-    const ofTenant = this.#heldOf.get(tenantId) ?? 0;
-    const hasRoom = this.#heldBytes + length <= HELD_BYTES && ofTenant + length <= HELD_BYTES_OF_TENANT;
-    if (isChunked || length > LONGEST_WHOLE || !hasRoom) return request;
-    this.#hold(tenantId, length);
-    response.once('close', () => this.#hold(tenantId, -length));
-    const pieces: Buffer[] = [];
-    for await (const piece of request) pieces.push(piece as Buffer);
-    return Buffer.concat(pieces);
-  }
-
-  #hold(tenantId: string, bytes: number): void {
-    this.#heldBytes += bytes;
-    const left = (this.#heldOf.get(tenantId) ?? 0) + bytes;
-    if (left > 0) this.#heldOf.set(tenantId, left);
-    else this.#heldOf.delete(tenantId);
   }
 
   /** Ends the streams that this node passes on: their clients resume at another one. It passes on no others from now on. */
@@ -417,6 +475,9 @@ const FOREIGN_SECRET = refuse(403, 'The request is not signed with the CLUSTER_S
 const misdirected = (message: string): Answer =>
   Answer.json(421, { statusCode: 421, message, error: 'Misdirected Request' });
 const ELSEWHERE = misdirected('Another node owns the tenant');
+const NOT_ITS_TENANT = refuse(403, 'The request was signed for another tenant than that of its credential');
+const MISMATCH =
+  'Another node forwards a request for another tenant than that of its credential: it is refused';
 const STALE = misdirected('The request was signed at another time, for another node, or was received before');
 const REMOVED = misdirected('The sending node was removed from the cluster');
 const DIFFERENT = refuse(403, 'The body is not as the sending node has signed it');
@@ -427,6 +488,29 @@ const isEvents = ({ headers }: IncomingMessage): boolean =>
 
 const isUnderWay = ({ status, body }: HeldAnswer): boolean =>
   status === 409 && body.toString().includes(UNDER_WAY);
+
+/**
+ * The path and query of a URL, as the router reads them: without the origin of its absolute form (RFC 9112, 3.2.2), which names this server,
+ * without a fragment, and without escapes of characters that need none. Undefined for another form.
+ */
+function normalPath(url: string): string | undefined {
+  const relative = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*/s, '');
+  const rooted = relative === url || relative.startsWith('/') ? relative : `/${relative}`;
+  if (!rooted.startsWith('/')) return undefined;
+  const query = rooted.indexOf('?');
+  const path = query === -1 ? rooted : rooted.slice(0, query);
+  if (!path.includes('%')) return rooted;
+  const plain = path.replace(/%([0-9a-f]{2})/gi, (escape, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : escape;
+  });
+  return query === -1 ? plain : plain + rooted.slice(query);
+}
+
+const pathOf = (url: string): string => url.split('?')[0] ?? '';
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Refuses a request and ends its connection: no more of its body is read. */
 function end(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {
@@ -457,11 +541,17 @@ function farewell(response: ServerResponse, { lastId }: EventRelay): void {
 }
 
 /** Answers for the gateway itself, in the form that every answer has. */
-function answer(request: IncomingMessage, response: ServerResponse, { status, text, headers }: Answer): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, text, headers }: Answer,
+  discardRest: () => void = () => undefined,
+): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
+  discardRest();
   const given = request.headers['x-request-id'];
   response.writeHead(status, {
     ...SECURITY_HEADERS,

@@ -12,15 +12,20 @@ import type { Simulations } from '../../engine/simulations.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
 import { EVENT_TAGS, settingsOf } from '../../store/registry.js';
 import type { Ownership } from '../../store/ownership.js';
+import type { Store } from '../../store/store.js';
 import type { Webhooks } from '../../webhooks/webhooks.js';
-import type { Authenticator, Principal } from '../auth.js';
+import { effectWithoutData } from '../admission.js';
+import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import type { Sockets } from '../dialects/sockets.js';
 import type { Streams } from '../stream/streams.js';
-import { tenantOfTicket } from '../tickets.js';
+import type { KnownMethods } from '../known-methods.js';
+import type { Tickets } from '../tickets.js';
+import { PLAIN_BODY } from '../bodies/body-plan.js';
 import { Gateway } from './gateway.js';
 import { keyOfNodes } from './node-auth.js';
 import type { NodeListener } from './node-listener.js';
-import type { Asker } from './request-tenant.js';
+import { isRead } from './request-tenant.js';
+import type { Asker, Askers } from './request-tenant.js';
 
 type UpgradeParts = [request: IncomingMessage, socket: Duplex, head: Buffer];
 
@@ -42,9 +47,12 @@ export interface ClusterSettings {
 export interface ClusterDoor extends ClusterSettings {
   readonly cluster: Cluster;
   readonly ownership: Ownership;
+  readonly store: Pick<Store, 'registry'>;
   readonly simulations: Simulations;
   readonly access: Access;
   readonly session: Pick<Authenticator, 'principalOf'>;
+  readonly tickets: Pick<Tickets, 'principalOf'>;
+  readonly methods: Pick<KnownMethods, 'routeOf'>;
   readonly keyPairs: KeyPairs;
   readonly competitions: Competitions;
   readonly webhooks: Webhooks;
@@ -63,6 +71,11 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     key: keyOfNodes(secret, ownership),
     placement: cluster.placement,
     askers,
+    bodies: app.bodies,
+    planOf: (method, path) => {
+      const route = door.methods.routeOf(method, path);
+      return route?.operation === 'importSimulation' ? 'stream' : route && (route.body ?? PLAIN_BODY);
+    },
     isLive: livenessOf(ownership),
     answerNode: cluster.answerNode,
     note,
@@ -88,7 +101,7 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
     done();
   });
   door.sockets.passOn = gateway.passOn;
-  door.sockets.refresh = askers.refresh;
+  door.sockets.refresh = () => askers.refresh();
   app.addHook('preClose', (done) => {
     gateway.close();
     done();
@@ -125,7 +138,16 @@ function followRegistry({ ownership, simulations, access, keyPairs, competitions
   });
 }
 
-function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
+function askersOf({
+  ownership,
+  session,
+  tickets,
+  methods,
+  keyPairs,
+  competitions,
+  store,
+  cluster,
+}: ClusterDoor): Askers {
   let begunAt = -Infinity;
   let next: Promise<void> | undefined;
   /** Reads changes of other nodes that were made before the call. Calls share the next read. */
@@ -144,14 +166,26 @@ function askersOf({ ownership, session, keyPairs, competitions }: ClusterDoor) {
     await refresh();
     return find();
   }
-  const asker = (of: Pick<Principal, 'tenantId' | 'simulationId'> | undefined): Asker | undefined =>
-    of && { tenantId: of.tenantId, simulationId: of.simulationId };
+  const asker = (principal: Principal | undefined): Asker | undefined =>
+    principal && {
+      tenantId: principal.tenantId,
+      simulationId: principal.simulationId,
+      countedAs: countedAs(principal),
+      principal,
+    };
   return {
     bearer: async (header: string) => asker(await known(() => session.principalOf(header))),
-    keyPair: async (keyId: string, key: string) => asker(await known(() => keyPairs.find(keyId, key))),
-    ticket: (ticket: string) => {
-      const tenantId = tenantOfTicket(ticket);
-      return tenantId === undefined ? undefined : { tenantId, simulationId: '' };
+    keyPair: async (keyId: string, key: string) => {
+      const pair = await known(() => keyPairs.find(keyId, key));
+      return pair && { tenantId: pair.tenantId, simulationId: pair.simulationId, countedAs: countedAs(pair) };
+    },
+    ticket: async (ticket: string) => asker(await tickets.principalOf(ticket)),
+    hasData: (tenantId: string) =>
+      cluster.placement.isPlaced(tenantId, () => store.registry.simulations(tenantId).length > 0),
+    effectOf: (principal: Principal, method: string, path: string) => {
+      const route = methods.routeOf(method, path);
+      if (route === undefined) return isRead(method) ? 'reads' : 'refused';
+      return effectWithoutData(principal, route.operation);
     },
     organizer: (competitionId: string) => known(() => competitions.organizerOf(competitionId)),
     refresh,

@@ -1,30 +1,37 @@
 import { expect, it } from 'vitest';
-import { tenantOf } from './request-tenant.js';
+import { destinationOf } from './request-tenant.js';
 
-const askers: Parameters<typeof tenantOf>[1] = {
+const askers: Parameters<typeof destinationOf>[1] = {
   bearer: (authorization) =>
     Promise.resolve(
-      authorization === 'Bearer good' ? { tenantId: 'entrant', simulationId: 'main' } : undefined,
+      authorization === 'Bearer good'
+        ? { tenantId: 'entrant', simulationId: 'main', countedAs: 'entrant' }
+        : undefined,
     ),
   keyPair: () => Promise.resolve(undefined),
-  ticket: () => undefined,
+  ticket: () => Promise.resolve(undefined),
+  hasData: () => Promise.resolve(true),
+  effectOf: () => 'stores',
   organizer: () => Promise.resolve('organizer'),
   refresh: () => Promise.resolve(),
 };
-const ask = (method: string, authorization?: string) =>
-  tenantOf(
-    {
-      method,
-      url: '/v1/competitions/c/entries',
-      headers: authorization === undefined ? {} : { authorization },
-    },
-    askers,
-  );
+const ask = async (method: string, authorization?: string, prefix = '') =>
+  (
+    await destinationOf(
+      {
+        method,
+        url: `${prefix}/v1/competitions/c/entries`,
+        headers: authorization === undefined ? {} : { authorization },
+      },
+      askers,
+    )
+  )?.tenantId;
 
 it('forwards requests about a competition to the node of its organizer', async () => {
   expect(await ask('POST', 'Bearer good')).toBe('organizer');
   expect(await ask('GET', 'Bearer good')).toBe('organizer');
   expect(await ask('GET')).toBe('organizer');
+  expect(await ask('POST', 'Bearer good', '/paperinvest')).toBe('organizer');
 });
 
 it('a change without a valid credential is not forwarded: any node refuses it before reading its body', async () => {

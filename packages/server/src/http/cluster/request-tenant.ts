@@ -1,11 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { MARKET_TENANT } from '../../store/ownership.js';
+import type { Principal } from '../auth.js';
 
 /** The requester, as far as needed to find the node that serves it. */
 export interface Asker {
   readonly tenantId: string;
   readonly simulationId: string;
+  /** Whose the bytes of its bodies are (D232). */
+  readonly countedAs: string;
+  /** Absent = that of a key pair, whose tenant has data. */
+  readonly principal?: Principal;
 }
+
+/** Effect of a request of a tenant that has no data: `stores` some, `reads` what the market shows, or is refused on any node. */
+export type Effect = 'stores' | 'reads' | 'refused';
 
 /** Resolve credentials to a tenant. Each returns undefined for invalid credentials: this node refuses them itself. */
 export interface Askers {
@@ -14,12 +22,25 @@ export interface Askers {
   /** Resolves an API key pair, as dialects send it. */
   keyPair(keyId: string, secret: string): Promise<Asker | undefined>;
   /** Resolves a stream ticket. */
-  ticket(ticket: string): Asker | undefined;
+  ticket(ticket: string): Promise<Asker | undefined>;
   /** The tenant that organizes a competition. */
   organizer(competitionId: string): Promise<string | undefined>;
+  /** False for a tenant of which the database has nothing. */
+  hasData(tenantId: string): Promise<boolean>;
+  effectOf(principal: Principal, method: string, path: string): Effect;
   /** Reads what other nodes have changed a moment ago. */
   refresh(): Promise<unknown>;
 }
+
+/** Where a request is answered. */
+export interface Destination {
+  /** Its owner answers. */
+  readonly tenantId: string;
+  /** Whose the bytes of its body are; undefined = its body is not read. */
+  readonly countedAs: string | undefined;
+}
+
+type Requested = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 /** The simulation that a token without `sim` lives in. */
 const MAIN = 'main';
@@ -35,35 +56,67 @@ const TOKEN = '/v1/auth/token';
 /** Answered by any node: tokens for API keys, health, documents. */
 const OF_ANY_NODE = /^\/v1\/(auth\/token|health|ready|cluster|openapi\.json)$/;
 
+/** Methods without a body. */
+export const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
 /**
  * The tenant whose owner answers a request; undefined = any node does. The owner of the market changes it; the owner of its organizer
- * serves a competition.
+ * serves a competition. Nothing is stored for a tenant without data before a request that stores something.
  */
-export async function tenantOf(
-  { method = 'GET', url = '/', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
-  askers: Askers,
-): Promise<string | undefined> {
-  const [path = '/', query = ''] = splitAt(url, '?');
+export async function destinationOf(request: Requested, askers: Askers): Promise<Destination | undefined> {
+  const { method, path } = partsOf(request);
   // Another node may have created the API key.
   if (path === TOKEN) await askers.refresh();
   if (OF_ANY_NODE.test(path)) return undefined;
-  const competition = COMPETITION.exec(path)?.[1];
-  const asker = await askerOf(path, query, headers, askers);
+  const asker = await askerOf(request, askers);
   // Without a valid credential any node refuses a change, and reads no body for it.
-  if (asker === undefined && method !== 'GET' && method !== 'HEAD') return undefined;
-  const organizer = competition === undefined ? undefined : await askers.organizer(competition);
-  if (organizer !== undefined) return organizer;
+  if (asker === undefined && !isRead(method)) return undefined;
+  const countedAs = asker?.countedAs;
+  const organizer = await organizerOf(path, askers);
+  if (organizer !== undefined) return { tenantId: organizer, countedAs };
   if (asker === undefined) return undefined;
-  const changesMarket = method !== 'GET' && asker.simulationId === MAIN && MARKET_PATHS.test(path);
-  return changesMarket ? MARKET_TENANT : asker.tenantId;
+  const { tenantId, principal } = asker;
+  if (changesMarket(method, path, asker)) return { tenantId: MARKET_TENANT, countedAs };
+  if (principal === undefined || (await askers.hasData(tenantId))) return { tenantId, countedAs };
+  switch (askers.effectOf(principal, method, path)) {
+    case 'stores':
+      return { tenantId, countedAs };
+    case 'reads':
+      return { tenantId: MARKET_TENANT, countedAs };
+    case 'refused':
+      return undefined;
+  }
+}
+
+/** True when a request that another node has signed for a tenant may be one of that tenant. One without a valid credential is refused later. */
+export async function isOfTenant(tenantId: string, request: Requested, askers: Askers): Promise<boolean> {
+  const { method, path } = partsOf(request);
+  const asker = await askerOf(request, askers);
+  if (asker === undefined || asker.tenantId === tenantId) return true;
+  if (tenantId === MARKET_TENANT && asker.principal !== undefined)
+    return changesMarket(method, path, asker) || askers.effectOf(asker.principal, method, path) === 'reads';
+  return (await organizerOf(path, askers)) === tenantId;
+}
+
+/** The path without the prefix of the dialect that has the paths of `/v1`. */
+function partsOf({ method = 'GET', url = '/' }: Requested): { method: string; path: string } {
+  const [path = '/'] = splitAt(url, '?');
+  return { method, path: path.startsWith('/paperinvest/') ? path.slice('/paperinvest'.length) : path };
+}
+
+const changesMarket = (method: string, path: string, { simulationId }: Asker): boolean =>
+  method !== 'GET' && simulationId === MAIN && MARKET_PATHS.test(path);
+
+async function organizerOf(path: string, askers: Askers): Promise<string | undefined> {
+  const competition = COMPETITION.exec(path)?.[1];
+  return competition === undefined ? undefined : askers.organizer(competition);
 }
 
 async function askerOf(
-  path: string,
-  query: string,
-  headers: IncomingMessage['headers'],
+  { method = 'GET', url = '/', headers }: Requested,
   askers: Askers,
 ): Promise<Asker | undefined> {
+  const [path = '/', query = ''] = splitAt(url, '?');
   const { authorization } = headers;
   if (path.startsWith('/alpaca/')) {
     const id = headers['apca-api-key-id'];
@@ -75,7 +128,8 @@ async function askerOf(
     return askers.keyPair(keyId, key);
   }
   if (authorization !== undefined) return askers.bearer(authorization);
-  const ticket = query === '' ? null : new URLSearchParams(query).get('ticket');
+  // Tickets open streams only.
+  const ticket = query === '' || !isRead(method) ? null : new URLSearchParams(query).get('ticket');
   return ticket === null ? undefined : askers.ticket(ticket);
 }
 

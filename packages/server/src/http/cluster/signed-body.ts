@@ -5,10 +5,11 @@ import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
 import { digestOf } from './node-auth.js';
 
-/** Longest body that is buffered and signed as a whole. */
-export const LONGEST_WHOLE = 1_048_576;
+/** Longest message between nodes, which is signed as a whole. */
+const LONGEST_WHOLE = 1_048_576;
 
-const LONGEST_FRAME = 65_536;
+/** Longest part of a body that is signed at once: a body of a client beyond it is sent in frames. */
+export const LONGEST_FRAME = 65_536;
 const MAC_BYTES = 32;
 /** Length of the data, then its signature. */
 const HEAD_BYTES = 4 + MAC_BYTES;
@@ -16,32 +17,73 @@ const HEAD_BYTES = 4 + MAC_BYTES;
 const macOf = (key: Buffer, index: number, data: Buffer): Buffer =>
   createHmac('sha256', key).update(`${index}\n`).update(data).digest();
 
-/** Cuts a body into signed frames. The last one is empty, so that a body that was cut short is noticed. */
-export class FrameSigner extends Transform {
+/** Signs the frames of a body, in order. */
+class FrameSigner {
   readonly #key: Buffer;
   #index = 0;
 
   constructor(key: Buffer) {
-    super();
     this.#key = key;
   }
 
+  /** The frames of the next part of the body, a frame a step. Yields the bytes of the next step before it. */
+  *sign(data: Buffer): Generator<number, Buffer[]> {
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < data.length; start += LONGEST_FRAME) {
+      const framed = data.subarray(start, start + LONGEST_FRAME);
+      yield framed.length;
+      pieces.push(this.#head(framed), framed);
+    }
+    return pieces;
+  }
+
+  /** The last frame, which is empty, so that a body that was cut short is noticed. */
+  end(): Buffer {
+    return this.#head(Buffer.alloc(0));
+  }
+
+  #head(data: Buffer): Buffer {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    const head = Buffer.concat([length, macOf(this.#key, this.#index, data)]);
+    this.#index += 1;
+    return head;
+  }
+}
+
+/** The signed frames of a whole body, a frame a step. */
+export function* signWhole(key: Buffer, body: Buffer): Generator<number, readonly Buffer[]> {
+  const signer = new FrameSigner(key);
+  const pieces = yield* signer.sign(body);
+  return [...pieces, signer.end()];
+}
+
+/** Executes work in turns with other work. */
+export type InTurns = <Result>(work: Generator<number, Result>) => Promise<Result>;
+
+/** Cuts a body that arrives into signed frames. */
+export class SignedFrames extends Transform {
+  readonly #signer: FrameSigner;
+  readonly #inTurns: InTurns;
+
+  constructor(key: Buffer, inTurns: InTurns) {
+    super();
+    this.#signer = new FrameSigner(key);
+    this.#inTurns = inTurns;
+  }
+
   override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    for (let start = 0; start < piece.length; start += LONGEST_FRAME)
-      this.#frame(piece.subarray(start, start + LONGEST_FRAME));
-    done();
+    this.#inTurns(this.#signer.sign(piece)).then(
+      (pieces) => {
+        for (const one of pieces) this.push(one);
+        done();
+      },
+      (error: unknown) => done(error as Error),
+    );
   }
 
   override _flush(done: TransformCallback): void {
-    this.#frame(Buffer.alloc(0));
-    done();
-  }
-
-  #frame(data: Buffer): void {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(data.length);
-    this.push(Buffer.concat([length, macOf(this.#key, this.#index, data), data]));
-    this.#index += 1;
+    done(null, this.#signer.end());
   }
 }
 

@@ -36,7 +36,7 @@ export function registerPaperInvest(
       app.route({
         method: route.method,
         url: PAPER_INVEST + path,
-        config: { body },
+        config: { body, operation: id },
         onRequest: admission.for(id, plain),
         handler: (request, reply) => {
           if (id === 'createOrders' && Array.isArray(request.body)) {
