@@ -122,7 +122,7 @@ function layoutFor(
   if (layout === undefined)
     throw new UnusableFile(
       path,
-      `line ${line}: the header is of no known layout ("${cells.join(',').slice(0, 120)}"); name one (--vendor) or declare one (--layout)`,
+      `line ${line}: the header matches no known layout ("${cells.join(',').slice(0, 120)}"); name a layout (--vendor) or declare one (--layout)`,
     );
   if (others.length > 0)
     throw new UnusableFile(

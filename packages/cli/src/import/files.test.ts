@@ -142,7 +142,7 @@ describe('files that are refused', () => {
     [['--bar', '5m'], '--bar 5m: it must be 1m or 1d'],
     [['--bad-rows', 'few'], '--bad-rows few: it must be a number from 0 to 100'],
     [['--symbol', 'BTC-USD'], '--symbol BTC-USD: Sandpit does not keep currencies'],
-    [['--vendor', 'nobody'], 'there is no such layout; there are massive-minutes'],
+    [['--vendor', 'nobody'], '--vendor nobody: the layout is unknown; known layouts are massive-minutes'],
   ])('options %j', async (options, why) => {
     expect((await importing(put('AAPL.csv', `${HEADER}\n${ROW}\n`), ...options)).complaint).toContain(why);
   });

@@ -55,7 +55,7 @@ function optionsOf({ vendor, layout, symbol, bar, asTraded, badRows }: Flags): R
     throw new Refused('--vendor and --layout: give one of them');
   if (vendor !== undefined && !Object.hasOwn(LAYOUTS, vendor))
     throw new Refused(
-      `--vendor ${vendor}: there is no such layout; there are ${Object.keys(LAYOUTS).join(', ')}`,
+      `--vendor ${vendor}: the layout is unknown; known layouts are ${Object.keys(LAYOUTS).join(', ')}`,
     );
   if (bar !== undefined && bar !== '1m' && bar !== '1d')
     throw new Refused(`--bar ${bar}: it must be 1m or 1d`);

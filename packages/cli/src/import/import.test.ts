@@ -179,9 +179,9 @@ describe('imported market data', () => {
     ]);
   });
 
-  it('writes nothing for a file with too many errors or of an unknown format', async () => {
+  it('sandpit import: writes nothing for a file whose header matches no known layout, or whose bad rows are too many', async () => {
     const strange = put('strange.csv', 'when,what', '1,2');
-    expect((await convert(strange)).complaint).toContain('of no known layout ("when,what")');
+    expect((await convert(strange)).complaint).toContain('the header matches no known layout ("when,what")');
     const wrong = put(
       'wrong.csv',
       'ticker,volume,open,close,high,low,window_start',
