@@ -32,6 +32,20 @@ export async function sharedSecret(settings: Settings, store: Store): Promise<st
   return secret;
 }
 
+/** The same secret for a command, beside servers that may be running. Throws `BadSetting` while none has drawn it. */
+export async function secretForCommand(settings: Settings): Promise<string | undefined> {
+  const { databaseUrl, jwtSecret, jwksUrl } = settings;
+  if (databaseUrl === undefined || jwtSecret !== undefined || jwksUrl !== undefined)
+    return signingSecret(settings);
+  const { settingIn } = await import('./store/postgres/read-setting.js');
+  const secret = await settingIn(databaseUrl, SETTING);
+  if (secret === undefined)
+    throw new BadSetting(
+      'the database has no secret for tokens yet: start the server once, or set JWT_SECRET for both',
+    );
+  return secret;
+}
+
 /** One node draws it: the one that owns the market. */
 async function drawnSecret(settings: Settings, { registry, ownership }: Store): Promise<string> {
   const isDrawnHere = ownership?.owned.has(MARKET_TENANT) ?? true;

@@ -3,7 +3,7 @@ import { BadSetting, readSettings } from './config.js';
 import { AGENT_OPTIONS, agentFrom } from './http/agents/agent-options.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 import { issueToken } from './http/auth.js';
-import { signingSecret } from './signing-secret.js';
+import { secretForCommand } from './shared-secret.js';
 import { printUsage } from './usage.js';
 
 const USAGE = `usage: npm run -s token -- --tenant NAME --tier BASIC|PRO|ENTERPRISE [options]
@@ -25,7 +25,11 @@ async function main(): Promise<string> {
     agent,
   };
   const settings = readSettings();
-  const issued = await issueToken({ ...settings, jwtSecret: signingSecret(settings) }, grant, Date.now());
+  const issued = await issueToken(
+    { ...settings, jwtSecret: await secretForCommand(settings) },
+    grant,
+    Date.now(),
+  );
   if (issued === undefined) throw new BadSetting('this configuration takes its tokens from JWT_JWKS_URL');
   return issued.token;
 }

@@ -20,7 +20,13 @@ import { Bodies } from './bodies/bodies.js';
 import { planOf } from './bodies/body-plan.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
-import { answerBrokenRequest, answerExpectation, answerOnSocket, brokenHead } from './client-error.js';
+import {
+  answerBrokenRequest,
+  answerExpectation,
+  answerOnSocket,
+  brokenHead,
+  trackResponses,
+} from './client-error.js';
 import { guardConnections } from './connections.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
@@ -312,6 +318,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
         }),
   );
   guardConnections(app.server, deps.settings);
+  trackResponses(app.server);
   const browsers = new KnownBrowsers(deps.monotonicMs);
   if (dashboard !== undefined)
     registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Answer, refuse } from './answer.js';
 import { SECURITY_HEADERS } from './reply.js';
@@ -35,9 +35,31 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   answerOnSocket(socket, answerFor(error.code));
 }
 
-/** Answers without a response, and ends the connection. */
+/** Responses of each connection that have not ended, oldest first. */
+const responding = new WeakMap<Socket, ServerResponse[]>();
+
+/** Keeps track of the responses of a server, so that no other answer is written into them. Install it after all other listeners. */
+export function trackResponses(server: Server): void {
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const open = responding.get(socket);
+    if (open === undefined) responding.set(socket, [response]);
+    else open.push(response);
+    response.once('close', () => {
+      const left = responding.get(socket)?.filter((one) => one !== response) ?? [];
+      responding.set(socket, left);
+    });
+  });
+}
+
+/** Answers without a response, and ends the connection. After the beginning of a response it only ends the connection. */
 export function answerOnSocket(socket: Socket, answer: Answer): void {
-  if (socket.writable) {
+  const open = responding.get(socket) ?? [];
+  const [first] = open;
+  const last = open.at(-1);
+  if (first?.headersSent === true) return void socket.destroy();
+  // Requests that were received whole before the broken one get their answers.
+  if (last?.req.complete === true) return void last.once('close', () => socket.destroySoon());
+  if (socket.writable && open.length < 2) {
     const headers = {
       ...SECURITY_HEADERS,
       'content-type': 'application/json; charset=utf-8',

@@ -101,6 +101,11 @@ export class ServerProcess {
     return new ServerProcess('keys-command.js', environment, args);
   }
 
+  /** `npm run -s token -- …`, without the building. */
+  static token(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
+    return new ServerProcess('token-command.js', environment, args);
+  }
+
   /** `sandpit tenant …`. */
   static tenant(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
     return new ServerProcess('tenant-command.js', environment, args);

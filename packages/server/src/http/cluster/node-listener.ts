@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerBrokenRequest } from '../client-error.js';
+import { answerBrokenRequest, trackResponses } from '../client-error.js';
 import { NOT_OWNER } from './forwarding.js';
 
 /** An address that this machine cannot listen on: it is not its own, or its name is not known yet. */
@@ -34,6 +34,7 @@ export class NodeListener {
         response.writeHead(421, { [NOT_OWNER]: '1', connection: 'close' }).end();
       },
     );
+    trackResponses(this.#server);
     this.#server.on('clientError', answerBrokenRequest);
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (this.#handlers !== undefined) this.#handlers.upgrade(request, socket, head);

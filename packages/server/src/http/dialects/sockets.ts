@@ -29,6 +29,8 @@ export interface SocketMessage {
 export type PassOn = (visit: PendingLogin, tenantId: string, login: SocketMessage) => boolean;
 
 const MAX_MESSAGE_BYTES = 65_536;
+/** The same before the login (D232). */
+const MAX_BYTES_OF_STRANGER = 16_384;
 const PING_MS = 30_000;
 /** Maximum backlog of a reader that does not read; beyond it the connection ends. */
 const MOST_BUFFERED_BYTES = 4_194_304;
@@ -89,7 +91,9 @@ export class Sockets {
       );
       return;
     }
+    const stranger = new StrangerBytes(socket);
     this.#server.handleUpgrade(request, socket, head, (connection) => {
+      stranger.connection = connection;
       this.#ping ??= this.#startPing();
       // An error of a connection ends only that connection.
       connection.on('error', () => connection.terminate());
@@ -97,7 +101,10 @@ export class Sockets {
         if (!isStalled(connection)) connection.pong(data);
       });
       this.#waiting.set(connection, address);
-      const loggedIn = (): void => void this.#waiting.delete(connection);
+      const loggedIn = (): void => {
+        this.#waiting.delete(connection);
+        stranger.end();
+      };
       connection.on('close', loggedIn);
       handler.handle({ socket: connection, request, loggedIn });
     });
@@ -117,6 +124,39 @@ export class Sockets {
     }, PING_MS);
     timer.unref();
     return timer;
+  }
+}
+
+/** Longest head of a frame. */
+const FRAME_HEAD = 14;
+/** A message is too long (RFC 6455, 7.4.1). */
+const TOO_LONG = 1009;
+
+/** Bytes of a connection before its login: beyond the limit it ends, before any of them is handled as a message. */
+class StrangerBytes {
+  readonly #socket: Duplex;
+  #bytes = 0;
+  connection: WebSocket | undefined;
+
+  /** Listens to the socket before its messages are read. */
+  constructor(socket: Duplex) {
+    this.#socket = socket;
+    socket.on('data', this.#count);
+  }
+
+  readonly #count = (chunk: Buffer): void => {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= MAX_BYTES_OF_STRANGER + FRAME_HEAD) return;
+    this.end();
+    const { connection } = this;
+    if (connection === undefined) return void this.#socket.destroy();
+    connection.removeAllListeners('message');
+    connection.close(TOO_LONG, 'message too long');
+    connection.terminate();
+  };
+
+  end(): void {
+    this.#socket.off('data', this.#count);
   }
 }
 

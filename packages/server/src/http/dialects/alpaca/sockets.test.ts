@@ -242,3 +242,33 @@ it('wildcards follow every stock; too many symbols are refused', async () => {
   options.send({ action: 'subscribe', quotes: ['*'] });
   expect(await options.told({ T: 'error' })).toMatchObject({ code: 410 });
 });
+
+it.each(PATHS)('%s: accepts messages of 16 KiB before the login, of 64 KiB after it', async (path) => {
+  const padded = (message: object, bytes: number): string => JSON.stringify(message).padEnd(bytes);
+  const { keyId: key, secretKey: secret } = account;
+  for (const [bytes, fields] of [
+    [16_384, path === '/stream' ? { stream: 'authorization' } : { msg: 'authenticated' }],
+    [16_385, undefined],
+    [65_536, undefined],
+  ] as const) {
+    const listener = new Listener(path);
+    await once(listener.socket, 'open');
+    listener.socket.send(padded({ action: 'auth', key, secret }, bytes + (fields === undefined ? 14 : 0)));
+    if (fields === undefined) {
+      expect([1006, 1009]).toContain(await listener.closed);
+      expect(JSON.stringify(listener.messages)).not.toMatch(/authorized|authenticated/);
+      continue;
+    }
+    await listener.told(fields);
+    listener.socket.send(
+      padded({ action: 'listen', data: { streams: ['trade_updates'] }, trades: ['AAPL'] }, 65_536),
+    );
+    await once(listener.socket, 'message');
+    expect(listener.socket.readyState).toBe(WebSocket.OPEN);
+  }
+  // Several messages count together.
+  const listener = new Listener(path);
+  await once(listener.socket, 'open');
+  for (let i = 0; i < 5; i += 1) listener.socket.send(padded({ action: 'other' }, 4_000));
+  expect([1006, 1009]).toContain(await listener.closed);
+});
