@@ -60,7 +60,13 @@ export async function openExistingStore(settings: Settings): Promise<Store> {
   return openStoreAlone(settings);
 }
 
-/** The same for migrations, which continue an unfinished one. */
+/** A setting of the registry in a database that servers may use; undefined = it has none. */
+export async function settingInDatabase(url: string, name: string): Promise<string | undefined> {
+  const { settingIn } = await import('./store/postgres/read-setting.js');
+  return settingIn(url, name);
+}
+
+/** Any store for a migration, which continues an unfinished one. */
 export async function openAnyStore(
   settings: Pick<Settings, 'databaseUrl' | 'dataDir'>,
   onFatal?: (error: Error) => void,

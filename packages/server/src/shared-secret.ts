@@ -3,6 +3,7 @@ import { DRAWN_SECRET, secretFact } from './cluster-facts.js';
 import { JWT_FACT } from './cluster/fitness.js';
 import { BadSetting } from './config.js';
 import type { Settings } from './config.js';
+import { settingInDatabase } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
 import { StoreUnavailable } from './store/journal.js';
 import { MARKET_TENANT } from './store/ownership.js';
@@ -37,8 +38,7 @@ export async function secretForCommand(settings: Settings): Promise<string | und
   const { databaseUrl, jwtSecret, jwksUrl } = settings;
   if (databaseUrl === undefined || jwtSecret !== undefined || jwksUrl !== undefined)
     return signingSecret(settings);
-  const { settingIn } = await import('./store/postgres/read-setting.js');
-  const secret = await settingIn(databaseUrl, SETTING);
+  const secret = await settingInDatabase(databaseUrl, SETTING);
   if (secret === undefined)
     throw new BadSetting(
       'the database has no secret for tokens yet: start the server once, or set JWT_SECRET for both',
