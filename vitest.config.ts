@@ -18,6 +18,7 @@ export default defineConfig({
         find: '@sandpit/server/recordings',
         replacement: source('./packages/server/src/feeds/replay/check-recording.ts'),
       },
+      { find: /^@sandpit\/dialect-(.*)$/, replacement: source('./packages/dialects/$1/src/index.ts') },
       { find: '@sandpit/protocol', replacement: source('./packages/protocol/src/index.ts') },
       {
         find: /^.*\/threads\/compiled-url\.js$/,

@@ -1,8 +1,12 @@
-/** Makes the package that people install out of what is built: `npm run pack -- DIRECTORY`. Prints the path of the tarball. */
+/**
+ * Makes the package that people install out of what is built: `npm run pack -- DIRECTORY [--without DIALECT]…`. Prints the path of the
+ * tarball.
+ */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { bundle } from './packing/bundle.js';
 import { thirdParties } from './packing/licenses.js';
 import { declare } from './packing/types.js';
@@ -22,14 +26,17 @@ const FILES = [
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [given = 'package'] = process.argv.slice(2);
+const {
+  positionals: [given = 'package'],
+  values: { without = [] },
+} = parseArgs({ allowPositionals: true, options: { without: { type: 'string', multiple: true } } });
 const into = resolve(given, 'contents');
 const copy = (from: string, to = from): void =>
   cpSync(join(root, from), join(into, to), { recursive: true, filter: (path) => !path.endsWith('.map') });
 
 rmSync(into, { recursive: true, force: true });
 mkdirSync(into, { recursive: true });
-const files = await bundle(root, into);
+const files = await bundle(root, into, undefined, without);
 for (const path of FILES) copy(path);
 // The README of the checkout has commands and links that only a checkout has.
 copy('scripts/packing/README.md', 'README.md');

@@ -17,7 +17,12 @@ const PASSED_OVER = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']
 const files = walk('');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-const sources = files.filter((path) => /^packages\/[\w-]+\/src\/.*\.tsx?$/.test(path)).map(sourceAt);
+/** Name of the package of a path: `core`, `dialects/alpaca`. */
+const packageOf = (path: string): string => /^packages\/((?:dialects\/)?[\w-]+)\//.exec(path)?.[1] ?? '';
+
+const sources = files
+  .filter((path) => /^packages\/(?:dialects\/)?[\w-]+\/src\/.*\.tsx?$/.test(path))
+  .map(sourceAt);
 const isTest = (path: string): boolean => /\.(test|contract)\.ts$|\/testing\//.test(path);
 const shipped = sources.filter(({ path }) => !isTest(path));
 const pages = files.filter((path) => path.endsWith('.md') && !path.startsWith('samples/'));
@@ -49,7 +54,7 @@ function sourceAt(path: string): Source {
     ...code.matchAll(/^import\s+'([^']+)'/gm),
     ...code.matchAll(/\bimport\(\s*'([^']+)'/g),
   ].map((match) => match[1] ?? '');
-  return { path, package: path.split('/')[1] ?? '', code, imports: specifiers };
+  return { path, package: packageOf(path), code, imports: specifiers };
 }
 
 /** The file behind a relative import, from the root. */
@@ -57,7 +62,10 @@ const target = (from: string, specifier: string): string =>
   normalize(join(dirname(from), specifier)).replace(/\.js$/, '.ts');
 
 /** The folder of `packages/<name>/src/<folder>/…`, or below another root; '' for files at the root itself. */
-function folderOf(path: string, root = /^packages\/[\w-]+\/src/.exec(path)?.[0] ?? ''): string {
+function folderOf(
+  path: string,
+  root = /^packages\/(?:dialects\/)?[\w-]+\/src/.exec(path)?.[0] ?? '',
+): string {
   const [folder = '', ...below] = path.startsWith(`${root}/`) ? path.slice(root.length + 1).split('/') : [];
   return below.length > 0 ? folder : '';
 }
@@ -137,7 +145,7 @@ describe('imports', () => {
         .filter((specifier) => specifier.startsWith('.'))
         .filter((specifier) => {
           const to = target(path, specifier);
-          return !files.includes(to) || to.split('/')[1] !== path.split('/')[1];
+          return !files.includes(to) || packageOf(to) !== packageOf(path);
         })
         .map((specifier) => `${path} imports ${specifier}`),
     );
@@ -153,7 +161,7 @@ describe('imports', () => {
     expect(barrels).toEqual([]);
   });
 
-  it.each(['core', 'protocol', 'server', 'dashboard'])(
+  it.each(['core', 'protocol', 'server', 'dashboard', 'dialects/port', 'dialects/alpaca'])(
     'go round in no circle between the files of %s',
     (name) => {
       const graph = new Map(
@@ -180,7 +188,7 @@ describe('imports', () => {
         const isBuiltin = specifier.startsWith('node:');
         if (
           isBuiltin
-            ? !['server', 'client', 'cli'].includes(name)
+            ? !['server', 'client', 'cli', 'dialects/port'].includes(name)
             : !declared.has(module) || builtinModules.includes(module)
         ) {
           broken.push(`${path} imports ${specifier}`);
@@ -188,6 +196,28 @@ describe('imports', () => {
       }
     }
     expect(broken).toEqual([]);
+  });
+
+  it("of a dialect are the core's values and the port: nothing else of this repository, and nothing of the machine", () => {
+    const ours = new Set(['@sandpit/core', '@sandpit/dialect-port']);
+    const broken = shipped
+      .filter(({ package: name }) => name.startsWith('dialects/') && name !== 'dialects/port')
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((one) => one.startsWith('node:') || (one.startsWith('@sandpit/') && !ours.has(one)))
+          .map((one) => `${path} imports ${one}`),
+      );
+    expect(broken).toEqual([]);
+    expect(shipped.some(({ package: name }) => name === 'dialects/alpaca')).toBe(true);
+  });
+
+  it('of the server reach a dialect in dialects.ts only, which loads it when it is served', () => {
+    const broken = shipped
+      .filter(({ package: name, path }) => name === 'server' && !path.endsWith('/src/dialects.ts'))
+      .filter(({ imports }) =>
+        imports.some((one) => one.startsWith('@sandpit/dialect-') && one !== '@sandpit/dialect-port'),
+      );
+    expect(broken.map(({ path }) => path)).toEqual([]);
   });
 
   it.each(['core', 'protocol', 'server', 'dashboard'])('use every dependency that %s declares', (name) => {
@@ -611,7 +641,9 @@ describe('the repository', () => {
   });
 
   it('exports only files that a build creates', () => {
-    const manifests = files.filter((path) => /^(packages\/[\w-]+\/)?package\.json$/.test(path));
+    const manifests = files.filter((path) =>
+      /^(packages\/(?:dialects\/)?[\w-]+\/)?package\.json$/.test(path),
+    );
     const missing = manifests.flatMap((manifest) => {
       const { exports, bin, main } = JSON.parse(read(manifest)) as Record<string, unknown>;
       return targetsIn([exports, bin, main])

@@ -41,6 +41,16 @@ function programsIn(root: string): readonly string[] {
   return [...PROGRAMS, ...IMPORTED_BY_THREADS, ...found];
 }
 
+/** Leaves packages of dialects out: importing one fails as if it were not installed. */
+const leaveOut = (dialects: readonly string[]): Plugin => ({
+  name: 'leave-out',
+  setup: (build) => {
+    build.onResolve({ filter: /^@sandpit\/dialect-/ }, ({ path }) =>
+      dialects.some((name) => path === `@sandpit/dialect-${name}`) ? { path, external: true } : undefined,
+    );
+  },
+});
+
 /** Changes the text of a module, given its path in the checkout. */
 type Change = (path: string, code: string) => string;
 
@@ -84,6 +94,7 @@ export async function bundle(
   root: string,
   into: string,
   change: Change = (_path, code) => code,
+  without: readonly string[] = [],
 ): Promise<readonly string[]> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -96,7 +107,7 @@ export async function bundle(
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    plugins: [keepPlaces(root, change)],
+    plugins: [leaveOut(without), keepPlaces(root, change)],
     // Libraries in the older form ask for the modules of Node by name.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -18,6 +18,7 @@ import {
   text,
   validateTexts,
 } from '@sandpit/protocol';
+import { DIALECT_NAMES, type DialectName, isDialectName } from './dialect-names.js';
 import { defaultCalendar } from './engine/default-calendar.js';
 import type { Feed } from './feeds/feed.js';
 import { isRange } from './http/connections.js';
@@ -90,6 +91,8 @@ export interface Settings {
   readonly streamHeartbeatMs: number;
   /** Origins whose pages may use the API (D144). */
   readonly corsOrigins: ReadonlySet<string>;
+  /** Undefined = all that are installed. */
+  readonly dialects: readonly DialectName[] | undefined;
   /** True when the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
   /** Webhooks may go to addresses that are not public. */
@@ -141,6 +144,10 @@ const isOrigin = (given: string): boolean =>
   /^https?:\/\//.test(given) && URL.canParse(given) && new URL(given).origin === given;
 
 /** Names, ranges and defaults. The table in the README is compared with it. */
+/** The dialects of a list; `none` and an empty list are none. */
+const dialectsIn = (list: string): readonly DialectName[] =>
+  list === 'none' ? [] : listIn(list).filter(isDialectName);
+
 export const SCHEMA = ruled(
   closed('Settings', {
     PORT: integer(0, 65_535, { default: 3000 }),
@@ -218,6 +225,7 @@ export const SCHEMA = ruled(
     RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
     STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
     CORS_ORIGINS: optional(text({ maxLength: LONGEST })),
+    DIALECTS: optional(text({ maxLength: LONGEST })),
     DEMO_TOKEN: choice(['on', 'off'], { default: 'off' }),
     WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], { default: 'off' }),
   }),
@@ -246,6 +254,16 @@ export const SCHEMA = ruled(
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
     if (typeof env.CORS_ORIGINS === 'string' && !listIn(env.CORS_ORIGINS).every(isOrigin)) {
       report.field('CORS_ORIGINS', 'must be origins such as https://app.example.com, separated by commas');
+    }
+    if (
+      typeof env.DIALECTS === 'string' &&
+      env.DIALECTS !== 'none' &&
+      dialectsIn(env.DIALECTS).length < listIn(env.DIALECTS).length
+    ) {
+      report.field(
+        'DIALECTS',
+        `must be none, or names out of ${DIALECT_NAMES.join(', ')}, separated by commas`,
+      );
     }
     if (typeof env.TRUSTED_PROXIES === 'string' && !listIn(env.TRUSTED_PROXIES).every(isRange)) {
       report.field('TRUSTED_PROXIES', 'must be addresses or ranges such as 10.0.0.0/8, separated by commas');
@@ -336,6 +354,8 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     watchdogMs: env.WATCHDOG_SECONDS === 0 ? undefined : env.WATCHDOG_SECONDS * 1000,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
+    // Empty is not the same as not set here.
+    dialects: environment['DIALECTS'] === undefined ? undefined : dialectsIn(environment['DIALECTS']),
     corsOrigins: new Set(listIn(env.CORS_ORIGINS ?? '')),
     demoToken: env.DEMO_TOKEN === 'on',
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'on',

@@ -11,6 +11,7 @@ import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { Tenants } from './engine/tenants.js';
 import { EXIT } from './exit-codes.js';
+import { loadDialects } from './dialects.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { DashboardFiles } from './http/dashboard.js';
@@ -78,6 +79,7 @@ export async function serve(
   const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
   const app = await createApp({
     ...composition,
+    dialects: await loadDialects(settings.dialects),
     cluster:
       cluster === undefined || settings.cluster === undefined || listener === undefined
         ? undefined

@@ -355,7 +355,7 @@ const isVisitor = ({ headers, query }: FastifyRequest): boolean =>
 
 /** True when an agent created a simulation itself. */
 export const isMadeBy = (
-  simulations: HttpDeps['simulations'],
+  simulations: Pick<HttpDeps['simulations'], 'info'>,
   { agentId }: Agent,
   simulationId: string,
   tenantId: string,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Dialect } from '@sandpit/dialect-port';
 import { type OperationId, pathsOf, type Route, routeEntries } from '@sandpit/protocol';
 import fastify, {
   type FastifyBaseLogger,
@@ -30,9 +31,11 @@ import {
 import { guardConnections } from './connections.js';
 import { allowOrigin } from './cors.js';
 import { type DashboardFiles, registerDashboard } from './dashboard.js';
-import { registerAlpaca } from './dialects/alpaca/register.js';
+import { type DoorDeps, openDoor } from './dialects/doors.js';
+import { addPrefixes, withPrefix } from './dialects/hosts.js';
+import { openMirror } from './dialects/mirror.js';
 import { Operations } from './dialects/operations.js';
-import { registerPaperInvest } from './dialects/paperinvest/register.js';
+import { Sessions } from './dialects/sessions.js';
 import { Sockets } from './dialects/sockets.js';
 import type { IssueDemoToken } from './demo-token.js';
 import { registerDocs } from './docs.js';
@@ -89,6 +92,8 @@ import { type ClusterSettings, joinCluster } from './cluster/join-cluster.js';
 const MAX_PARAMETER_LENGTH = maxHeaderSize;
 
 export interface AppDeps extends HttpDeps {
+  /** APIs of other services, in front of the same brokerage. */
+  readonly dialects: readonly Dialect[];
   readonly log?: FastifyBaseLogger;
   /** URL of this server in the OpenAPI document; absent = the origin that serves the document. */
   readonly publicUrl?: string;
@@ -163,6 +168,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    rewriteUrl: (request) => withPrefix(deps.dialects, request),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       failed(request, reply, error),
@@ -273,18 +279,25 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
-  const operations = new Operations(handlers, competitions);
-  registerPaperInvest(app, admission, operations, serving);
+  const operations = new Operations(handlers, competitions, deps.simulations);
   const sockets = new Sockets(app);
-  await registerAlpaca(app, {
+  app.decorateRequest('admitted', undefined);
+  const door: DoorDeps = {
     ...deps,
     operations,
+    registry: store.registry,
     keyPairs,
+    session: admission.session(),
+    sessions: new Sessions(deps.clockMs),
     sockets,
     streams,
     faults,
     isDraining: () => health.isDraining,
-  });
+  };
+  for (const dialect of deps.dialects) {
+    if (dialect.mirror === undefined) await openDoor(app, dialect, door);
+    else openMirror(app, dialect, dialect.mirror, admission, operations, serving);
+  }
   registerTools(
     app,
     admission,
@@ -304,6 +317,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       : joinCluster(app, {
           ...deps,
           cluster: cluster.cluster,
+          dialects: deps.dialects,
           ...cluster.settings,
           ownership,
           session: admission.session(),
@@ -317,6 +331,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           note: (text) => deps.log?.warn(text),
         }),
   );
+  addPrefixes(app.server, deps.dialects);
   guardConnections(app.server, deps.settings);
   trackResponses(app.server);
   const browsers = new KnownBrowsers(deps.monotonicMs);

@@ -12,8 +12,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import { Answer, INTERNAL_ERROR, refuse, refuseCoded, SERVICE_UNAVAILABLE } from './answer.js';
-import { inAlpacaWords } from './dialects/alpaca/refusals.js';
-import { hangUp, reply as sendAnswer } from './reply.js';
+import { headOf } from './dialects/heads.js';
+import { hangUp, reply as sendAnswer, send } from './reply.js';
 import { StreamFault } from './stream/stream-fault.js';
 import { lengthMs } from './translate/instants.js';
 
@@ -113,7 +113,10 @@ export class Faults {
     request.fault = { faultId, fault };
     if (fault.status !== undefined) {
       const answer = answerOf(fault.status, fault.retryAfter);
-      return sendAnswer(request, reply, request.admitted === undefined ? answer : inAlpacaWords(answer));
+      const { admitted } = request;
+      if (admitted === undefined) return sendAnswer(request, reply, answer);
+      const said = admitted.dialect.refuse({ kind: 'FAULT', answer }, headOf(admitted.dialect, request));
+      return send(request, reply, said.status, said.text, said.headers);
     }
     if (fault.drop === 'before') return hangUp(request, reply, DROPPED);
     if (fault.delay === undefined) return done();

@@ -7,8 +7,7 @@ import { calendarById, TradingDate } from '@sandpit/core';
 import { pathsOf, routeEntries } from '@sandpit/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyCompetition } from '../competitions/verify-competition.js';
-import { alpacaRoutes } from './dialects/alpaca/routes.js';
-import { alpacaSender, keyPairOf } from '../testing/alpaca.js';
+import { alpacaPaths, alpacaSender, keyPairOf } from '../testing/alpaca.js';
 import { type Body, openPortfolio, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
 import { settingsFiled } from './translate/competitions.js';
 
@@ -219,8 +218,7 @@ describe('masked recordings', () => {
       for (const query of QUERIES(yakka.ticker as string).slice(1)) await look(entrant, `${url}${query}`);
     for (const url of paths(names)) await look(entrant, `/paperinvest${url}`);
     const send = alpacaSender(test, { keyId, secretKey });
-    for (const [method, template] of alpacaRoutes) {
-      if (method !== 'GET') continue;
+    for (const template of alpacaPaths()) {
       const url = template.replace('::', ':').replaceAll(/(?<=\/):(\w+)/g, (_, name: string) => {
         const known: Readonly<Record<string, string>> = names;
         return known[name] ?? names.symbol;
@@ -444,8 +442,8 @@ describe('point in time', () => {
     const all = paths(names).filter((url) => !/export|competitions|tenant|admin/.test(url));
     const { keyId, secretKey } = await keyPairOf(client, portfolioId ?? '');
     const send = alpacaSender(test, { keyId, secretKey });
-    const data = alpacaRoutes.flatMap(([method, template]) =>
-      method === 'GET' ? [template.replace('::', ':').replaceAll(/(?<=\/):\w+/g, 'ZEBRA')] : [],
+    const data = alpacaPaths().map((template) =>
+      template.replace('::', ':').replaceAll(/(?<=\/):\w+/g, 'ZEBRA'),
     );
     const found: string[] = [];
     const seen = new Set<number>();

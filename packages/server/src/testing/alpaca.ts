@@ -1,3 +1,4 @@
+import alpaca from '@sandpit/dialect-alpaca';
 import type { AddressInfo } from 'node:net';
 import { type Body, openPortfolio, TestApp, type TestAppOptions, type TestClient } from './test-app.js';
 
@@ -47,6 +48,12 @@ export type AlpacaSend = (
   url: string,
   body?: object,
 ) => Promise<AlpacaReply>;
+
+/** Templates of all paths that a GET answers at once. */
+export const alpacaPaths = (): string[] =>
+  alpaca.routes
+    .filter(({ method, path }) => method === 'GET' && path !== '/v2/events/trades')
+    .map(({ path }) => path);
 
 /** Sends requests of the dialect with a key pair, without a socket. */
 export const alpacaSender =

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from 'fastify'
 import { Access } from '../access/access.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { SimulationConfig, Simulations } from '../engine/simulations.js';
+import { loadDialects } from '../dialects.js';
 import { createApp } from '../http/app.js';
 import type { Grant } from '../http/auth.js';
 import type { DashboardFiles } from '../http/dashboard.js';
@@ -93,6 +94,7 @@ export class TestApp {
       clockMs: () => time.nowMs,
       monotonicMs: () => time.monotonicMs,
       dashboard: options.dashboard,
+      dialects: await loadDialects(settings.dialects),
       docsSite: new DocsSite(options.siteDirectory ?? import.meta.dirname),
       ...(options.webhookTimers !== undefined && { webhookTimers: options.webhookTimers }),
       ...(options.resolve !== undefined && { resolve: options.resolve }),

@@ -1,3 +1,5 @@
+import alpaca from '@sandpit/dialect-alpaca';
+import paperInvest from '@sandpit/dialect-paper-invest';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -92,6 +94,7 @@ describe('A gateway', () => {
         bearer: (header) => askerOf(/^Bearer (tenant-.*)/.exec(header)?.[1]),
         keyPair: () => askerOf(),
         ticket: () => askerOf(),
+        dialects: [alpaca, paperInvest],
         organizer: () => Promise.resolve(undefined),
         hasData: () => Promise.resolve(true),
         effectOf: () => 'stores',

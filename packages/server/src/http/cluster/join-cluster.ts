@@ -1,3 +1,4 @@
+import type { Dialect } from '@sandpit/dialect-port';
 import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -45,6 +46,7 @@ export interface ClusterSettings {
 }
 
 export interface ClusterDoor extends ClusterSettings {
+  readonly dialects: readonly Dialect[];
   readonly cluster: Cluster;
   readonly ownership: Ownership;
   readonly store: Pick<Store, 'registry'>;
@@ -139,6 +141,7 @@ function followRegistry({ ownership, simulations, access, keyPairs, competitions
 }
 
 function askersOf({
+  dialects,
   ownership,
   session,
   tickets,
@@ -174,6 +177,7 @@ function askersOf({
       principal,
     };
   return {
+    dialects,
     bearer: async (header: string) => asker(await known(() => session.principalOf(header))),
     keyPair: async (keyId: string, key: string) => {
       const pair = await known(() => keyPairs.find(keyId, key));

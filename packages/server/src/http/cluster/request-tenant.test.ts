@@ -1,3 +1,5 @@
+import alpaca from '@sandpit/dialect-alpaca';
+import paperInvest from '@sandpit/dialect-paper-invest';
 import { expect, it } from 'vitest';
 import { destinationOf } from './request-tenant.js';
 
@@ -8,6 +10,7 @@ const askers: Parameters<typeof destinationOf>[1] = {
         ? { tenantId: 'entrant', simulationId: 'main', countedAs: 'entrant' }
         : undefined,
     ),
+  dialects: [alpaca, paperInvest],
   keyPair: () => Promise.resolve(undefined),
   ticket: () => Promise.resolve(undefined),
   hasData: () => Promise.resolve(true),

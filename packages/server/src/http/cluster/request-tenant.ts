@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { Dialect } from '@sandpit/dialect-port';
 import { MARKET_TENANT } from '../../store/ownership.js';
 import type { Principal } from '../auth.js';
+import { headOf } from '../dialects/heads.js';
+import { tenantOfSession } from '../dialects/sessions.js';
 
 /** The requester, as far as needed to find the node that serves it. */
 export interface Asker {
@@ -21,6 +24,8 @@ export interface Askers {
   bearer(header: string): Promise<Asker | undefined>;
   /** Resolves an API key pair, as dialects send it. */
   keyPair(keyId: string, secret: string): Promise<Asker | undefined>;
+  /** Dialects, which have their own ways to send credentials. */
+  readonly dialects: readonly Dialect[];
   /** Resolves a stream ticket. */
   ticket(ticket: string): Promise<Asker | undefined>;
   /** The tenant that organizes a competition. */
@@ -64,7 +69,7 @@ export const isRead = (method: string): boolean => method === 'GET' || method ==
  * serves a competition. Nothing is stored for a tenant without data before a request that stores something.
  */
 export async function destinationOf(request: Requested, askers: Askers): Promise<Destination | undefined> {
-  const { method, path } = partsOf(request);
+  const { method, path } = partsOf(request, askers);
   // Another node may have created the API key.
   if (path === TOKEN) await askers.refresh();
   if (OF_ANY_NODE.test(path)) return undefined;
@@ -90,7 +95,7 @@ export async function destinationOf(request: Requested, askers: Askers): Promise
 
 /** True when a request that another node has signed for a tenant may be one of that tenant. One without a valid credential is refused later. */
 export async function isOfTenant(tenantId: string, request: Requested, askers: Askers): Promise<boolean> {
-  const { method, path } = partsOf(request);
+  const { method, path } = partsOf(request, askers);
   const asker = await askerOf(request, askers);
   if (asker === undefined || asker.tenantId === tenantId) return true;
   if (tenantId === MARKET_TENANT && asker.principal !== undefined)
@@ -98,10 +103,14 @@ export async function isOfTenant(tenantId: string, request: Requested, askers: A
   return (await organizerOf(path, askers)) === tenantId;
 }
 
-/** The path without the prefix of the dialect that has the paths of `/v1`. */
-function partsOf({ method = 'GET', url = '/' }: Requested): { method: string; path: string } {
+/** The path without the prefix of a dialect that has the paths of `/v1`. */
+function partsOf(
+  { method = 'GET', url = '/' }: Requested,
+  { dialects }: Pick<Askers, 'dialects'>,
+): { method: string; path: string } {
   const [path = '/'] = splitAt(url, '?');
-  return { method, path: path.startsWith('/paperinvest/') ? path.slice('/paperinvest'.length) : path };
+  const mirror = dialects.find((one) => one.mirror !== undefined && path.startsWith(`${one.prefix}/`));
+  return { method, path: path.slice(mirror?.prefix.length ?? 0) };
 }
 
 const changesMarket = (method: string, path: string, { simulationId }: Asker): boolean =>
@@ -118,14 +127,24 @@ async function askerOf(
 ): Promise<Asker | undefined> {
   const [path = '/', query = ''] = splitAt(url, '?');
   const { authorization } = headers;
-  if (path.startsWith('/alpaca/')) {
-    const id = headers['apca-api-key-id'];
-    const secret = headers['apca-api-secret-key'];
-    if (typeof id === 'string' && typeof secret === 'string') return askers.keyPair(id, secret);
-    const basic = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '')?.[1];
-    if (basic === undefined) return undefined;
-    const [keyId = '', key = ''] = splitAt(Buffer.from(basic, 'base64').toString(), ':');
-    return askers.keyPair(keyId, key);
+  // A mirror of `/v1` has its credentials.
+  const dialect = askers.dialects.find(
+    ({ prefix, mirror }) => mirror === undefined && path.startsWith(`${prefix}/`),
+  );
+  if (dialect !== undefined) {
+    const credential = dialect.credentialOf(headOf(dialect, { method, url, headers }));
+    switch (credential?.kind) {
+      case undefined:
+        return undefined;
+      case 'KEY_PAIR':
+        return askers.keyPair(credential.keyId, credential.secret);
+      case 'TOKEN':
+        return askers.bearer(`Bearer ${credential.token}`);
+      case 'SESSION': {
+        const tenantId = tenantOfSession(credential.sessionId);
+        return tenantId === undefined ? undefined : { tenantId, simulationId: '', countedAs: tenantId };
+      }
+    }
   }
   if (authorization !== undefined) return askers.bearer(authorization);
   // Tickets open streams only.

@@ -15,8 +15,6 @@ const CONNECT_MS = 1_000;
 const MOST_WAITING = 100;
 /** The client may reconnect. */
 const TRY_AGAIN = 1013;
-/** A login with market data is greeted by the node that accepts it; the owner's greeting is the second one. */
-const GREETS = /^\/alpaca\/v/;
 
 interface RelayParts {
   readonly placement: TenantPlacement;
@@ -29,7 +27,7 @@ interface RelayParts {
  * 1013 if the tenant moves, and the client reconnects.
  */
 export function relaySocket(
-  { socket, request }: Pick<PendingLogin, 'socket' | 'request'>,
+  { socket, request, isGreeted }: Pick<PendingLogin, 'socket' | 'request' | 'isGreeted'>,
   login: SocketMessage,
   parts: RelayParts,
 ): void {
@@ -49,7 +47,8 @@ export function relaySocket(
   connectToOwner(parts, wanted, () => socket.readyState !== WebSocket.OPEN).then(
     (connected) => {
       if (connected === undefined) return socket.close(TRY_AGAIN, 'unavailable');
-      let greetings = GREETS.test(url) ? 1 : 0;
+      // The node that accepted the connection has greeted its client: the owner's greeting is the second one.
+      let greetings = isGreeted ? 1 : 0;
       connected.on('message', (data, isBinary) => {
         if (greetings > 0) greetings -= 1;
         else tell(socket, payloadOf(data, isBinary));

@@ -1,8 +1,6 @@
 /** Operations of `/v1`, called from inside the server: the targets of a dialect's translations. */
+import { type AnsweringId, type OperationInput, Refused } from '@sandpit/dialect-port';
 import {
-  type CodedProblem,
-  type OperationId,
-  type Problem,
   type ReplyOf,
   type Route,
   routes,
@@ -12,15 +10,14 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
-import { scopeRefusal } from '../admission.js';
+import type { Simulations } from '../../engine/simulations.js';
+import { isMadeBy, scopeRefusal } from '../admission.js';
 import { Answer, refuse } from '../answer.js';
+import { levelRefusal } from '../agents/levels.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
 import { competitionRefusal } from '../competition-doors.js';
-import type { Handlers, StreamId } from '../call.js';
-
-/** Operations that respond with JSON: streams and reports write to the connection directly. */
-export type AnsweringId = Exclude<OperationId, StreamId | 'getReport'>;
+import type { Handlers } from '../call.js';
 
 /** The caller, admitted by the dialect. */
 export interface Caller {
@@ -30,43 +27,22 @@ export interface Caller {
   readonly reply: FastifyReply;
 }
 
-/** Input of an operation before validation. */
-export interface OperationInput {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  /** Fields that join the body after its validation: the dialect has checked them by its own rules. */
-  readonly checked?: Readonly<Record<string, unknown>>;
-}
-
-/** Thrown for a refusal by `/v1`: a translator continues only with a successful answer. */
-export class Refused extends Error {
-  readonly answer: Answer;
-  readonly status: number;
-  readonly messages: readonly string[];
-  /** The code and its details, if there is a code. */
-  readonly details: Readonly<Record<string, unknown>> & { readonly code?: string };
-
-  constructor(answer: Answer) {
-    const { message, error } = JSON.parse(answer.text) as Problem | CodedProblem;
-    super(String(message));
-    this.answer = answer;
-    this.status = answer.status;
-    this.messages = Array.isArray(message) ? message : [message];
-    this.details = typeof error === 'object' ? { ...error } : {};
-  }
-}
-
 type AnyHandler = (call: unknown) => unknown;
 
 /** All operations of a server. */
 export class Operations {
   readonly #handlers: Handlers;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #simulations: Pick<Simulations, 'info'>;
 
-  constructor(handlers: Handlers, competitions: Pick<Competitions, 'placeOf'>) {
+  constructor(
+    handlers: Handlers,
+    competitions: Pick<Competitions, 'placeOf'>,
+    simulations: Pick<Simulations, 'info'>,
+  ) {
     this.#handlers = handlers;
     this.#competitions = competitions;
+    this.#simulations = simulations;
   }
 
   /** Checks and carries out an operation as its route does. Throws `Refused` when that answers with an error. */
@@ -78,6 +54,10 @@ export class Operations {
     const route: Route = routes[id];
     const elsewhere = competitionRefusal(this.#competitions, caller.principal.simulationId, id);
     if (elsewhere !== undefined) throw new Refused(elsewhere);
+    const { agent, simulationId, tenantId } = caller.principal;
+    const isOwn = agent !== undefined && isMadeBy(this.#simulations, agent, simulationId, tenantId);
+    const tooLow = agent === undefined ? undefined : levelRefusal(agent, id, isOwn);
+    if (tooLow !== undefined) throw new Refused(tooLow);
     const lacking = scopeRefusal(caller.principal, id, route.scope);
     if (lacking !== undefined) throw new Refused(lacking);
     const problems: string[] = [];

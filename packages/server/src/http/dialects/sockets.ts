@@ -10,6 +10,8 @@ import type { StreamFault } from '../stream/stream-fault.js';
 export interface PendingLogin {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
+  /** True when this server speaks first. */
+  readonly isGreeted: boolean;
   /** Makes room for another connection that has not logged in. */
   readonly loggedIn: () => void;
 }
@@ -45,7 +47,11 @@ export class Sockets {
     maxPayload: MAX_MESSAGE_BYTES,
     autoPong: false,
   });
-  readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
+  readonly #handlers: {
+    readonly path: RegExp;
+    readonly handle: SocketHandler;
+    readonly isGreeted: boolean;
+  }[] = [];
   /** In a cluster; undefined = this server serves every tenant. */
   passOn: PassOn | undefined;
   /** Reads the latest key pairs of other nodes. Only in a cluster. */
@@ -69,8 +75,8 @@ export class Sockets {
     });
   }
 
-  on(path: RegExp, handle: SocketHandler): void {
-    this.#handlers.push({ path, handle });
+  on(path: RegExp, isGreeted: boolean, handle: SocketHandler): void {
+    this.#handlers.push({ path, isGreeted, handle });
   }
 
   #upgrade(app: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -106,7 +112,7 @@ export class Sockets {
         stranger.end();
       };
       connection.on('close', loggedIn);
-      handler.handle({ socket: connection, request, loggedIn });
+      handler.handle({ socket: connection, request, isGreeted: handler.isGreeted, loggedIn });
     });
   }
 

@@ -12,18 +12,13 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { type AnsweringId, type OperationInput, Refused } from '@sandpit/dialect-port';
 import { type AgentLevel, agentLevels } from '@sandpit/protocol';
 import type { Simulations } from '../../engine/simulations.js';
 import { isMadeBy } from '../admission.js';
 import { type Agent, levelRefusal } from '../agents/levels.js';
 import { type Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';
-import {
-  type AnsweringId,
-  type Caller,
-  type OperationInput,
-  type Operations,
-  Refused,
-} from '../dialects/operations.js';
+import type { Caller, Operations } from '../dialects/operations.js';
 import { isoOf } from '../translate/instants.js';
 import { describe, PROMPTS, promptText } from './prompts.js';
 import { rulePages } from './rule-pages.js';

@@ -1,7 +1,7 @@
 /** The tools of agents: operations of `/v1` under names that state their purpose, merged by subject. */
+import { type AnsweringId, Refused } from '@sandpit/dialect-port';
 import type { AgentLevel, Json, ReplyOf } from '@sandpit/protocol';
 import { refuse } from '../answer.js';
-import { type AnsweringId, Refused } from '../dialects/operations.js';
 import { type Choice, inputOf, type InputSchema } from './tool-schema.js';
 
 export type Arguments = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Alternatives to a refused call, for agents. */
-import type { Refused } from '../dialects/operations.js';
+import type { Refused } from '@sandpit/dialect-port';
 
 type Details = Refused['details'];
 

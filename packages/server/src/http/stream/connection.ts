@@ -11,6 +11,7 @@ const MAX_QUEUED_EVENTS = 1000;
 /** Time limit for a reader that was cut off, or that blocks its catch-up, to read the data in flight. */
 const STALL_MS = 10_000;
 const RETRY_MS = 3000;
+const EVENT_STREAM = 'text/event-stream; charset=utf-8';
 
 /** The text of one event; the same for all who read it. */
 export function frameOf<Name extends StreamEvent>(
@@ -30,10 +31,13 @@ export class Connection {
   #queuedEvents = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
 
+  readonly #isOfEvents: boolean;
+
   /** Turns the connection of a request into a stream and sends its head. */
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  constructor(request: FastifyRequest, reply: FastifyReply, contentType = EVENT_STREAM) {
+    this.#isOfEvents = contentType === EVENT_STREAM;
     const response = beginStream(request, reply, {
-      'content-type': 'text/event-stream; charset=utf-8',
+      'content-type': contentType,
       // A buffering proxy would hold events back.
       'x-accel-buffering': 'no',
       connection: 'keep-alive',
@@ -55,7 +59,7 @@ export class Connection {
       return;
     }
     // Clients that lost the same server do not all reconnect at once.
-    this.#send(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
+    if (this.#isOfEvents) this.#send(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
   }
 
   get isOpen(): boolean {
@@ -81,8 +85,13 @@ export class Connection {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');
       return;
     }
-    const part = this.#fault === undefined ? frame : this.#fault.pass(frame);
+    const part = this.#fault === undefined ? frame : this.#passed(this.#fault, frame);
     if (part.length > 0) this.#send(part);
+  }
+
+  /** The part of a frame that a fault lets pass. A frame of another type than events is one event. */
+  #passed(fault: StreamFault, frame: string | Buffer): string | Buffer {
+    return this.#isOfEvents ? fault.pass(frame) : fault.repeat([frame]).join('');
   }
 
   #send(part: string | Buffer): void {

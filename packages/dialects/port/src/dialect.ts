@@ -1,0 +1,150 @@
+/** What a dialect is: its doors, and how it reads requests and writes answers. */
+import type { OperationId } from '@sandpit/protocol';
+import type { Book, Desk } from './port.js';
+import type { DoorRefusal, Refused, Reply } from './refused.js';
+
+/** Head of a request. */
+export interface Head {
+  readonly method: string;
+  /** Path and query, behind the prefix. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** A credential of Sandpit, in the form in which a client sends it. */
+export type Credential =
+  | { readonly kind: 'KEY_PAIR'; readonly keyId: string; readonly secret: string }
+  | { readonly kind: 'TOKEN'; readonly token: string }
+  /** Used once, for the purpose that it was opened for. */
+  | { readonly kind: 'SESSION'; readonly sessionId: string; readonly purpose: string };
+
+/** Remaining requests of a caller. */
+export interface Limits {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+  /** Wall-clock ms. */
+  readonly nowMs: number;
+}
+
+/** A request to a route of a dialect, admitted. */
+export interface DialectCall {
+  readonly desk: Desk;
+  /** The portfolio of a key pair; undefined for a token. */
+  readonly book: Book | undefined;
+  readonly head: Head;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  /** Returns the id of a session, with which the caller opens a stream without its credential. */
+  readonly openSession: (purpose: string) => string;
+  /** The refusal behind an error; undefined for an internal error. */
+  readonly refusalOf: (error: unknown) => DoorRefusal | undefined;
+  /** Turns the connection into a stream. Throws when the tenant has too many. */
+  readonly stream: (options?: StreamOptions) => OpenStream;
+}
+
+export interface StreamOptions {
+  /** Absent = server-sent events. */
+  readonly contentType?: string;
+  /** Sent at the interval of heartbeats. */
+  readonly heartbeat?: () => string;
+  /** Called at each heartbeat. */
+  readonly onHeartbeat?: () => void;
+}
+
+/** A response that stays open. */
+export interface OpenStream {
+  readonly isOpen: boolean;
+  /** Sends text. `id` names the position of the reader. */
+  write(text: string, id?: string): void;
+  /** Resolves when the reader accepts more, or has disconnected. */
+  drained(): Promise<void>;
+  /** Waits for the turn of the tenant. */
+  inTurn<T>(step: () => Promise<T>): Promise<T>;
+  finish(): void;
+  onClose(listener: () => void): void;
+}
+
+/** The answer of a handler that has turned its connection into a stream. */
+export const STREAMED = Symbol('streamed');
+
+export interface DialectRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Behind the prefix; `::` is a colon of the path itself. */
+  readonly path: string;
+  readonly handle: (call: DialectCall) => Promise<Reply | typeof STREAMED>;
+  /** Reads the credential from the fields of query and body, before the head is tried. */
+  readonly credentialOfBody?: (
+    head: Head,
+    fields: Readonly<Record<string, unknown>>,
+  ) => Credential | undefined;
+}
+
+/** Why the connection of a socket ends. */
+export type SocketEnd = 'late' | 'unauthorized' | 'too-many' | 'unavailable';
+
+/** A WebSocket that a client has opened. */
+export interface Visit {
+  readonly head: Head;
+  onMessage(listener: (bytes: Uint8Array) => void): void;
+  onClose(listener: () => void): void;
+  /** Sends a message, unless its reader has stopped reading. */
+  tell(message: string | Uint8Array): void;
+  /** Sends the messages of events, as far as a fault of the stream lets these pass. */
+  tellEvents<Item>(
+    events: readonly Item[],
+    messagesOf: (passed: readonly Item[]) => readonly (string | Uint8Array)[],
+  ): void;
+  close(code: number, reason: string): void;
+  /** A login within ten seconds. `end` sends a last message and closes the connection; it is also called when the credential ends. */
+  login(end: (why: SocketEnd) => void): SocketLogin;
+}
+
+export interface SocketLogin {
+  readonly desk: Desk | undefined;
+  /** The portfolio of a key pair. */
+  readonly book: Book | undefined;
+  /** True after a login that succeeded; false after `end`, or when another node serves the connection; undefined after an earlier login. */
+  attempt(credential: Credential | undefined): Promise<boolean | undefined>;
+  /** Lets a fault of the simulation strike the connection. Call it after the answer to the login. */
+  strike(): void;
+}
+
+export interface DialectSocket {
+  /** Behind the prefix, without a query. */
+  readonly path: RegExp;
+  /** True when the server speaks first: another node's greeting is not repeated. */
+  readonly greets?: boolean;
+  readonly visit: (visit: Visit) => void;
+}
+
+/** Translations of a dialect that has all operations of `/v1` under its prefix. */
+export interface Mirror {
+  /** Reads a body; `/v1` validates the result. */
+  readonly bodies: Readonly<Partial<Record<OperationId, (body: unknown) => unknown>>>;
+  /** Extends a response. */
+  readonly answers: Readonly<Partial<Record<OperationId, (body: never) => unknown>>>;
+}
+
+/** The manifest of a dialect. */
+export interface Dialect {
+  readonly name: string;
+  /** Begins with a slash. */
+  readonly prefix: string;
+  /** A request to one of these hosts needs no prefix. */
+  readonly hosts: readonly string[];
+  readonly routes: readonly DialectRoute[];
+  /** Types of bodies. A body of any other type, or of none, is read as the first of them. */
+  readonly bodies: readonly ('json' | 'form')[];
+  readonly sockets: readonly DialectSocket[];
+  readonly credentialOf: (head: Head) => Credential | undefined;
+  /** Names and values in turn. */
+  readonly limitHeaders: (limits: Limits) => readonly string[];
+  /** A refusal by the door, in the words of the dialect. */
+  readonly refuse: (refusal: DoorRefusal, head: Head) => Reply;
+  /** A refusal by `/v1` that a handler did not translate. */
+  readonly translate: (refused: Refused, head: Head) => Reply;
+  /** A dialect of `/v1` itself has this instead of routes. */
+  readonly mirror?: Mirror;
+}

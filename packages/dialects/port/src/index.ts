@@ -1,0 +1,21 @@
+export * from './bars.js';
+export * from './day-profit.js';
+export * from './dialect.js';
+export * from './ids.js';
+export * from './intents.js';
+export * from './option-symbols.js';
+export * from './port.js';
+export * from './refused.js';
+export type {
+  AnnouncedAction,
+  Bar,
+  EquityPoint,
+  EquityPosition,
+  Instrument,
+  MarketHours,
+  OperationId,
+  OptionChainContract,
+  OptionPosition,
+  Quote,
+  TradingDay,
+} from '@sandpit/protocol';

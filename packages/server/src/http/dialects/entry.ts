@@ -1,0 +1,160 @@
+/** Admission at the door of a dialect: its credential, its rate limit, its simulation. */
+import { type Book, type Credential, type Desk, type Dialect, DoorRefused } from '@sandpit/dialect-port';
+import type { Scope } from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
+import type { Simulation } from '../../engine/simulation.js';
+import { MAIN, type Simulations } from '../../engine/simulations.js';
+import { type Authenticator, countedAs, type Principal } from '../auth.js';
+import { addressOf, networkOf } from '../cluster/client-address.js';
+import { RateLimits, type SlidingWindow } from '../rate-limit.js';
+import { ownPortfolio } from '../routes/owned.js';
+import type { HttpDeps } from '../settings.js';
+import { type DeskDeps, PortfolioBook, SimulationDesk } from './desks.js';
+import type { Sessions } from './sessions.js';
+
+/** A caller whose credential is valid. */
+export interface Known {
+  readonly principal: Principal;
+  /** The key pair, if the credential is one. */
+  readonly pair: KeyPair | undefined;
+}
+
+/** A caller with a simulation. */
+export interface Admitted extends Known {
+  readonly dialect: Dialect;
+  readonly simulation: Simulation;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller of an admitted request of a dialect. */
+    admitted: Admitted | undefined;
+  }
+}
+
+export interface EntryDeps
+  extends Pick<HttpDeps, 'simulations' | 'settings' | 'clockMs' | 'monotonicMs'>, DeskDeps {
+  readonly keyPairs: KeyPairs;
+  readonly session: Pick<Authenticator, 'principalOf'>;
+  readonly sessions: Sessions;
+  readonly isDraining: () => boolean;
+}
+
+const BUSY = { kind: 'UNAVAILABLE', retryAfter: 1 } as const;
+
+export class Entry {
+  readonly #dialect: Dialect;
+  readonly #deps: EntryDeps;
+  readonly #limits = new RateLimits();
+
+  constructor(dialect: Dialect, deps: EntryDeps) {
+    this.#dialect = dialect;
+    this.#deps = deps;
+  }
+
+  /** Admits a request, or throws the reason for its refusal. */
+  async admit(request: FastifyRequest, credential: Credential | undefined): Promise<Admitted> {
+    if (this.#deps.isDraining()) throw new DoorRefused(BUSY);
+    const known = await this.known(credential);
+    const limit = this.#deps.settings.rateLimitDefault;
+    if (known === undefined) {
+      const { name } = this.#dialect;
+      this.#take(request, this.#limits.ofAddress(name, networkOf(addressOf(request)), limit));
+      throw new DoorRefused({ kind: 'UNAUTHORIZED' });
+    }
+    this.#take(request, this.#limits.ofTenant(routeOf(request), countedAs(known.principal), limit));
+    return this.open(known);
+  }
+
+  /** The owner of a credential, if it is valid. */
+  async known(credential: Credential | undefined): Promise<Known | undefined> {
+    const { keyPairs, session, sessions } = this.#deps;
+    switch (credential?.kind) {
+      case undefined:
+        return undefined;
+      case 'KEY_PAIR': {
+        const pair = keyPairs.find(credential.keyId, credential.secret);
+        return pair && { pair, principal: principalOf(pair) };
+      }
+      case 'TOKEN':
+        return readable(await session.principalOf(`Bearer ${credential.token}`));
+      case 'SESSION':
+        return readable(sessions.take(credential.sessionId, credential.purpose));
+    }
+  }
+
+  /** Opens the simulation of a caller. Throws when it no longer exists, or the portfolio of its key pair does not. */
+  async open(known: Known): Promise<Admitted> {
+    const { simulations } = this.#deps;
+    const { pair, principal } = known;
+    const { simulationId, tenantId } = principal;
+    const isMain = simulationId === MAIN;
+    const there = isMain ? simulations.openMain(tenantId) : undefined;
+    const simulation =
+      there ??
+      (await simulations.find(simulationId, tenantId)) ??
+      (isMain && pair === undefined ? await emptyMain(simulations, tenantId) : undefined);
+    if (simulation === undefined) throw new DoorRefused({ kind: 'UNAUTHORIZED' });
+    if (simulation.isOutOfService) throw new DoorRefused(BUSY);
+    if (pair !== undefined && ownPortfolio(simulation.brokerage, pair.portfolioId) === undefined)
+      throw new DoorRefused({ kind: 'CLOSED' });
+    return { ...known, dialect: this.#dialect, simulation };
+  }
+
+  /** The port of a caller. */
+  deskOf(
+    { simulation, principal, pair }: Admitted,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): { readonly desk: Desk; readonly book: Book | undefined } {
+    const caller = { principal, simulation, request, reply };
+    if (pair === undefined) return { desk: new SimulationDesk(caller, this.#deps), book: undefined };
+    const book = new PortfolioBook(pair.portfolioId, caller, this.#deps);
+    return { desk: book, book };
+  }
+
+  /** True while a caller's credential is valid. */
+  isGood({ pair, principal }: Known): boolean {
+    const { keyPairs, clockMs } = this.#deps;
+    return pair === undefined ? principal.expiresAtMs > clockMs() : keyPairs.isGood(pair);
+  }
+
+  #take(request: FastifyRequest, window: SlidingWindow): void {
+    const nowMs = this.#deps.monotonicMs();
+    const isAllowed = window.take(nowMs);
+    const resetSeconds = window.resetSeconds(nowMs);
+    request.limits = this.#dialect.limitHeaders({
+      limit: window.limit,
+      remaining: window.remaining,
+      resetSeconds,
+      nowMs: this.#deps.clockMs(),
+    });
+    if (!isAllowed) throw new DoorRefused({ kind: 'RATE_LIMITED', retryAfter: resetSeconds });
+  }
+}
+
+/** What a tenant without a `main` sees: the market, as an empty `main` would show it. */
+const emptyMain = async (simulations: Simulations, tenantId: string): Promise<Simulation | undefined> =>
+  simulations.market.isReplica ? simulations.keepMain(tenantId) : simulations.market;
+
+/** Tokens without the scope `read` see nothing at a dialect's door. */
+const readable = (principal: Principal | undefined): Known | undefined =>
+  principal?.scopes.has('read') === true ? { principal, pair: undefined } : undefined;
+
+function principalOf(pair: KeyPair): Principal {
+  const { tenantId, tier, scope, simulationId, origin, expiresAtMs = Infinity, isEntry } = pair;
+  return {
+    tenantId,
+    tier,
+    scopes: new Set(scope.split(' ') as Scope[]),
+    simulationId,
+    expiresAtMs,
+    origin,
+    by: { tier },
+    ...(isEntry === true && { isEntry }),
+  };
+}
+
+/** The route as rate limits count it: as in `/v1`, per tenant and route (D38). */
+const routeOf = ({ method, routeOptions }: FastifyRequest): string => `${method} ${routeOptions.url ?? ''}`;
