@@ -3,7 +3,7 @@ import {
   cashOfExecution,
   commissionOf,
   feesOf,
-  Instant,
+  type Instant,
   type LedgerEntry,
   type LedgerEntryType,
   Money,

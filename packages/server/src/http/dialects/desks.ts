@@ -141,8 +141,8 @@ const keepOf = ({ id }: Simulation, registry: Registry): Keep => {
   const prefix = settingsOf(id);
   return {
     get: (name) => registry.setting(prefix + name),
-    save: async (name, text) => void (await registry.saveSetting(prefix + name, text)),
-    delete: async (name) => void (await registry.deleteSetting(prefix + name)),
+    save: (name, text) => registry.saveSetting(prefix + name, text),
+    delete: (name) => registry.deleteSetting(prefix + name),
   };
 };
 

@@ -128,14 +128,14 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
     { contentType, heartbeat, onHeartbeat }: StreamOptions,
   ) {
     const known = { pair, principal };
-    let connection: DoorConnection | undefined;
-    const end = (): void => connection?.finish();
+    const held: { connection?: DoorConnection } = {};
+    const end = (): void => held.connection?.finish();
     const release = streams.hold({
       simulation,
       principal,
       end,
       heartbeat: () => {
-        if (heartbeat !== undefined) connection?.write(heartbeat(), () => '');
+        if (heartbeat !== undefined) held.connection?.write(heartbeat(), () => '');
         onHeartbeat?.();
       },
     });
@@ -145,7 +145,7 @@ export async function openDoor(app: FastifyInstance, dialect: Dialect, deps: Doo
       if (!entry.isGood(known)) end();
     });
     const opened = new DoorConnection(request, reply, contentType);
-    connection = opened;
+    held.connection = opened;
     opened.onClose(() => {
       stopWatching();
       release();
