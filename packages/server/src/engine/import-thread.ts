@@ -9,7 +9,8 @@ import { lowerPriority } from '../store/lower-priority.js';
 import { isKnownTenantLine, TenantFileReader } from './tenant-file.js';
 import type { FiledTenant } from './tenant-file.js';
 import { isRecord } from './file-fields.js';
-import type { FiledConfig, FiledSimulation } from './file-header.js';
+import type { FiledSimulation } from './file-header.js';
+import { requireRecord } from './filed-record.js';
 import { listName } from './rules-in-force.js';
 import { ImportRefused } from './import-refused.js';
 import { HEADER, linesOfFile, SimulationFileReader } from './simulation-file.js';
@@ -22,8 +23,6 @@ const REPORT_MS = 1000;
 const TURN_MS = 10;
 /** Characters of a message with entries. */
 const CHARACTERS_AT_ONCE = 256 * 1024;
-
-const FIELDS = ['command', 'quotes', 'market', 'events'];
 
 export type ImportThreadData =
   /** Answers each `ToReadingThread`. */
@@ -203,14 +202,14 @@ async function problemOf(path: string): Promise<string | undefined> {
     const reader = new SimulationFileReader();
     const header = reader.read(next.value);
     if (header.type !== 'header') throw new ImportRefused('the first line is not a header');
-    const problem = await problemOfSimulation(header.simulation.config, reader, lines);
+    const problem = await problemOfSimulation(header.simulation, reader, lines);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
 async function problemOfSimulation(
-  config: FiledConfig,
+  simulation: FiledSimulation,
   reader: SimulationFileReader,
   lines: Generator<string>,
 ): Promise<string | undefined> {
@@ -223,25 +222,22 @@ async function problemOfSimulation(
       if (line.type === 'list') lists.set(listName(line.digest), line.text);
       if (line.type !== 'record') continue;
       seq = line.record.seq;
-      requireCanonical(line.record);
+      requireRecord(line.record, simulation);
       yield line.record;
       reportProgress();
     }
   }
   try {
-    const { problems } = await verifyRecords(records(), { setting: (name) => lists.get(name) }, config);
+    const { problems } = await verifyRecords(
+      records(),
+      { setting: (name) => lists.get(name) },
+      simulation.config,
+    );
     return problems[0]?.slice(0, LONGEST_REASON);
   } catch (error) {
     const reason = reasonOf(error);
     return seq === 0 ? reason : `record ${seq}: ${reason}`;
   }
-}
-
-/** A record must be the text that this program writes, so that every later reader reads the same. */
-function requireCanonical({ seq, payload }: Omit<JournalRecord, 'simulationId'>): void {
-  const value = JSON.parse(payload) as object;
-  if (JSON.stringify(value) !== payload || Object.keys(value).some((name) => !FIELDS.includes(name)))
-    throw new ImportRefused(`record ${seq} is not in the form that it was exported in`);
 }
 
 async function verdict(path: string): Promise<FromImportThread> {

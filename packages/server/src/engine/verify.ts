@@ -1,9 +1,10 @@
-import { Brokerage, brokenInvariants, Instant, saveState, stateHash } from '@sandpit/core';
-import type { Event, Rules, State } from '@sandpit/core';
+import { Brokerage, brokenInvariants, Instant, saveState, stateHash, symbolsTraded } from '@sandpit/core';
+import type { Command, Event, Outcome, Quote, Rules, State } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
+import type { Payload } from './record-text.js';
 import { applyRecord, begin, recover } from './recovery.js';
 import { differences, listsFor, rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
@@ -26,7 +27,7 @@ const LOOK_EVERY = 1000;
 
 /**
  * Proves a journal: its hash chain holds; its events, applied, give the state of recovery; its commands, executed again under the
- * rules that were in force, give the same events; and every invariant holds.
+ * rules that were in force, give the same events and read the quotes in their records; and every invariant holds.
  */
 export async function verifyJournal(store: Store, simulationId: string): Promise<Verification> {
   const { journal, registry } = store;
@@ -122,21 +123,53 @@ function executeAgain(
     return undefined;
   };
   if (command.type === 'ChangeRules' || command.type === 'BeginFork')
-    return compare(brokerage.execute(command, at).events, events);
+    return executed(brokerage, command, at, payload);
   const early = advance(at);
   if (early !== undefined) return early;
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type !== 'AdvanceClock') {
     return (
-      advance(command.type === 'UpdateMarket' ? at : at + 1) ??
-      compare(brokerage.execute(command, at).events, events)
+      advance(command.type === 'UpdateMarket' ? at : at + 1) ?? executed(brokerage, command, at, payload)
     );
   }
   for (let due = brokerage.nextDue(); due !== undefined && due <= at; due = brokerage.nextDue()) {
-    const again = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at).events;
-    if (again.length > 0) return compare(again, events);
+    const read = new Set<string>();
+    const again = executedReading(brokerage, { type: 'AdvanceClock' }, at, read);
+    if (again.events.length > 0) return compare(again.events, events) ?? unread(quotes, read, again);
   }
   return 'nothing is due in re-execution';
+}
+
+/** Executes a command again. Returns the difference from its record, if any. */
+function executed(
+  brokerage: Brokerage,
+  command: Command,
+  at: Instant,
+  { events, quotes }: Payload,
+): string | undefined {
+  const read = new Set<string>();
+  const again = executedReading(brokerage, command, at, read);
+  return compare(again.events, events) ?? unread(quotes, read, again);
+}
+
+function executedReading(brokerage: Brokerage, command: Command, at: Instant, read: Set<string>): Outcome {
+  brokerage.onRead = (symbol) => void read.add(symbol);
+  try {
+    return brokerage.execute(command, at);
+  } finally {
+    brokerage.onRead = undefined;
+  }
+}
+
+/** A quote in a record that its decision did not read, and that no new order depends on. */
+function unread(
+  quotes: readonly Quote[] | undefined,
+  read: ReadonlySet<string>,
+  { orders: [order] }: Outcome,
+): string | undefined {
+  const ofOrder = order === undefined ? [] : [...symbolsTraded(order.terms), order.terms.underlying];
+  const symbol = quotes?.find((one) => !read.has(one.symbol) && !ofOrder.includes(one.symbol))?.symbol;
+  return symbol === undefined ? undefined : `re-execution does not read the quote of ${symbol}`;
 }
 
 function compare(again: readonly Event[], recorded: readonly Event[]): string | undefined {

@@ -309,7 +309,8 @@ describe('An import', () => {
   it('is 413 beyond IMPORT_MAX_BYTES, 415 for another content type', async () => {
     expect((await ask(OWNER, 'POST', '/v1/simulations/import', 'x'.repeat(MOST_BYTES + 1))).status).toBe(413);
     expect((await ask(OWNER, 'POST', '/v1/simulations/import', { a: 1 })).status).toBe(415);
-    expect((await ask(OWNER, 'POST', '/v1/simulations/import')).status).toBe(415);
+    const empty = await ask(OWNER, 'POST', '/v1/simulations/import');
+    expect([empty.status, empty.body.message]).toEqual([400, 'The file cannot be imported: it is empty']);
     expect((await ask(OWNER, 'POST', '/v1/orders', '{}\n')).status).toBe(415);
   });
 

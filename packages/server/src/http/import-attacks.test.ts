@@ -301,6 +301,118 @@ describe('An import of a hostile file', () => {
     expect(await result({ ...good, ...wrong })).toContain('snapshot');
   });
 
+  describe('with a record that re-execution does not prove', () => {
+    let lines: string[];
+    beforeAll(async () => {
+      lines = await exported(ATTACKER, (await traded(ATTACKER)).id);
+    });
+
+    type Parts = Record<string, unknown> & { command: Body; events: Body[]; at: number };
+    /** The lines with the record of this command changed. */
+    const changed = (type: string, change: (parts: Parts) => object): string[] =>
+      lines.map((line) => {
+        if (!line.startsWith(`{"seq"`) || !line.includes(`"command":{"type":"${type}"`)) return line;
+        return JSON.stringify(change(JSON.parse(line) as Parts));
+      });
+    const between = ({ seq, at, command, events }: Parts, more: object): object => ({
+      ...{ seq, at, command },
+      ...more,
+      events,
+    });
+    /** The lines with one more record. */
+    const added = (command: object, events: readonly object[]): string[] => {
+      const records = lines.filter((line) => line.startsWith('{"seq"'));
+      const { at } = JSON.parse(records.at(-1) ?? '') as Parts;
+      const record = JSON.stringify({ seq: records.length + 1, at, command, events });
+      return [...lines.slice(0, -1), record, lines.at(-1) ?? ''];
+    };
+    const quoteOf = (symbol: string, more: object = {}): object => ({
+      symbol,
+      bid: 1,
+      ask: 2,
+      at: 1,
+      ...more,
+    });
+    const list = '{"brokers":';
+    const cases: readonly (readonly [string, () => readonly string[], RegExp])[] = [
+      ['an unknown command', () => added({ type: 'Rob' }, []), /record \d+ has no events/],
+      ['a known command', () => added({ type: 'JudgeEntry' }, []), /record \d+ has no events/],
+      [
+        'an unknown command and events',
+        () => added({ type: 'Rob' }, [{ type: 'ClockMoved', now: 1 }]),
+        /unknown command/,
+      ],
+      [
+        'a command of a name that every object has',
+        () => added({ type: 'constructor' }, [{ type: 'ClockMoved', now: 1 }]),
+        /unknown command/,
+      ],
+      [
+        'an unknown field of its command',
+        () => changed('OpenPortfolio', (parts) => ({ ...parts, command: { ...parts.command, x: 1 } })),
+        /OpenPortfolio has no field x/,
+      ],
+      [
+        'a position in a market that the simulation does not follow',
+        () => changed('OpenPortfolio', (parts) => between(parts, { market: 1 })),
+        /market of record \d+ is not usable here/,
+      ],
+      [
+        'a quote that its decision does not read',
+        () => changed('OpenPortfolio', (parts) => between(parts, { quotes: [quoteOf('MSFT')] })),
+        /re-execution does not read the quote of MSFT/,
+      ],
+      [
+        'an unknown field of a quote',
+        () => changed('SubmitOrder', (parts) => between(parts, { quotes: [quoteOf('AAPL', { x: 1 })] })),
+        /x of quotes|quotes of record \d+ is not usable here/,
+      ],
+      [
+        'no quotes in its list',
+        () => changed('SubmitOrder', (parts) => between(parts, { quotes: [] })),
+        /quotes of record \d+ is not usable here/,
+      ],
+      [
+        'its parts in another order',
+        () =>
+          changed('SubmitOrder', ({ seq, at, command, events }) => ({
+            seq,
+            at,
+            command,
+            events,
+            quotes: [quoteOf('AAPL')],
+          })),
+        /not in the form that it was exported in/,
+      ],
+      [
+        'rules whose list is not JSON',
+        () => {
+          const header = JSON.parse(lines[0] ?? '') as { config: { rules: Body } };
+          const before = header.config.rules.brokers as string;
+          header.config.rules.brokers = digestOf(list);
+          const others = lines.slice(1).filter((line) => !line.includes(`"digest":"${before}"`));
+          const text = JSON.stringify({ type: 'list', digest: digestOf(list), text: list });
+          return [JSON.stringify(header), text, ...others];
+        },
+        /not in the form that it was exported in/,
+      ],
+    ];
+    it.each(cases)('%s: is refused, or fails with the reason', async (_, change, why) => {
+      const made = change();
+      expect(made).not.toEqual(lines);
+      const { status, body } = await imported(sealed(made));
+      if (status === 400) return expect(body.message).toMatch(why);
+      expect(status).toBe(202);
+      const over = await outcome(body.simulationId as string);
+      expect([over.status, over.reason]).toEqual(['FAILED', expect.stringMatching(why)]);
+    });
+
+    it('is imported where nothing is changed', async () => {
+      const { body } = await imported(sealed(lines));
+      expect((await outcome(body.simulationId as string)).status).toBe('READY');
+    });
+  });
+
   it('keeps the bytes of the file of a fork, also when its parent is deleted', async () => {
     const own = await traded(ATTACKER);
     const fork = await forkOf(ATTACKER, own.id);

@@ -93,7 +93,7 @@ export function send(
     onRefusal({ method: request.method, url: request.url, status, text });
 }
 
-const hasBody = ({ headers }: FastifyRequest): boolean =>
+export const hasBody = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Closes the connection of a request without an answer (D177). It is counted under `status`. */

@@ -12,7 +12,7 @@ import type { PassOn } from '../dialects/sockets.js';
 import { Answer, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from '../answer.js';
 import type { ClusterNode } from '../../store/ownership.js';
 import { UNDER_WAY } from '../idempotency.js';
-import { SECURITY_HEADERS } from '../reply.js';
+import { hasBody, SECURITY_HEADERS } from '../reply.js';
 import { allowUpload, endUpload } from '../client-error.js';
 import { clientOf, forwardedFor, isForwarded, noteClient } from './client-address.js';
 import { EventRelay } from './event-relay.js';
@@ -508,9 +508,6 @@ function normalPath(url: string): string | undefined {
 }
 
 const pathOf = (url: string): string => url.split('?')[0] ?? '';
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Refuses a request and ends its connection: no more of its body is read. */
 function end(request: IncomingMessage, response: ServerResponse, refusal: Answer): void {

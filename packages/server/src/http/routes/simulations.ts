@@ -25,7 +25,7 @@ import { NDJSON } from '../body.js';
 import { NOT_OVER_YET } from '../competition-doors.js';
 import type { Call, Handlers, Issuers } from '../call.js';
 import { allowUpload, endUpload } from '../client-error.js';
-import { beginStream, writeToStream } from '../reply.js';
+import { beginStream, hasBody, writeToStream } from '../reply.js';
 import type { Faults } from '../faults.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
@@ -51,6 +51,7 @@ type SimulationsHandlers = Pick<
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
 const NOT_A_FILE = refuse(415, `Content-Type must be ${NDJSON}`);
+const EMPTY_FILE = refuse(400, 'The file cannot be imported: it is empty');
 const MAIN_IS_NOT_ONE_FILE = refuse(
   409,
   'The main simulation is exported with its tenant: sandpit tenant export NAME',
@@ -164,7 +165,7 @@ export function simulationsHandlers(
     async importSimulation({ principal, request }) {
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      if (!(request.body instanceof Readable)) return NOT_A_FILE;
+      if (!(request.body instanceof Readable)) return hasBody(request) ? NOT_A_FILE : EMPTY_FILE;
       const allowed = allowedFor(tier, settings);
       const limits = { allowed, mostBytes: settings.importMaxBytes };
       const imported = await unlessRefused(
