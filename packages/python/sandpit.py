@@ -164,6 +164,16 @@ OPERATIONS = {
     "testWebhook": "POST /v1/webhooks/:webhookId/test",
     "listWebhookDeliveries": "GET /v1/webhooks/:webhookId/deliveries",
     "redeliverWebhook": "POST /v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
+    "createInvitation": "POST /v1/invitations",
+    "listInvitations": "GET /v1/invitations",
+    "deleteInvitation": "DELETE /v1/invitations/:invitationId",
+    "joinInvitation": "POST /v1/invitations/join",
+    "returnToInvitation": "POST /v1/invitations/return",
+    "listMembers": "GET /v1/invitations/:invitationId/members",
+    "createMemberToken": "POST /v1/invitations/:invitationId/members/:memberId/token",
+    "createMemberLink": "POST /v1/invitations/:invitationId/members/:memberId/link",
+    "resetMember": "POST /v1/invitations/:invitationId/members/:memberId/reset",
+    "deleteMember": "DELETE /v1/invitations/:invitationId/members/:memberId",
     "createCompetition": "POST /v1/competitions",
     "listCompetitions": "GET /v1/competitions",
     "getOwnEntry": "GET /v1/competitions/entry",
@@ -386,6 +396,14 @@ class AlreadyEnteredError(CodedError):
     """The tenant has as many entries as the competition allows."""
 
 
+class InvitationFullError(CodedError):
+    """The invitation, or the tenant that invites, has as many members as its limit."""
+
+
+class InvitationExpiredError(CodedError):
+    """The invitation has expired."""
+
+
 class CompetitionNotFinishedError(CodedError):
     """The simulations of a competition cannot be forked, exported, stepped or deleted before it is over."""
 
@@ -426,6 +444,8 @@ ERROR_CLASSES = {
     "COMPETITION_STARTED": CompetitionStartedError,
     "COMPETITION_FULL": CompetitionFullError,
     "ALREADY_ENTERED": AlreadyEnteredError,
+    "INVITATION_FULL": InvitationFullError,
+    "INVITATION_EXPIRED": InvitationExpiredError,
     "COMPETITION_NOT_FINISHED": CompetitionNotFinishedError,
 }
 """The class of each code."""

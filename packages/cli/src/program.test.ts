@@ -507,6 +507,36 @@ describe('the command line', () => {
   }, 20_000);
 });
 
+describe('sandpit invite', () => {
+  it('makes a link, prints the roster, views, resets and removes a member', async () => {
+    const made = json((await type('invite new Class --capacity 2')).out) as Record<string, string>;
+    expect(made).toMatchObject({ name: 'Class', capacity: 2, status: 'OPEN' });
+    const { url, code, invitationId = '' } = made;
+    const joined = await fetch(new URL('/v1/invitations/join', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code, displayName: 'Ada' }),
+    });
+    expect(joined.status).toBe(201);
+    expect(json((await type('invite')).out)).toMatchObject([{ invitationId, members: 1 }]);
+    const [member] = json((await type(`invite members ${invitationId}`)).out) as Record<string, string>[];
+    expect(member).toMatchObject({ displayName: 'Ada', equity: 100_000, orders: 0 });
+    const named = `${invitationId} ${member?.memberId ?? ''}`;
+    expect(json((await type(`invite view ${named}`)).out)).toMatchObject({
+      tokenType: 'Bearer',
+      expiresIn: 3600,
+    });
+    expect(json((await type(`invite link ${named}`)).out)).toHaveProperty('returnUrl');
+    expect(json((await type(`invite reset ${named}`)).out)).toMatchObject({ displayName: 'Ada' });
+    expect(json((await type(`invite remove ${named}`)).out)).toMatchObject({ message: 'Member deleted' });
+    expect(json((await type(`invite delete ${invitationId}`)).out)).toMatchObject({
+      message: 'Invitation deleted',
+    });
+    expect(json((await type('invite')).out)).toEqual([]);
+    expect((await type('invite new !')).code).toBe(EXIT.refused);
+  });
+});
+
 describe('sandpit webhooks', () => {
   it('makes, tests, lists and deletes webhooks', async () => {
     const made = json((await type('webhooks create http://127.0.0.1:1024/ --events order.*')).out) as {

@@ -25,6 +25,7 @@ import { addServerCommands, runServerCommand } from './server-commands.js';
 import { addSimulations } from './simulations.js';
 import { addTools } from './tools.js';
 import { watch } from './watch.js';
+import { addInvitations } from './invitations.js';
 import { addWebhooks } from './webhooks.js';
 
 /** Exit codes: 1 refused, 2 wrong usage, 3 no server or no valid credentials. */
@@ -112,6 +113,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addOutcomes(program, client, out);
   addFaults(program, client, out);
   addAnalytics(program, client, out);
+  addInvitations(program, client, out);
   addWebhooks(program, client, out);
   addImport(program, { ...surroundings, ...out });
   addExport(

@@ -165,6 +165,12 @@ export class CompetitionFullError extends CodedError<'COMPETITION_FULL'> {
 export class AlreadyEnteredError extends CodedError<'ALREADY_ENTERED'> {
   override readonly name = 'AlreadyEnteredError';
 }
+export class InvitationFullError extends CodedError<'INVITATION_FULL'> {
+  override readonly name = 'InvitationFullError';
+}
+export class InvitationExpiredError extends CodedError<'INVITATION_EXPIRED'> {
+  override readonly name = 'InvitationExpiredError';
+}
 export class CompetitionNotFinishedError extends CodedError<'COMPETITION_NOT_FINISHED'> {
   override readonly name = 'CompetitionNotFinishedError';
 }
@@ -214,6 +220,8 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   COMPETITION_STARTED: CompetitionStartedError,
   COMPETITION_FULL: CompetitionFullError,
   ALREADY_ENTERED: AlreadyEnteredError,
+  INVITATION_FULL: InvitationFullError,
+  INVITATION_EXPIRED: InvitationExpiredError,
   COMPETITION_NOT_FINISHED: CompetitionNotFinishedError,
   STALE_MARKET_DATA: StaleMarketDataError,
   MARKET_DATA_LIMIT: MarketDataLimitError,

@@ -30,7 +30,7 @@ import { isNameable } from './formats.js';
 import { maskField, reportMaskOnWall } from './masks.js';
 import { pageFields, paged } from './paging.js';
 import { FillModelValue } from './portfolios.js';
-import { ruled } from './rules.js';
+import { type Rule, ruled } from './rules.js';
 import { ClockModeValue, clockSpeedBounds } from './simulation.js';
 import { FeedValue } from './simulations.js';
 
@@ -248,27 +248,34 @@ export type DeletedCompetition = Static<typeof DeletedCompetition>;
 
 const DISPLAY_NAME = `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${LONGEST_DISPLAY_NAME}}(?<!\\s)$`;
 
+/** Name of a person or program among others. */
+export const displayNameText = (description: string) =>
+  text({
+    // Code points beyond the basic plane count twice in a length.
+    maxLength: 2 * LONGEST_DISPLAY_NAME,
+    pattern: DISPLAY_NAME,
+    description,
+    'x-expected': 'must be 1 to 40 visible characters',
+    examples: ['Momentum Mia'],
+  });
+
+export const reportDisplayName: Rule<{ displayName: string }> = ({ displayName }, report) => {
+  if (typeof displayName !== 'string' || !new RegExp(DISPLAY_NAME, 'u').test(displayName)) return;
+  if (!isNameable(displayName)) report.field('displayName', 'must contain a letter or a digit');
+};
+
 export const EnterCompetitionBody = ruled(
   closed(
     'EnterCompetitionBody',
     {
-      displayName: text({
-        // Code points beyond the basic plane count twice in a length.
-        maxLength: 2 * LONGEST_DISPLAY_NAME,
-        pattern: DISPLAY_NAME,
-        description:
-          'Name on the leaderboard, unique in the competition without regard to case and width: 1 to 40 visible characters, at least one a letter or a digit.',
-        'x-expected': 'must be 1 to 40 visible characters',
-        examples: ['Momentum Mia'],
-      }),
+      displayName: displayNameText(
+        'Name on the leaderboard, unique in the competition without regard to case and width: 1 to 40 visible characters, at least one a letter or a digit.',
+      ),
       joinCode: optional(text({ description: 'Required where `entry` is CODE.' })),
     },
     { examples: [{ displayName: 'Momentum Mia' }] },
   ),
-  ({ displayName }, report) => {
-    if (typeof displayName !== 'string' || !new RegExp(DISPLAY_NAME, 'u').test(displayName)) return;
-    if (!isNameable(displayName)) report.field('displayName', 'must contain a letter or a digit');
-  },
+  reportDisplayName,
 );
 export type EnterCompetitionBody = Static<typeof EnterCompetitionBody>;
 

@@ -334,6 +334,16 @@ export const errorCodes = {
     meaning: 'The tenant has as many entries as the competition allows.',
     details: { entriesPerTenant: integer(1, 1000, { description: 'Entries that a tenant may have.' }) },
   },
+  INVITATION_FULL: {
+    status: 409,
+    meaning: 'The invitation, or the tenant that invites, has as many members as its limit.',
+    details: { capacity: integer(1, 1_000_000, { description: 'Most members.' }) },
+  },
+  INVITATION_EXPIRED: {
+    status: 409,
+    meaning: 'The invitation has expired.',
+    details: { expiredAt: instant({ description: 'Real time.' }) },
+  },
   COMPETITION_NOT_FINISHED: {
     status: 409,
     meaning:

@@ -84,6 +84,38 @@ const leaderboard = {
   ],
 };
 
+const invitationParams = { invitationId: '5d8f1c7e-2b34-4f6a-9c0d-7e1a3b5f9d20' };
+const invitation = {
+  ...invitationParams,
+  url: 'http://127.0.0.1:8080/join/7hq2m9x4kd6wv3tnpz8rbcjf5y',
+  code: '7hq2m9x4kd6wv3tnpz8rbcjf5y',
+  name: 'Finance 101',
+  tier: 'PRO',
+  portfolio: { portfolioType: 'MARGIN', accountType: 'INDIVIDUAL', brokerId: 'default' },
+  capacity: 30,
+  members: 1,
+  status: 'OPEN',
+  createdAt: '2026-01-05T14:00:00.000Z',
+};
+const member = {
+  memberId: '9a7b5c3d-1e2f-4a6b-8c9d-0e1f2a3b4c5d',
+  displayName: 'Ada Lovelace',
+  tenantId: 'ada-lovelace-k3x9q',
+  portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+  equity: 100_250,
+  return: 0.0025,
+  orders: 3,
+  joinedAt: '2026-01-05T14:05:00.000Z',
+  lastSeenAt: '2026-01-05T15:00:00.000Z',
+};
+const memberParams = { ...invitationParams, memberId: member.memberId };
+const joined = {
+  token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
+  tenantId: member.tenantId,
+  accountId: '0192f0c0-11aa-7a01-b2c3-5d6e7f809102',
+  portfolioId: member.portfolioId,
+};
+
 const competitionParams = { competitionId: competition.competitionId };
 const entryParams = { competitionId: competition.competitionId, entryId: entry.entryId };
 const onePage = { page: 1, limit: 50, total: 1, totalPages: 1 };
@@ -1828,6 +1860,65 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   liftHalt: {
     params: { symbol: 'AAPL' },
     reply: { symbol: 'AAPL', message: 'Halt lifted' },
+  },
+  createInvitation: {
+    body: {
+      name: invitation.name,
+      portfolio: invitation.portfolio,
+      capacity: invitation.capacity,
+    },
+    reply: { ...invitation, members: 0 },
+  },
+  listInvitations: {
+    query: { status: 'OPEN' },
+    reply: { data: [invitation], pagination: onePage },
+  },
+  deleteInvitation: {
+    params: invitationParams,
+    reply: { ...invitationParams, message: 'Invitation deleted' },
+  },
+  joinInvitation: {
+    body: { code: invitation.code, displayName: member.displayName },
+    reply: {
+      ...joined,
+      returnUrl: 'http://127.0.0.1:8080/return/sp_8mZ0Yx1aQv7cJ4nWk2TtB5rLs9dHf3gUeP6oIiXyVzE',
+    },
+  },
+  returnToInvitation: {
+    body: { code: 'sp_8mZ0Yx1aQv7cJ4nWk2TtB5rLs9dHf3gUeP6oIiXyVzE' },
+    reply: joined,
+  },
+  listMembers: {
+    params: invitationParams,
+    query: { limit: 50 },
+    reply: { data: [member], pagination: onePage },
+  },
+  createMemberToken: {
+    params: memberParams,
+    reply: {
+      memberId: member.memberId,
+      tenantId: member.tenantId,
+      portfolioId: member.portfolioId,
+      token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
+      tokenType: 'Bearer',
+      expiresIn: 3600,
+      expiresAt: '2026-01-05T16:00:00.000Z',
+    },
+  },
+  createMemberLink: {
+    params: memberParams,
+    reply: {
+      memberId: member.memberId,
+      returnUrl: 'http://127.0.0.1:8080/return/sp_3cVf0QpLx8yNw1rTg6KmZ4sBd7hJa2eUiO5tXnYvRkM',
+    },
+  },
+  resetMember: {
+    params: memberParams,
+    reply: { ...member, equity: 100_000, return: 0 },
+  },
+  deleteMember: {
+    params: memberParams,
+    reply: { memberId: member.memberId, message: 'Member deleted' },
   },
   createCompetition: {
     body: {

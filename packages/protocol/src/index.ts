@@ -32,6 +32,7 @@ export * from './history.js';
 export * from './fixtures.js';
 export * from './ids.js';
 export * from './imports.js';
+export * from './invitations.js';
 export { type DateTime, parseDateTime } from './iso8601.js';
 export * from './key-pairs.js';
 export * from './margin.js';

@@ -29,7 +29,7 @@ import {
   nameText,
 } from './fields.js';
 import { paged, pageFields } from './paging.js';
-import { ruled } from './rules.js';
+import { type Rule, ruled } from './rules.js';
 
 export const MarginTypeValue = namedChoice('MarginType', marginTypes);
 export const EngineTypeValue = namedChoice('PortfolioMarginEngineType', portfolioMarginEngineTypes);
@@ -42,50 +42,54 @@ export const FillModelValue = namedChoice('FillModel', fillModels, {
 
 export const onlyForPortfolioMargin = 'is only allowed for PORTFOLIO margin';
 
-export const CreatePortfolioBody = ruled(
-  closed(
-    'CreatePortfolioBody',
-    {
-      accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
-      portfolioType: PortfolioTypeValue,
-      accountType: AccountTypeValue,
-      brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
-      marginType: optional(MarginTypeValue),
-      portfolioMarginEngineType: optional(EngineTypeValue),
-      initialCash: optional(
-        positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
-      ),
-      name: optional(portfolioName()),
-      fillModel: optional(FillModelValue),
-    },
-    {
-      examples: [
-        {
-          accountId: '0192f0c0-11aa-7a01-b2c3-5d6e7f809102',
-          portfolioType: 'MARGIN',
-          accountType: 'INDIVIDUAL',
-          brokerId: 'default',
-          marginType: 'REG_T',
-        },
-      ],
-    },
+/** Fields of the body that opens a portfolio. */
+export const portfolioToOpen = {
+  accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
+  portfolioType: PortfolioTypeValue,
+  accountType: AccountTypeValue,
+  brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
+  marginType: optional(MarginTypeValue),
+  portfolioMarginEngineType: optional(EngineTypeValue),
+  initialCash: optional(
+    positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
   ),
-  (body, report) => {
-    if (isRetirement(body.accountType) && body.portfolioType === 'MARGIN') {
-      report.sentence('portfolioType', retirementIsCash);
+  name: optional(portfolioName()),
+  fillModel: optional(FillModelValue),
+};
+
+const CreatePortfolioFields = closed('CreatePortfolioBody', portfolioToOpen, {
+  examples: [
+    {
+      accountId: '0192f0c0-11aa-7a01-b2c3-5d6e7f809102',
+      portfolioType: 'MARGIN',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+      marginType: 'REG_T',
+    },
+  ],
+});
+
+/** Checks across the fields of a portfolio that is to be opened. */
+export const reportPortfolio: Rule<Omit<Static<typeof CreatePortfolioFields>, 'accountId'>> = (
+  body,
+  report,
+) => {
+  if (isRetirement(body.accountType) && body.portfolioType === 'MARGIN') {
+    report.sentence('portfolioType', retirementIsCash);
+  }
+  if (body.portfolioType === 'CASH' && body.marginType !== undefined) {
+    report.field('marginType', 'is not allowed for CASH portfolios');
+  }
+  if (body.portfolioMarginEngineType !== undefined) {
+    if (body.portfolioType === 'CASH') {
+      report.field('portfolioMarginEngineType', 'is not allowed for CASH portfolios');
+    } else if (body.marginType !== 'PORTFOLIO') {
+      report.field('portfolioMarginEngineType', onlyForPortfolioMargin);
     }
-    if (body.portfolioType === 'CASH' && body.marginType !== undefined) {
-      report.field('marginType', 'is not allowed for CASH portfolios');
-    }
-    if (body.portfolioMarginEngineType !== undefined) {
-      if (body.portfolioType === 'CASH') {
-        report.field('portfolioMarginEngineType', 'is not allowed for CASH portfolios');
-      } else if (body.marginType !== 'PORTFOLIO') {
-        report.field('portfolioMarginEngineType', onlyForPortfolioMargin);
-      }
-    }
-  },
-);
+  }
+};
+
+export const CreatePortfolioBody = ruled(CreatePortfolioFields, reportPortfolio);
 export type CreatePortfolioBody = Static<typeof CreatePortfolioBody>;
 
 const identity = {

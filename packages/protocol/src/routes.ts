@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
 import { analyticsRoutes } from './routes/analytics.js';
 import { competitionRoutes } from './routes/competitions.js';
+import { invitationRoutes } from './routes/invitations.js';
 import { keyPairRoutes } from './routes/key-pairs.js';
 import { marketDataRoutes } from './routes/market-data.js';
 import { orderRoutes } from './routes/orders.js';
@@ -23,6 +24,7 @@ export const routes = {
   ...simulationRoutes,
   ...webhookRoutes,
   ...competitionRoutes,
+  ...invitationRoutes,
 };
 
 type Routes = typeof routes;

@@ -68,6 +68,8 @@ export interface Settings {
   /** Bytes of the bodies of a tenant within ten seconds. */
   readonly bytesPerTenant: number;
   /** Bytes of a file that is imported (D170). */
+  /** Members that the invitations of a tenant may have. */
+  readonly maxMembers: number;
   readonly importMaxBytes: number;
   /** Accepts the machine's clock, however far it is from the last known time. */
   readonly allowClockJump: boolean;
@@ -210,6 +212,7 @@ export const SCHEMA = ruled(
     TRUSTED_PROXIES: optional(text({ maxLength: LONGEST })),
     // At least the largest body.
     BYTES_PER_TENANT: integer(8_388_608, 4_294_967_295, { default: 268_435_456 }),
+    MAX_MEMBERS: integer(1, 100_000, { default: 1000 }),
     IMPORT_MAX_BYTES: integer(1, 1_099_511_627_776, { default: 1_073_741_824 }),
     ALLOW_CLOCK_JUMP: choice(['true', 'false'], { default: 'false' }),
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
@@ -340,6 +343,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     maxConnections: env.MAX_CONNECTIONS,
     trustedProxies: listIn(env.TRUSTED_PROXIES ?? ''),
     bytesPerTenant: env.BYTES_PER_TENANT,
+    maxMembers: env.MAX_MEMBERS,
     importMaxBytes: env.IMPORT_MAX_BYTES,
     allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),

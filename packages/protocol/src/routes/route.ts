@@ -11,6 +11,7 @@ export const tags = {
   Simulation: 'Control of the market and the clock of a simulation.',
   Simulations: 'Simulations of your own, side by side.',
   Competitions: 'Contests on one market, with rules, a leaderboard and a verifiable result.',
+  Invitations: 'Links by which a class or a team joins, and its roster.',
   Webhooks: 'Events sent to a URL of yours.',
   Service: 'Tokens and health.',
 } as const;

@@ -34,10 +34,12 @@ export interface KeyGrant {
 
 /** A change of access rights, for the log. */
 export interface AccessChange {
-  readonly audit: 'key created' | 'key revoked' | 'token revoked' | 'tenant deleted';
+  readonly audit: 'key created' | 'key revoked' | 'token revoked' | 'tenant deleted' | 'member token created';
   readonly keyId?: string;
   readonly tokenId?: string;
   readonly tenant?: string;
+  /** Who views the tenant. */
+  readonly by?: string;
   readonly tier?: Tier;
   readonly scope?: string;
 }
@@ -153,6 +155,11 @@ export class Access {
     for (const { hash } of this.#stored(tenantId)) this.#good.delete(idOfApiKey(hash));
     this.#audit({ audit: 'tenant deleted', tenant: tenantId });
     this.#tell();
+  }
+
+  /** A token with which a tenant views another one, its member, was issued. */
+  noteMemberToken(tokenId: string, tenant: string, by: string): void {
+    this.#audit({ audit: 'member token created', tokenId, tenant, by });
   }
 
   /** Revokes one token and the simulation tokens that it requested, as `revokeKey` does. Remembered until it expires. */

@@ -263,6 +263,11 @@ export class Cluster {
     }
   };
 
+  /** Asks a node. Rejects if it does not answer in time. */
+  ask(node: ClusterNode, path: string, body: object, timeoutMs: number): Promise<unknown> {
+    return this.#parts.ask(node, path, body, timeoutMs);
+  }
+
   /** Asks the node that is connected to the live source. Rejects if it does not answer in time, or is this one. */
   async askAboutSource(question: object, timeoutMs: number): Promise<unknown> {
     const { ask, ownership } = this.#parts;

@@ -514,12 +514,49 @@ export class Competitions {
     tenantId: string,
     { displayName, joinCode }: { readonly displayName: string; readonly joinCode?: string | undefined },
   ): Promise<EntryNote> {
-    const status = await this.statusOf(kept);
-    if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
+    await this.refuseOver(kept);
     const { note } = kept;
-    const { settings } = note;
     if (note.joinCode !== undefined && joinCode !== note.joinCode)
       throw new CompetitionRefused('JOIN_CODE', 'The join code is missing or wrong');
+    return this.#enterNow(kept, tenantId, displayName);
+  }
+
+  /** Enters a tenant that the organizer has invited: no join code is needed. */
+  async enterInvited(
+    kept: Kept,
+    tenantId: string,
+    displayName: string,
+  ): Promise<EntryNote & { readonly accountId: string }> {
+    await this.refuseOver(kept);
+    const entry = await this.#enterNow(kept, tenantId, displayName);
+    const { brokerage } = (await this.#run(kept)).simulationOf(entry.id) ?? {};
+    const accountId = brokerage?.state.portfolios.get(entry.portfolioId)?.terms.accountId;
+    if (accountId === undefined) throw new StoreUnavailable('the simulation of the entry is gone');
+    return { ...entry, accountId };
+  }
+
+  /** Withdraws the entries of a tenant from a competition that is not over. */
+  async withdrawTenant(id: string, tenantId: string): Promise<void> {
+    const kept = this.#kept.get(id);
+    if (kept === undefined || isSettled(kept.note)) return;
+    for (const entry of takingPart(kept)) {
+      if (entry.tenantId !== tenantId || entry.simulationId === '') continue;
+      await this.removeEntry(kept, entry, { status: 'WITHDRAWN' }).catch((error: unknown) => {
+        // It has just ended.
+        if (!(error instanceof CompetitionRefused && error.problem === 'NOT_RUNNING')) throw error;
+      });
+    }
+  }
+
+  /** Throws `CompetitionRefused` if a competition is over. */
+  async refuseOver(kept: Kept): Promise<void> {
+    const status = await this.statusOf(kept);
+    if (status !== 'OPEN' && status !== 'RUNNING') throw notRunning('The competition is over');
+  }
+
+  async #enterNow(kept: Kept, tenantId: string, displayName: string): Promise<EntryNote> {
+    const { note } = kept;
+    const { settings } = note;
     const name = foldedName(displayName);
     const present = takingPart(kept);
     if (present.filter((entry) => entry.tenantId === tenantId).length >= settings.entriesPerTenant)
@@ -642,6 +679,16 @@ export class Competitions {
       const simulation = await simulations.find(simulationId, note.organizer);
       return simulation?.brokerage.state.competition?.points ?? [];
     });
+  }
+
+  /** Equity in dollars and return of an entry, as the leaderboard has them; empty for one that is not ranked. */
+  async figuresOf(
+    id: string,
+    entryId: string,
+  ): Promise<{ readonly equity?: number; readonly return?: number }> {
+    const kept = this.#kept.get(id);
+    const row = kept && (await this.board(kept)).rows.find((one) => one.entryId === entryId);
+    return row === undefined ? {} : { equity: row.totalEquity, return: row.return };
   }
 
   /** Reason why an entry is out, from its simulation or the result; undefined if it is not. */

@@ -96,6 +96,14 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'getLeaderboard',
   'streamLeaderboard',
   'getLeaderboardCurves',
+  'createInvitation',
+  'listInvitations',
+  'deleteInvitation',
+  'listMembers',
+  'createMemberToken',
+  'createMemberLink',
+  'resetMember',
+  'deleteMember',
   'createWebhook',
   'listWebhooks',
   'getWebhook',
@@ -122,8 +130,17 @@ export class Admission {
   readonly #tickets: Tickets;
   readonly #health: Health;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
+  readonly #onAdmitted: (principal: Principal) => void;
 
-  constructor(deps: HttpDeps, tickets: Tickets, health: Health, competitions: Pick<Competitions, 'placeOf'>) {
+  /** `onAdmitted` receives the caller of each admitted request. */
+  constructor(
+    deps: HttpDeps,
+    tickets: Tickets,
+    health: Health,
+    competitions: Pick<Competitions, 'placeOf'>,
+    onAdmitted: (principal: Principal) => void,
+  ) {
+    this.#onAdmitted = onAdmitted;
     this.#deps = deps;
     this.#competitions = competitions;
     this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
@@ -204,6 +221,7 @@ export class Admission {
       }
       if (isUncounted) tellLimits(request, window, this.#deps.monotonicMs());
       else if (!this.#take(request, reply, window)) return;
+      this.#onAdmitted(principal);
       request.principal = principal;
       request.window = window;
       const enter = (simulation: Simulation): void => {

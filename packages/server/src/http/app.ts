@@ -11,6 +11,7 @@ import fastify, {
 } from 'fastify';
 import { Competitions } from '../competitions/competitions.js';
 import { Comparisons } from '../engine/comparisons.js';
+import { Invitations } from '../invitations/invitations.js';
 import { LONG_WORK } from '../engine/long-work.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
@@ -42,6 +43,8 @@ import { registerDocs } from './docs.js';
 import type { DocsSite } from './docs-site.js';
 import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
+import { LocalMemberWork } from './invitations/local-work.js';
+import { NodeWork } from './invitations/node-work.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { KnownMethods } from './known-methods.js';
 import type { LoginLinks } from './login-links.js';
@@ -71,6 +74,7 @@ import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { type CompetitionId, competitionHandlers, competitionIssuer } from './routes/competitions.js';
+import { type InvitationId, invitationHandlers, invitationIssuer, WrongCodes } from './routes/invitations.js';
 import { clusterHandlers } from './routes/cluster.js';
 import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
@@ -224,14 +228,38 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     note: (text) => deps.log?.warn(text),
   });
   app.addHook('onClose', () => competitions.close());
-  const admission = new Admission(deps, tickets, health, competitions);
+  const analytics = new Analytics(deps.store, deps.simulations);
+  app.addHook('onClose', () => analytics.close());
+  const { cluster, dashboard } = deps;
+  const memberWork = new LocalMemberWork({
+    ...deps,
+    competitions,
+    analytics,
+    eraseTenant: (tenantId) => app.eraseTenant(tenantId),
+    seenAt: (memberId) => invitations.seenAt(memberId),
+  });
+  const nodeWork =
+    cluster &&
+    new NodeWork(cluster.cluster, {
+      work: memberWork,
+      joinHere: (request) => invitations.joinHere(request),
+    });
+  const invitations: Invitations = new Invitations({
+    ...deps,
+    competitions,
+    work: memberWork,
+    ...(nodeWork !== undefined && { elsewhere: nodeWork }),
+    maxMembers: deps.settings.maxMembers,
+  });
+  app.addHook('onClose', () => invitations.close());
+  const admission = new Admission(deps, tickets, health, competitions, ({ origin }) => {
+    if (origin.keyId !== undefined) invitations.seen(origin.keyId);
+  });
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
   const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
   const comparisons = new Comparisons(deps.store, deps.clockMs);
   app.addHook('onClose', () => comparisons.close());
-  const analytics = new Analytics(deps.store, deps.simulations);
-  app.addHook('onClose', () => analytics.close());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
   const webhooks = await Webhooks.start({
     store: deps.store,
@@ -253,14 +281,18 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('eraseTenant', async (tenantId: string) => {
     keyPairs.forgetTenant(tenantId);
     await comparisons.eraseTenant(tenantId);
+    await invitations.eraseTenant(tenantId);
     await competitions.eraseTenant(tenantId);
     await deps.simulations.eraseTenant(tenantId);
   });
+  const wrongCodes = new WrongCodes(deps.monotonicMs);
+  const invitationDeps = { invitations, competitions, work: memberWork, wrongCodes };
   const handlers: Handlers = {
     ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs, competitions),
     ...comparisonHandlers(deps.simulations, comparisons, competitions),
     ...webhookHandlers(webhooks, deps.simulations),
     ...competitionHandlers(deps, competitions, streams),
+    ...invitationHandlers(deps, invitationDeps),
   };
   const issuers: Issuers = {
     ...simulationIssuer(deps),
@@ -269,6 +301,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ...keyPairIssuer(keyPairs),
     ...webhookIssuer(webhooks),
     ...competitionIssuer(deps, competitions),
+    ...invitationIssuer(deps, invitationDeps),
   };
   const serving = (id: OperationId, route: Route, widen?: Widen) =>
     serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers], widen);
@@ -308,11 +341,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     },
     deps.settings.corsOrigins,
   );
-  const { cluster, dashboard } = deps;
   const { ownership } = store;
   app.decorate(
     'residents',
-    cluster === undefined || ownership === undefined
+    cluster === undefined || ownership === undefined || nodeWork === undefined
       ? undefined
       : joinCluster(app, {
           ...deps,
@@ -325,6 +357,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
           methods,
           keyPairs,
           competitions,
+          invitations,
+          nodeWork,
           webhooks,
           streams,
           sockets,
@@ -336,7 +370,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   trackResponses(app.server);
   const browsers = new KnownBrowsers(deps.monotonicMs);
   if (dashboard !== undefined)
-    registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });
+    registerDashboard(app, dashboard, browsers, {
+      ...admission.session(),
+      ...deps,
+      invitations,
+      wrongCodes,
+    });
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
   await registerDocs(app, document, deps.docsSite, dashboard, deps.issueDemoToken, {
     isOpen: deps.settings.demoToken,
@@ -358,7 +397,10 @@ function handlersOf(
   competitions: Competitions,
 ): Omit<
   Handlers,
-  keyof ReturnType<typeof webhookHandlers> | keyof ReturnType<typeof comparisonHandlers> | CompetitionId
+  | keyof ReturnType<typeof webhookHandlers>
+  | keyof ReturnType<typeof comparisonHandlers>
+  | CompetitionId
+  | InvitationId
 > {
   const rates = new Rates(deps.monotonicMs);
   return {

@@ -70,6 +70,8 @@ export interface Grant {
   readonly agent?: Agent | undefined;
   /** True for an entry of a competition. */
   readonly isEntry?: true;
+  /** Lifetime in seconds; absent = the setting of the server. */
+  readonly ttlSeconds?: number;
 }
 
 export interface IssuedToken {
@@ -92,7 +94,7 @@ export async function issueToken(
   if (settings.jwtSecret === undefined) return undefined;
   const issuedAt = Math.floor(nowMs / 1000);
   const limit = Math.floor((grant.notAfterMs ?? Infinity) / 1000);
-  const expiresAt = Math.min(issuedAt + settings.tokenTtlSeconds, limit);
+  const expiresAt = Math.min(issuedAt + (grant.ttlSeconds ?? settings.tokenTtlSeconds), limit);
   const tokenId = randomUUID();
   const claims = {
     sub: grant.tenantId,

@@ -62,6 +62,8 @@ interface IssuedFields {
   readonly createCompetition: 'token';
   readonly enterCompetition: 'token';
   readonly createEntryToken: 'token' | 'expiresIn' | 'expiresAt';
+  readonly createMemberToken: 'token' | 'expiresIn' | 'expiresAt';
+  readonly createMemberLink: 'returnUrl';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
   readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createWebhook: 'secret';
@@ -79,7 +81,7 @@ type StoredReply<Id extends OperationId> = Id extends IssuingId
 /** Completes the stored part of a response; or returns a refusal if its tokens or secrets cannot be issued. */
 export type Issuers = {
   readonly [Id in IssuingId]: (
-    call: Pick<Call<Id>, 'principal' | 'simulation' | 'body'>,
+    call: Pick<Call<Id>, 'principal' | 'simulation' | 'body' | 'request'>,
     kept: StoredReply<Id>,
   ) => ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
 };
@@ -101,7 +103,7 @@ type Handler<Id extends OperationId> = Id extends 'streamLeaderboard'
               call: Call<Id>,
             ) => Promise<StoredReply<Id> | Answer | undefined>
           : Id extends PublicId
-            ? (call: PublicCall<Id>) => Reply<Id>
+            ? (call: PublicCall<Id> & Pick<Call, 'request'>) => Reply<Id>
             : (call: Call<Id>) => Reply<Id>;
 
 /** One handler for each operation that is offered: a missing one does not compile. */

@@ -4,11 +4,15 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse, UNAUTHORIZED } from './answer.js';
 import type { Access } from '../access/access.js';
+import { InvitationRefused } from '../invitations/errors.js';
+import type { Invitations } from '../invitations/invitations.js';
 import type { Authenticator } from './auth.js';
 import { addressOf, isLoopbackAddress } from './cluster/client-address.js';
+import { cookieOf, tokenIn } from './dashboard-session.js';
 import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';
 import { failed, reply as sendAnswer, sendFile } from './reply.js';
+import type { WrongCodes } from './routes/invitations.js';
 
 /** Allows only resources of this server, with no exceptions for scripts or styles. */
 const PAGE_POLICY = [
@@ -85,7 +89,7 @@ export function registerDashboard(
   app: FastifyInstance,
   files: DashboardFiles,
   browsers: KnownBrowsers,
-  { access, principalOf, loginLinks }: DashboardDeps,
+  { access, principalOf, loginLinks, invitations, wrongCodes }: DashboardDeps,
 ): void {
   app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
     if (!files.sendAsset(request, reply, request.params.name)) {
@@ -94,6 +98,21 @@ export function registerDashboard(
   });
   app.post('/dashboard/login', (request, reply) => {
     redeem(request, browsers, loginLinks).then(
+      (answer) => sendAnswer(request, reply, answer),
+      (error: unknown) => failed(request, reply, error),
+    );
+  });
+  for (const path of ['/join/:code', '/return/:code'])
+    // It does nothing: what it shows joins when its button is used.
+    app.get(path, (request, reply) => files.sendPage(request, reply));
+  app.post('/dashboard/invitation', (request, reply) => {
+    describe(request, { invitations, wrongCodes }).then(
+      (answer) => sendAnswer(request, reply, answer),
+      (error: unknown) => failed(request, reply, error),
+    );
+  });
+  app.post('/dashboard/session', (request, reply) => {
+    resume(request, principalOf).then(
       (answer) => sendAnswer(request, reply, answer),
       (error: unknown) => failed(request, reply, error),
     );
@@ -110,18 +129,50 @@ export interface DashboardDeps {
   readonly access: Pick<Access, 'revokeToken'>;
   readonly principalOf: Authenticator['principalOf'];
   readonly loginLinks?: LoginLinks;
+  readonly invitations: Pick<Invitations, 'find' | 'statusOf'>;
+  readonly wrongCodes: WrongCodes;
+}
+
+/** What the page of an invitation says before anybody joins. */
+async function describe(
+  request: FastifyRequest,
+  { invitations, wrongCodes }: Pick<DashboardDeps, 'invitations' | 'wrongCodes'>,
+): Promise<Answer> {
+  const { code } = (request.body ?? {}) as { readonly code?: unknown };
+  if (typeof code !== 'string') return refuse(400, ['code must be a string']);
+  const note = await invitations.find(code).catch((error: unknown) => {
+    if (error instanceof InvitationRefused) return undefined;
+    throw error;
+  });
+  if (note === undefined) return wrongCodes.refuse(request);
+  const { name, competitionId } = note;
+  return Answer.json(200, {
+    name,
+    status: invitations.statusOf(note),
+    isCompetition: competitionId !== undefined,
+  });
+}
+
+/** The token of a browser that joined or returned by a link; an empty answer without one. */
+async function resume(request: FastifyRequest, principalOf: DashboardDeps['principalOf']): Promise<Answer> {
+  const token = tokenIn(request.headers.cookie);
+  if (token === undefined) return Answer.json(200, {});
+  const isValid = (await principalOf(`Bearer ${token}`)) !== undefined;
+  return isValid
+    ? Answer.json(200, { token })
+    : Answer.json(200, {}, { 'set-cookie': cookieOf(request, '', 0) });
 }
 
 /** Revokes the token of the request, with all tokens that derive from it. A token without an id can only be forgotten. */
 async function logOut(
-  { headers }: FastifyRequest,
-  { access, principalOf }: Omit<DashboardDeps, 'loginLinks'>,
+  request: FastifyRequest,
+  { access, principalOf }: Pick<DashboardDeps, 'access' | 'principalOf'>,
 ): Promise<Answer> {
-  const principal = await principalOf(headers.authorization);
+  const principal = await principalOf(request.headers.authorization);
   if (principal === undefined) return UNAUTHORIZED;
   const { origin, expiresAtMs } = principal;
   if (origin.tokenId !== undefined) await access.revokeToken(origin.tokenId, expiresAtMs);
-  return Answer.json(200, { message: 'Logged out' });
+  return Answer.json(200, { message: 'Logged out' }, { 'set-cookie': cookieOf(request, '', 0) });
 }
 
 async function redeem(

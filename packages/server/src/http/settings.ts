@@ -27,6 +27,8 @@ export interface HttpSettings extends TokenSettings {
   readonly trustedProxies: readonly string[];
   /** Bytes of the bodies of a tenant within ten seconds. */
   readonly bytesPerTenant: number;
+  /** Members that the invitations of a tenant may have. */
+  readonly maxMembers: number;
   /** Bytes of a file that is imported (D170). */
   readonly importMaxBytes: number;
 }

@@ -8,6 +8,7 @@ import type { KeyPairs } from '../../access/key-pairs.js';
 import type { Cluster } from '../../cluster/cluster.js';
 import type { Residents } from '../../cluster/tenant-placement.js';
 import type { Competitions } from '../../competitions/competitions.js';
+import type { Invitations } from '../../invitations/invitations.js';
 import { MARKET } from '../../engine/simulations.js';
 import type { Simulations } from '../../engine/simulations.js';
 import { MARKET_TENANT } from '../../store/ownership.js';
@@ -18,6 +19,7 @@ import type { Webhooks } from '../../webhooks/webhooks.js';
 import { effectWithoutData } from '../admission.js';
 import { type Authenticator, countedAs, type Principal } from '../auth.js';
 import type { Sockets } from '../dialects/sockets.js';
+import { INVITATIONS_PATH, type NodeWork } from '../invitations/node-work.js';
 import type { Streams } from '../stream/streams.js';
 import type { KnownMethods } from '../known-methods.js';
 import type { Tickets } from '../tickets.js';
@@ -57,6 +59,8 @@ export interface ClusterDoor extends ClusterSettings {
   readonly methods: Pick<KnownMethods, 'routeOf'>;
   readonly keyPairs: KeyPairs;
   readonly competitions: Competitions;
+  readonly invitations: Invitations;
+  readonly nodeWork: Pick<NodeWork, 'answerNode'>;
   readonly webhooks: Webhooks;
   readonly streams: Streams;
   readonly sockets: Sockets;
@@ -65,7 +69,7 @@ export interface ClusterDoor extends ClusterSettings {
 
 /** Installs the gateway of a cluster in a server. Returns the handlers of acquired and lost tenants. */
 export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents {
-  const { cluster, ownership, nodeId, secret, listener, note } = door;
+  const { cluster, ownership, nodeId, secret, listener, nodeWork, note } = door;
   followRegistry(door);
   const askers = askersOf(door);
   const gateway = new Gateway({
@@ -79,7 +83,8 @@ export function joinCluster(app: FastifyInstance, door: ClusterDoor): Residents 
       return route?.operation === 'importSimulation' ? 'stream' : route && (route.body ?? PLAIN_BODY);
     },
     isLive: livenessOf(ownership),
-    answerNode: cluster.answerNode,
+    answerNode: (path, body) =>
+      path === INVITATIONS_PATH ? nodeWork.answerNode(body) : cluster.answerNode(path, body),
     note,
   });
   const listeners = app.server.listeners('request') as ((
@@ -127,14 +132,22 @@ function livenessOf(ownership: Ownership): (incarnation: number) => Promise<bool
 }
 
 /** Applies registry changes of other nodes to the copies in memory. */
-function followRegistry({ ownership, simulations, access, keyPairs, competitions }: ClusterDoor): void {
+function followRegistry({
+  ownership,
+  simulations,
+  access,
+  keyPairs,
+  competitions,
+  invitations,
+}: ClusterDoor): void {
   ownership.onRegistryNews((news) => {
     let isOfAccess = false;
     for (const { kind, name } of news) {
       isOfAccess ||= kind === 'api-key' || kind === 'tenant' || name === 'revoked-tokens';
       // Records of the market that this node follows are lost.
       if (name === MARKET_TAGS) simulations.dropLost(MARKET);
-      if (kind === 'setting' && !keyPairs.follow(name)) competitions.followSetting(name);
+      if (kind === 'setting' && !keyPairs.follow(name) && !invitations.followSetting(name))
+        competitions.followSetting(name);
     }
     if (isOfAccess) access.follow().catch(() => undefined);
   });
@@ -196,13 +209,14 @@ function askersOf({
   };
 }
 
-function residentsOf({ simulations, competitions, webhooks, streams }: ClusterDoor): Residents {
+function residentsOf({ simulations, competitions, invitations, webhooks, streams }: ClusterDoor): Residents {
   return {
     enter: async (tenantId) => {
       if (tenantId === MARKET_TENANT) return simulations.leadMarket();
       await simulations.enterTenant(tenantId);
       // Opens simulations, which must stay open.
       competitions.enterTenant(tenantId);
+      invitations.enterTenant(tenantId);
       await webhooks.takeTenant(tenantId);
     },
     dismiss: (tenantId) => streams.endTenant(tenantId),

@@ -21,7 +21,7 @@ import {
   settingsOf,
 } from '../translate/competitions.js';
 import { isoOfMs } from '../translate/instants.js';
-import { pageOfAll } from '../translate/pages.js';
+import { pageOfAll, pageShown } from '../translate/pages.js';
 
 export type CompetitionId =
   | 'createCompetition'
@@ -103,10 +103,7 @@ export function competitionHandlers(
           (kept) => kept,
         );
         const data = await Promise.all(page.data.map((kept) => shown(kept, principal)));
-        return Object.assign(page as object, { data }) as { data: typeof data } & Pick<
-          typeof page,
-          'pagination'
-        >;
+        return pageShown(page, data);
       }),
 
     getCompetition: ({ principal, params }) =>
@@ -188,10 +185,7 @@ export function competitionHandlers(
         const data = await Promise.all(
           page.data.map(async (entry) => entryOf(entry, await competitions.removalOf(kept, entry))),
         );
-        return Object.assign(page as object, { data }) as { data: typeof data } & Pick<
-          typeof page,
-          'pagination'
-        >;
+        return pageShown(page, data);
       }),
 
     createEntryToken: ({ principal, params }) =>
@@ -318,11 +312,11 @@ const viewerOf = (principal: Principal | undefined): Viewer | undefined =>
   };
 
 /** Answers for the refusals of competitions. */
-async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
+export async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof CompetitionRefused) return answerTo(error);
+    if (error instanceof CompetitionRefused) return answerToCompetition(error);
     if (error instanceof NotRecorded)
       return refuse(
         400,
@@ -335,7 +329,8 @@ async function refusing<T>(work: () => T | Promise<T>): Promise<T | Answer> {
   }
 }
 
-function answerTo({ problem, message, figures }: Refused): Answer {
+/** The answer to a refusal of a competition. */
+export function answerToCompetition({ problem, message, figures }: Refused): Answer {
   switch (problem) {
     case 'NOT_FOUND':
       return NOT_FOUND;

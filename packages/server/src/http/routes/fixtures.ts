@@ -1,9 +1,13 @@
 /** Named books for an empty simulation (D206). */
+import type { Requester } from '@sandpit/core';
+import type { FixtureBody } from '@sandpit/protocol';
 import { FixtureRefused, FixtureRun } from '../../fixtures/fixture-run.js';
 import { type FixtureName, FIXTURES, isEmpty } from '../../fixtures/fixtures.js';
+import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
 import { Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
+import type { PendingAnswer } from '../idempotency.js';
 import { isoOf } from '../translate/instants.js';
 
 const NOT_FILLED = refuse(409, 'Only a created simulation with a manual clock can be filled with a fixture');
@@ -11,35 +15,8 @@ const NOT_EMPTY = refuse(409, 'Only an empty simulation can be filled with a fix
 
 export const fixtureHandlers: Pick<Handlers, 'fillFixture' | 'listFixtures'> = {
   async fillFixture({ simulation, principal, body, status, pending }) {
-    const isSteppable = simulation.market === simulation && simulation.clock().mode === 'manual';
-    if (principal.simulationId === MAIN || !isSteppable) return NOT_FILLED;
-    if (!isEmpty(simulation)) return NOT_EMPTY;
-    const step = await simulation.beginStep();
-    const run = new FixtureRun(simulation, step, principal.by);
-    let answer: Answer;
-    try {
-      // Another request may have been first.
-      if (!isEmpty(simulation)) return NOT_EMPTY;
-      await step.open([]);
-      const { fill, holds, symbols } = FIXTURES[body.name];
-      // Checked before the first command, so that a refusal changes nothing.
-      for (const symbol of symbols) run.price(symbol);
-      await fill(run);
-      const portfolios = [...simulation.brokerage.state.portfolios.values()].map(
-        ({ terms: { portfolioId, accountId, name = '' } }) => ({ portfolioId, accountId, name }),
-      );
-      answer = Answer.json(status, { name: body.name, now: isoOf(step.now()), holds, portfolios });
-      const kept = pending?.keep(answer);
-      if (kept !== undefined) step.keep(kept);
-    } catch (error) {
-      if (!(error instanceof FixtureRefused)) throw error;
-      answer = refuse(409, error.message);
-    } finally {
-      step.commit();
-    }
-    await step.durable();
-    if (run.pushed.length > 0) simulation.feed.record(run.pushed);
-    return answer;
+    if (principal.simulationId === MAIN) return NOT_FILLED;
+    return fillSimulation(simulation, principal.by, body, status, pending);
   },
 
   listFixtures: () => ({
@@ -49,3 +26,42 @@ export const fixtureHandlers: Pick<Handlers, 'fillFixture' | 'listFixtures'> = {
     }),
   }),
 };
+
+/** Fills a created simulation with a fixture. */
+export async function fillSimulation(
+  simulation: Simulation,
+  by: Requester,
+  body: FixtureBody,
+  status: number,
+  pending: PendingAnswer | undefined,
+): Promise<Answer> {
+  const isSteppable = simulation.market === simulation && simulation.clock().mode === 'manual';
+  if (!isSteppable) return NOT_FILLED;
+  if (!isEmpty(simulation)) return NOT_EMPTY;
+  const step = await simulation.beginStep();
+  const run = new FixtureRun(simulation, step, by);
+  let answer: Answer;
+  try {
+    // Another request may have been first.
+    if (!isEmpty(simulation)) return NOT_EMPTY;
+    await step.open([]);
+    const { fill, holds, symbols } = FIXTURES[body.name];
+    // Checked before the first command, so that a refusal changes nothing.
+    for (const symbol of symbols) run.price(symbol);
+    await fill(run);
+    const portfolios = [...simulation.brokerage.state.portfolios.values()].map(
+      ({ terms: { portfolioId, accountId, name = '' } }) => ({ portfolioId, accountId, name }),
+    );
+    answer = Answer.json(status, { name: body.name, now: isoOf(step.now()), holds, portfolios });
+    const kept = pending?.keep(answer);
+    if (kept !== undefined) step.keep(kept);
+  } catch (error) {
+    if (!(error instanceof FixtureRefused)) throw error;
+    answer = refuse(409, error.message);
+  } finally {
+    step.commit();
+  }
+  await step.durable();
+  if (run.pushed.length > 0) simulation.feed.record(run.pushed);
+  return answer;
+}

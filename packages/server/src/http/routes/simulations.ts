@@ -57,7 +57,7 @@ const MAIN_IS_NOT_ONE_FILE = refuse(
   'The main simulation is exported with its tenant: sandpit tenant export NAME',
 );
 const TOO_DEEP = refuse(409, 'A fork has at most 64 generations before it');
-const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
+export const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
 const GOES_WITH_COMPETITION = refuse(409, 'A simulation of a competition is deleted with the competition');
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
@@ -271,7 +271,7 @@ const storedId = (simulationId: string, tenantId: string): string =>
 /** Ten years, those with 366 days included. */
 const LONGEST_LIFETIME_MS = 3653 * 86_400_000;
 
-function isLifetime(ttl: string | undefined): boolean {
+export function isLifetime(ttl: string | undefined): boolean {
   if (ttl === undefined) return true;
   const ms = realMs(ttl);
   return ms > 0 && ms <= LONGEST_LIFETIME_MS;
@@ -403,7 +403,12 @@ function allowedFor(tier: Tier, { basicSimulations, proSimulations }: HttpSettin
   return tier === 'BASIC' ? basicSimulations : proSimulations;
 }
 
-async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: number): Promise<T | Answer> {
+/** The result of creating a simulation, or the refusal. */
+export async function unlessRefused<T>(
+  creation: Promise<T>,
+  tier: Tier,
+  allowed: number,
+): Promise<T | Answer> {
   try {
     return await creation;
   } catch (error) {

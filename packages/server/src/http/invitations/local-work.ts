@@ -1,0 +1,224 @@
+import type { Requester } from '@sandpit/core';
+import type { CreateSimulationBody, InvitedPortfolio } from '@sandpit/protocol';
+import type { Access } from '../../access/access.js';
+import type { Competitions } from '../../competitions/competitions.js';
+import type { Simulation } from '../../engine/simulation.js';
+import { MAIN, type Simulations } from '../../engine/simulations.js';
+import { InvitationRefused } from '../../invitations/errors.js';
+import type {
+  MemberFigures,
+  MemberPlace,
+  MemberPlan,
+  MemberWork,
+  OpenedMember,
+} from '../../invitations/member-work.js';
+import type { InvitationTerms } from '../../invitations/notes.js';
+import type { Analytics } from '../analytics/analytics.js';
+import { Answer } from '../answer.js';
+import { analyticsHandlers } from '../routes/analytics.js';
+import { fillSimulation } from '../routes/fixtures.js';
+import { BAD_TTL, isLifetime, unlessRefused } from '../routes/simulations.js';
+import type { HttpSettings } from '../settings.js';
+import { moneyOf } from '../translate/numbers.js';
+import { answerTo, isRejection } from '../translate/rejections.js';
+import { simulationConfigOf } from '../translate/simulations.js';
+
+/** The portfolio of a member whose invitation names none. */
+const DEFAULT_PORTFOLIO: InvitedPortfolio = {
+  portfolioType: 'MARGIN',
+  accountType: 'INDIVIDUAL',
+  brokerId: 'default',
+  marginType: 'REG_T',
+};
+
+/** The simulation that a fixture fills. */
+const FIXTURE_MARKET: CreateSimulationBody = {
+  feed: 'synthetic',
+  clock: 'manual',
+  calendar: 'XNYS',
+  start: '2026-01-05T14:30:00Z',
+};
+
+/** The simulation in which a portfolio is tried out. */
+const TRIAL: CreateSimulationBody = { feed: 'push', clock: 'manual', calendar: 'always-open' };
+/** A trial that a crash leaves removes itself. */
+const TRIAL_TTL = 'PT10M';
+
+export interface LocalWorkDeps {
+  readonly simulations: Simulations;
+  readonly competitions: Competitions;
+  readonly analytics: Analytics;
+  readonly access: Access;
+  readonly settings: HttpSettings;
+  readonly clockMs: () => number;
+  /** Erases everything of a tenant. */
+  readonly eraseTenant: (tenantId: string) => Promise<void>;
+  readonly seenAt: (memberId: string) => number | undefined;
+}
+
+/** Work in the simulations that this node serves. */
+export class LocalMemberWork implements MemberWork {
+  readonly #deps: LocalWorkDeps;
+
+  constructor(deps: LocalWorkDeps) {
+    this.#deps = deps;
+  }
+
+  /** Tries what a member would get, in a simulation of the inviter that is removed again. Returns the refusal, if any. */
+  async refusalOf(tenantId: string, terms: InvitationTerms): Promise<Answer | undefined> {
+    const { simulations } = this.#deps;
+    const { simulation: wanted = terms.fixture === undefined ? TRIAL : FIXTURE_MARKET } = terms;
+    if (!isLifetime(wanted.ttl)) return BAD_TTL;
+    const simulation = await this.#create(tenantId, { ...wanted, ttl: TRIAL_TTL });
+    if (simulation instanceof Answer) return simulation;
+    try {
+      await this.#fill(simulation, { ...terms, accountId: TRIAL_ACCOUNT, displayName: terms.name });
+      return undefined;
+    } catch (error) {
+      if (error instanceof InvitationRefused && error.problem.code === 'ANSWER')
+        return new Answer(error.problem.status, error.problem.text);
+      throw error;
+    } finally {
+      await simulations.remove(simulation.id, tenantId);
+    }
+  }
+
+  #create(tenantId: string, body: CreateSimulationBody): Promise<Simulation | Answer> {
+    const { simulations, clockMs } = this.#deps;
+    // The simulation of a member is not counted: the invitation grants it, whatever the tier.
+    return unlessRefused(
+      simulations.create(tenantId, simulationConfigOf(body, clockMs()), Infinity),
+      'ENTERPRISE',
+      Infinity,
+    );
+  }
+
+  async open(plan: MemberPlan): Promise<OpenedMember> {
+    const { simulations } = this.#deps;
+    const { tenantId, fixture } = plan;
+    const { simulation: wanted = fixture === undefined ? undefined : FIXTURE_MARKET } = plan;
+    if (wanted === undefined) return this.#fill(await simulations.keepMain(tenantId), plan);
+    const [opened] = simulations.list(tenantId).filter(({ id }) => id !== MAIN);
+    const simulation =
+      opened === undefined
+        ? await this.#create(tenantId, wanted)
+        : await simulations.find(opened.id, tenantId);
+    if (simulation === undefined) throw new Error(`The simulation of ${tenantId} is gone`);
+    if (simulation instanceof Answer) throw refusedBy(simulation);
+    return { ...(await this.#fill(simulation, plan)), simulationId: simulation.id };
+  }
+
+  async #fill(
+    simulation: Simulation,
+    { portfolio, fixture, tier, accountId, displayName }: Omit<MemberPlan, 'tenantId' | 'simulation'>,
+  ): Promise<OpenedMember> {
+    const by: Requester = { tier };
+    const { portfolios, accounts } = simulation.brokerage.state;
+    if (fixture !== undefined && portfolios.size === 0) {
+      const filled = await fillSimulation(simulation, by, { name: fixture }, 201, undefined);
+      if (filled.status !== 201) throw refusedBy(filled);
+    }
+    if (fixture !== undefined && portfolio === undefined) {
+      const [first] = portfolios.values();
+      if (first === undefined) throw new Error(`The fixture ${fixture} has no portfolio`);
+      return { accountId: first.terms.accountId, portfolioId: first.terms.portfolioId };
+    }
+    const [before] = accounts.get(accountId)?.portfolioIds ?? [];
+    if (before !== undefined) return { accountId, portfolioId: before };
+    if (!accounts.has(accountId)) await this.#openAccount(simulation, by, accountId, displayName);
+    return {
+      accountId,
+      portfolioId: await this.#openPortfolio(simulation, by, accountId, portfolio ?? DEFAULT_PORTFOLIO),
+    };
+  }
+
+  async #openAccount(simulation: Simulation, by: Requester, accountId: string, name: string): Promise<void> {
+    const { result } = await simulation.submit<'OpenAccount'>({
+      type: 'OpenAccount',
+      by,
+      accountId,
+      details: { name },
+      proAccounts: Number.MAX_SAFE_INTEGER,
+    });
+    if (isRejection(result)) throw refusedBy(answerTo(result));
+  }
+
+  async #openPortfolio(
+    simulation: Simulation,
+    by: Requester,
+    accountId: string,
+    { initialCash, fillModel, accountId: _, ...body }: InvitedPortfolio,
+  ): Promise<string> {
+    const { settings } = this.#deps;
+    const { result } = await simulation.submit<'OpenPortfolio'>({
+      type: 'OpenPortfolio',
+      by,
+      accountId,
+      ...body,
+      fillModel: fillModel ?? 'quote',
+      initialCash: initialCash === undefined ? settings.initialCash : moneyOf(initialCash),
+      proAccounts: Number.MAX_SAFE_INTEGER,
+    });
+    if (isRejection(result)) throw refusedBy(answerTo(result, { brokerId: body.brokerId }));
+    return result.terms.portfolioId;
+  }
+
+  async figures(place: MemberPlace): Promise<MemberFigures> {
+    const { simulations, competitions, seenAt: seenAtOf } = this.#deps;
+    const { id, tenantId, portfolioId = '', simulationId = MAIN, entry, inviter } = place;
+    const seenAt = seenAtOf(id);
+    const seen = seenAt !== undefined && { seenAt };
+    const simulation = await simulations.find(simulationId, entry === undefined ? tenantId : inviter);
+    // It was deleted, by the member or by its own `ttl`.
+    if (simulation === undefined) return { ...seen };
+    const history = await simulation.past();
+    const { total } = await history.orders({
+      simulationId: simulation.id,
+      scope: { portfolioId },
+      offset: 0,
+      limit: 1,
+    });
+    const worth =
+      entry === undefined
+        ? await this.#performance(simulation, portfolioId)
+        : await competitions.figuresOf(entry.competitionId, entry.entryId);
+    return { ...worth, orders: total, ...seen };
+  }
+
+  /** Equity and return as the performance of the portfolio has them: one figure on both pages. */
+  async #performance(
+    simulation: Simulation,
+    portfolioId: string,
+  ): Promise<Pick<MemberFigures, 'equity' | 'return'>> {
+    const call = { simulation, principal: {}, params: { portfolioId }, query: {} };
+    const answer = await analyticsHandlers(this.#deps.analytics).getPerformance(call as never);
+    if (answer instanceof Answer) return {};
+    const { endEquity, timeWeightedReturn } = answer;
+    return {
+      equity: endEquity,
+      ...(timeWeightedReturn !== undefined && { return: timeWeightedReturn }),
+    };
+  }
+
+  async reset({ tenantId, tier, portfolioId = '', simulationId = MAIN }: MemberPlace): Promise<void> {
+    const simulation = await this.#deps.simulations.find(simulationId, tenantId);
+    if (simulation === undefined)
+      throw new InvitationRefused({ code: 'MEMBER_NOT_FOUND' }, 'The simulation of the member is gone');
+    const { result } = await simulation.submit<'ResetPortfolio'>({
+      type: 'ResetPortfolio',
+      by: { tier },
+      portfolioId,
+    });
+    if (isRejection(result)) throw refusedBy(answerTo(result));
+  }
+
+  async erase(tenantId: string): Promise<void> {
+    this.#deps.access.forgetTenant(tenantId);
+    await this.#deps.eraseTenant(tenantId);
+  }
+}
+
+const TRIAL_ACCOUNT = '00000000-0000-4000-8000-000000000000';
+
+const refusedBy = ({ status, text }: Answer): InvitationRefused =>
+  new InvitationRefused({ code: 'ANSWER', status, text }, text);
