@@ -33,7 +33,7 @@ export function addInvitations(program: Command, client: Client, out: Output): v
     .command('new <name>')
     .description('Create an invitation and print its link.')
     .option('--capacity <members>', 'most members (default: 100)', numberOf)
-    .option('--expires <instant>', 'time after which nobody joins, such as 2026-12-31T23:59:59Z')
+    .option('--expires <instant>', 'time at which the link ends, such as 2026-12-31T23:59:59Z')
     .option('--competition <competitionId>', 'each member gets an entry of this competition')
     .option('--fixture <name>', 'each member gets a simulation filled with this book')
     .option('--file <file>', 'further fields of the body of `POST /v1/invitations`, as JSON')

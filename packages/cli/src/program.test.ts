@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { spreadOf } from '@sandpit/client';
 import { sandbox, type Sandbox } from '@sandpit/client/testing';
@@ -509,7 +510,22 @@ describe('the command line', () => {
 
 describe('sandpit invite', () => {
   it('makes a link, prints the roster, views, resets and removes a member', async () => {
-    const made = json((await type('invite new Class --capacity 2')).out) as Record<string, string>;
+    // Invitations are of a tenant: the token of a sandbox is of its simulation only.
+    const path = fileURLToPath(new URL('../../server/dist/sandbox-command.js', import.meta.url));
+    const child = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'ignore'] });
+    let access = '';
+    for await (const line of createInterface({ input: child.stdout }))
+      if ((access = line).startsWith('{"url"')) break;
+    const { url: server, apiKey } = JSON.parse(access) as { url: string; apiKey: string };
+    const exchanged = await fetch(`${server}/v1/auth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ apiKey }),
+    });
+    const { token } = (await exchanged.json()) as { token: string };
+    const as = ['--url', server, '--token', token];
+    const invite = async (line: string): Promise<unknown> => json((await type(`invite ${line}`, { as })).out);
+    const made = (await invite('new Class --capacity 2')) as Record<string, string>;
     expect(made).toMatchObject({ name: 'Class', capacity: 2, status: 'OPEN' });
     const { url, code, invitationId = '' } = made;
     const joined = await fetch(new URL('/v1/invitations/join', url), {
@@ -518,23 +534,25 @@ describe('sandpit invite', () => {
       body: JSON.stringify({ code, displayName: 'Ada' }),
     });
     expect(joined.status).toBe(201);
-    expect(json((await type('invite')).out)).toMatchObject([{ invitationId, members: 1 }]);
-    const [member] = json((await type(`invite members ${invitationId}`)).out) as Record<string, string>[];
+    expect(await invite('list')).toMatchObject([{ invitationId, members: 1 }]);
+    const [member] = (await invite(`members ${invitationId}`)) as Record<string, string>[];
     expect(member).toMatchObject({ displayName: 'Ada', equity: 100_000, orders: 0 });
     const named = `${invitationId} ${member?.memberId ?? ''}`;
-    expect(json((await type(`invite view ${named}`)).out)).toMatchObject({
+    expect(await invite(`view ${named}`)).toMatchObject({
       tokenType: 'Bearer',
       expiresIn: 3600,
     });
-    expect(json((await type(`invite link ${named}`)).out)).toHaveProperty('returnUrl');
-    expect(json((await type(`invite reset ${named}`)).out)).toMatchObject({ displayName: 'Ada' });
-    expect(json((await type(`invite remove ${named}`)).out)).toMatchObject({ message: 'Member deleted' });
-    expect(json((await type(`invite delete ${invitationId}`)).out)).toMatchObject({
+    expect(await invite(`link ${named}`)).toHaveProperty('returnUrl');
+    expect(await invite(`reset ${named}`)).toMatchObject({ displayName: 'Ada' });
+    expect(await invite(`remove ${named}`)).toMatchObject({ message: 'Member deleted' });
+    expect(await invite(`delete ${invitationId}`)).toMatchObject({
       message: 'Invitation deleted',
     });
-    expect(json((await type('invite')).out)).toEqual([]);
-    expect((await type('invite new !')).code).toBe(EXIT.refused);
-  });
+    expect(await invite('list')).toEqual([]);
+    expect((await type('invite new !', { as })).code).toBe(EXIT.refused);
+    child.stdin.end();
+    await once(child, 'exit');
+  }, 20_000);
 });
 
 describe('sandpit webhooks', () => {

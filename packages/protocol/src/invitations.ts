@@ -61,7 +61,7 @@ const terms = {
   competitionId: optional(
     uuid({ description: 'A competition of the tenant: each member gets an entry of it.' }),
   ),
-  expiresAt: optional(instant({ description: 'Real time after which nobody joins; absent = never.' })),
+  expiresAt: optional(instant({ description: 'Real time at which the link ends; absent = never.' })),
 };
 
 export const InvitationBody = ruled(

@@ -88,6 +88,8 @@ describe('The table of routes', () => {
         );
       // Nodes and tenants are the operator's (D236).
       else if (id === 'getCluster') expect(route.scope, id).toBe('operator');
+      else if (/^\/v1\/invitations(\/|$)/.test(route.path) && route.auth !== 'none')
+        expect(route.scope, id).toBe('admin');
       // They show what trading does (D191).
       else if (/^\/v1\/webhooks(\/|$)/.test(route.path)) expect(route.scope, id).toBe('trade');
       else if (route.method === 'GET' && route.auth !== 'none') expect(route.scope, id).toBe('read');

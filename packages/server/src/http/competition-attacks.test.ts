@@ -177,6 +177,8 @@ const HELD_AT_THE_DOOR: Readonly<Record<string, readonly OperationId[]>> = {
   ],
   'the server and other tokens': [
     ...(['getCluster', 'createAgentToken', 'createWebhook', 'listWebhooks', 'getWebhook'] as const),
+    ...(['createInvitation', 'listInvitations', 'deleteInvitation', 'listMembers'] as const),
+    ...(['createMemberToken', 'createMemberLink', 'resetMember', 'deleteMember'] as const),
     ...(['updateWebhook', 'deleteWebhook', 'rotateWebhookSecret', 'testWebhook'] as const),
     ...(['listWebhookDeliveries', 'redeliverWebhook'] as const),
   ],

@@ -29,7 +29,7 @@ afterAll(() => test.close());
 async function invite(more: object = {}, client = teacher): Promise<Body> {
   const created = await client.post('/v1/invitations', { name: 'Finance 101', ...more });
   expect(created.status, created.text).toBe(201);
-  return created.body as Body;
+  return created.body;
 }
 
 /** Joins in the next second, so that the rate of an invitation does not matter. */
@@ -45,7 +45,7 @@ async function join(
 async function joined(invitation: Body, displayName = 'Ada'): Promise<Body> {
   const reply = await join(invitation, displayName);
   expect(reply.status, reply.text).toBe(201);
-  return reply.body as Body;
+  return reply.body;
 }
 
 const membersOf = async ({ invitationId }: Body, client = teacher): Promise<Body[]> =>
@@ -175,7 +175,7 @@ describe('joinInvitation', () => {
     expect(rest).toEqual({});
     expect(tenantId).toMatch(/^ada-lovelace-[a-z0-9]{5}$/);
     expect(returnUrl).toMatch(/^http:\/\/.+\/return\/sp_[\w-]{43}$/);
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Body;
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
     expect(claims).toMatchObject({ sub: tenantId, tier: 'PRO', scope: 'trade read' });
     expect(claims.exp - claims.iat).toBe(30 * 86_400);
     const cookie = String(reply.headers['set-cookie']);
@@ -221,7 +221,7 @@ describe('joinInvitation', () => {
 
   it('with a competition: an entry, without the join code', async () => {
     const created = await teacher.post('/v1/competitions', contest({ entry: 'CODE' }));
-    const { competitionId } = created.body as Body;
+    const { competitionId } = created.body;
     const invitation = await invite({ competitionId });
     const member = await joined(invitation, 'Ada');
     expect(member.entryId).toBeDefined();
@@ -255,7 +255,7 @@ describe('joinInvitation', () => {
   it('with a competition of another tenant, or one that is over: no invitation', async () => {
     const other = test.as({ ...TEACHER, tenantId: 'other teacher' });
     const theirs = await other.post('/v1/competitions', contest({ visibility: 'PUBLIC' }));
-    const { competitionId } = theirs.body as Body;
+    const { competitionId } = theirs.body;
     expect((await teacher.post('/v1/invitations', { name: 'x', competitionId })).status).toBe(404);
     await other.delete(`/v1/competitions/${competitionId as string}`);
     const over = await other.post('/v1/invitations', { name: 'x', competitionId });
@@ -556,9 +556,9 @@ describe('the roster', () => {
     expect((await back(codeIn(member))).status).toBe(404);
     expect((await session.get('/v1/accounts')).status).toBe(401);
     expect((await test.withToken(member.token as string).get('/v1/accounts')).status).toBe(200);
-    expect((await back(codeIn(body as Body))).status).toBe(201);
+    expect((await back(codeIn(body))).status).toBe(201);
     // The code is no API key with rights.
-    const exchanged = await visitor.post('/v1/auth/token', { apiKey: codeIn(body as Body) });
+    const exchanged = await visitor.post('/v1/auth/token', { apiKey: codeIn(body) });
     const rightless = test.withToken(exchanged.body.token as string);
     expect((await rightless.get('/v1/accounts')).status).toBe(403);
   });
@@ -640,7 +640,7 @@ describe('erasure and restarts', () => {
     const [name = '', text = '{}'] =
       registry.settings('invitation-member/').find(([, one]) => one.includes(member.tenantId as string)) ??
       [];
-    const { portfolioId: _, ...half } = JSON.parse(text) as Body;
+    const { portfolioId: _, ...half } = JSON.parse(text);
     await registry.saveSetting(name, JSON.stringify(half));
     test = await test.restart({ settings: { RATE_LIMIT_DEFAULT: '100000' } });
     teacher = test.as(TEACHER);
@@ -657,7 +657,7 @@ describe('erasure and restarts', () => {
     const [name = '', text = '{}'] =
       registry.settings('invitation-member/').find(([, one]) => one.includes(member.tenantId as string)) ??
       [];
-    const { portfolioId: _, ...half } = JSON.parse(text) as Body;
+    const { portfolioId: _, ...half } = JSON.parse(text);
     // Its draw lost against a tenant of the same id.
     await registry.saveSetting(name, JSON.stringify({ ...half, joinedAt: 1 }));
     test = await test.restart({ settings: { RATE_LIMIT_DEFAULT: '100000' } });

@@ -192,7 +192,8 @@ export class Invitations {
     return [...this.#invitations.values()]
       .filter((note) => note.inviter === inviter)
       .filter((note) => note.isDeleted !== true || this.count(note) > 0)
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      .reverse()
+      .sort((a, b) => b.createdAt - a.createdAt);
   }
 
   /** An invitation of the tenant, also one that is deleted. */

@@ -1,14 +1,16 @@
 import type { Tier } from '@sandpit/core';
-import type { CreateSimulationBody, FixtureBody, InvitedPortfolio } from '@sandpit/protocol';
 import type { Registry } from '../store/registry.js';
 
-/** What each member of an invitation gets. Bodies are those of the request. */
+/** The body of a request, as the edge understands it. */
+type WireBody = Readonly<Record<string, unknown>>;
+
+/** What each member of an invitation gets. */
 export interface InvitationTerms {
   readonly name: string;
   readonly tier: Tier;
-  readonly portfolio?: InvitedPortfolio;
-  readonly simulation?: CreateSimulationBody;
-  readonly fixture?: FixtureBody['name'];
+  readonly portfolio?: WireBody & { readonly accountId?: string };
+  readonly simulation?: WireBody;
+  readonly fixture?: string;
   readonly competitionId?: string;
   readonly capacity: number;
   /** Wall-clock ms, like every instant in these notes. */

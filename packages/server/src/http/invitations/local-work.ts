@@ -1,5 +1,5 @@
 import type { Requester } from '@sandpit/core';
-import type { CreateSimulationBody, InvitedPortfolio } from '@sandpit/protocol';
+import type { CreateSimulationBody, FixtureBody, InvitedPortfolio } from '@sandpit/protocol';
 import type { Access } from '../../access/access.js';
 import type { Competitions } from '../../competitions/competitions.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -67,7 +67,7 @@ export class LocalMemberWork implements MemberWork {
   /** Tries what a member would get, in a simulation of the inviter that is removed again. Returns the refusal, if any. */
   async refusalOf(tenantId: string, terms: InvitationTerms): Promise<Answer | undefined> {
     const { simulations } = this.#deps;
-    const { simulation: wanted = terms.fixture === undefined ? TRIAL : FIXTURE_MARKET } = terms;
+    const wanted = simulationIn(terms) ?? TRIAL;
     if (!isLifetime(wanted.ttl)) return BAD_TTL;
     const simulation = await this.#create(tenantId, { ...wanted, ttl: TRIAL_TTL });
     if (simulation instanceof Answer) return simulation;
@@ -95,8 +95,8 @@ export class LocalMemberWork implements MemberWork {
 
   async open(plan: MemberPlan): Promise<OpenedMember> {
     const { simulations } = this.#deps;
-    const { tenantId, fixture } = plan;
-    const { simulation: wanted = fixture === undefined ? undefined : FIXTURE_MARKET } = plan;
+    const { tenantId } = plan;
+    const wanted = simulationIn(plan);
     if (wanted === undefined) return this.#fill(await simulations.keepMain(tenantId), plan);
     const [opened] = simulations.list(tenantId).filter(({ id }) => id !== MAIN);
     const simulation =
@@ -115,7 +115,13 @@ export class LocalMemberWork implements MemberWork {
     const by: Requester = { tier };
     const { portfolios, accounts } = simulation.brokerage.state;
     if (fixture !== undefined && portfolios.size === 0) {
-      const filled = await fillSimulation(simulation, by, { name: fixture }, 201, undefined);
+      const filled = await fillSimulation(
+        simulation,
+        by,
+        { name: fixture as FixtureBody['name'] },
+        201,
+        undefined,
+      );
       if (filled.status !== 201) throw refusedBy(filled);
     }
     if (fixture !== undefined && portfolio === undefined) {
@@ -128,7 +134,12 @@ export class LocalMemberWork implements MemberWork {
     if (!accounts.has(accountId)) await this.#openAccount(simulation, by, accountId, displayName);
     return {
       accountId,
-      portfolioId: await this.#openPortfolio(simulation, by, accountId, portfolio ?? DEFAULT_PORTFOLIO),
+      portfolioId: await this.#openPortfolio(
+        simulation,
+        by,
+        accountId,
+        (portfolio as InvitedPortfolio | undefined) ?? DEFAULT_PORTFOLIO,
+      ),
     };
   }
 
@@ -217,6 +228,13 @@ export class LocalMemberWork implements MemberWork {
     await this.#deps.eraseTenant(tenantId);
   }
 }
+
+/** The simulation that an invitation grants; undefined = `main`. Bodies were validated when the invitation was created. */
+const simulationIn = ({
+  simulation,
+  fixture,
+}: Pick<InvitationTerms, 'simulation' | 'fixture'>): CreateSimulationBody | undefined =>
+  (simulation as CreateSimulationBody | undefined) ?? (fixture === undefined ? undefined : FIXTURE_MARKET);
 
 const TRIAL_ACCOUNT = '00000000-0000-4000-8000-000000000000';
 

@@ -359,9 +359,8 @@ const shownTerms = ({
 }: InvitationTerms) => ({
   name,
   tier,
-  ...(portfolio !== undefined && { portfolio }),
-  ...(simulation !== undefined && { simulation }),
-  ...(fixture !== undefined && { fixture }),
+  // As the request had them.
+  ...({ portfolio, simulation, fixture } as Pick<Invitation, 'portfolio' | 'simulation' | 'fixture'>),
   ...(competitionId !== undefined && { competitionId }),
   capacity,
   ...(expiresAt !== undefined && { expiresAt: isoOfMs(expiresAt) }),
