@@ -48,7 +48,9 @@ const terms = {
     examples: ['Finance 101'],
   }),
   tier: optional(
-    choice(tiers, { description: 'Tier of the members, at most that of the token; absent = that of the token.' }),
+    choice(tiers, {
+      description: 'Tier of the members, at most that of the token; absent = that of the token.',
+    }),
   ),
   portfolio: optional(InvitedPortfolio),
   simulation: optional(CreateSimulationBody),
