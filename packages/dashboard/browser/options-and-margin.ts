@@ -20,17 +20,22 @@ export function optionsAndMargin(visit: Visit): void {
     await chain.getByRole('button', { name: 'Buy 187.50 call at 2.70' }).click();
     await chain.getByRole('button', { name: 'Sell 192.50 call at 0.60' }).click();
     const form = page.getByRole('form', { name: 'Order' });
-    await form.getByText('Bull call spread', { exact: true }).waitFor(SOON);
+    await form.getByText('Bull call spread 187.5/192.5 Jan 9', { exact: true }).waitFor(SOON);
     // 2.70 is asked, 0.60 is bid.
-    expect(await form.getByLabel('Net limit, negative for a credit').inputValue()).toBe('2.1');
-    await form.getByLabel('Net limit, negative for a credit').fill('2.05');
+    expect(await form.getByLabel('Net price').inputValue()).toBe('2.1');
+    expect(await form.getByRole('button', { name: 'Debit', exact: true }).getAttribute('aria-pressed')).toBe(
+      'true',
+    );
+    await form.getByLabel('Net price').fill('2.05');
     // 5.00 between the strikes, 2.05 paid: at worst 205 are lost, at best 295 won.
     await page
       .getByRole('img', { name: /^Profit of a unit at expiration from −\$205\.00 to \$295\.00/ })
       .waitFor(SOON);
     await page.getByText('The order would be accepted.').waitFor(SOON);
     await form
-      .getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.05 debit' })
+      .getByRole('button', {
+        name: 'Place order: 1 × AAPL Bull call spread 187.5/192.5 Jan 9, 2.05 debit',
+      })
       .click();
     await page.getByRole('link', { name: 'Show the order' }).click();
     // 2.70 − 0.60 is asked for.
@@ -55,7 +60,9 @@ export function optionsAndMargin(visit: Visit): void {
     const strategies = page.getByRole('region', { name: 'Strategies' });
     await expect
       .poll(() => strategies.innerText(), SOON)
-      .toMatch(/Debit spread AAPL\s+1 Jan 9, 2026 187\.50 call, −1 Jan 9, 2026 192\.50 call/);
+      .toMatch(
+        /AAPL Bull call spread 187\.5\/192\.5 Jan 9\s+1 Jan 9, 2026 187\.50 call, −1 Jan 9, 2026 192\.50 call/,
+      );
 
     await simulation.clock('2026-01-09T15:30:00-05:00');
     await simulation.quotes({ AAPL: [194.99, 195] });

@@ -177,10 +177,10 @@ export function trading(visit: Visit): void {
       .waitFor(SOON);
     await chain.getByRole('button', { name: 'Buy 192.50 call at 0.70' }).click();
     const tray = page.getByRole('region', { name: 'Strategy' });
-    await tray.getByRole('heading', { name: 'Bear call spread' }).waitFor();
+    await tray.getByRole('heading', { name: 'Bear call spread 187.5/192.5 Jan 9' }).waitFor();
     await expect
       .poll(() => tray.innerText(), SOON)
-      .toMatch(/1\.90 credit[\s\S]*Maximum gain\s+\$190\.00[\s\S]*−\$310\.00[\s\S]*189\.40/);
+      .toMatch(/Maximum gain\s+\$190\.00[\s\S]*−\$310\.00[\s\S]*189\.40[\s\S]*1\.90 credit/);
     // No label of the payoff covers another.
     const overlaps = await page.evaluate<string[]>(`
       [...document.querySelectorAll('.payoff text')].flatMap((one, index, all) =>
@@ -195,10 +195,12 @@ export function trading(visit: Visit): void {
     await tray.getByText('in 1 day').waitFor();
     await page.getByText('The order would be accepted.').waitFor(SOON);
     await form
-      .getByRole('button', { name: 'Place order: Trade 1 AAPL bear call spread, 1.90 credit' })
+      .getByRole('button', {
+        name: 'Place order: 1 × AAPL Bear call spread 187.5/192.5 Jan 9, 1.90 credit',
+      })
       .click();
     const strategies = page.getByRole('region', { name: 'Strategies' });
-    await strategies.getByRole('link', { name: 'Close Credit spread AAPL' }).click(SOON);
+    await strategies.getByRole('link', { name: 'Close AAPL Bear call spread 187.5/192.5 Jan 9' }).click(SOON);
     await expect
       .poll(() => form.getByRole('group', { name: 'Legs' }).innerText(), SOON)
       .toMatch(/Buy to close 1[\s\S]*187\.50[\s\S]*Sell to close 1[\s\S]*192\.50/);
@@ -211,27 +213,22 @@ export function trading(visit: Visit): void {
       'LIMIT order for 1 vertical spread in AAPL created',
     );
 
-    // A strategy is rolled by two orders: one order cannot close and open two legs each.
-    await page.getByRole('button', { name: 'Roll Credit spread AAPL' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Roll AAPL' });
-    // 2.70 − 0.60 is paid to close, 3.50 − 1.50 received.
-    await dialog.getByText('At the market: 0.10 debit a share, −$10.00 in all.').waitFor(SOON);
-    await dialog.getByText('this requires two orders').waitFor();
-    await dialog.getByRole('button', { name: 'Put the first order on the ticket' }).click();
+    // Between 1.90 and 2.10.
     await form
-      .getByRole('button', { name: 'Place order: Close 1 AAPL bear call spread, 2.10 debit' })
+      .getByRole('button', {
+        name: 'Place order: 1 × AAPL Close bear call spread 187.5/192.5 Jan 9, 2.00 debit',
+      })
       .waitFor(SOON);
-    await form.getByRole('button', { name: 'Continue with order 2' }).click();
-    await expect
-      .poll(() => form.getByRole('group', { name: 'Legs' }).innerText(), SOON)
-      .toMatch(/Sell to open 1 × Jan 16, 2026 187\.50[\s\S]*Buy to open 1 × Jan 16, 2026 192\.50/);
 
+    const dialog = page.getByRole('dialog', { name: 'Roll AAPL' });
     await page.getByRole('button', { name: 'Roll Jan 9, 2026 187.50 call' }).click();
-    // 2.70 is paid to close, 3.50 received.
-    await dialog.getByText('At the market: 0.80 credit a share, +$80.00 in all.').waitFor(SOON);
+    // 2.65 is paid to close, 3.60 received.
+    await dialog.getByText('In the middle: 0.95 credit a share, +$95.00 in all.').waitFor(SOON);
     await dialog.getByRole('button', { name: 'Put on the ticket' }).click();
     await form
-      .getByRole('button', { name: 'Place order: Trade 1 AAPL calendar call spread, 0.80 credit' })
+      .getByRole('button', {
+        name: 'Place order: 1 × AAPL Roll short call 187.5 Jan 9 → Jan 16, 0.95 credit',
+      })
       .waitFor(SOON);
     await page.getByText('The order would be accepted.').waitFor(SOON);
 

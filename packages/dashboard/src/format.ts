@@ -56,6 +56,7 @@ const shortOf = new Intl.DateTimeFormat('en-US', {
 const isoDateOf = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE, dateStyle: 'short' });
 const isoTimeOf = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'medium' });
 const weekdayOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, weekday: 'short' });
+const monthDay = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', month: 'short', day: 'numeric' });
 const dateOnly = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 'medium' });
 
 /** `10:00:00 AM ET`. */
@@ -67,6 +68,17 @@ export const day = (at: string | number): string => dateOf.format(new Date(at));
 /** `2026-01-05`: the day in New York, for comparisons and addresses. */
 export const isoDay = (at: string | number): string => isoDateOf.format(new Date(at));
 /** `Jan 9, 2026` of the date `2026-01-09`. */
+/** Days from one date without time to another: 1 from a day to the next. */
+export const daysBetween = (from: string, to: string): number =>
+  Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
+
+/** `today`, `1 day`, `11 days`. */
+export const daysText = (days: number): string =>
+  days === 0 ? 'today' : `${days} ${Math.abs(days) === 1 ? 'day' : 'days'}`;
+
+/** `Dec 4` of a date without time, with the year if asked for. */
+export const shortDateText = (date: string, withYear = false): string =>
+  (withYear ? dateOnly : monthDay).format(new Date(`${date}T00:00:00Z`));
 export const dateText = (date: string): string => dateOnly.format(new Date(`${date}T00:00:00Z`));
 /** `Jan 5, 2026, 10:00:00 AM ET`. */
 export const moment = (at: string | number): string => `${day(at)}, ${time(at)}`;

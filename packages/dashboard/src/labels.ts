@@ -1,11 +1,40 @@
 /** Descriptions of orders and portfolios, in words. */
 import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
-import { price, readable, words } from './format.ts';
+import { price, quantity, readable, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
+import { contractText, shortSymbolText, symbolText } from './option-legs.ts';
+import { headingOf } from './trade/strategy.ts';
 
-/** `Buy`, `Sell`, or the strategy. */
-export const sideOf = ({ positionIntent, strategy }: Order): string =>
-  strategy !== undefined ? words(strategy) : /^BUY/.test(positionIntent) ? 'Buy' : 'Sell';
+/** `Buy 10 AAPL`, `Sell 2 AAPL Jan 30, 2026 237.50 call`, `2 × AAPL Bull call spread 185/190 Dec 4`. */
+export function orderText(
+  order: Pick<Order, 'symbol' | 'legs' | 'positionIntent'>,
+  count: number | undefined,
+): string {
+  const { symbol, legs, positionIntent } = order;
+  if (legs !== undefined) return `${quantity(count)} × ${symbol} ${headingOf(legs)}`;
+  return `${/^BUY/.test(positionIntent) ? 'Buy' : 'Sell'} ${quantity(count)} ${symbolText(symbol)}`;
+}
+
+/** The contracts of an order, one a line; of any other order its symbol. */
+export const legTexts = ({ symbol, legs }: Pick<Order, 'symbol' | 'legs'>): string =>
+  legs === undefined
+    ? symbolText(symbol)
+    : legs
+        .map(
+          ({ positionIntent, quantity: count, optionSymbol }) =>
+            `${words(positionIntent)} ${quantity(count)} × ${contractText(optionSymbol)}`,
+        )
+        .join('\n');
+
+/** The same for narrow columns: `Buy 2 AAPL 1/30 237.5C`. */
+export function shortOrderText(
+  order: Pick<Order, 'symbol' | 'legs' | 'positionIntent'>,
+  count: number | undefined,
+): string {
+  const { symbol, legs, positionIntent } = order;
+  if (legs !== undefined) return orderText(order, count);
+  return `${/^BUY/.test(positionIntent) ? 'Buy' : 'Sell'} ${quantity(count)} ${shortSymbolText(symbol)}`;
+}
 
 /** `Limit 187.50, DAY`. */
 export function typeOf(order: Order): string {

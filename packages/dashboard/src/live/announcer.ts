@@ -3,8 +3,9 @@ import type { Execution } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import type { Broker } from '../broker.ts';
 import { price, quantity } from '../format.ts';
-import { sideOf, whyOf } from '../labels.ts';
+import { whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
+import { headingOf } from '../trade/strategy.ts';
 import { announce } from '../ui/toaster.tsx';
 import { followOrders, type OrderEvent } from './order-feed.ts';
 
@@ -14,17 +15,18 @@ export function useAnnouncements(broker: Broker): void {
 }
 
 function announceOrder(event: OrderEvent): void {
-  const { orderId, symbol, strategy, averagePrice, filledQuantity = 0 } = event;
+  const { orderId, symbol, legs, averagePrice, filledQuantity = 0 } = event;
   const executions: readonly Execution[] =
     event.executions ?? (event.execution === undefined ? [] : [event.execution]);
-  const title = strategy === undefined ? contractText(symbol) : `${symbol} ${sideOf(event).toLowerCase()}`;
+  const title = legs === undefined ? contractText(symbol) : `${symbol} ${headingOf(legs)}`;
   const [first] = executions;
   if (first !== undefined) {
-    const done = strategy === undefined ? quantity(first.quantity) : quantity(filledQuantity);
-    const at = strategy === undefined ? first.price : averagePrice;
+    const at = legs === undefined ? first.price : averagePrice;
     const verb = event.positionIntent.startsWith('BUY') ? 'Bought' : 'Sold';
     announce(
-      `${verb} ${done} ${title}`,
+      legs === undefined
+        ? `${verb} ${quantity(first.quantity)} ${title}`
+        : `Filled ${quantity(filledQuantity)} × ${title}`,
       `At ${price(at)}. ${quantity(filledQuantity)} of ${quantity(event.quantity)} filled.`,
       'success',
       `fill ${orderId}`,

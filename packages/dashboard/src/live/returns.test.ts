@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { curveOf, gainSinceClose, sinceCloseOf } from './returns.ts';
+import { curveOf, flowsOf, gainSinceClose, sinceCloseOf } from './returns.ts';
 
 const at = (hour: number): string => new Date(hour * 3_600_000).toISOString();
 const atMs = (hour: number): number => hour * 3_600_000;
@@ -73,5 +73,24 @@ describe('gain since the last close', () => {
       fraction: 0,
     });
     expect(gainSinceClose([])).toEqual({ pnl: 0, fraction: undefined });
+  });
+});
+
+describe('Flows of a portfolio', () => {
+  it('are two valuations at one instant with the same return, without fees and fills at a close', () => {
+    const series = [
+      { at: at(0), equity: 100_000, return: 0, drawdown: 0 },
+      { at: at(16), equity: 105_000, return: 0.05, drawdown: 0 },
+      { at: at(16), equity: 104_990, return: 0.0499, drawdown: -0.0001 },
+      { at: at(20), equity: 104_990, return: 0.0499, drawdown: -0.0001 },
+      { at: at(20), equity: 204_990, return: 0.0499, drawdown: -0.0001 },
+      { at: at(40), equity: 198_850, return: 0.02, drawdown: -0.03 },
+      { at: at(40), equity: 198_350, return: 0.02, drawdown: -0.03 },
+    ];
+    expect(flowsOf(series)).toEqual([
+      { atMs: atMs(20), amount: 100_000 },
+      { atMs: atMs(40), amount: -500 },
+    ]);
+    expect(flowsOf([])).toEqual([]);
   });
 });

@@ -47,6 +47,18 @@ export function curveOf(series: readonly Valuation[], between: readonly Point[])
   return { equity, returns, drawdown };
 }
 
+/** Deposits and withdrawals: two valuations at one instant, before and after, with the same return. */
+export function flowsOf(
+  series: readonly Valuation[],
+): readonly { readonly atMs: number; readonly amount: number }[] {
+  return series.flatMap((after, index) => {
+    const before = series[index - 1];
+    if (before?.at !== after.at || before.return !== after.return) return [];
+    const amount = Math.round((after.equity - before.equity) * 100) / 100;
+    return amount === 0 ? [] : [{ atMs: Date.parse(after.at), amount }];
+  });
+}
+
 /** The base of the P&L since the last close. */
 export interface SinceClose {
   /** Equity at the close, or at the opening of the portfolio if that was later. */

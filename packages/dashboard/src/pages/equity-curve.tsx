@@ -2,15 +2,16 @@
 import type { curveIntervals, EquityPoint, Order, Performance, PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
-import { money, percent, price, quantity } from '../format.ts';
+import { change, money, percent, price, quantity } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { type Curve, curveOf } from '../live/returns.ts';
+import { type Curve, curveOf, flowsOf } from '../live/returns.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import type { Mark, Point } from '../parts/chart-data.ts';
 import { Tabs } from '../parts/field.tsx';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
+import { headingOf } from '../trade/strategy.ts';
 
 type CurveInterval = (typeof curveIntervals)[number];
 
@@ -78,14 +79,20 @@ export function EquityCurve({
           options={TITLES}
           onChange={(next) => setQuery({ span: next })}
         />
-        {drawn !== undefined && <span class="dim">Largest drawdown {percent(drawn.largest)}</span>}
+        {drawn !== undefined && <span class="dim">Largest drawdown at closes {percent(drawn.largest)}</span>}
+        {drawn !== undefined && drawn.flows.length > 0 && (
+          <span class="dim">
+            <span class="flow-key" aria-hidden="true" /> {drawn.flows.length}{' '}
+            {drawn.flows.length === 1 ? 'deposit or withdrawal' : 'deposits and withdrawals'}
+          </span>
+        )}
       </div>
       {error !== undefined && <Problem error={error} retry={history.reload} />}
       {drawn === undefined ? (
         <p class="waiting chart">{error === undefined && 'Loading …'}</p>
       ) : (
         <LineChart
-          label={`Equity, ${points.length} points, now ${money(totalEquity)}; fills as dots; below it the drawdown`}
+          label={`Equity, ${points.length} points, now ${money(totalEquity)}; fills as dots; ${drawn.flows.length === 0 ? '' : `deposits and withdrawals as squares: ${drawn.flows.map(({ text }) => text).join(', ')}; `}below it the drawdown`}
           lines={[{ name: 'Equity', points }]}
           below={{ name: 'Drawdown', points: below }}
           marks={drawn.marks}
@@ -135,12 +142,20 @@ async function newest<Item>(list: AsyncGenerator<Item>): Promise<readonly Item[]
 function drawnOf(
   { points, fills, performance, sinceMs }: History,
   now: Point,
-): { readonly curve: Curve; readonly largest: number; readonly marks: readonly Mark[] } {
+): {
+  readonly curve: Curve;
+  readonly largest: number;
+  readonly marks: readonly Mark[];
+  readonly flows: readonly Mark[];
+} {
   const { series = [], maxDrawdown } = performance;
   const between = points.map(({ at, totalEquity }) => ({ atMs: Date.parse(at), value: totalEquity }));
   // After the last valuation, which may be of a later answer.
   const last = { ...now, atMs: Math.max(now.atMs, Date.parse(performance.to) + 1) };
   const curve = curveOf(series, [...between.filter(({ atMs }) => atMs < last.atMs), last]);
+  const flows = flowsOf(series).flatMap(({ atMs, amount }): readonly Mark[] =>
+    atMs >= sinceMs ? [{ atMs, kind: 'FLOW', text: change(amount) }] : [],
+  );
   const shown = (all: readonly Point[]): readonly Point[] => all.filter(({ atMs }) => atMs >= sinceMs);
   return {
     curve: {
@@ -149,11 +164,16 @@ function drawnOf(
       drawdown: shown(curve.drawdown),
     },
     largest: Math.min(maxDrawdown?.fraction ?? 0, curve.drawdown.at(-1)?.value ?? 0),
-    marks: fills.flatMap(({ executedAt, positionIntent, filledQuantity, symbol, averagePrice }) => {
-      const atMs = Date.parse(executedAt ?? '');
-      if (!(atMs >= sinceMs)) return [];
-      const text = `${quantity(filledQuantity)} ${symbol} at ${price(averagePrice)}`;
-      return [{ atMs, isBuy: positionIntent.startsWith('BUY'), text }];
-    }),
+    marks: [
+      ...fills.flatMap((order): readonly Mark[] => {
+        const atMs = Date.parse(order.executedAt ?? '');
+        if (!(atMs >= sinceMs)) return [];
+        const what = order.legs === undefined ? order.symbol : `× ${order.symbol} ${headingOf(order.legs)}`;
+        const text = `${quantity(order.filledQuantity)} ${what} at ${price(order.averagePrice)}`;
+        return [{ atMs, kind: order.positionIntent.startsWith('BUY') ? 'BUY' : 'SELL', text }];
+      }),
+      ...flows,
+    ],
+    flows,
   };
 }

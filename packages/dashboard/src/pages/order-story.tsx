@@ -11,8 +11,8 @@ import { isValid, NumberField } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from '../trade/order-code.ts';
-import { sideOf, typeOf, whyOf } from '../labels.ts';
-import { contractText, symbolText } from '../option-legs.ts';
+import { orderText, typeOf, whyOf } from '../labels.ts';
+import { contractText } from '../option-legs.ts';
 import { RefusalText } from '../trade/preview.tsx';
 import { PageButton, Rule } from '../why/rule.tsx';
 import { ruleOfFill, ruleOfOrder } from '../why/rule-pages.ts';
@@ -47,11 +47,7 @@ export function OrderStory({
   return (
     <aside class="panel story" aria-label="Order details">
       <div class="heading">
-        <h2>
-          {value === undefined
-            ? 'Order'
-            : `${sideOf(value.order)} ${quantity(value.order.quantity)} ${symbolText(value.order.symbol)}`}
-        </h2>
+        <h2>{value === undefined ? 'Order' : orderText(value.order, value.order.quantity)}</h2>
         <button type="button" class="quiet" onClick={() => setQuery({ order: undefined })}>
           Close
         </button>

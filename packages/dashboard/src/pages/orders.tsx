@@ -2,14 +2,14 @@
 import type { Order } from '@sandpit/protocol';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment, price, quantity, words } from '../format.ts';
+import { moment, price, quantity, shortMoment, words } from '../format.ts';
 import { queryOf, useOrders } from '../live/orders.ts';
 import { Download } from '../parts/download.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { sideOf, typeOf, whyOf } from '../labels.ts';
-import { shortSymbolText, symbolText } from '../option-legs.ts';
+import { legTexts, orderText, shortOrderText, typeOf, whyOf } from '../labels.ts';
 import type { Column } from '../parts/column.ts';
+import { PortfolioLink } from '../parts/portfolio-link.tsx';
 import { useTyped } from '../parts/use-typed.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
@@ -63,7 +63,10 @@ export function OrderTable({
     isOpen: show === 'open',
   };
   const orders = useOrders(filter);
-  const columns = useMemo(() => columnsAt(location.hash), [place]);
+  const columns = useMemo(
+    () => columnsAt(location.hash, portfolioId === undefined),
+    [place, portfolioId === undefined],
+  );
   const { rows, total, isLoaded, isComplete, error, more, retry } = orders;
   return (
     <div class={chosen === undefined ? '' : 'beside'}>
@@ -141,10 +144,10 @@ const Why = ({ text }: { readonly text: string }) => (
 );
 
 /** `address`: the current one, which links preserve. */
-const columnsAt = (address: string): readonly Column<Order>[] => [
+const columnsAt = (address: string, hasPortfolio: boolean): readonly Column<Order>[] => [
   {
     title: 'Created',
-    isSecondary: true,
+    isWide: true,
     cell: ({ createdAt }) => moment(createdAt),
   },
   {
@@ -152,14 +155,26 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
     cell: (order) => (
       <a
         href={withOrder(address, order.orderId)}
-        title={symbolText(order.symbol)}
+        title={legTexts(order)}
         class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}
       >
-        {sideOf(order)} {quantity(order.quantity)} <span class="on-screens">{symbolText(order.symbol)}</span>
-        <span class="on-phones">{shortSymbolText(order.symbol)}</span>
+        <span class="on-screens">{orderText(order, order.quantity)}</span>
+        <span class="on-phones">
+          {shortOrderText(order, order.quantity)}
+          <small class="dim block">{shortMoment(order.createdAt)}</small>
+        </span>
       </a>
     ),
   },
+  ...(hasPortfolio
+    ? [
+        {
+          title: 'Portfolio',
+          isSecondary: true,
+          cell: ({ portfolioId }: Order) => <PortfolioLink portfolioId={portfolioId} />,
+        },
+      ]
+    : []),
   {
     title: 'Type',
     isSecondary: true,

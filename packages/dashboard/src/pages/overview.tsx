@@ -2,10 +2,9 @@
 import type { Order, PortfolioUpdate } from '@sandpit/protocol';
 import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, money, percent, percentChange, price, quantity, time, tone } from '../format.ts';
-import { kindOf, sideOf } from '../labels.ts';
+import { change, money, percent, percentChange, price, time, tone } from '../format.ts';
+import { kindOf, orderText } from '../labels.ts';
 import { useBrokerNames } from '../live/broker-names.ts';
-import { symbolText } from '../option-legs.ts';
 import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
 import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
@@ -253,8 +252,10 @@ function Fills({
       {fills.map((order) => (
         <li key={order.orderId}>
           <a href={hrefOf(simulationId, 'orders', { order: order.orderId })}>
-            <span class={order.positionIntent.startsWith('BUY') ? 'buy' : 'sell'}>{sideOf(order)}</span>{' '}
-            {quantity(order.filledQuantity)} {symbolText(order.symbol)} at {price(order.averagePrice)}
+            <span class={order.positionIntent.startsWith('BUY') ? 'buy' : 'sell'}>
+              {orderText(order, order.filledQuantity)}
+            </span>{' '}
+            at {price(order.averagePrice)}
           </a>
           <span class="dim">
             {names.get(order.portfolioId) ?? ''}{' '}

@@ -1,11 +1,14 @@
 /** One portfolio: equity curve, positions, orders, cash and margin details. */
 import type { PortfolioUpdate } from '@sandpit/protocol';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { dateText, money } from '../format.ts';
-import { useLoad } from '../load.ts';
+import { change, dateText, money, percentChange, tone } from '../format.ts';
+import { useCloses } from '../live/closes.ts';
+import { useEvery, useLoad } from '../load.ts';
 import { useOwnEntry } from '../live/own-entry.ts';
 import { usePortfolio } from '../live/portfolio.ts';
+import { gainSinceClose } from '../live/returns.ts';
+import { useClockMoves } from '../time/clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
@@ -18,6 +21,8 @@ import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';
 import { OrderTable } from './orders.tsx';
 import { Positions } from './positions.tsx';
+
+const MINUTE_MS = 60_000;
 
 const SECTIONS = [
   ['', 'Positions'],
@@ -86,12 +91,33 @@ function useSettlementDates({ portfolioId, pendingCash }: PortfolioUpdate): stri
     : `Settles on ${dateText(first)} to ${dateText(last)}`;
 }
 
+/** P&L since the last close without deposits and withdrawals (D242); undefined before the first close. */
+function useSinceClose({
+  portfolioId,
+  totalEquity,
+}: PortfolioUpdate): ReturnType<typeof gainSinceClose> | undefined {
+  const [version, setVersion] = useState(0);
+  const next = (): void => setVersion((one) => one + 1);
+  useEvery(MINUTE_MS, next);
+  useClockMoves(next);
+  const since = useCloses([portfolioId], version).get(portfolioId)?.sinceClose;
+  return since && gainSinceClose([{ ...since, equity: totalEquity }]);
+}
+
 function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
   const settles = useSettlementDates(portfolio);
+  const day = useSinceClose(portfolio);
   return (
     <dl class="figures wide">
       <Figure name="Equity" rule="performance">
         {money(portfolio.totalEquity)}
+      </Figure>
+      <Figure
+        name="Since last close"
+        tone={tone(day?.pnl ?? 0)}
+        note={day?.fraction === undefined ? undefined : percentChange(day.fraction)}
+      >
+        {day === undefined ? '–' : change(day.pnl)}
       </Figure>
       <Figure name="Settled cash" rule="cash">
         {money(portfolio.settledCash)}

@@ -1,21 +1,39 @@
 /** Options with their margin groups. */
-import type { PortfolioUpdate, Requirements } from '@sandpit/protocol';
+import type { Leg, PortfolioUpdate, Requirements } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
-import { contractText } from '../option-legs.ts';
+import { contractText, optionNamed } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
 import { RollDialog } from '../trade/roll.tsx';
-import { closingTicket } from '../trade/strategy.ts';
+import { closingTicket, headingOf, nameOf, termsOf } from '../trade/strategy.ts';
 
 export type Group = Requirements['groups'][number];
 
 export const legsText = ({ legs }: Group): string =>
   legs.map(({ symbol, quantity: count }) => `${quantity(count)} ${contractText(symbol)}`).join(', ');
+
+/** `AAPL Bull call spread 185/190 Dec 4`; with shares `AAPL Covered call 190 Dec 4`. */
+export function nameOfGroup({
+  legs,
+  strategy,
+  underlying,
+}: Pick<Group, 'legs' | 'strategy' | 'underlying'>): string {
+  const options = legs.filter(({ symbol }) => optionNamed(symbol) !== undefined);
+  const opening = options.map(({ symbol, quantity: count }): Leg => ({
+    optionSymbol: symbol,
+    positionIntent: count > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
+    quantity: Math.abs(count),
+  }));
+  if (opening.length === 0) return `${underlying} ${words(strategy)}`;
+  if (options.length < legs.length) return `${underlying} ${words(strategy)} ${termsOf(opening)}`;
+  const isNamed = nameOf(opening)?.title !== 'Custom legs';
+  return `${underlying} ${isNamed ? headingOf(opening) : `${words(strategy)} ${termsOf(opening)}`}`;
+}
 
 export const keyOfGroup = (group: Group): string =>
   `${group.strategy} ${group.legs.map(({ symbol }) => symbol).join(' ')}`;
@@ -88,7 +106,7 @@ function Actions({
   const [isRolling, setIsRolling] = useState(false);
   const held = group.legs.filter(({ symbol }) => isOption.has(symbol));
   const ticket = closingTicket(portfolioId, held);
-  const name = `${words(group.strategy)} ${group.underlying}`;
+  const name = nameOfGroup(group);
   return (
     <span class="row nowrap">
       {ticket !== undefined && (
@@ -119,11 +137,7 @@ const columnsIn = (
 ): readonly Column<Strategy>[] => [
   {
     title: 'Strategy',
-    cell: ({ strategy, underlying }) => (
-      <strong>
-        {words(strategy)} {underlying}
-      </strong>
-    ),
+    cell: (group) => <strong title={legsText(group)}>{nameOfGroup(group)}</strong>,
   },
   { title: 'Legs', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
   { title: 'Value', isNumber: true, isWide: true, cell: ({ marketValue }) => money(marketValue) },

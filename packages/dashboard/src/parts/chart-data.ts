@@ -8,9 +8,9 @@ export interface Line {
   readonly points: readonly Point[];
 }
 
-/** A fill, on the first line. */
+/** A fill or an external flow, on the first line. */
 export interface Mark {
   readonly atMs: number;
-  readonly isBuy: boolean;
+  readonly kind: 'BUY' | 'SELL' | 'FLOW';
   readonly text: string;
 }

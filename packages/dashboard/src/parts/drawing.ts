@@ -16,6 +16,7 @@ import {
 import { colorOf } from './color-of.ts';
 import { asIfInNewYork, percentChange, price } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
+import { fillersOf } from './chart-scale.ts';
 
 type Kind = 'Line' | 'Baseline';
 
@@ -126,15 +127,25 @@ export class Drawing {
         }),
       ),
       ...(below === undefined ? [] : [this.#pane()]),
+      // Without values: it keeps the time axis to scale.
+      this.#chart.addSeries(LineSeries, { priceLineVisible: false, lastValueVisible: false }),
     ]);
     lines.forEach(({ points }, index) => this.#series[index]?.setData(seconds(points)));
     if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
+    const times = [
+      ...new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => Number(second(atMs))))),
+    ].sort((a, b) => a - b);
+    const known = new Set(times);
+    const fillers = [...new Set(fillersOf(times).map((time) => Math.round(time) as UTCTimestamp))].filter(
+      (time) => !known.has(time),
+    );
+    this.#series.at(-1)?.setData(fillers.map((time) => ({ time })));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
     if (isNew) this.#isMoved = false;
     this.#namesPx =
       lines.length > 1 ? Math.max(...lines.map(({ name }) => titleOf(name).length)) * CHARACTER_PX : 0;
-    this.#count = new Set(lines.flatMap(({ points }) => points.map(({ atMs }) => second(atMs)))).size;
+    this.#count = times.length + fillers.length;
     if (!this.#isMoved) this.#showAll(this.#count);
   }
 
@@ -176,26 +187,27 @@ export class Drawing {
     return true;
   }
 
-  /** Marks are drawn at the last point not after them; adjacent ones of one side share a dot. */
+  /** Marks are drawn at the last point not after them; adjacent ones of one kind share a dot. */
   #mark(marks: readonly Mark[], times: readonly number[]): void {
     const [series] = this.#series;
     if (series === undefined || times.length === 0) return;
     const dots = new Map<string, SeriesMarker<Time>>();
     const placed = marks.map((mark) => ({ ...mark, place: lastNotAfter(times, mark.atMs) }));
-    const room = times.length * LABEL;
-    for (const { atMs, isBuy, text, place } of placed) {
+    const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
+    const room = (last - first) * LABEL;
+    for (const { atMs, kind, text, place } of placed) {
       const at = second(times[place] ?? atMs);
-      const key = `${at} ${isBuy}`;
+      const key = `${at} ${kind}`;
       const isAlone =
-        place >= room &&
-        place < times.length - room &&
-        placed.every((other) => other.atMs === atMs || Math.abs(other.place - place) >= 2 * room);
+        atMs - first >= room &&
+        atMs < last - room &&
+        placed.every((other) => other.atMs === atMs || Math.abs(other.atMs - atMs) >= 2 * room);
       dots.set(key, {
         time: at,
-        position: isBuy ? 'belowBar' : 'aboveBar',
-        shape: 'circle',
-        color: this.#color(isBuy ? '--up' : '--down'),
-        size: 0.4,
+        position: kind === 'FLOW' ? 'inBar' : kind === 'BUY' ? 'belowBar' : 'aboveBar',
+        shape: kind === 'FLOW' ? 'square' : 'circle',
+        color: this.#color(kind === 'FLOW' ? '--warm' : kind === 'BUY' ? '--up' : '--down'),
+        size: kind === 'FLOW' ? 0.7 : 0.4,
         ...(isAlone && { text }),
       });
     }
@@ -273,10 +285,16 @@ const textOf = (at: Time, style: Intl.DateTimeFormat): string =>
 /** The library knows UTC alone: it is given the time in New York for it, so that its days begin when they do there. */
 export const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;
 
-/** The library requires at most one value per second, in order. */
+/** The library requires at most one value per second, in order. The value before a flow is drawn a second earlier. */
 function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; readonly value: number }[] {
   const last = new Map<UTCTimestamp, number>();
-  for (const { atMs, value } of points) last.set(second(atMs), value);
+  for (const { atMs, value } of points) {
+    const time = second(atMs);
+    const before = last.get(time);
+    const earlier = (time - 1) as UTCTimestamp;
+    if (before !== undefined && before !== value && !last.has(earlier)) last.set(earlier, before);
+    last.set(time, value);
+  }
   return [...last].sort(([a], [b]) => a - b).map(([time, value]) => ({ time, value }));
 }
 

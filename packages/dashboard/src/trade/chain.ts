@@ -2,12 +2,15 @@
 import type { Leg, OptionChain, OptionChainContract, Strategy } from '@sandpit/protocol';
 import { useRef } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
+import { isoDay } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { optionNamed } from '../option-legs.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 
 export interface Chains {
   readonly expirations: readonly string[];
+  /** New York date of the market; undefined while it loads. */
+  readonly today: string | undefined;
   /** The displayed expiration. */
   readonly chosen: string;
   readonly chain: OptionChain | undefined;
@@ -25,6 +28,7 @@ export function useChains(underlying: string, asked: string, legs: readonly Leg[
     async () => (await broker.call('listOptionExpirations', { params: { underlying } })).expirations,
     [underlying],
   );
+  const hours = useLoad(() => broker.call('getMarketHours'), []);
   const listed = expirations.value ?? [];
   const chosen = listed.includes(asked) ? asked : (listed[0] ?? '');
   const dates = [
@@ -42,6 +46,7 @@ export function useChains(underlying: string, asked: string, legs: readonly Leg[
   useEvery(LOOK_MS, chains.reload);
   useClockMoves(() => {
     expirations.reload();
+    hours.reload();
     chains.reload();
   });
   // While another expiration is on its way the last chains stay.
@@ -50,6 +55,7 @@ export function useChains(underlying: string, asked: string, legs: readonly Leg[
   const own = last.current.filter((chain) => chain.underlying === underlying);
   return {
     expirations: listed,
+    today: hours.value === undefined ? undefined : isoDay(hours.value.now),
     chosen,
     chain: own.find(({ expiration }) => expiration === chosen),
     contracts: new Map(

@@ -5,7 +5,7 @@ import { useBroker } from '../broker.ts';
 import { change, money, moment, price, quantity, tone, words } from '../format.ts';
 import { isOpenOrder, type OrderRows } from '../live/orders.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { sideOf, typeOf, whyOf } from '../labels.ts';
+import { orderText, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 import { Positions } from '../pages/positions.tsx';
 import type { Column } from '../parts/column.ts';
@@ -99,7 +99,7 @@ function OpenOrders({ rows }: { readonly rows: readonly Order[] }) {
           href={hrefOf(broker.simulationId, 'orders', { order: order.orderId, portfolio: order.portfolioId })}
           class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}
         >
-          {sideOf(order)} {quantity(order.quantity)} {contractText(order.symbol)}
+          {orderText(order, order.quantity)}
         </a>
       ),
     },
@@ -118,7 +118,7 @@ function OpenOrders({ rows }: { readonly rows: readonly Order[] }) {
           <button
             type="button"
             class="small"
-            aria-label={`Cancel ${sideOf(order)} ${quantity(order.quantity)} ${contractText(order.symbol)}`}
+            aria-label={`Cancel ${orderText(order, order.quantity)}`}
             onClick={() => cancel(order)}
           >
             Cancel

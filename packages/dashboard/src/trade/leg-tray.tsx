@@ -9,12 +9,11 @@ import { contractText, optionNamed, textOfLegs } from '../option-legs.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Slider } from '../ui/slider.tsx';
-import { netOf } from './market-side.ts';
 import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } from './option-value.ts';
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
 import { headingOf, nameOf } from './strategy.ts';
-import { setLegs } from './tray-legs.ts';
+import { marketOf, setLegs } from './tray-legs.ts';
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
@@ -41,17 +40,7 @@ export function LegTray({
       </p>
     );
   const named = nameOf(legs);
-  const quotes = legs.map(({ optionSymbol }) => contracts.get(optionSymbol) as Quoted | undefined);
-  const net = netOf(
-    legs,
-    quotes.map((one, index) => ({
-      symbol: legs[index]?.optionSymbol ?? '',
-      price: 0,
-      timestamp: 0,
-      ...(one?.bid !== undefined && { bid: one.bid }),
-      ...(one?.ask !== undefined && { ask: one.ask }),
-    })),
-  );
+  const net = marketOf(legs, contracts);
   const sum = (of: (one: OptionChainContract) => number | undefined): number =>
     legs.reduce((total, { optionSymbol, positionIntent, quantity }) => {
       const contract = contracts.get(optionSymbol);
@@ -65,11 +54,11 @@ export function LegTray({
     <section class="tray" aria-label="Strategy">
       <h2>
         {headingOf(legs)}
-        {named === undefined && <small class="down"> no strategy that one order can place</small>}
+        {named === undefined && <small class="down"> no legs that one order can place</small>}
       </h2>
       <ul class="plain">
         {legs.map((leg) => (
-          <li key={leg.optionSymbol} class="row">
+          <li key={leg.optionSymbol} class="row nowrap">
             <span class={leg.positionIntent.startsWith('B') ? 'buy' : 'sell'}>
               {words(leg.positionIntent)} {leg.quantity} × {contractText(leg.optionSymbol)}
             </span>
@@ -90,15 +79,6 @@ export function LegTray({
           </li>
         ))}
       </ul>
-      <dl class="figures wide">
-        <Figure name="At the market">{side(net.ask)}</Figure>
-        <Figure name="Middle">{side(net.middle)}</Figure>
-        <Figure name="Δ">{greek(sum(({ delta }) => delta))}</Figure>
-        <Figure name="Γ">{greek(sum(({ gamma }) => gamma))}</Figure>
-        <Figure name="Θ a day">{greek(sum(({ theta }) => theta))}</Figure>
-        <Figure name="Vega">{greek(sum(({ vega }) => vega))}</Figure>
-        <Figure name="Margin">{margin === undefined ? '–' : change(margin.after - margin.before)}</Figure>
-      </dl>
       {underlyingPrice !== undefined && (
         <Outlook
           key={textOfLegs(legs)}
@@ -108,11 +88,18 @@ export function LegTray({
           contracts={contracts}
         />
       )}
+      <dl class="figures wide">
+        <Figure name="At the market">{side(net.ask)}</Figure>
+        <Figure name="Middle">{side(net.middle)}</Figure>
+        <Figure name="Δ">{greek(sum(({ delta }) => delta))}</Figure>
+        <Figure name="Γ">{greek(sum(({ gamma }) => gamma))}</Figure>
+        <Figure name="Θ a day">{greek(sum(({ theta }) => theta))}</Figure>
+        <Figure name="Vega">{greek(sum(({ vega }) => vega))}</Figure>
+        <Figure name="Margin">{margin === undefined ? '–' : change(margin.after - margin.before)}</Figure>
+      </dl>
     </section>
   );
 }
-
-type Quoted = Pick<OptionChainContract, 'bid' | 'ask'>;
 
 /** Price of one unit per share at the ticket's limit; undefined without a limit. */
 function costOf(query: URLSearchParams, legs: readonly Leg[]): number | undefined {
@@ -175,6 +162,13 @@ function Outlook({
   const extremes = extremesOf(own, cost, strikes, firstMs, high);
   return (
     <>
+      <PayoffChart
+        atEnd={atEnd}
+        then={then}
+        thenTitle={daysOn === 0 ? 'today' : `in ${daysOn} ${daysOn === 1 ? 'day' : 'days'}`}
+        strikes={strikes}
+        underlyingPrice={underlyingPrice}
+      />
       <dl class="figures wide">
         <Figure name="Maximum gain">{extremes.gain}</Figure>
         <Figure name="Maximum loss">{extremes.loss}</Figure>
@@ -185,13 +179,6 @@ function Outlook({
           {chance === undefined ? '–' : percent(chance)}
         </Figure>
       </dl>
-      <PayoffChart
-        atEnd={atEnd}
-        then={then}
-        thenTitle={daysOn === 0 ? 'today' : `in ${daysOn} ${daysOn === 1 ? 'day' : 'days'}`}
-        strikes={strikes}
-        underlyingPrice={underlyingPrice}
-      />
       <div class="pair">
         <Slider
           name="Days from now"

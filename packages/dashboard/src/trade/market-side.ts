@@ -24,6 +24,17 @@ function sideOfQuote(quote: Quote | undefined): MarketSide {
 const middleOf = (bid: number | undefined, ask: number | undefined): number | undefined =>
   bid === undefined || ask === undefined ? undefined : cent((bid + ask) / 2);
 
+/** The limit that an order in the middle of the market starts with: on the tick of a single option, else in cents. */
+export function limitAtMiddle(
+  { middle }: MarketSide,
+  kind: 'EQUITY' | 'OPTION' | 'FUTURE' | 'SPREAD',
+  tickSize?: number,
+): number | undefined {
+  if (middle === undefined) return undefined;
+  const tick = kind === 'SPREAD' ? 0.01 : (tickSize ?? (kind === 'OPTION' && middle >= 3 ? 0.05 : 0.01));
+  return Math.round(Math.round(middle / tick) * tick * 1e8) / 1e8;
+}
+
 const cent = (value: number): number => Math.round(value * 100) / 100;
 
 /** The net of a unit: bought legs at the ask and sold ones at the bid cost `ask`. */

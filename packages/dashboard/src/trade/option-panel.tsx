@@ -8,7 +8,7 @@ import {
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
 import { useBroker } from '../broker.ts';
-import { dateText, delta, percent, price, quantity } from '../format.ts';
+import { dateText, daysBetween, daysText, delta, percent, price, quantity } from '../format.ts';
 import { legsOf } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
@@ -29,8 +29,11 @@ interface OptionPanelProps {
 export function OptionPanel({ underlying, query, portfolio, preview }: OptionPanelProps) {
   const legs = legsOf(query.get('legs') ?? '');
   const chains = useChains(underlying, query.get('expiration') ?? '', legs);
-  const { chain, chosen, expirations, contracts, error } = chains;
+  const { chain, chosen, expirations, today, contracts, error } = chains;
   const rows = useMemo(() => (chain === undefined ? [] : aroundTheMoney(chain)), [chain]);
+  const hasInterest = rows.some(
+    ({ call, put }) => call?.openInterest !== undefined || put?.openInterest !== undefined,
+  );
   const box = useToTheMoney(underlying, chosen, rows, chain?.underlyingPrice);
   if (error !== undefined) return <Problem error={error} />;
   if (expirations.length === 0 && chain === undefined)
@@ -46,40 +49,64 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
           name="Expiration"
           plain
           value={chosen}
-          options={expirations.map((date) => [date, dateText(date)] as const)}
+          options={expirations.map(
+            (date) =>
+              [
+                date,
+                today === undefined
+                  ? dateText(date)
+                  : `${dateText(date)} · ${daysText(daysBetween(today, date))}`,
+              ] as const,
+          )}
           onChange={(expiration) => setQuery({ expiration })}
         />
         {chain !== undefined && <Templates chains={chains} query={query} />}
       </div>
-      {chain === undefined ? (
-        <p class="waiting">Loading …</p>
-      ) : (
-        <div class="table-box dense chain" tabIndex={0} role="region" aria-label="Option chain" ref={box}>
-          <table>
-            <thead>
-              <tr>
-                {COLUMNS.map(([title, width]) => (
-                  <th key={title} scope="col" class={`number ${width}`}>
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <Strike key={row.strike} row={row} at={chain.underlyingPrice} legs={legs} choose={choose} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <LegTray
-        legs={legs}
-        query={query}
-        contracts={contracts}
-        underlyingPrice={chain?.underlyingPrice}
-        preview={preview}
-      />
+      <div class="chain-and-payoff">
+        {chain === undefined ? (
+          <p class="waiting">Loading …</p>
+        ) : (
+          <div>
+            <p class="row small dim chain-sides" aria-hidden="true">
+              <span>Calls</span>
+              <span class="push" />
+              <span>Puts</span>
+            </p>
+            <div class="table-box dense chain" tabIndex={0} role="region" aria-label="Option chain" ref={box}>
+              <table>
+                <thead>
+                  <tr>
+                    <Heads side="Call" hasInterest={hasInterest} />
+                    <th scope="col" class="number">
+                      Strike
+                    </th>
+                    <Heads side="Put" hasInterest={hasInterest} />
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((row) => (
+                    <Strike
+                      key={row.strike}
+                      row={row}
+                      at={chain.underlyingPrice}
+                      legs={legs}
+                      hasInterest={hasInterest}
+                      choose={choose}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </div>
+        )}
+        <LegTray
+          legs={legs}
+          query={query}
+          contracts={contracts}
+          underlyingPrice={chain?.underlyingPrice}
+          preview={preview}
+        />
+      </div>
     </section>
   );
 }
@@ -104,30 +131,48 @@ function useToTheMoney(
   return box;
 }
 
-/** The titles of the chain; `secondary` and `wide` columns are left out on narrow screens. */
+/** The columns of calls, from the outside to the strike. `wide` ones are left out on narrow screens. */
 const COLUMNS = [
-  ['Call OI', 'secondary'],
-  ['Call IV', 'secondary'],
-  ['Call Δ', 'wide'],
-  ['Call bid', ''],
-  ['Call ask', ''],
-  ['Strike', ''],
-  ['Put bid', ''],
-  ['Put ask', ''],
-  ['Put Δ', 'wide'],
-  ['Put IV', 'secondary'],
-  ['Put OI', 'secondary'],
+  ['OI', 'secondary', 'open interest'],
+  ['IV', 'wide', 'implied volatility'],
+  ['Δ', 'wide', 'delta'],
+  ['Bid', '', 'bid'],
+  ['Ask', '', 'ask'],
 ] as const;
+
+/** The columns of a side. Those of puts are reversed, with the bid before the ask. Open interest is shown where a contract has it. */
+function columnsOf(side: 'Call' | 'Put', hasInterest: boolean) {
+  const shown = hasInterest ? COLUMNS : COLUMNS.slice(1);
+  return side === 'Call' ? shown : [...shown.slice(-2), ...shown.slice(0, -2).reverse()];
+}
+
+const Heads = ({ side, hasInterest }: { readonly side: 'Call' | 'Put'; readonly hasInterest: boolean }) => (
+  <>
+    {columnsOf(side, hasInterest).map(([title, width, meaning]) => (
+      <th
+        key={title}
+        scope="col"
+        class={`number ${width}`}
+        aria-label={`${side} ${meaning}`}
+        title={`${side} ${meaning}`}
+      >
+        {title}
+      </th>
+    ))}
+  </>
+);
 
 function Strike({
   row: { strike, call, put },
   at = Number.NaN,
   legs,
+  hasInterest,
   choose,
 }: {
   readonly row: ChainRow;
   readonly at: number | undefined;
   readonly legs: readonly Leg[];
+  readonly hasInterest: boolean;
   readonly choose: (contract: OptionChainContract, side: 'BUY' | 'SELL') => void;
 }) {
   const inTray = (contract: OptionChainContract | undefined, side: string): boolean =>
@@ -156,8 +201,8 @@ function Strike({
     one?.impliedVolatility === undefined ? '–' : percent(one.impliedVolatility);
   return (
     <tr>
-      <td class="number secondary">{quantity(call?.openInterest)}</td>
-      <td class="number secondary">{volatility(call)}</td>
+      {hasInterest && <td class="number secondary">{quantity(call?.openInterest)}</td>}
+      <td class="number wide">{volatility(call)}</td>
       <td class="number wide">{delta(call?.delta)}</td>
       {offer(call, 'SELL', strike < at)}
       {offer(call, 'BUY', strike < at)}
@@ -167,8 +212,8 @@ function Strike({
       {offer(put, 'SELL', strike > at)}
       {offer(put, 'BUY', strike > at)}
       <td class="number wide">{delta(put?.delta)}</td>
-      <td class="number secondary">{volatility(put)}</td>
-      <td class="number secondary">{quantity(put?.openInterest)}</td>
+      <td class="number wide">{volatility(put)}</td>
+      {hasInterest && <td class="number secondary">{quantity(put?.openInterest)}</td>}
     </tr>
   );
 }

@@ -2,8 +2,8 @@
 import { money, price } from '../format.ts';
 import { breakevens } from './option-value.ts';
 
-const WIDTH = 640;
-const HEIGHT = 200;
+const WIDTH = 340;
+const HEIGHT = 170;
 /** Labels closer than this are one label. */
 const LABEL_PX = 54;
 

@@ -1,4 +1,4 @@
-/** Rolling: a contract by one order, a strategy by two, because one order closes and opens at most one leg each (D76). */
+/** Rolling: up to two contracts by one order (D76, D269), a strategy of more by two, because an order has four legs at most. */
 import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -9,11 +9,22 @@ import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { go, hrefOf } from '../route.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { closingTicket, type Held, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
-import { netAtMarket } from './tray-legs.ts';
+import {
+  closingTicket,
+  type Held,
+  headingOf,
+  reopeningLegs,
+  rollingTicket,
+  successorsOf,
+} from './strategy.ts';
+import { marketOf } from './tray-legs.ts';
 
 /** The choice of all legs. */
 const ALL = 'all';
+/** Contracts that one order closes and opens again. */
+const MOST_AT_ONCE = 2;
+/** Listed strikes by which a roll may move. */
+const SHIFTS = [-3, -2, -1, 0, 1, 2, 3] as const;
 
 export function RollDialog({
   portfolioId,
@@ -26,19 +37,18 @@ export function RollDialog({
   readonly onClose: () => void;
 }) {
   const broker = useBroker();
-  const whole = wholeOf(portfolioId, held);
-  const [from, setFrom] = useState(whole === undefined ? (held[0]?.symbol ?? '') : ALL);
-  const [chosen, setChosen] = useState({ expiration: '', symbol: '' });
-  const position = held.find(({ symbol }) => symbol === from);
-  const option = optionNamed(position?.symbol ?? held[0]?.symbol ?? '');
+  const [from, setFrom] = useState(isOfOneDate(held) ? ALL : (held[0]?.symbol ?? ''));
+  const [chosen, setChosen] = useState({ expiration: '', shift: 0 });
+  const rolled = from === ALL ? held : held.filter(({ symbol }) => symbol === from);
+  const option = optionNamed(rolled[0]?.symbol ?? '');
   const underlying = option?.underlying ?? '';
   const expirations = useLoad(
     async () => (await broker.call('listOptionExpirations', { params: { underlying } })).expirations,
     [underlying],
   );
-  const isAll = position === undefined;
+  const isByTwo = rolled.length > MOST_AT_ONCE;
   const later = (expirations.value ?? []).filter((date) =>
-    isAll ? date > (option?.expiration ?? '') : date >= (option?.expiration ?? ''),
+    isByTwo ? date > (option?.expiration ?? '') : date >= (option?.expiration ?? ''),
   );
   const expiration =
     chosen.expiration !== ''
@@ -54,20 +64,22 @@ export function RollDialog({
   const market = new Map(
     [...(own.value ?? []), ...(chain.value ?? [])].map((one) => [one.optionSymbol, one] as const),
   );
-  const contracts = (chain.value ?? []).filter(
-    ({ optionType, optionSymbol }) => optionType === option?.optionType && optionSymbol !== from,
-  );
-  const symbol =
-    contracts.find(({ optionSymbol }) => optionSymbol === chosen.symbol)?.optionSymbol ??
-    contracts.find(({ strike }) => strike === option?.strike)?.optionSymbol ??
-    contracts[0]?.optionSymbol ??
-    '';
-  const reopening = isAll ? reopeningLegs(held, chain.value ?? []) : undefined;
-  const ticket = isAll ? whole?.ticket : rollingTicket(portfolioId, position, symbol);
+  const reopening = isByTwo ? reopeningLegs(rolled, chain.value ?? []) : undefined;
+  const ticketOf = (shift: number) => {
+    const next = successorsOf(rolled, chain.value ?? [], shift);
+    return next === undefined ? undefined : rollingTicket(portfolioId, rolled, next);
+  };
+  const shifts = isByTwo ? [] : SHIFTS.filter((shift) => ticketOf(shift) !== undefined);
+  const shift = shifts.find((one) => one === chosen.shift) ?? shifts.find((one) => one >= 0) ?? shifts[0];
+  const ticket = isByTwo
+    ? closingTicket(portfolioId, rolled)
+    : shift === undefined
+      ? undefined
+      : ticketOf(shift);
   const legs = legsOf(String(ticket?.legs ?? ''));
-  const net = netAtMarket([...legs, ...(reopening ?? [])], market);
+  const net = marketOf([...legs, ...(reopening ?? [])], market).middle;
   const units = Number(ticket?.quantity ?? 1);
-  const isPossible = ticket !== undefined && (isAll ? reopening !== undefined : symbol !== '');
+  const isPossible = ticket !== undefined && (!isByTwo || reopening !== undefined);
   const roll = (event: Event): void => {
     event.preventDefault();
     if (!isPossible) return;
@@ -75,7 +87,7 @@ export function RollDialog({
     go(
       hrefOf(broker.simulationId, `trade/${underlying}`, {
         ...ticket,
-        limit: netAtMarket(legs, market),
+        symbol: undefined,
         show: 'options',
         ...(reopening !== undefined && { then: textOfLegs(reopening) }),
       }),
@@ -91,25 +103,21 @@ export function RollDialog({
             plain
             value={from}
             options={[
-              ...(whole === undefined ? [] : [[ALL, `All legs: ${whole.title}`] as const]),
+              ...(isOfOneDate(held) ? [[ALL, `All legs: ${headingOf(openingOf(held))}`] as const] : []),
               ...held.map(
                 (one) => [one.symbol, `${quantity(one.quantity)} × ${contractText(one.symbol)}`] as const,
               ),
             ]}
             onChange={(next) => {
               setFrom(next);
-              setChosen({ expiration: '', symbol: '' });
+              setChosen({ expiration: '', shift: 0 });
             }}
           />
         )}
-        {isAll ? (
+        {isByTwo && (
           <p class="dim small">
-            An order closes and opens at most one contract each, so that this requires two orders: the first
-            closes all legs, the second opens them at the other expiration. The market can move between them.
-          </p>
-        ) : (
-          <p>
-            Close {quantity(position.quantity)} × {contractText(from)} and open, by one order:
+            One order has four legs at most, so that this requires two orders: the first closes all legs, the
+            second opens them at the other expiration. The market can move between them.
           </p>
         )}
         <Select
@@ -117,45 +125,55 @@ export function RollDialog({
           plain
           value={expiration}
           options={later.map((date) => [date, dateText(date)] as const)}
-          onChange={(date) => setChosen({ expiration: date, symbol: '' })}
+          onChange={(date) => setChosen({ ...chosen, expiration: date })}
         />
-        {!isAll && (
+        {!isByTwo && (
           <Select
-            name="Strike"
+            name="Strikes"
             plain
-            value={symbol}
-            options={contracts.map(
-              (one) =>
-                [one.optionSymbol, `${price(one.strike)}, ${price(one.bid)} × ${price(one.ask)}`] as const,
-            )}
-            onChange={(to) => setChosen({ expiration, symbol: to })}
+            value={String(shift ?? 0)}
+            options={shifts.map((one) => [String(one), strikesAt(one, rolled, chain.value ?? [])] as const)}
+            onChange={(next) => setChosen({ expiration, shift: Number(next) })}
           />
         )}
         {problem !== undefined && <Problem error={errorFrom(problem)} />}
+        {legs.length > 0 && !isByTwo && (
+          <p>
+            <strong>{headingOf(legs)}</strong>, one order
+          </p>
+        )}
         <p role="status">
-          {isAll && chain.value !== undefined && reopening === undefined
-            ? 'This expiration does not list all of these strikes. Close the strategy, and choose the new legs in the chain.'
+          {chain.value !== undefined && !isPossible
+            ? 'This expiration does not list these strikes. Choose another one, or close the position and choose the new legs in the chain.'
             : net === undefined
               ? 'No net price yet.'
-              : `At the market: ${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'} a share, ${change(-net * 100 * units)} in all.`}
+              : `In the middle: ${price(Math.abs(net))} ${net < 0 ? 'credit' : 'debit'} a share, ${change(-net * 100 * units)} in all.`}
         </p>
         <button type="submit" class="primary" disabled={!isPossible}>
-          {isAll ? 'Put the first order on the ticket' : 'Put on the ticket'}
+          {isByTwo ? 'Put the first order on the ticket' : 'Put on the ticket'}
         </button>
       </form>
     </Dialog>
   );
 }
 
-/** The order that closes all legs of a strategy, if they form one and expire together. */
-function wholeOf(portfolioId: string, held: readonly Held[]) {
-  const ticket = held.length > 1 ? closingTicket(portfolioId, held) : undefined;
-  const dates = new Set(held.map(({ symbol }) => optionNamed(symbol)?.expiration));
-  if (ticket === undefined || dates.size > 1) return undefined;
-  const legs: readonly Leg[] = held.map(({ symbol, quantity: count }) => ({
+/** `Same: 200/205`, `1 up: 205/210`. */
+function strikesAt(shift: number, held: readonly Held[], contracts: readonly OptionChainContract[]): string {
+  const strikes = (successorsOf(held, contracts, shift) ?? [])
+    .map((symbol) => optionNamed(symbol)?.strike ?? 0)
+    .sort((a, b) => a - b);
+  const text = [...new Set(strikes)].join('/');
+  const where = shift === 0 ? 'Same' : `${Math.abs(shift)} ${shift > 0 ? 'up' : 'down'}`;
+  return `${where}: ${text}`;
+}
+
+const isOfOneDate = (held: readonly Held[]): boolean =>
+  new Set(held.map(({ symbol }) => optionNamed(symbol)?.expiration)).size === 1;
+
+/** Held contracts as the order that opened them. */
+const openingOf = (held: readonly Held[]): readonly Leg[] =>
+  held.map(({ symbol, quantity: count }) => ({
     optionSymbol: symbol,
     positionIntent: count > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
     quantity: Math.abs(count),
   }));
-  return { ticket, title: nameOf(legs)?.title ?? 'strategy' };
-}

@@ -44,9 +44,7 @@ export const kindOfTicket = (query: URLSearchParams, symbol: string): TicketKind
 function strategyOfTicket(query: URLSearchParams): Strategy {
   const asked = query.get('strategy');
   return (
-    nameOf(legsOf(query.get('legs') ?? ''))?.strategy ??
-    strategies.find((one) => one === asked) ??
-    'VERTICAL_SPREAD'
+    nameOf(legsOf(query.get('legs') ?? ''))?.strategy ?? strategies.find((one) => one === asked) ?? 'CUSTOM'
   );
 }
 
@@ -134,7 +132,7 @@ export function missingOf(query: URLSearchParams, symbol: string): string | unde
   if (missing === 'trail') return 'Enter a trailing distance, such as 1.50 or 2%.';
   if (text('tif') === 'GTD' && text('till') === '') return 'Enter the last day of the order.';
   if (kind === 'SPREAD' && nameOf(legsOf(text('legs')))?.strategy === undefined)
-    return 'These legs are no strategy that one order can place. Change or remove a leg.';
+    return 'One order takes two to four contracts of one underlying, in ratios of 1:3 to 3:1. Change or remove a leg.';
   return undefined;
 }
 

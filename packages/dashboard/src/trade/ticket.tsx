@@ -15,7 +15,7 @@ import { dateText, money, price, quantity, words } from '../format.ts';
 import { errorFrom } from '../load.ts';
 import { contractText, legsOf, optionNamed } from '../option-legs.ts';
 import { Copy } from '../parts/copy.tsx';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, Select, Tabs } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { PortfolioChoice } from '../parts/portfolio-choice.tsx';
@@ -25,7 +25,7 @@ import { distanceWarning, type MarketSide } from './market-side.ts';
 import { asCurl, asPython, asTypeScript } from './order-code.ts';
 import { Preview, type PreviewState } from './preview.tsx';
 import { affordable } from './remedy.ts';
-import { headingOf, isClosing, nameOf } from './strategy.ts';
+import { headingOf } from './strategy.ts';
 import { SymbolField } from './symbol-field.tsx';
 import {
   intentOfTicket,
@@ -36,6 +36,7 @@ import {
   takesAmount,
   typeOfTicket,
 } from './ticket-body.ts';
+import { amountOfNet, limitOfNet, type NetSide, sideOfNet } from './net-price.ts';
 import { onTicketFocus } from './ticket-focus.ts';
 import { keyOfTicket, rearmTicket, ticketState } from './ticket-state.ts';
 
@@ -211,13 +212,12 @@ export function Ticket(props: TicketProps) {
         </div>
         {order.timeInForce === 'GTD' && <Field name="Good till" type="date" {...field('till')} />}
         {PRICES[type].includes('stop') && <Field name="Stop price" inputMode="decimal" {...field('stop')} />}
-        {PRICES[type].includes('limit') && (
-          <Field
-            name={kind === 'SPREAD' ? 'Net limit, negative for a credit' : 'Limit price'}
-            inputMode={kind === 'SPREAD' ? 'text' : 'decimal'}
-            {...field('limit')}
-          />
-        )}
+        {PRICES[type].includes('limit') &&
+          (kind === 'SPREAD' ? (
+            <NetPrice query={query} problem={problems.get('limit')} />
+          ) : (
+            <Field name="Limit price" inputMode="decimal" {...field('limit')} />
+          ))}
         {PRICES[type].includes('trail') && (
           <Field name="Trail, dollars or %" placeholder="1.50 or 2%" {...field('trail')} />
         )}
@@ -292,7 +292,7 @@ export function Ticket(props: TicketProps) {
   );
 }
 
-/** `Buy 10 AAPL, limit 187.50`. */
+/** `Buy 10 AAPL, limit 187.50`, `2 × AAPL Bull call spread 185/190 Dec 4, 2.05 debit`. */
 function sentenceOfOrder(order: CreateOrderBody): string {
   const { legs, limitPrice, stopPrice, orderType, positionIntent } = order;
   const count = order.notional === undefined ? quantity(order.quantity) : money(order.notional);
@@ -306,21 +306,16 @@ function sentenceOfOrder(order: CreateOrderBody): string {
         : `${price(Math.abs(limitPrice))} ${limitPrice < 0 ? 'credit' : 'debit'}`,
     orderType.startsWith('TRAILING') ? words(orderType).toLowerCase() : undefined,
   ].filter((part) => part !== undefined);
-  const what =
-    legs === undefined
-      ? contractText(order.symbol)
-      : `${order.symbol} ${(nameOf(legs)?.title ?? 'spread').toLowerCase()}`;
+  const what = legs === undefined ? contractText(order.symbol) : `× ${order.symbol} ${headingOf(legs)}`;
   const verb =
     legs !== undefined
-      ? isClosing(legs)
-        ? 'Close'
-        : 'Trade'
+      ? ''
       : positionIntent === 'SELL_TO_OPEN'
         ? 'Sell short'
         : positionIntent.startsWith('BUY')
           ? 'Buy'
           : 'Sell';
-  return `${verb} ${count} ${what}, ${at.join(', ')}`;
+  return `${verb} ${count} ${what}, ${at.join(', ')}`.trim();
 }
 
 /** Terms of a futures contract, and the notional value of the order. */
@@ -397,6 +392,40 @@ function Legs({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
+/** The net price of a spread: an amount, paid or received. */
+function NetPrice({
+  query,
+  problem,
+}: {
+  readonly query: URLSearchParams;
+  readonly problem: string | undefined;
+}) {
+  const limit = query.get('limit') ?? '';
+  const side = sideOfNet(limit, query.get('net'));
+  return (
+    <div class="pair">
+      <Field
+        name="Net price"
+        inputMode="decimal"
+        value={amountOfNet(limit)}
+        problem={problem}
+        onChange={(typed) => setQuery(limitOfNet(typed, side))}
+      />
+      <div class="field net-side">
+        <Tabs
+          label="Debit or credit"
+          value={side}
+          options={[
+            ['DEBIT', 'Debit'],
+            ['CREDIT', 'Credit'],
+          ]}
+          onChange={(next) => setQuery(limitOfNet(amountOfNet(limit), next as NetSide))}
+        />
+      </div>
+    </div>
+  );
+}
+
 const FRACTIONS = [0.25, 0.5, 1] as const;
 
 /** Size of the order: a number or dollars, and parts of the buying power or of the position. */
@@ -448,7 +477,7 @@ function Amount({
     <>
       <div class="pair">
         <Field
-          name={kind === 'EQUITY' ? 'Shares' : kind === 'SPREAD' ? 'Units' : 'Contracts'}
+          name={kind === 'EQUITY' ? 'Shares' : kind === 'SPREAD' ? 'Spreads' : 'Contracts'}
           inputMode="decimal"
           inputName="quantity"
           value={query.get('quantity') ?? ''}

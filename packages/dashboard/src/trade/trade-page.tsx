@@ -15,18 +15,20 @@ import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
 import { Split } from '../ui/split.tsx';
 import { TabPanels } from '../ui/tab-panels.tsx';
 import { Dock } from './dock.tsx';
-import { useMarketSide } from './market-side.ts';
+import { limitAtMiddle, useMarketSide } from './market-side.ts';
 import { OptionPanel } from './option-panel.tsx';
 import { usePreview } from './preview.tsx';
 import { PriceChart } from './price-chart.tsx';
 import { heldIn, Ticket } from './ticket.tsx';
-import { missingOf, orderOf, ticketOf } from './ticket-body.ts';
+import { kindOfTicket, missingOf, orderOf, ticketOf } from './ticket-body.ts';
 import { rearmTicket } from './ticket-state.ts';
 import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
 
 const FIRST_SYMBOL = 'AAPL';
 /** Below this width the parts are in tabs. */
 const NARROW = '(max-width: 900px)';
+/** Below this width the chain and the payoff take the place of the watch list. */
+const MEDIUM = '(max-width: 1499px)';
 
 export function TradePage({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
@@ -143,6 +145,12 @@ function Desk({
     const closes = side === 'BUY' ? held < 0 : held > 0;
     setQuery({ side: undefined, intent: `${side}_TO_${closes ? 'CLOSE' : 'OPEN'}` });
   }, [side, portfolio === undefined, held]);
+  const isAtMiddle = query.get('at') === 'mid';
+  const middle = limitAtMiddle(market, kindOfTicket(query, symbol), instrument?.tickSize);
+  useEffect(() => {
+    // A ticket that closes or rolls begins in the middle of the market.
+    if (isAtMiddle && middle !== undefined) setQuery({ at: undefined, type: 'LIMIT', limit: middle });
+  }, [isAtMiddle, middle]);
   const timeframe = barTimeframes.find((one) => one === query.get('bars')) ?? '1Day';
 
   const watch = (
@@ -209,6 +217,7 @@ function Desk({
   const shown = query.get('show') ?? 'chart';
   const show = (id: string): void => setQuery({ show: id === 'chart' ? undefined : id });
   const isNarrow = useMedia(NARROW);
+  const isMedium = useMedia(MEDIUM);
   const notice = (
     <p class="dim small charts-by">
       Charts by{' '}
@@ -244,17 +253,19 @@ function Desk({
         />
       </div>
     );
+  const hasWatch = shown !== 'options' || !isMedium;
   return (
     <div class="desk">
       <Split
-        id="trade"
+        key={hasWatch ? 'all' : 'options'}
+        id={hasWatch ? 'trade' : 'trade-options'}
         orientation="horizontal"
         panels={[
-          { id: 'watch', title: 'watch list', size: 13, minSize: 8, content: watch },
+          ...(hasWatch ? [{ id: 'watch', title: 'watch list', size: 13, minSize: 8, content: watch }] : []),
           {
             id: 'middle',
             title: 'chart',
-            size: 63,
+            size: hasWatch ? 63 : 76,
             minSize: 30,
             content: (
               <Split

@@ -11,7 +11,7 @@ import {
   simpleAverage,
   volumeWeightedPrice,
 } from './indicators.ts';
-import { distanceWarning, netOf } from './market-side.ts';
+import { distanceWarning, limitAtMiddle, netOf } from './market-side.ts';
 import {
   breakevens,
   impliedVolatility,
@@ -22,7 +22,8 @@ import {
 } from './option-value.ts';
 import { labelsOf } from './payoff-chart.tsx';
 import { remedyOf } from './remedy.ts';
-import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket } from './strategy.ts';
+import { amountOfNet, limitOfNet, sideOfNet } from './net-price.ts';
+import { closingTicket, headingOf, nameOf, reopeningLegs, rollingTicket, successorsOf } from './strategy.ts';
 import { exitPrice, missingOf, orderOf, outcomeAt, problemsOf } from './ticket-body.ts';
 import { withLeg } from './tray-legs.ts';
 
@@ -140,19 +141,37 @@ describe('Strategies', () => {
     ['Iron condor', `B1x${P(180)},S1x${P(185)},S1x${C(195)},B1x${C(200)}`],
     ['Iron butterfly', `B1x${P(180)},S1x${P(190)},S1x${C(190)},B1x${C(200)}`],
     ['Short put', `S1x${P(185)}`],
-    [undefined, `B1x${C(190)},B1x${C(195)}`],
-    [undefined, `B1x${C(190)},S2x${C(195)}`],
+    ['Custom legs', `B1x${C(190)},B1x${C(195)}`],
+    ['1×2 call ratio spread', `B1x${C(190)},S2x${C(195)}`],
+    ['2×3 put ratio spread', `S3x${P(185)},B2x${P(190)}`],
+    ['Bullish risk reversal', `S1x${P(185)},B1x${C(195)}`],
+    ['Bearish risk reversal', `B1x${P(185)},S1x${C(195)}`],
+    ['Jade lizard', `S1x${P(185)},S1x${C(195)},B1x${C(200)}`],
+    ['Long call condor', `B1x${C(180)},S1x${C(185)},S1x${C(190)},B1x${C(195)}`],
+    ['Long box', `B1x${C(185)},S1x${P(185)},S1x${C(195)},B1x${P(195)}`],
+    ['Short box', `S1x${C(185)},B1x${P(185)},B1x${C(195)},S1x${P(195)}`],
+    ['Roll short call', `b1x${C(190)},S1x${C(195)}`],
+    ['Roll bear call spread', `b1x${C(190)},s1x${C(195)},S1x${C(200)},B1x${C(205)}`],
+    [undefined, `B1x${C(190)},S4x${C(195)}`],
+    [undefined, `B1x${C(190)},S1x${C(190)}`],
+    [undefined, `B1x${C(190)},B1xMSFT260116C00195000`],
+    [undefined, `B1x${C(180)},B1x${C(185)},B1x${C(190)},B1x${C(195)},B1x${C(200)}`],
   ])('%s: %s', (title, text) => {
     expect(name(text)).toBe(title);
   });
 
   it.each([
-    ['Close bull call spread', `s1x${C(190)},b1x${C(195)}`],
-    ['Close bear call spread', `b1x${C(190)},s1x${C(195)}`],
-    ['Close iron condor', `s1x${P(180)},b1x${P(185)},b1x${C(195)},s1x${C(200)}`],
-    ['Close long straddle', `s1x${C(190)},s1x${P(190)}`],
-    ['Bull call spread', `B1x${C(190)},S1x${C(195)}`],
-    ['Custom legs', `B1x${C(190)},B1x${C(195)}`],
+    ['Close bull call spread 190/195 Jan 16', `s1x${C(190)},b1x${C(195)}`],
+    ['Close bear call spread 190/195 Jan 16', `b1x${C(190)},s1x${C(195)}`],
+    ['Close iron condor 180/185/195/200 Jan 16', `s1x${P(180)},b1x${P(185)},b1x${C(195)},s1x${C(200)}`],
+    ['Close long straddle 190 Jan 16', `s1x${C(190)},s1x${P(190)}`],
+    ['Bull call spread 190/195 Jan 16', `B1x${C(190)},S1x${C(195)}`],
+    ['Custom legs 190/195 Jan 16', `B1x${C(190)},B1x${C(195)}`],
+    ['Calendar call spread 190 Jan 16/Feb 20', `S1x${C(190)},B1x${C(190, '260220')}`],
+    ['Calendar call spread 190 Jan 16, 2026/Jan 15, 2027', `S1x${C(190)},B1x${C(190, '270115')}`],
+    ['Roll short call 190 Jan 16 → Feb 20', `b1x${C(190)},S1x${C(190, '260220')}`],
+    ['Roll short call 190 Jan 16 → 195 Feb 20', `b1x${C(190)},S1x${C(195, '260220')}`],
+    ['Roll bear call spread 190/195 → 200/205 Jan 16', `b1x${C(190)},s1x${C(195)},S1x${C(200)},B1x${C(205)}`],
   ])('%s: names the strategy as it is held (%s)', (title, text) => {
     expect(headingOf(legsOf(text))).toBe(title);
   });
@@ -173,13 +192,63 @@ describe('Strategies', () => {
     });
   });
 
-  it('are rolled by one order that closes one contract and opens the next', () => {
-    expect(rollingTicket('p', { symbol: C(190), quantity: -2 }, C(195, '260220'))).toMatchObject({
+  it('are rolled by one order that closes up to two contracts and opens the next', () => {
+    expect(rollingTicket('p', [{ symbol: C(190), quantity: -2 }], [C(195, '260220')])).toMatchObject({
       strategy: 'CALENDAR_SPREAD',
       legs: `b1x${C(190)},S1x${C(195, '260220')}`,
       quantity: 2,
+      at: 'mid',
     });
-    expect(rollingTicket('p', { symbol: C(190), quantity: 1 }, C(190))).toBeUndefined();
+    const spread = [
+      { symbol: C(190), quantity: -4 },
+      { symbol: C(195), quantity: 2 },
+    ];
+    expect(rollingTicket('p', spread, [C(200), C(205)])).toMatchObject({
+      strategy: 'CUSTOM',
+      legs: `b2x${C(190)},s1x${C(195)},S2x${C(200)},B1x${C(205)}`,
+      quantity: 2,
+    });
+    expect(rollingTicket('p', [{ symbol: C(190), quantity: 1 }], [C(190)])).toBeUndefined();
+    expect(rollingTicket('p', [...spread, ...spread], [C(200), C(205), C(200), C(205)])).toBeUndefined();
+  });
+
+  it('move by listed strikes, or not at all where one is not listed', () => {
+    const chain = [185, 190, 195, 200].map((strike) => ({
+      optionSymbol: C(strike, '260220'),
+      optionType: 'CALL',
+      strike,
+    })) as unknown as Parameters<typeof successorsOf>[1];
+    const held = [
+      { symbol: C(190), quantity: -1 },
+      { symbol: C(195), quantity: 1 },
+    ];
+    const next = (shift: number) => successorsOf(held, chain, shift);
+    expect(next(0)).toEqual([C(190, '260220'), C(195, '260220')]);
+    expect(next(1)).toEqual([C(195, '260220'), C(200, '260220')]);
+    expect(next(-1)).toEqual([C(185, '260220'), C(190, '260220')]);
+    expect(next(2)).toBeUndefined();
+  });
+
+  it('begin in the middle of the market, on the tick', () => {
+    const at = (middle: number | undefined) => ({ bid: undefined, middle, ask: undefined });
+    expect(limitAtMiddle(at(2.63), 'OPTION')).toBe(2.63);
+    expect(limitAtMiddle(at(4.12), 'OPTION')).toBe(4.1);
+    expect(limitAtMiddle(at(4.12), 'OPTION', 0.01)).toBe(4.12);
+    expect(limitAtMiddle(at(-1.23), 'SPREAD')).toBe(-1.23);
+    expect(limitAtMiddle(at(undefined), 'SPREAD')).toBeUndefined();
+  });
+
+  it('have a net price with a side: a typed sign makes a credit', () => {
+    expect(limitOfNet('2.05', 'DEBIT')).toEqual({ limit: '2.05', net: 'DEBIT' });
+    expect(limitOfNet('2.05', 'CREDIT')).toEqual({ limit: '-2.05', net: 'CREDIT' });
+    expect(limitOfNet('-2.05', 'DEBIT')).toEqual({ limit: '-2.05', net: 'CREDIT' });
+    expect(limitOfNet('', 'CREDIT')).toEqual({ limit: '', net: 'CREDIT' });
+    expect([sideOfNet('', 'CREDIT'), sideOfNet('2', 'CREDIT'), sideOfNet('-2', null)]).toEqual([
+      'CREDIT',
+      'DEBIT',
+      'CREDIT',
+    ]);
+    expect(amountOfNet('-2.05')).toBe('2.05');
   });
 
   it('are opened again at another expiration with the same strikes, or not at all', () => {

@@ -2,7 +2,7 @@
 import type { Leg, OptionChainContract } from '@sandpit/protocol';
 import { legsOf, textOfLegs } from '../option-legs.ts';
 import { setQuery } from '../route.ts';
-import { netOf } from './market-side.ts';
+import { type MarketSide, netOf } from './market-side.ts';
 
 /** The tray's legs as a ticket: limit at the market's net, one unit unless a number is there. */
 export function setLegs(
@@ -15,7 +15,7 @@ export function setLegs(
     setQuery({ legs: undefined, limit: undefined, strategy: undefined });
     return;
   }
-  const net = netAtMarket(legs, contracts);
+  const net = marketOf(legs, contracts).ask;
   setQuery({
     legs: textOfLegs(legs),
     type: 'LIMIT',
@@ -28,16 +28,17 @@ export function setLegs(
           ? (query.get('quantity') ?? 1)
           : 1,
     strategy: undefined,
+    at: undefined,
     target: undefined,
     guard: undefined,
   });
 }
 
-/** Net price of legs at the market of their chains, negative for a credit; undefined while a side is missing. */
-export function netAtMarket(
+/** The market of legs by their chains, a credit negative; prices are undefined while a side is missing. */
+export function marketOf(
   legs: readonly Leg[],
   contracts: ReadonlyMap<string, OptionChainContract>,
-): number | undefined {
+): MarketSide {
   const quotes = legs.map(({ optionSymbol }) => {
     const { bid, ask } = contracts.get(optionSymbol) ?? {};
     return {
@@ -48,7 +49,7 @@ export function netAtMarket(
       ...(ask !== undefined && { ask }),
     };
   });
-  return netOf(legs, quotes).ask;
+  return netOf(legs, quotes);
 }
 
 /** Legs with a contract bought or sold: the same side again adds one, the other side removes it. */

@@ -493,7 +493,7 @@ function describeEntry(entry: CoreEntry): ActivityDescription {
 const orderText = ({ positionIntent, symbol, strategy }: OrderTerms, quantity: Quantity): string =>
   strategy === undefined
     ? `to ${sideOf(positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${symbol}`
-    : `for ${Quantity.format(quantity)} ${strategy.toLowerCase().replaceAll('_', ' ')} in ${symbol}`;
+    : `for ${Quantity.format(quantity)} ${strategy === 'CUSTOM' ? 'combo' : strategy.toLowerCase().replaceAll('_', ' ')} in ${symbol}`;
 
 function describeOrderEvent(
   ids: Ids,
