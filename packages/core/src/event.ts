@@ -104,6 +104,14 @@ export interface ImportedPosition {
  * journal gives the same state under later rules. Each fact appears once: what follows from an earlier event, or from
  * another one of the same record, is not repeated. Orders are named by number.
  */
+/** Progress of a corporate action in a portfolio with many orders. */
+export interface PortfolioInPart {
+  /** Number of the portfolio. */
+  readonly portfolio: number;
+  /** Number of the last order that is done. */
+  readonly order: number;
+}
+
 export type Event =
   | {
       readonly type: 'AccountOpened';
@@ -358,7 +366,13 @@ export type Event =
       readonly market?: SplitMarket;
     }
   /** A corporate action continues in the next record: portfolios up to this number are done. */
-  | { readonly type: 'ActionContinued'; readonly actionId: string; readonly through: number }
+  | {
+      readonly type: 'ActionContinued';
+      readonly actionId: string;
+      readonly through: number;
+      /** A portfolio after these of which everything but its orders is done, and its orders up to this number. */
+      readonly within?: PortfolioInPart;
+    }
   | {
       readonly type: 'ActionDone';
       readonly actionId: string;

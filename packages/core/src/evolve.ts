@@ -330,7 +330,12 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     }
     case 'ActionContinued': {
       const announced = actionOf(state, event.actionId);
-      announced.underWay = { series: [], ...announced.underWay, through: event.through };
+      const { within: _, ...before } = announced.underWay ?? { series: [] };
+      announced.underWay = {
+        ...before,
+        through: event.through,
+        ...(event.within !== undefined && { within: event.within }),
+      };
       return;
     }
     case 'ActionDone': {

@@ -1,3 +1,4 @@
+import type { PortfolioInPart } from './event.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { Instrument } from './instruments/instrument.js';
 import { noHalts } from './market/halts.js';
@@ -52,6 +53,8 @@ export interface AnnouncedAction {
 interface ActionProgress {
   /** The number of the last processed portfolio. */
   readonly through: number;
+  /** The next one, if it has so many orders that it is done in part. */
+  readonly within?: PortfolioInPart;
   /** Splits only: the mark before the split. */
   readonly mark?: Price;
   /** Splits only: old and new symbol of each adjusted series on the symbol, in the order of renaming. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Brokerage } from '../../src/brokerage.js';
 import type { Outcome } from '../../src/brokerage.js';
 import type { Command } from '../../src/command.js';
+import type { CorporateAction } from '../../src/corporate-actions/corporate-action.js';
 import type { Event } from '../../src/event.js';
 import { brokenInvariants } from '../../src/invariants.js';
 import { saveState } from '../../src/saved-state.js';
@@ -11,14 +12,17 @@ import type { TestOrder } from '../../src/testing/market.js';
 import type { Instant } from '../../src/values/instant.js';
 import { Price } from '../../src/values/price.js';
 import { Quantity } from '../../src/values/quantity.js';
+import { TradingDate } from '../../src/values/trading-date.js';
 
 const MOST = 1024;
+const EX = TradingDate.of('2026-01-06');
 
 /** Many orders for one share each. Invariants are checked at the end: after each of thousands of commands they would take minutes. */
 class Crowd {
   readonly parts: { events: readonly Event[]; at: Instant }[] = [];
   brokerage: Brokerage;
   now: Instant;
+  readonly #place: (order: TestOrder) => void;
 
   constructor(order: TestOrder, count: number) {
     const broker = testBroker('default', { auctionOrders: true });
@@ -30,10 +34,15 @@ class Crowd {
     this.brokerage = m.brokerage;
     this.brokerage.onRead = undefined;
     this.now = m.now;
-    for (let i = 0; i < count; i++) {
-      const request = requestOf(portfolio, { quantity: 1, ...order });
+    this.#place = (more) => {
+      const request = requestOf(portfolio, { quantity: 1, ...more });
       this.run<'SubmitOrder'>({ type: 'SubmitOrder', by: m.by, order: request });
-    }
+    };
+    this.place(order, count);
+  }
+
+  place(order: TestOrder, count: number): void {
+    for (let i = 0; i < count; i++) this.#place(order);
   }
 
   run<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
@@ -135,5 +144,72 @@ describe('a decision has at most 1,024 order updates; the remainder is due at on
     crowd.brokerage.resume();
     crowd.rest();
     expect(crowd.executed).toEqual(first(1100));
+  });
+
+  /** Applies an action on the next day to 1,500 orders of one portfolio, with a restart after every part. Returns the updates of each part. */
+  const actedOn = (crowd: Crowd, action: CorporateAction): number[] => {
+    const { rules } = crowd.brokerage;
+    crowd.run<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+    const before = crowd.parts.length;
+    crowd.now = rules.calendar.instantOf(EX, 3, 0);
+    for (
+      let due = crowd.brokerage.nextDue();
+      (due ?? Infinity) <= crowd.now;
+      due = crowd.brokerage.nextDue()
+    ) {
+      const { events } = crowd.run<'AdvanceClock'>({ type: 'AdvanceClock' });
+      if (!events.some(isOfOrder)) continue;
+      expect(brokenInvariants(crowd.brokerage.state)).toEqual([]);
+      const saved = JSON.stringify(saveState(crowd.brokerage.state));
+      crowd.brokerage = Brokerage.restore(rules, JSON.parse(saved) as ReturnType<typeof saveState>);
+      crowd.brokerage.resume();
+    }
+    const again = Brokerage.begin(rules, 42, crowd.parts[0]?.at ?? crowd.now);
+    for (const { events, at } of crowd.parts) again.apply(events, at);
+    expect(stateHash(again.state)).toBe(stateHash(crowd.brokerage.state));
+    return crowd.parts.slice(before).map(({ events }) => events.filter(isOfOrder).length);
+  };
+  const GTC = { limit: '95.00', tif: 'GTC' } as const;
+  const inAll = (crowd: Crowd): string[] => [
+    ...new Set(
+      [...crowd.brokerage.state.orders.values()].map(({ progress: { limitPrice, quantity } }) =>
+        [Number(limitPrice) / 1e8, quantity / 1e6].join(),
+      ),
+    ),
+  ];
+
+  it('a dividend on 1,500 orders of one portfolio reduces each once, and is paid once', () => {
+    const crowd = new Crowd({ quantity: 1 }, 1);
+    expect(crowd.executed).toEqual([1]);
+    crowd.place(GTC, 1500);
+    const amountPerShare = Price.of('0.24');
+    const sizes = actedOn(crowd, { type: 'CASH_DIVIDEND', symbol: 'AAPL', exDate: EX, amountPerShare });
+    expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST);
+    expect([inAll(crowd), crowd.brokerage.state.orders.size]).toEqual([['94.76,1'], 1500]);
+    const paid = crowd.parts.flatMap(({ events }) => events.filter(({ type }) => type === 'DividendAccrued'));
+    expect(paid).toHaveLength(1);
+  });
+
+  it('a forward split adjusts 1,500 orders of one portfolio once each, and its shares once', () => {
+    const crowd = new Crowd({ quantity: 1 }, 1);
+    crowd.place(GTC, 1500);
+    const sizes = actedOn(crowd, { type: 'SPLIT', symbol: 'AAPL', exDate: EX, ratio: { new: 2, old: 1 } });
+    expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST);
+    expect([inAll(crowd), crowd.brokerage.state.orders.size]).toEqual([['47.5,2'], 1500]);
+    const split = crowd.parts.flatMap(({ events }) => events.filter(({ type }) => type === 'PositionSplit'));
+    expect(split).toMatchObject([{ settled: 0, pending: 2_000_000 }]);
+  });
+
+  it('a reverse split cancels 1,500 orders of one portfolio before it changes its shares', () => {
+    const crowd = new Crowd({ quantity: 4 }, 1);
+    crowd.place(GTC, 1500);
+    const sizes = actedOn(crowd, { type: 'SPLIT', symbol: 'AAPL', exDate: EX, ratio: { new: 1, old: 2 } });
+    expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(MOST);
+    expect(crowd.brokerage.state.orders.size).toBe(0);
+    const split = crowd.parts.flatMap(({ events }) => events.filter(({ type }) => type === 'PositionSplit'));
+    expect(split).toMatchObject([{ pending: 2_000_000 }]);
   });
 });

@@ -25,8 +25,8 @@ import { splitOrder } from '../orders/split-order.js';
 import { marketAfter, priceAfter } from './split-market.js';
 
 /**
- * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. The remainder
- * is due at once.
+ * Applies a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice with a bounded
+ * number of order updates (D264). The remainder is due at once, before anything else.
  */
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);
@@ -38,11 +38,23 @@ export function applyAction(d: Decision, actionId: string): void {
     return;
   }
   const { portfolios, through, isLast } = sliceOfAction(d.state, announced);
-  if (action.type === 'SPLIT') {
-    const series = adjustedBy(d, action, underWay?.series ?? []);
-    for (const portfolio of portfolios) splitIn(d, portfolio, action, underWay?.mark, series);
-  } else {
-    for (const portfolio of portfolios) payDividend(d, portfolio, action);
+  const series = action.type === 'SPLIT' ? adjustedBy(d, action, underWay?.series ?? []) : undefined;
+  let done = underWay?.through ?? 0;
+  for (const portfolio of portfolios) {
+    const { number } = portfolio.terms;
+    const order = underWay?.within?.portfolio === number ? underWay.within.order : undefined;
+    const rest = d.isFull
+      ? { order }
+      : action.type === 'SPLIT' && series !== undefined
+        ? splitIn(d, portfolio, action, underWay?.mark, series, order)
+        : payDividend(d, portfolio, action as CashDividend, order);
+    if (rest !== undefined) {
+      const within = rest.order === undefined ? {} : { within: { portfolio: number, order: rest.order } };
+      d.emit({ type: 'ActionContinued', actionId, through: done, ...within });
+      scheduleAction(d.state, d.rules.calendar, actionId);
+      return;
+    }
+    done = number;
   }
   if (isLast) {
     d.emit({ type: 'ActionDone', actionId, action });
@@ -53,10 +65,49 @@ export function applyAction(d: Decision, actionId: string): void {
 }
 
 /**
- * Long holders at the close before the ex-date receive the dividend, short sellers pay it. It counts as pending cash from the ex-date
- * and settles on the pay date. Open buy limits and sell stops are reduced by the dividend (FINRA Rule 5330).
+ * Orders of a portfolio that are left to the next part of an action, because this one is full: those after `order`. Without it the portfolio
+ * is left as a whole.
  */
-function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
+interface LeftOrders {
+  readonly order: number | undefined;
+}
+
+/** Adjusts orders one after the other, as long as the decision has room. Returns those that are left. */
+function adjustEach(
+  d: Decision,
+  orders: readonly Order[],
+  after: number | undefined,
+  adjust: (order: Order) => void,
+): LeftOrders | undefined {
+  let last = after ?? 0;
+  for (const order of orders) {
+    const { number } = order.terms;
+    if (number <= last) continue;
+    if (d.isFull) return { order: last };
+    adjust(order);
+    last = number;
+  }
+  return undefined;
+}
+
+/**
+ * Long holders at the close before the ex-date receive the dividend, short sellers pay it. It counts as pending cash from the ex-date
+ * and settles on the pay date. Open buy limits and sell stops are reduced by the dividend (FINRA Rule 5330). `after`: the dividend is paid,
+ * and orders up to this number are reduced.
+ */
+function payDividend(
+  d: Decision,
+  portfolio: Portfolio,
+  action: CashDividend,
+  after: number | undefined,
+): LeftOrders | undefined {
+  if (after === undefined) postDividend(d, portfolio, action);
+  return adjustEach(d, ordersIn(portfolio, action.symbol), after, (order) =>
+    reduceByDividend(d, order, action.amountPerShare),
+  );
+}
+
+function postDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
   const { symbol, exDate } = action;
   const payDate = action.payDate !== undefined && action.payDate > exDate ? action.payDate : exDate;
   const position = portfolio.positions.get(symbol);
@@ -76,7 +127,6 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
     d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
-  for (const order of ordersIn(portfolio, symbol)) reduceByDividend(d, order, action.amountPerShare);
 }
 
 /** The open orders of a portfolio in shares, oldest first. */
@@ -128,27 +178,39 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
   adjustSeries(d, actionId, action, mark);
 }
 
-/** Applies a split to a portfolio: its shares, its contracts, and its orders in both. */
+/**
+ * Applies a split to a portfolio: its shares, its contracts, and its orders in both. `after`: everything but orders is done, and orders in
+ * shares up to this number.
+ */
 function splitIn(
   d: Decision,
   portfolio: Portfolio,
   action: Split,
   mark: Price | undefined,
   series: AdjustedSeries,
-): void {
+  after: number | undefined,
+): LeftOrders | undefined {
   const { symbol, ratio } = action;
   const open = ordersIn(portfolio, symbol);
-  const splits = canSplit(portfolio, action);
-  // Exchanges cancel open orders over a reverse split.
-  const cancels = ratio.new < ratio.old || !splits;
-  for (const order of open)
-    if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
-  if (splits) splitPosition(d, portfolio, action, mark);
-  adjustHoldings(d, portfolio, symbol, series);
-  for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
+  if (after === undefined) {
+    const splits = canSplit(portfolio, action);
+    // Exchanges cancel open orders over a reverse split.
+    if (ratio.new < ratio.old || !splits)
+      for (const order of open) {
+        if (d.isFull) return { order: undefined };
+        if (d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
+      }
+    if (splits) splitPosition(d, portfolio, action, mark);
+    adjustHoldings(d, portfolio, symbol, series);
+  }
+  const left = adjustEach(d, open, after, (order) => {
+    if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
+  });
+  if (left !== undefined) return left;
   adjustOptionOrders(d, portfolio, action, series);
   // Last: only shares that no order reserves after the split cover calls.
   secureOptions(d, portfolio, symbol);
+  return undefined;
 }
 
 /** `new` for each `old`, toward zero. */
