@@ -18,7 +18,7 @@ import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/
 import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
 import type { RulesInForce } from './rules.js';
-import type { AssignmentDraw } from './state.js';
+import type { AssignmentDraw, PortfolioInPart } from './state.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -104,14 +104,6 @@ export interface ImportedPosition {
  * journal gives the same state under later rules. Each fact appears once: what follows from an earlier event, or from
  * another one of the same record, is not repeated. Orders are named by number.
  */
-/** Progress of a corporate action in a portfolio with many orders. */
-export interface PortfolioInPart {
-  /** Number of the portfolio. */
-  readonly portfolio: number;
-  /** Number of the last order that is done. */
-  readonly order: number;
-}
-
 export type Event =
   | {
       readonly type: 'AccountOpened';

@@ -1,4 +1,3 @@
-import type { PortfolioInPart } from './event.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { Instrument } from './instruments/instrument.js';
 import { noHalts } from './market/halts.js';
@@ -48,6 +47,14 @@ export interface AnnouncedAction {
   status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
   /** Progress of an action that requires more than one record. */
   underWay?: ActionProgress;
+}
+
+/** Progress of a corporate action in a portfolio with many orders. */
+export interface PortfolioInPart {
+  /** Number of the portfolio. */
+  readonly portfolio: number;
+  /** Number of the last order that is done. */
+  readonly order: number;
 }
 
 interface ActionProgress {
