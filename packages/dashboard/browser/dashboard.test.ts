@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { competitions } from './competitions.js';
 import { everyPage } from './every-page.js';
+import { invitations } from './invitations.js';
 import { liveFeed } from './live-feed.js';
 import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
@@ -232,6 +233,7 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       liveFeed(visit);
       everyPage(visit, place);
       competitions(visit);
+      invitations(visit);
       timeMachine(visit);
       webhooks(visit);
       optionsAndMargin(visit);

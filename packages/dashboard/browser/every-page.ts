@@ -63,6 +63,8 @@ export function everyPage(visit: Visit, onEnd: () => void): void {
       'time?section=halts',
       'time?section=faults',
       'simulations',
+      'invitations',
+      'invitations/00000000-0000-4000-8000-000000000000',
       'webhooks',
       'developer',
       'nowhere',

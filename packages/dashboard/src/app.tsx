@@ -10,8 +10,8 @@ import { Orders } from './pages/orders.tsx';
 import { PortfolioPage } from './pages/portfolio.tsx';
 import { Banner } from './parts/banner.tsx';
 import { Empty, Problem } from './parts/notice.tsx';
-import { hrefOf, type DashboardRoute, useRoute } from './route.ts';
-import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
+import { go, hrefOf, type DashboardRoute, useRoute } from './route.ts';
+import { allTokens, claimsOf, keepToken, MAIN, resumedToken, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
 import { Rail } from './shell/rail.tsx';
 import { ThemeMenu } from './shell/theme-menu.tsx';
@@ -50,6 +50,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   compare: later(async () => (await import('./pages/compare.tsx')).ComparePage),
   administration: later(async () => (await import('./pages/administration.tsx')).Administration),
   competitions: Competitions,
+  invitations: later(async () => (await import('./invite/invitations-page.tsx')).InvitationsPage),
   time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
   webhooks: later(async () => (await import('./pages/webhooks.tsx')).Webhooks),
@@ -104,6 +105,18 @@ function Entry({ place }: { readonly place: DashboardRoute }) {
   const { simulationId } = place;
   const [token, setToken] = useState(() => tokenFor(simulationId));
   const [error, setError] = useState<Error>();
+  const [isResuming, setIsResuming] = useState(token === undefined && allTokens().length === 0);
+  useEffect(() => {
+    if (!isResuming) return;
+    resumedToken()
+      .catch(() => undefined)
+      .then((resumed) => {
+        const home = resumed === undefined ? undefined : keepToken(resumed);
+        if (home === simulationId) setToken(resumed);
+        else if (home !== undefined) go(hrefOf(home, ''));
+        setIsResuming(false);
+      });
+  }, [isResuming]);
   useEffect(() => {
     const home = token === undefined && simulationId !== MAIN ? brokerOf(tokenFor(MAIN)) : undefined;
     if (home === undefined) return;
@@ -125,6 +138,7 @@ function Entry({ place }: { readonly place: DashboardRoute }) {
         </p>
       </main>
     );
+  if (isResuming) return <p class="waiting">Loading …</p>;
   if (broker === undefined)
     return simulationId === MAIN || tokenFor(MAIN) === undefined ? (
       <Login place={place} />

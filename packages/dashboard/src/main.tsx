@@ -11,4 +11,9 @@ import { ignoreAccidentalRepeats } from './ui/accidental-repeats.ts';
 applyTheme();
 ignoreAccidentalRepeats();
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
+const [, door, code = ''] = /^\/(join|return)\/([^/]+)$/.exec(location.pathname) ?? [];
+if (root !== null && door === undefined) render(<App />, root);
+else if (root !== null)
+  void import('./invite/entrance.tsx').then(({ Entrance }) =>
+    render(<Entrance door={door as 'join' | 'return'} code={decodeURIComponent(code)} />, root),
+  );

@@ -18,7 +18,8 @@ export interface RequestNote {
 /** Characters kept of a response. */
 const ANSWER = 20_000;
 /** Responses with tokens, keys and secrets are not kept. */
-const SECRET = /token|key-pairs|webhooks|\/simulations(\/[^/]+\/(forks|token))?$|competitions|login|ticket/;
+const SECRET =
+  /token|key-pairs|webhooks|\/simulations(\/[^/]+\/(forks|token))?$|competitions|invitations|login|ticket/;
 
 const KEPT = 200;
 let notes: readonly RequestNote[] = [];

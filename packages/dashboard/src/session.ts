@@ -14,6 +14,8 @@ export interface Claims {
 
 export const MAIN = 'main';
 const KEY = 'sandpit-tokens';
+/** Tokens of a tab in which an instructor views a member. The logins of the browser stay as they are. */
+const VIEW_KEY = 'sandpit-view';
 
 /** Undefined for a text that is not a token. */
 export function claimsOf(token: string): Claims | undefined {
@@ -46,9 +48,35 @@ export function claimsOf(token: string): Claims | undefined {
 
 type Tokens = Readonly<Record<string, string>>;
 
+/** Where the tokens of this tab are. */
+const store = (): readonly [Storage, string] =>
+  sessionStorage.getItem(VIEW_KEY) === null ? [localStorage, KEY] : [sessionStorage, VIEW_KEY];
+
+/**
+ * Opens an empty tab. The result shows the page of a token there, which only that tab has, or closes the tab. Call this function in a click:
+ * browsers block tabs that open by themselves.
+ */
+export function viewInNewTab(): (token?: string, href?: string) => void {
+  const tab = open('about:blank');
+  return (token = '', href = '') => {
+    const claims = claimsOf(token);
+    if (tab === null || claims === undefined) return void tab?.close();
+    tab.sessionStorage.setItem(VIEW_KEY, JSON.stringify({ [claims.simulationId]: token }));
+    tab.location.href = `${location.origin}/${href}`;
+  };
+}
+
+/** The token of a browser that joined or returned by a link, from its cookie; undefined = none. */
+export async function resumedToken(): Promise<string | undefined> {
+  const response = await fetch('/dashboard/session', { method: 'POST' });
+  if (!response.ok) return undefined;
+  return ((await response.json()) as { readonly token?: string }).token;
+}
+
 function read(): Tokens {
+  const [storage, key] = store();
   try {
-    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as unknown;
+    const kept = JSON.parse(storage.getItem(key) ?? '{}') as unknown;
     return typeof kept === 'object' && kept !== null ? (kept as Tokens) : {};
   } catch {
     return {};
@@ -72,18 +100,21 @@ export function isExpired(simulationId: string): boolean {
 export function keepToken(token: string): string | undefined {
   const claims = claimsOf(token);
   if (claims === undefined) return undefined;
-  localStorage.setItem(KEY, JSON.stringify({ ...read(), [claims.simulationId]: token }));
+  const [storage, key] = store();
+  storage.setItem(key, JSON.stringify({ ...read(), [claims.simulationId]: token }));
   return claims.simulationId;
 }
 
 export function forgetToken(simulationId: string): void {
   const { [simulationId]: _gone, ...rest } = read();
-  localStorage.setItem(KEY, JSON.stringify(rest));
+  const [storage, key] = store();
+  storage.setItem(key, JSON.stringify(rest));
 }
 
 /** Every stored token. */
 export const allTokens = (): readonly string[] => Object.values(read());
 
 export function forgetAllTokens(): void {
-  localStorage.removeItem(KEY);
+  const [storage, key] = store();
+  storage.removeItem(key);
 }

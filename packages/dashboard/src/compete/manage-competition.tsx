@@ -96,6 +96,11 @@ export function ManageCompetition({
             Save the export
           </button>
         )}
+        {!isOver && member.may('admin') && (
+          <a class="button" href={hrefOf(MAIN, 'invitations', { competition: competitionId })}>
+            Invite
+          </a>
+        )}
         <Copy name="Copy link" text={location.href} />
         {joinCode !== undefined && <Copy name={`Join code ${joinCode}`} text={joinCode} />}
         <button

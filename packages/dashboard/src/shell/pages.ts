@@ -11,6 +11,7 @@ import {
   type LucideIcon,
   ServerCog,
   Trophy,
+  Users,
 } from 'lucide-preact';
 
 export interface PageEntry {
@@ -28,6 +29,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: 'time', title: 'Time machine', icon: History },
   { path: 'simulations', title: 'Simulations', icon: FlaskConical },
   { path: 'competitions', title: 'Competitions', icon: Trophy },
+  { path: 'invitations', title: 'Invitations', icon: Users, scope: 'admin' },
   { path: 'webhooks', title: 'Webhooks', icon: Bell },
   { path: 'developer', title: 'Developer', icon: Code },
   { path: 'administration', title: 'Administration', icon: ServerCog, scope: 'operator' },
