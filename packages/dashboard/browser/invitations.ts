@@ -77,7 +77,7 @@ export function invitations(visit: Visit): void {
     await roster.getByRole('button', { name: 'View Ada <b>L</b>' }).click();
     const tab = await opened;
     await expect.poll(() => tab.locator('.banner').textContent(), SOON).toMatch(/read only[\s\S]*ada-b-l-b-/);
-    await tab.getByRole('region', { name: 'Equities' }).getByText('AAPL').waitFor(SOON);
+    await tab.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor(SOON);
     await tab.close();
     // The instructor's own login stays.
     await page.reload();

@@ -185,7 +185,7 @@ function Welcome({ joined, displayName }: { readonly joined: Joined; readonly di
       <h1>Welcome, {displayName}</h1>
       <p>
         This browser stays logged in for 30 days. Keep the link below to log in from any other browser: it is
-        shown only now. Whoever has it trades as you.
+        shown only now. A person who has it trades as you.
       </p>
       <p class="notice">
         <code class="breaking">{joined.returnUrl}</code>

@@ -67,13 +67,6 @@ function List({ competitionId }: { readonly competitionId: string }) {
       <div class="heading">
         <h1>Invitations</h1>
       </div>
-      <NewInvitation
-        competitionId={competitionId}
-        onCreated={(invitation) => {
-          setCreated(invitation);
-          list.reload();
-        }}
-      />
       {created !== undefined && (
         <div class="notice" role="status">
           <p>
@@ -85,6 +78,13 @@ function List({ competitionId }: { readonly competitionId: string }) {
           <Copy name="Copy the link" of={`of ${created.name}`} text={linkOf(created)} />
         </div>
       )}
+      <NewInvitation
+        competitionId={competitionId}
+        onCreated={(invitation) => {
+          setCreated(invitation);
+          list.reload();
+        }}
+      />
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
       {error !== undefined && <Refusal error={error} />}
       {rows?.length === 0 && (
@@ -235,7 +235,7 @@ function Roster({ invitationId }: { readonly invitationId: string }) {
           <Copy name="Copy the link" of={`for ${link.of}`} text={link.url} />
         </div>
       )}
-      {rows?.length === 0 && <Empty>Nothing here yet: the roster fills as people join by the link.</Empty>}
+      {rows?.length === 0 && <Empty>The roster is empty. It fills as people join by the link.</Empty>}
       {rows !== undefined && rows.length > 0 && (
         <>
           <p class="dim">
@@ -307,8 +307,13 @@ const rosterColumns = ({
       isWide: true,
       cell: ({ orders }) => (orders === undefined ? '–' : quantity(orders)),
     },
-    { title: 'Last seen', isSecondary: true, cell: ({ lastSeenAt }) => moment(lastSeenAt) },
-    { title: 'Joined', isSecondary: true, cell: ({ joinedAt }) => moment(joinedAt) },
+    {
+      title: 'Last seen',
+      isSecondary: true,
+      cell: ({ joinedAt, lastSeenAt }) => (
+        <span title={`Joined ${moment(joinedAt)}`}>{moment(lastSeenAt)}</span>
+      ),
+    },
     {
       title: 'Actions',
       cell: (member) => (
