@@ -62,3 +62,11 @@ it('a broken request on a connection whose answers have ended is answered 400', 
   await once(socket, 'close');
   expect(statuses()).toEqual(['200', '400']);
 });
+
+it('a broken body whose request was answered before it arrived ends the connection without another answer', async () => {
+  socket.write(`${head('POST', '/v1/nothing', 'transfer-encoding: chunked\r\n')}1\r\n{`);
+  await expect.poll(() => text).toContain('"statusCode":404');
+  socket.write('\r\nnot a length\r\n');
+  await once(socket, 'close');
+  expect(statuses()).toEqual(['404']);
+});

@@ -35,30 +35,41 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   answerOnSocket(socket, answerFor(error.code));
 }
 
-/** Responses of each connection that have not ended, oldest first. */
-const responding = new WeakMap<Socket, ServerResponse[]>();
+/** Requests of a connection. */
+interface Requested {
+  /** Responses that have not ended, oldest first. */
+  readonly open: ServerResponse[];
+  last: IncomingMessage;
+}
+
+const requested = new WeakMap<Socket, Requested>();
 
 /** Keeps track of the responses of a server, so that no other answer is written into them. Install it after all other listeners. */
 export function trackResponses(server: Server): void {
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const open = responding.get(socket);
-    if (open === undefined) responding.set(socket, [response]);
-    else open.push(response);
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const known = requested.get(socket);
+    if (known === undefined) requested.set(socket, { open: [response], last: request });
+    else {
+      known.open.push(response);
+      known.last = request;
+    }
     response.once('close', () => {
-      const left = responding.get(socket)?.filter((one) => one !== response) ?? [];
-      responding.set(socket, left);
+      const { open = [] } = requested.get(socket) ?? {};
+      const place = open.indexOf(response);
+      if (place !== -1) open.splice(place, 1);
     });
   });
 }
 
 /** Answers without a response, and ends the connection. After the beginning of a response it only ends the connection. */
 export function answerOnSocket(socket: Socket, answer: Answer): void {
-  const open = responding.get(socket) ?? [];
-  const [first] = open;
-  const last = open.at(-1);
-  if (first?.headersSent === true) return void socket.destroy();
+  const { open = [], last } = requested.get(socket) ?? {};
+  const isOfBody = last?.complete === false;
+  // The broken request has its answer already, in part or as a whole.
+  if (open[0]?.headersSent === true || (isOfBody && open.length === 0)) return void socket.destroy();
   // Requests that were received whole before the broken one get their answers.
-  if (last?.req.complete === true) return void last.once('close', () => socket.destroySoon());
+  if (!isOfBody && open.length > 0) return void open.at(-1)?.once('close', () => socket.destroySoon());
   if (socket.writable && open.length < 2) {
     const headers = {
       ...SECURITY_HEADERS,
