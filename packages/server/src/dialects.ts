@@ -7,6 +7,7 @@ import type { DialectName } from './dialect-names.js';
 const PACKAGES: Readonly<Record<DialectName, () => Promise<{ readonly default: Dialect }>>> = {
   alpaca: () => import('@sandpit/dialect-alpaca'),
   'paper-invest': () => import('@sandpit/dialect-paper-invest'),
+  tradier: () => import('@sandpit/dialect-tradier'),
 };
 
 /** Loads the named dialects; undefined = all that are installed. Throws `BadSetting` for a named one that is not installed. */

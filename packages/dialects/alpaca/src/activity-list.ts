@@ -15,7 +15,7 @@ import {
   sideOf,
   tradedBy,
 } from '@sandpit/core';
-import type { Book, PastEvent } from '@sandpit/dialect-port';
+import { type Book, cashIn, type PastEvent } from '@sandpit/dialect-port';
 import type { ActivityPlace } from './activity-ids.js';
 import { iso } from './decimals.js';
 import { nameOf } from './order-names.js';
@@ -63,7 +63,7 @@ function draftsOf(book: Book, item: PastEvent): readonly Draft[] {
       return entryDrafts(book, item, event.entries);
     case 'OptionEnded': {
       const main = event.entries.filter(({ type }) => type !== 'FEE' && type !== 'COMMISSION');
-      const cash = main.reduce((sum, entry) => Money.add(sum, cashOf(entry)), Money.zero);
+      const cash = Money.ofUnits(cashIn(main));
       const { act, symbol, quantity, price, shares } = event;
       const description = item.describe();
       const option = { symbol, qty: Quantity.format(quantity), price: Price.format(price), description };
@@ -134,14 +134,6 @@ const FEES: Readonly<Record<string, string>> = {
   ORF: 'ORF',
 };
 
-/** Cash that an entry moves, settled and pending. */
-function cashOf({ postings }: LedgerEntry): Money {
-  let cash: number = 0;
-  for (const { account, amount } of postings)
-    if (account === 'SETTLED_CASH' || account === 'PENDING_CASH') cash += amount;
-  return Money.ofUnits(cash);
-}
-
 const entryDrafts = (book: Book, item: PastEvent, entries: readonly LedgerEntry[]): readonly Draft[] =>
   entries.flatMap((entry, index) => entryDraft(book, item, entry, { item: index, part: 0 }));
 
@@ -149,7 +141,7 @@ type Place = Pick<ActivityPlace, 'item' | 'part'>;
 
 /** Entries that move no cash are left out, except for imported positions. */
 function entryDraft(book: Book, item: PastEvent, entry: LedgerEntry, place: Place): readonly Draft[] {
-  const cash = cashOf(entry);
+  const cash = Money.ofUnits(cashIn([entry]));
   const { type: entryType, about = {} } = entry;
   const isImported = entryType === 'IMPORT' && cash === 0;
   const type = isImported ? 'ACATS' : entryType === 'TRANSFER' && cash < 0 ? 'CSW' : TYPES[entryType];

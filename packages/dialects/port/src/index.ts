@@ -1,11 +1,17 @@
 export * from './bars.js';
 export * from './day-profit.js';
 export * from './dialect.js';
+export * from './chains.js';
+export * from './day-figures.js';
+export * from './form-fields.js';
 export * from './ids.js';
 export * from './intents.js';
 export * from './option-symbols.js';
+export * from './order-views.js';
 export * from './port.js';
 export * from './refused.js';
+export * from './strategy.js';
+export * from './xml.js';
 export type {
   AnnouncedAction,
   Bar,

@@ -53,6 +53,8 @@ export interface Desk {
   instrument(symbol: string): Instrument | undefined;
   /** Checks and carries out an operation of `/v1` as its route does. Throws `Refused` when that answers with an error. */
   run<Id extends AnsweringId>(id: Id, input?: OperationInput): Promise<ReplyOf<Id>>;
+  /** Calls for each record of the simulation that becomes durable. Returns a function that unsubscribes. */
+  subscribe(listener: (record: HappenedRecord) => void): () => void;
   /** Open portfolios, oldest first. */
   portfolios(): readonly Portfolio[];
   /** The book of an open portfolio; undefined for a portfolio that this credential has no access to. */

@@ -312,7 +312,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     for (const [, url] of pathsOf(id, route))
       app.route({ method: route.method, url, config, onRequest, handler });
   }
-  const operations = new Operations(handlers, competitions, deps.simulations);
+  const operations = new Operations(handlers, competitions, deps.simulations, idempotency);
   const sockets = new Sockets(app);
   app.decorateRequest('admitted', undefined);
   const door: DoorDeps = {

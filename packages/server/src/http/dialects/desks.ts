@@ -90,6 +90,10 @@ export class SimulationDesk implements Desk {
     return this.deps.operations.run(this.caller, id, input);
   }
 
+  subscribe(listener: Parameters<Desk['subscribe']>[0]): () => void {
+    return this.caller.simulation.subscribe(listener);
+  }
+
   portfolios(): readonly Portfolio[] {
     return [...this.caller.simulation.brokerage.state.portfolios.values()];
   }
@@ -228,7 +232,8 @@ class OrderView implements Orders {
     const versions: OrderVersion[] = [];
     for (const item of items.toReversed()) {
       const event = item.data as Event;
-      if (!isOrderEvent(event)) continue;
+      // Listed once for each of its executions.
+      if (item.item !== 0 || !isOrderEvent(event)) continue;
       const order = await past.after(item);
       versions.push({ event, at: Instants.ofMs(item.at), before: versions.at(-1)?.order, order });
     }

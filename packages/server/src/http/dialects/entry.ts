@@ -108,7 +108,7 @@ export class Entry {
     request: FastifyRequest,
     reply: FastifyReply,
   ): { readonly desk: Desk; readonly book: Book | undefined } {
-    const caller = { principal, simulation, request, reply };
+    const caller = { principal, simulation, request, reply, keyed: { count: 0 } };
     if (pair === undefined) return { desk: new SimulationDesk(caller, this.#deps), book: undefined };
     const book = new PortfolioBook(pair.portfolioId, caller, this.#deps);
     return { desk: book, book };

@@ -4,6 +4,7 @@ import {
   type ReplyOf,
   type Route,
   routes,
+  takesIdempotencyKey,
   validateBody,
   validateParams,
   validateTexts,
@@ -18,6 +19,7 @@ import type { Competitions } from '../../competitions/competitions.js';
 import type { Principal } from '../auth.js';
 import { competitionRefusal } from '../competition-doors.js';
 import type { Handlers } from '../call.js';
+import type { Idempotency } from '../idempotency.js';
 
 /** The caller, admitted by the dialect. */
 export interface Caller {
@@ -25,6 +27,8 @@ export interface Caller {
   readonly simulation: Simulation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** At the door of a dialect: counts the operations of the request that its `Idempotency-Key` is for. */
+  readonly keyed?: { count: number };
 }
 
 type AnyHandler = (call: unknown) => unknown;
@@ -34,15 +38,18 @@ export class Operations {
   readonly #handlers: Handlers;
   readonly #competitions: Pick<Competitions, 'placeOf'>;
   readonly #simulations: Pick<Simulations, 'info'>;
+  readonly #idempotency: Idempotency;
 
   constructor(
     handlers: Handlers,
     competitions: Pick<Competitions, 'placeOf'>,
     simulations: Pick<Simulations, 'info'>,
+    idempotency: Idempotency,
   ) {
     this.#handlers = handlers;
     this.#competitions = competitions;
     this.#simulations = simulations;
+    this.#idempotency = idempotency;
   }
 
   /** Checks and carries out an operation as its route does. Throws `Refused` when that answers with an error. */
@@ -68,10 +75,46 @@ export class Operations {
     const body = given.checked === undefined ? valid : { ...(valid as object), ...given.checked };
     const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
     const handle = this.#handlers[id] as AnyHandler;
-    const result = await handle({ ...caller, params, query, body, status, pending: undefined });
+    const call = { ...caller, params, query, body, status, pending: undefined };
+    const key = takesIdempotencyKey(route) ? caller.request.headers['idempotency-key'] : undefined;
+    const result =
+      key === undefined || caller.keyed === undefined
+        ? await handle(call)
+        : await this.#once(String(key), caller, caller.keyed, call, handle);
     if (!(result instanceof Answer)) return result as ReplyOf<Id>;
     if (result.status >= 400) throw new Refused(result);
     return JSON.parse(result.text) as ReplyOf<Id>;
+  }
+
+  /**
+   * Carries out an operation once for a key: the answer of `/v1` is stored with its effect and translated again when the request is repeated.
+   * The request of the dialect is what must be the same; of several operations each has a place.
+   */
+  #once(
+    key: string,
+    { request, principal }: Caller,
+    keyed: { count: number },
+    call: { readonly status: number },
+    handle: AnyHandler,
+  ): Promise<Answer> {
+    keyed.count += 1;
+    const { tenantId, simulationId } = principal;
+    const { method, url, body, routeOptions } = request;
+    const route = `${method} ${routeOptions.url ?? ''} ${keyed.count}`;
+    const path = url.split('?', 1)[0] ?? '';
+    const about = {
+      tenantId,
+      simulationId,
+      route,
+      method,
+      path,
+      body: { query: request.query, body },
+      isLong: false,
+    };
+    return this.#idempotency.once(key, about, async (pending) => {
+      const result = await handle({ ...call, pending });
+      return result instanceof Answer ? result : Answer.json(call.status, result);
+    });
   }
 }
 
