@@ -221,13 +221,11 @@ interface HistoryRow {
   readonly [detail: string]: unknown;
 }
 
-async function historyRows(
-  { data, at, order, describe }: PastEvent,
-  book: Book,
-): Promise<readonly HistoryRow[]> {
+async function historyRows(past: PastEvent, book: Book): Promise<readonly HistoryRow[]> {
+  const { data, at } = past;
   const date = iso(at);
   if (data.type === 'OrderExecuted') {
-    const { terms } = await order();
+    const { terms } = await past.order();
     if (terms.assetClass === 'FUTURE') return [];
     return data.executions.map((execution) => {
       const { symbol, positionIntent } = tradedBy(terms, execution);
@@ -247,7 +245,7 @@ async function historyRows(
   }
   if (data.type === 'OptionEnded') {
     const option = {
-      description: describe(),
+      description: past.describe(),
       option_type: OPTION_EVENTS[data.act] ?? 'expired',
       quantity: Number(Quantity.format(data.quantity)),
     };

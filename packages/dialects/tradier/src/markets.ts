@@ -416,6 +416,6 @@ export const search = answering(['q', 'indexes', 'exchanges', 'types'], 'securit
 export const easyToBorrow = answering([], 'securities', (call) =>
   securities(call, (symbol) => {
     const instrument = call.desk.instrument(symbol);
-    return instrument?.assetClass === 'EQUITY' && instrument.shortable !== false;
+    return instrument?.assetClass === 'EQUITY' && instrument.shortable;
   }),
 );

@@ -161,7 +161,7 @@ function legsOf({ terms, progress }: OrderSnapshot, fills: readonly Fill[], orde
         exec_quantity: quantity(filled),
         last_fill_price: price(own.at(-1)?.price) ?? 0,
         last_fill_quantity: quantity(own.at(-1)?.quantity ?? 0),
-        remaining_quantity: ACTIVE.has(String((order as TradierOrder).status)) ? quantity(total - filled) : 0,
+        remaining_quantity: ACTIVE.has((order as TradierOrder).status) ? quantity(total - filled) : 0,
         class: 'option',
         option_symbol: optionSymbol,
       };

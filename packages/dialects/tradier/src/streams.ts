@@ -254,14 +254,20 @@ abstract class StreamSocket {
 
   async #hear(text: string): Promise<void> {
     const message = parsed(text);
-    if (message === undefined) return this.fail('Invalid message');
+    if (message === undefined) {
+      this.fail('Invalid message');
+      return;
+    }
     const { sessionid } = message;
     if (this.login.desk === undefined) {
       const isIn = await this.login.attempt(sessionIn(sessionid, this.#purpose));
       if (isIn !== true) return;
       this.#sessionId = sessionid;
       this.login.strike();
-    } else if (sessionid !== this.#sessionId) return this.fail(ENDS.unauthorized);
+    } else if (sessionid !== this.#sessionId) {
+      this.fail(ENDS.unauthorized);
+      return;
+    }
     if (this.login.desk !== undefined) this.follow(message, this.login.desk);
   }
 }

@@ -51,7 +51,7 @@ export const tradierSender =
       },
       ...(form !== undefined && {
         payload: new URLSearchParams(
-          Object.entries(form).map(([name, value]) => [name, String(value)]),
+          Object.entries(form).map(([name, value]): [string, string] => [name, String(value)]),
         ).toString(),
       }),
     });

@@ -40,7 +40,7 @@ it('options: expirations, strikes, chains and quotes agree; Greeks come when the
   ).toEqual(strikes.strike);
   const chain = (
     await body(`/v1/markets/options/chains?symbol=AAPL&expiration=${date as string}&greeks=true`)
-  ).options.option as Record<string, never>[];
+  ).options.option as Record<string, unknown>[];
   expect(chain).toHaveLength(strikes.strike.length * 2);
   const middle = chain[Math.floor(chain.length / 2)] ?? {};
   expect(middle).toMatchObject({
@@ -52,7 +52,7 @@ it('options: expirations, strikes, chains and quotes agree; Greeks come when the
   const { symbol } = middle as { symbol: string };
   const quote = (await body(`/v1/markets/quotes?symbols=${symbol}&greeks=true`)).quotes.quote;
   for (const name of ['bid', 'ask', 'strike', 'option_type', 'greeks', 'description'])
-    expect(quote[name], name).toEqual((middle as Record<string, unknown>)[name]);
+    expect(quote[name], name).toEqual(middle[name]);
   expect((await body(`/v1/markets/quotes?symbols=${symbol}`)).quotes.quote).not.toHaveProperty('greeks');
   const { symbols } = await body('/v1/markets/options/lookup?underlying=AAPL');
   expect(symbols[0].options).toContain(symbol);
