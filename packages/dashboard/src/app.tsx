@@ -108,14 +108,13 @@ function Entry({ place }: { readonly place: DashboardRoute }) {
   const [isResuming, setIsResuming] = useState(token === undefined && allTokens().length === 0);
   useEffect(() => {
     if (!isResuming) return;
-    resumedToken()
-      .catch(() => undefined)
-      .then((resumed) => {
-        const home = resumed === undefined ? undefined : keepToken(resumed);
-        if (home === simulationId) setToken(resumed);
-        else if (home !== undefined) go(hrefOf(home, ''));
-        setIsResuming(false);
-      });
+    const show = (resumed: string | undefined): void => {
+      const home = resumed === undefined ? undefined : keepToken(resumed);
+      if (home === simulationId) setToken(resumed);
+      else if (home !== undefined) go(hrefOf(home, ''));
+      setIsResuming(false);
+    };
+    resumedToken().then(show, () => show(undefined));
   }, [isResuming]);
   useEffect(() => {
     const home = token === undefined && simulationId !== MAIN ? brokerOf(tokenFor(MAIN)) : undefined;

@@ -60,7 +60,10 @@ export function viewInNewTab(): (token?: string, href?: string) => void {
   const tab = open('about:blank');
   return (token = '', href = '') => {
     const claims = claimsOf(token);
-    if (tab === null || claims === undefined) return void tab?.close();
+    if (tab === null || claims === undefined) {
+      tab?.close();
+      return;
+    }
     tab.sessionStorage.setItem(VIEW_KEY, JSON.stringify({ [claims.simulationId]: token }));
     tab.location.href = `${location.origin}/${href}`;
   };

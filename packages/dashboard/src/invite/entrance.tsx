@@ -46,7 +46,11 @@ export function Entrance({ door, code }: { readonly door: 'join' | 'return'; rea
 }
 
 /** Sends a body without a token. Throws with a sentence for people. */
-async function post<Answer>(path: string, body: object, headers: HeadersInit = {}): Promise<Answer> {
+async function post<Answer>(
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     const response = await fetch(path, {

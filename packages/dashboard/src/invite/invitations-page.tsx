@@ -208,7 +208,8 @@ function Roster({ invitationId }: { readonly invitationId: string }) {
   };
   const rows = members.value?.data;
   const total = members.value?.pagination.total ?? 0;
-  const isOfCompetition = invitation.value?.competitionId !== undefined;
+  const competitionId = invitation.value?.competitionId;
+  const isOfCompetition = competitionId !== undefined;
   return (
     <>
       <div class="heading">
@@ -216,9 +217,7 @@ function Roster({ invitationId }: { readonly invitationId: string }) {
         {invitation.value?.status === 'OPEN' && (
           <Copy name="Copy link" of={`of ${invitation.value.name}`} text={linkOf(invitation.value)} />
         )}
-        {isOfCompetition && (
-          <a href={hrefOf(MAIN, `competitions/${invitation.value?.competitionId ?? ''}`)}>Leaderboard</a>
-        )}
+        {isOfCompetition && <a href={hrefOf(MAIN, `competitions/${competitionId}`)}>Leaderboard</a>}
         <Download name="roster.csv" list="listMembers" given={{ params }} />
         <a href={hrefOf(MAIN, 'invitations')}>All invitations</a>
       </div>

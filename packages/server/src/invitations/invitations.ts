@@ -2,6 +2,7 @@ import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.js';
 import { drawApiKey, hashOfApiKey, idOfApiKey } from '../access/api-key.js';
 import type { Competitions } from '../competitions/competitions.js';
+import { StoreUnavailable } from '../store/journal.js';
 import { AlreadyExists } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { InvitationRefused } from './errors.js';
@@ -561,7 +562,13 @@ export class Invitations {
   }
 
   async figuresOf(member: MemberNote): Promise<MemberFigures & { readonly seenAt: number }> {
-    const figures = await this.#workOf(servedAs(member)).figures(placeOf(member));
+    const figures = await this.#workOf(servedAs(member))
+      .figures(placeOf(member))
+      .catch((error: unknown): MemberFigures => {
+        // The node of this member does not answer: the roster shows the others.
+        if (error instanceof StoreUnavailable) return {};
+        throw error;
+      });
     const stored = Number(this.#registry.setting(seenName(member.id)) ?? 0);
     const seenAt = Math.max(member.joinedAt, stored, figures.seenAt ?? 0, this.#seen.get(member.id) ?? 0);
     return { ...figures, seenAt };

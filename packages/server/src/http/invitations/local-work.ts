@@ -13,6 +13,7 @@ import type {
   OpenedMember,
 } from '../../invitations/member-work.js';
 import type { InvitationTerms } from '../../invitations/notes.js';
+import { StoreUnavailable } from '../../store/journal.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { Answer } from '../answer.js';
 import { analyticsHandlers } from '../routes/analytics.js';
@@ -79,6 +80,8 @@ export class LocalMemberWork implements MemberWork {
         return new Answer(error.problem.status, error.problem.text);
       throw error;
     } finally {
+      // A history store that still derives its rows must not meet a simulation that is gone.
+      await simulation.past().catch(() => undefined);
       await simulations.remove(simulation.id, tenantId);
     }
   }
@@ -182,18 +185,22 @@ export class LocalMemberWork implements MemberWork {
     const simulation = await simulations.find(simulationId, entry === undefined ? tenantId : inviter);
     // It was deleted, by the member or by its own `ttl`.
     if (simulation === undefined) return { ...seen };
-    const history = await simulation.past();
-    const { total } = await history.orders({
-      simulationId: simulation.id,
-      scope: { portfolioId },
-      offset: 0,
-      limit: 1,
+    const orders = await unlessUnavailable(async () => {
+      const history = await simulation.past();
+      const { total } = await history.orders({
+        simulationId: simulation.id,
+        scope: { portfolioId },
+        offset: 0,
+        limit: 1,
+      });
+      return { orders: total };
     });
-    const worth =
+    const worth = await unlessUnavailable(() =>
       entry === undefined
-        ? await this.#performance(simulation, portfolioId)
-        : await competitions.figuresOf(entry.competitionId, entry.entryId);
-    return { ...worth, orders: total, ...seen };
+        ? this.#performance(simulation, portfolioId)
+        : competitions.figuresOf(entry.competitionId, entry.entryId),
+    );
+    return { ...worth, ...orders, ...seen };
   }
 
   /** Equity and return as the performance of the portfolio has them: one figure on both pages. */
@@ -235,6 +242,16 @@ const simulationIn = ({
   fixture,
 }: Pick<InvitationTerms, 'simulation' | 'fixture'>): CreateSimulationBody | undefined =>
   (simulation as CreateSimulationBody | undefined) ?? (fixture === undefined ? undefined : FIXTURE_MARKET);
+
+/** Figures of one member that cannot be read now; the roster shows the others. */
+async function unlessUnavailable<T extends object>(read: () => Promise<T>): Promise<Partial<T>> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return {};
+    throw error;
+  }
+}
 
 const TRIAL_ACCOUNT = '00000000-0000-4000-8000-000000000000';
 
