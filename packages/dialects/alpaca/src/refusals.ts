@@ -49,9 +49,9 @@ export const notFound = (message: string): AlpacaRefusal => new AlpacaRefusal(40
 export const invalid = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 40010001, message);
 /** A request that is not possible in the current state. */
 export const unprocessable = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 42210000, message);
-export const unavailable = (retryAfter = 1): AlpacaRefusal =>
+const unavailable = (retryAfter = 1): AlpacaRefusal =>
   new AlpacaRefusal(503, 50310000, 'service unavailable', {}, { 'retry-after': String(retryAfter) });
-export const tooMany = (retryAfter: number): AlpacaRefusal =>
+const tooMany = (retryAfter: number): AlpacaRefusal =>
   new AlpacaRefusal(429, 42910000, 'too many requests.', {}, { 'retry-after': String(retryAfter) });
 
 const number = (value: unknown): number => (typeof value === 'number' ? value : 0);

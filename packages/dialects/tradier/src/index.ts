@@ -29,10 +29,11 @@ import {
 } from './watchlists.js';
 import { plainText, wantsJson } from './wire.js';
 
-/** A bearer token: of three parts one of Sandpit, of two parts a key pair. */
-function credentialOf({ headers }: Head): Credential | undefined {
+/** A bearer token: of three parts one of Sandpit, of two parts a key pair. The stream of a session needs its id alone. */
+function credentialOf({ headers, url }: Head): Credential | undefined {
   const token = /^Bearer ([^\s]{1,4200})$/i.exec(String(headers['authorization'] ?? ''))?.[1];
-  if (token === undefined) return undefined;
+  if (token === undefined)
+    return sessionIn(/^\/v1\/markets\/events\?(?:.*&)?sessionid=([\w.-]{1,500})/.exec(url)?.[1], 'market');
   const [, keyId, secret] = /^(PK[A-Z0-9]{1,40})\.([A-Za-z0-9]{1,80})$/.exec(token) ?? [];
   return keyId === undefined || secret === undefined
     ? { kind: 'TOKEN', token }

@@ -136,7 +136,11 @@ const describe = ({ symbol, underlying }: OptionContract): string => {
   return parts === undefined ? symbol : `${symbolOut(underlying)} ${optionWords(parts)}`;
 };
 
-export const getQuotes = answering(['symbols', 'greeks'], 'quotes', async ({ desk, fields }) => {
+/** lumiwealth-tradier names the field of the Greeks after its value: `True` or `False`. */
+const QUOTE_FIELDS = ['symbols', 'greeks', 'True', 'False'];
+
+export const getQuotes = answering(QUOTE_FIELDS, 'quotes', async ({ desk, fields }) => {
+  const withGreeks = fields.flag('greeks') || fields.flag('True') || fields.flag('False');
   const names = fields.list('symbols');
   if (names.length === 0) throw invalid('symbols', 'is required');
   if (names.length > MOST_SYMBOLS) throw invalid('symbols', `must be at most ${MOST_SYMBOLS}`);
@@ -146,7 +150,7 @@ export const getQuotes = answering(['symbols', 'greeks'], 'quotes', async ({ des
   for (const symbol of wanted) {
     const quote = found.get(symbol);
     if (quote !== undefined && desk.instrument(symbol)?.assetClass !== 'FUTURE')
-      quotes.push(await shownQuote(desk, quote, fields.flag('greeks')));
+      quotes.push(await shownQuote(desk, quote, withGreeks));
   }
   const unmatched = names.filter((_, i) => !found.has(wanted[i] ?? ''));
   return {

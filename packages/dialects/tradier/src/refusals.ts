@@ -47,7 +47,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The reason of an order that the brokerage refused; `isBuy` tells covers from sales. */
-export function reasonOf(code: string, isBuy: boolean): string {
+function reasonOf(code: string, isBuy: boolean): string {
   if (code === 'INSUFFICIENT_POSITION')
     return isBuy ? 'UnexpectedBuyToCoverOrder' : 'UnexpectedSellShortOrder';
   return REASONS[code] ?? code;

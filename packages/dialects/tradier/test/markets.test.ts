@@ -23,6 +23,8 @@ it('quotes: one is an object, several a list in the order asked for, unknown one
   ).body;
   expect(quotes.quote.map((quote: { symbol: string }) => quote.symbol)).toEqual(['MSFT', 'AAPL', 'BRK/B']);
   expect(quotes.unmatched_symbols.symbol).toBe('NOPE');
+  // As lumiwealth-tradier sends it.
+  expect((await body('/v1/markets/quotes?symbols=AAPL&False=False')).quotes.quote.symbol).toBe('AAPL');
   expect((await get('/v1/markets/quotes')).text).toBe('Invalid parameter, symbols: is required.');
 });
 

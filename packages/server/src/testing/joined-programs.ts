@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const BUILT = ['analytics', 'cli', 'client', 'core', 'protocol', 'server'];
+const BUILT = [
+  ...['analytics', 'cli', 'client', 'core', 'protocol', 'server'],
+  ...readdirSync(join(ROOT, 'packages/dialects')).map((name) => `dialects/${name}`),
+];
 
 /** Laid out as the checkout is. */
 export const JOINED = join(ROOT, 'node_modules/.cache/sandpit-joined');
