@@ -314,6 +314,56 @@ describe('Three nodes on one database', () => {
     }
   });
 
+  it('joinInvitation: a link is joined through every node, holds its capacity, and its roster has the members of all nodes', async () => {
+    const teacher = tokenOf('teacher');
+    const body = {
+      name: 'Class',
+      capacity: 6,
+      portfolio: { ...cashPortfolioBody({}), accountId: undefined },
+    };
+    const made = await ask(named('a'), teacher, 'POST', '/v1/invitations', body);
+    expect([made.status, made.body]).toMatchObject([201, { capacity: 6 }]);
+    const { invitationId, code } = made.body as Record<string, string>;
+    const path = `/v1/invitations/${String(invitationId)}`;
+    const enter = async ({ url }: Node, displayName: string): Promise<Said> =>
+      ask({ url }, '', 'POST', '/v1/invitations/join', { code, displayName });
+    const joined: Record<string, string>[] = [];
+    for (const [index, node] of [...nodes, ...nodes].entries()) {
+      const said = await enter(node, `Student ${index + 1}`);
+      expect([said.status, said.body]).toMatchObject([201, {}]);
+      joined.push(said.body as Record<string, string>);
+    }
+    for (const node of nodes) expect((await enter(node, 'Late')).status).toBe(409);
+    const owners = new Set<string | null>();
+    for (const { token = '', portfolioId = '' } of joined)
+      for (const node of nodes) {
+        const read = await ask(node, token, 'GET', `/v1/accounts/portfolios/${portfolioId}`);
+        expect([read.status, read.body]).toMatchObject([200, { portfolioId }]);
+        owners.add(read.node);
+      }
+    // Members are placed like other tenants: the roster asks their nodes.
+    expect(owners.size).toBeGreaterThan(1);
+    for (const node of nodes) {
+      const roster = await ask(node, teacher, 'GET', `${path}/members`);
+      expect((roster.body as { data: object[] }).data).toMatchObject(
+        joined.map(({ tenantId, portfolioId }) => ({ tenantId, portfolioId, equity: 100_000, orders: 0 })),
+      );
+    }
+    const [first] = joined;
+    const back = await ask(named('b'), '', 'POST', '/v1/invitations/return', {
+      code: first?.returnUrl?.split('/').at(-1) ?? '',
+    });
+    expect([back.status, back.body]).toMatchObject([201, { tenantId: first?.tenantId }]);
+    const { data } = (await ask(named('c'), teacher, 'GET', `${path}/members`)).body as {
+      data: { memberId: string }[];
+    };
+    for (const { memberId } of data)
+      expect((await ask(named('c'), teacher, 'DELETE', `${path}/members/${memberId}`)).status).toBe(200);
+    for (const { token = '' } of joined)
+      for (const node of nodes)
+        await expect.poll(async () => (await ask(node, token, 'GET', '/v1/accounts')).status).toBe(401);
+  }, 60_000);
+
   it('enterCompetition, listCompetitions: a competition is entered through any node once it exists, and every node lists it', async () => {
     const body = {
       name: 'Cup',

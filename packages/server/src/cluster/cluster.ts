@@ -263,6 +263,11 @@ export class Cluster {
     }
   };
 
+  /** True for this node. */
+  isSelf({ incarnation }: ClusterNode): boolean {
+    return incarnation === this.#parts.ownership.incarnation;
+  }
+
   /** Asks a node. Rejects if it does not answer in time. */
   ask(node: ClusterNode, path: string, body: object, timeoutMs: number): Promise<unknown> {
     return this.#parts.ask(node, path, body, timeoutMs);

@@ -11,6 +11,7 @@ import type {
   OpenedMember,
 } from '../../invitations/member-work.js';
 import { StoreUnavailable } from '../../store/journal.js';
+import type { ClusterNode } from '../../store/ownership.js';
 import { CompetitionRefused } from '../../competitions/errors.js';
 import { answerToCompetition } from '../routes/competitions.js';
 
@@ -78,22 +79,11 @@ export class NodeWork implements Elsewhere {
     const { placement } = this.#cluster;
     const { tenantId } = request;
     const giveUpAt = performance.now() + PATIENCE_MS;
-    // A join without a key that was answered by nobody may have been done: its caller decides.
+    // A join without a key may have been done when its answer is lost: its caller decides.
     const isRepeatable = request.op !== 'join' || request.request.request !== undefined;
     while (performance.now() < giveUpAt) {
       const node = await placement.ownerOf(tenantId).catch(() => undefined);
-      const isHere = await placement.serves(tenantId).catch(() => false);
-      const answer = isHere
-        ? await this.#answer(request)
-        : node === undefined
-          ? undefined
-          : await this.#cluster.ask(node, INVITATIONS_PATH, request, ANSWER_MS).then(
-              (said) => said as NodeAnswer,
-              (error: unknown) => {
-                if (!isRepeatable) throw new StoreUnavailable('the node does not answer', { cause: error });
-                return undefined;
-              },
-            );
+      const answer = node && (await this.#askNode(node, request, isRepeatable));
       if (answer !== undefined && 'done' in answer) return answer.done;
       if (answer !== undefined && 'refused' in answer) {
         const isOwnAttempt = answer.refused.code === 'UNDER_WAY';
@@ -103,6 +93,21 @@ export class NodeWork implements Elsewhere {
       await later(RETRY_MS);
     }
     throw new StoreUnavailable('no node serves the tenant');
+  }
+
+  /** The answer of the node that serves a tenant, or should; undefined = it did not answer. */
+  async #askNode(
+    node: ClusterNode,
+    request: NodeRequest,
+    isRepeatable: boolean,
+  ): Promise<NodeAnswer | undefined> {
+    if (this.#cluster.isSelf(node)) return this.#answer(request);
+    try {
+      return (await this.#cluster.ask(node, INVITATIONS_PATH, request, ANSWER_MS)) as NodeAnswer;
+    } catch (error) {
+      if (isRepeatable) return undefined;
+      throw new StoreUnavailable('the node does not answer', { cause: error });
+    }
   }
 
   /** Does what another node has sent. */
