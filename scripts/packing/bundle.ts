@@ -10,7 +10,12 @@ const LIBRARIES = 'libraries';
 const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
 
 /** Modules started by their URL, which keep their paths. The rest is bundled. */
-const PROGRAMS = ['packages/cli/dist/main.js', 'packages/server/dist/main.js'];
+const PROGRAMS = [
+  'packages/cli/dist/main.js',
+  'packages/cli/dist/run/inside.js',
+  'packages/cli/dist/run/sweeper.js',
+  'packages/server/dist/main.js',
+];
 const IMPORTED_BY_THREADS = [
   'packages/server/dist/store/projection.js',
   'packages/server/dist/engine/checkpoint.js',

@@ -22,6 +22,7 @@ import type { Output } from './output.js';
 import { addPortfolios, type Client, portfolioOf } from './portfolios.js';
 import { Refused, textOf } from './refused.js';
 import { addServerCommands, runServerCommand } from './server-commands.js';
+import { addRun } from './run/command.js';
 import { addSimulations } from './simulations.js';
 import { addTools } from './tools.js';
 import { watch } from './watch.js';
@@ -124,6 +125,11 @@ export function programOf(surroundings: ProgramOutput): Command {
     },
     out.write,
   );
+  addRun(program, {
+    client,
+    complain: surroundings.complain,
+    globals: () => program.opts<Globals>(),
+  });
   addWatch(program, client, out);
   addTools(program, client);
   addCompletion(program, out);

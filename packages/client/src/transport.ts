@@ -167,6 +167,11 @@ export class Transport {
     }
   }
 
+  /** The bearer token of requests; undefined without credentials. */
+  token(): Promise<string | undefined> {
+    return this.#bearer();
+  }
+
   async #bearer(): Promise<string | undefined> {
     const { token, apiKey } = this.#access;
     if (apiKey === undefined) return token;

@@ -1,0 +1,112 @@
+/** Environment of the command: the proxy, the certificate, credentials of Sandpit in place of a broker's. */
+import { isBrokerCredential } from './broker-hosts.js';
+import { hostOf } from './host-name.js';
+import type { ServedBroker } from './served-brokers.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface RunAccess {
+  readonly url: string;
+  readonly token: string;
+  readonly portfolioId: string;
+  /** Opens the portfolio to clients that log in with a key and a secret. */
+  readonly keyId: string;
+  readonly secretKey: string;
+  /** Numbers of the portfolio at brokers that have numbers, by the name of the broker. */
+  readonly accountNumbers: ReadonlyMap<string, string>;
+}
+
+export interface EnvironmentParts {
+  readonly brokers: readonly ServedBroker[];
+  readonly access: RunAccess;
+  readonly proxyPort: number;
+  /** File with the certificate, and with those of public authorities where the network is allowed. */
+  readonly caFile: string;
+  readonly preloadFile: string;
+  /** Present if the command runs on Java. */
+  readonly javaStore?: { readonly path: string; readonly password: string };
+}
+
+const LOCAL = 'localhost,127.0.0.1,::1';
+
+/** Variables that name a file of trusted authorities, to Python, curl, Node, Go, Deno and git. */
+const CA_FILES = [
+  'SSL_CERT_FILE',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'NODE_EXTRA_CA_CERTS',
+  'HTTPLIB2_CA_CERTS',
+  'WEBSOCKET_CLIENT_CA_BUNDLE',
+  'DENO_CERT',
+  'GIT_SSL_CAINFO',
+];
+
+/** The environment of the command, from that of this process. `removed`: the names of variables that it does not get. */
+export function environmentOf(
+  given: Environment,
+  { brokers, access, proxyPort, caFile, preloadFile, javaStore }: EnvironmentParts,
+): { readonly environment: Environment; readonly removed: readonly string[] } {
+  const proxy = `http://127.0.0.1:${proxyPort}`;
+  const served = new Set(brokers.flatMap(({ hosts }) => hosts));
+  const credentials = Object.fromEntries(
+    brokers.flatMap(({ name: broker, variables: { keys, secrets, tokens, pairs, accounts } }) => [
+      ...keys.map((name) => [name, access.keyId] as const),
+      ...secrets.map((name) => [name, access.secretKey] as const),
+      ...tokens.map((name) => [name, access.token] as const),
+      ...pairs.map((name) => [name, `${access.keyId}.${access.secretKey}`] as const),
+      ...accounts.map((name) => [name, access.accountNumbers.get(broker)] as const),
+    ]),
+  );
+  const isForeignUrl = (name: string, value: string): boolean =>
+    brokers.some(({ variables }) => variables.urls.includes(name)) && !served.has(hostIn(value) ?? '');
+  const removed = Object.entries(given).flatMap(([name, value]) =>
+    (isBrokerCredential(name) && credentials[name] === undefined) || isForeignUrl(name, value ?? '')
+      ? [name]
+      : [],
+  );
+  const left = new Set([...removed, 'ALL_PROXY', 'all_proxy', 'SANDPIT_API_KEY']);
+  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !left.has(name)));
+  const preload = `--require=${quoted(preloadFile)}`;
+  return {
+    removed,
+    environment: {
+      ...kept,
+      ...credentials,
+      HTTPS_PROXY: proxy,
+      https_proxy: proxy,
+      HTTP_PROXY: proxy,
+      http_proxy: proxy,
+      NO_PROXY: LOCAL,
+      no_proxy: LOCAL,
+      ...Object.fromEntries(CA_FILES.map((name) => [name, caFile])),
+      NODE_OPTIONS: [given['NODE_OPTIONS'], preload]
+        .filter((one) => one !== undefined && one !== '')
+        .join(' '),
+      ...(javaStore !== undefined && {
+        JAVA_TOOL_OPTIONS: [
+          given['JAVA_TOOL_OPTIONS'],
+          `-Dhttps.proxyHost=127.0.0.1`,
+          `-Dhttps.proxyPort=${proxyPort}`,
+          `-Dhttp.proxyHost=127.0.0.1`,
+          `-Dhttp.proxyPort=${proxyPort}`,
+          '-Dhttp.nonProxyHosts=localhost|127.*|[::1]',
+          `-Djavax.net.ssl.trustStore=${quoted(javaStore.path)}`,
+          '-Djavax.net.ssl.trustStoreType=PKCS12',
+          `-Djavax.net.ssl.trustStorePassword=${javaStore.password}`,
+        ]
+          .filter((one) => one !== undefined && one !== '')
+          .join(' '),
+      }),
+      SANDPIT_URL: access.url,
+      SANDPIT_TOKEN: access.token,
+      SANDPIT_PORTFOLIO: access.portfolioId,
+    },
+  };
+}
+
+/** A path as options of Node and Java take it: a space separates options, a backslash escapes. */
+const quoted = (path: string): string =>
+  /[\s"\\]/.test(path) ? `"${path.replace(/["\\]/g, '\\$&')}"` : path;
+
+const hostIn = (text: string): string | undefined =>
+  URL.canParse(text) ? hostOf(new URL(text).hostname) : undefined;

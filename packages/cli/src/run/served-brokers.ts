@@ -1,0 +1,77 @@
+/** Brokers whose APIs Sandpit serves: the dialects that are installed, and how clients of these brokers find keys. */
+import { loadDialects } from '@sandpit/server/dialects';
+
+/** Environment variables that clients of a broker read. */
+interface ClientVariables {
+  /** The name of a key, and its secret. */
+  readonly keys: readonly string[];
+  readonly secrets: readonly string[];
+  /** A bearer token of `/v1`. */
+  readonly tokens: readonly string[];
+  /** A bearer token that opens one portfolio: name and secret of a key, with a dot between them. */
+  readonly pairs: readonly string[];
+  /** The number of the account. */
+  readonly accounts: readonly string[];
+  /** URLs of the API: kept if they name a served host, removed otherwise. */
+  readonly urls: readonly string[];
+}
+
+export interface ServedBroker {
+  readonly name: string;
+  /** Prefix of its dialect at the server. */
+  readonly prefix: string;
+  readonly hosts: readonly string[];
+  readonly variables: ClientVariables;
+}
+
+const NONE: ClientVariables = { keys: [], secrets: [], tokens: [], pairs: [], accounts: [], urls: [] };
+
+/** By the name of the dialect. */
+const VARIABLES: Readonly<Partial<Record<string, ClientVariables>>> = {
+  alpaca: {
+    ...NONE,
+    keys: ['APCA_API_KEY_ID', 'ALPACA_API_KEY', 'ALPACA_API_KEY_ID', 'ALPACA_KEY_ID', 'ALPACA_KEY'],
+    secrets: [
+      'APCA_API_SECRET_KEY',
+      'ALPACA_SECRET_KEY',
+      'ALPACA_API_SECRET',
+      'ALPACA_API_SECRET_KEY',
+      'ALPACA_SECRET',
+    ],
+    urls: [
+      'APCA_API_BASE_URL',
+      'APCA_API_DATA_URL',
+      'APCA_DATA_BASE_URL',
+      'APCA_API_STREAM_URL',
+      'ALPACA_BASE_URL',
+      'ALPACA_API_BASE_URL',
+    ],
+  },
+  tradier: {
+    ...NONE,
+    accounts: ['TRADIER_ACCOUNT_NUMBER', 'TRADIER_ACCOUNT_ID', 'TRADIER_ACCT', 'TRADIER_ACCOUNT'],
+    pairs: [
+      'TRADIER_ACCESS_TOKEN',
+      'TRADIER_TOKEN',
+      'TRADIER_API_KEY',
+      'TRADIER_API_TOKEN',
+      'TRADIER_SANDBOX_TOKEN',
+    ],
+    urls: [
+      'TRADIER_BASE_URL',
+      'TRADIER_REST_BASE_URL',
+      'TRADIER_STREAM_HTTP_BASE_URL',
+      'TRADIER_WS_BASE_URL',
+    ],
+  },
+  'paper-invest': { ...NONE, tokens: ['PAPER_INVEST_API_KEY'], urls: ['PAPER_INVEST_API_URL'] },
+};
+
+/** The brokers of the installed dialects. */
+export const servedBrokers = async (): Promise<readonly ServedBroker[]> =>
+  (await loadDialects(undefined)).map(({ name, prefix, hosts }) => ({
+    name,
+    prefix,
+    hosts,
+    variables: VARIABLES[name] ?? NONE,
+  }));
