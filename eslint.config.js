@@ -22,6 +22,8 @@ export default tseslint.config(
       'scripts/start.js',
       'scripts/when-changed.js',
       'packages/cli/bin/*.js',
+      // Programs as users of other services write them.
+      'scripts/compatibility/*.mjs',
     ],
   },
   ...tseslint.configs.strictTypeChecked,
