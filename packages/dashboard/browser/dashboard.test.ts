@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aids } from './aids.js';
 import { competitions } from './competitions.js';
 import { everyPage } from './every-page.js';
 import { invitations } from './invitations.js';
@@ -12,6 +13,7 @@ import { plainTerms } from './plain-terms.js';
 import { rolls } from './rolls.js';
 import { slips } from './slips.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
+import { templates } from './templates.js';
 import { timeMachine } from './time-machine.js';
 import { chartUnderLoad, trading } from './trading.js';
 import { trouble } from './trouble.js';
@@ -240,6 +242,8 @@ describe.runIf(chromiumPath !== undefined)('The dashboard', () => {
       trading(visit);
       slips(visit);
       rolls(visit);
+      aids(visit);
+      templates(visit);
       plainTerms(visit);
       trouble(visit);
     });

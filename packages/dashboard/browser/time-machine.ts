@@ -12,7 +12,7 @@ export function timeMachine(visit: Visit): void {
     await visit.go(empty.place(''), page);
     await page.getByRole('button', { name: 'A month of an active trader' }).click();
     const total = page.getByRole('region', { name: 'Total', exact: true });
-    await expect.poll(() => total.innerText(), SOON).toMatch(/Total equity of 1 portfolio\s+\$50,0/);
+    await expect.poll(() => total.innerText(), SOON).toMatch(/Total equity of 1 portfolio\s+\$53,7/);
     await page.getByRole('region', { name: 'Recent fills' }).getByText('40 SPY at').waitFor();
     const clock = page.locator('.clock');
 
@@ -79,6 +79,14 @@ export function timeMachine(visit: Visit): void {
     await expect
       .poll(() => page.getByRole('region', { name: 'Comparison', exact: true }).innerText(), SOON)
       .toMatch(/Original[\s\S]*5000 ms[\s\S]*(filled at|instead of)/);
+    // By what it differs in dollars, sorted, with the best and the worst marked.
+    const result = page.getByRole('region', { name: 'Comparison', exact: true });
+    const first = result.locator('tbody tr').first();
+    await result.getByRole('button', { name: 'Equity' }).click();
+    await expect.poll(() => first.innerText(), SOON).toContain('best');
+    await result.getByRole('button', { name: 'Equity' }).click();
+    await expect.poll(() => first.innerText(), SOON).toContain('worst');
+    expect(await result.innerText()).toMatch(/orders and prices [+−]\$/);
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(/^name,status,.*\r\nbase,DONE,/);

@@ -58,12 +58,21 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
 };
 
 /** The palette comes when it is first opened. */
-function Palette(props: { readonly onClose: () => void }) {
+function Palette(props: { readonly onClose: () => void; readonly onHelp: () => void }) {
   const [found, setFound] = useState<{ readonly Palette?: ComponentType<typeof props> }>({});
   useEffect(() => {
     void import('./shell/palette.tsx').then(setFound);
   }, []);
   return found.Palette === undefined ? null : <found.Palette {...props} />;
+}
+
+/** The help comes when it is first opened. */
+function Help(props: { readonly onClose: () => void }) {
+  const [found, setFound] = useState<{ readonly Help?: ComponentType<typeof props> }>({});
+  useEffect(() => {
+    void import('./shell/help.tsx').then(setFound);
+  }, []);
+  return found.Help === undefined ? null : <found.Help {...props} />;
 }
 
 /** The developer panel comes when it is first opened. */
@@ -164,7 +173,12 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   const isFirst = useRef(true);
   const [isFinding, setIsFinding] = useState(false);
   const [isDeveloping, setIsDeveloping] = useState(false);
-  useKeyboard(place, () => setIsFinding(true));
+  const [isHelping, setIsHelping] = useState(false);
+  useKeyboard(
+    place,
+    () => setIsFinding(true),
+    () => setIsHelping(true),
+  );
   useAnnouncements(broker);
   useEffect(() => {
     const title = MENU.find(({ path }) => path === (isTrade(name) ? 'trade' : name))?.title ?? name;
@@ -199,7 +213,8 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
             )}
           </Boundary>
         </main>
-        {isFinding && <Palette onClose={() => setIsFinding(false)} />}
+        {isFinding && <Palette onClose={() => setIsFinding(false)} onHelp={() => setIsHelping(true)} />}
+        {isHelping && <Help onClose={() => setIsHelping(false)} />}
         {isDeveloping && <Developing page={place.path.join('/')} onClose={() => setIsDeveloping(false)} />}
         <RulePanel />
         <Toaster />

@@ -7,10 +7,10 @@ const TAKES_KEYS =
   'input, select, textarea, form, [role=dialog], [role=menu], [role=listbox], [contenteditable]';
 
 /**
- * `Ctrl K` or `⌘ K` opens the command palette, `/` the search of the page or the palette, `b` and `s` a ticket; Escape goes back. Shortcuts
+ * `Ctrl K` or `⌘ K` opens the command palette, `/` the search of the page or the palette, `b` and `s` a ticket, `?` the help; Escape goes back. Shortcuts
  * of one letter do nothing inside a form or a dialog.
  */
-export function useKeyboard(place: DashboardRoute, find: () => void): void {
+export function useKeyboard(place: DashboardRoute, find: () => void, help: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
@@ -30,7 +30,10 @@ export function useKeyboard(place: DashboardRoute, find: () => void): void {
         event.preventDefault();
         return;
       }
-      if (event.key === '/') {
+      if (event.key === '?') {
+        event.preventDefault();
+        help();
+      } else if (event.key === '/') {
         const ofPage = document.querySelector<HTMLInputElement>('main input[type=search]');
         event.preventDefault();
         if (ofPage === null) find();

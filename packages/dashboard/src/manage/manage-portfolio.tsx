@@ -9,6 +9,7 @@ import { NumberField, Select } from '../parts/field.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { tellClockMoved } from '../time/clock-control.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
+import { BrokerChoice } from '../parts/broker-choice.tsx';
 import { Deed } from './deed.tsx';
 import './manage.css';
 
@@ -104,7 +105,6 @@ function SwitchBroker({ portfolio }: Props) {
   const brokers = useLoad(() => broker.call('listBrokers'), []);
   const [brokerId, setBrokerId] = useState(portfolio.brokerId);
   const chosen = brokers.value?.data.find((one) => one.brokerId === brokerId);
-  const commission = chosen?.equityCommission;
   return (
     <Deed
       title="Switch broker"
@@ -117,7 +117,7 @@ function SwitchBroker({ portfolio }: Props) {
           : undefined
       }
       effects={[
-        `New orders follow the rules of ${chosen?.name ?? brokerId}${commission === undefined ? '' : `: ${commissionText(commission)} for shares, ${(chosen?.houseMaintenanceLong ?? 0) * 100}% house maintenance`}.`,
+        `New orders follow the rules of ${chosen?.name ?? brokerId}${chosen === undefined ? '' : `, with ${chosen.houseMaintenanceLong * 100}% house maintenance`}.`,
         'Positions and cash are unchanged. The switch is refused if the new broker does not allow a position.',
         'Requirements change at once and can cause a margin call.',
       ]}
@@ -129,29 +129,9 @@ function SwitchBroker({ portfolio }: Props) {
         return `The portfolio is at ${chosen?.name ?? brokerId}.`;
       }}
     >
-      <Select
-        name="Broker"
-        plain
-        value={brokerId}
-        options={(brokers.value?.data ?? []).map((one) => [one.brokerId, one.name] as const)}
-        onChange={setBrokerId}
-      />
+      <BrokerChoice value={brokerId} onChange={setBrokerId} />
     </Deed>
   );
-}
-
-function commissionText({
-  perOrder,
-  perUnit,
-}: {
-  readonly perOrder?: number;
-  readonly perUnit?: number;
-}): string {
-  const parts = [
-    ...(perOrder === undefined || perOrder === 0 ? [] : [`${money(perOrder)} an order`]),
-    ...(perUnit === undefined || perUnit === 0 ? [] : [`$${perUnit} a share`]),
-  ];
-  return parts.length === 0 ? 'no commission' : parts.join(' and ');
 }
 
 function MarginType({ portfolio }: Props) {

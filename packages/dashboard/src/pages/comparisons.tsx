@@ -11,12 +11,14 @@ import { useBroker } from '../broker.ts';
 import { change, money, moment, percent, price, quantity, tone, words } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { useBrokerNames } from '../live/broker-names.ts';
-import type { Column } from '../parts/column.ts';
+import type { Column, Sort } from '../parts/column.ts';
+import { profileOf } from '../live/broker-profile.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { hrefOf, setQuery } from '../route.ts';
+import { causesOf, extremesOf } from './comparison-causes.ts';
 import { forkAndGo } from '../time/branches.ts';
 
 /** Seconds that the server waits for the end. */
@@ -84,8 +86,8 @@ function NewComparison({ simulationId }: { readonly simulationId: string }) {
     <form class="panel" onSubmit={start} aria-label="New comparison">
       <div class="grid">
         <Select name="Compare" plain value={what} options={WHAT} onChange={setWhat} />
-        <Field name="From (optional)" value={from} onChange={setFrom} placeholder="2026-01-05" />
-        <Field name="Until (optional)" value={until} onChange={setUntil} placeholder="now" />
+        <Field name="From (optional)" type="date" value={from} onChange={setFrom} />
+        <Field name="Until (optional)" type="date" value={until} onChange={setUntil} />
         <button type="submit" class="primary" disabled={isStarting || (what === 'some' && chosen.size === 0)}>
           Compare
         </button>
@@ -93,18 +95,19 @@ function NewComparison({ simulationId }: { readonly simulationId: string }) {
       {what === 'some' && (
         <fieldset class="choices">
           <legend>Brokers</legend>
-          {(brokers.value?.data ?? []).map(({ brokerId, name }) => (
-            <label key={brokerId} class="inline">
+          {(brokers.value?.data ?? []).map((one) => (
+            <label key={one.brokerId} class="inline">
               <input
                 type="checkbox"
-                checked={chosen.has(brokerId)}
+                checked={chosen.has(one.brokerId)}
                 onChange={() => {
                   const next = new Set(chosen);
-                  if (!next.delete(brokerId)) next.add(brokerId);
+                  if (!next.delete(one.brokerId)) next.add(one.brokerId);
                   setChosen(next);
                 }}
               />{' '}
-              {name}
+              {one.name}
+              <small class="dim block">{profileOf(one)}</small>
             </label>
           ))}
         </fieldset>
@@ -165,6 +168,7 @@ function Result({
   const broker = useBroker();
   const nameOfBroker = useBrokerNames(broker);
   const { value, error } = useComparison(comparisonId);
+  const [sort, setSort] = useState<Sort>();
   if (error !== undefined) return <Refusal error={error} />;
   if (value === undefined) return <p class="waiting">Loading …</p>;
   const { status, progress, base, variants = [], baseMatches, baseDifference, reason } = value;
@@ -199,10 +203,12 @@ function Result({
       {rows.length > 0 && (
         <Table
           label="Comparison"
-          columns={columnsOf(broker, simulation, base, nameOfBroker)}
+          columns={columnsOf(broker, simulation, base, nameOfBroker, rows)}
           rows={rows}
           keyOf={({ name }) => name}
           isDense
+          sort={sort}
+          onSort={setSort}
         />
       )}
     </section>
@@ -216,16 +222,31 @@ function columnsOf(
   simulation: Simulation,
   base: ComparisonRow | undefined,
   nameOfBroker: (brokerId: string) => string,
+  rows: readonly ComparisonRow[],
 ): readonly Column<ComparisonRow>[] {
+  const { best, worst } = extremesOf(rows);
   return [
     {
       title: 'Rules',
-      cell: (row) => (row === base ? <strong>Original</strong> : nameOfBroker(row.name)),
+      sortBy: (row) => (row === base ? 'Original' : nameOfBroker(row.name)),
+      cell: (row) => (
+        <>
+          {row === base ? <strong>Original</strong> : nameOfBroker(row.name)}
+          {best.has(row.name) && <span class="tag good"> best</span>}
+          {worst.has(row.name) && <span class="tag bad"> worst</span>}
+        </>
+      ),
     },
-    { title: 'Equity', isNumber: true, cell: ({ totalEquity }) => amount(totalEquity) },
+    {
+      title: 'Equity',
+      isNumber: true,
+      sortBy: ({ totalEquity }) => totalEquity,
+      cell: ({ totalEquity }) => amount(totalEquity),
+    },
     {
       title: 'Difference',
       isNumber: true,
+      sortBy: ({ difference }) => difference,
       cell: (row) =>
         row === base || row.difference === undefined ? (
           ''
@@ -234,22 +255,39 @@ function columnsOf(
         ),
     },
     {
+      title: 'By cause',
+      cell: (row) =>
+        base === undefined || row === base
+          ? ''
+          : causesOf(row, base)
+              .map(({ cause, amount: dollars }) => `${cause} ${change(dollars)}`)
+              .join(', '),
+    },
+    {
       title: 'Realized P&L',
       isNumber: true,
+      sortBy: ({ realizedPnl }) => realizedPnl,
       isSecondary: true,
       cell: ({ realizedPnl }) => amount(realizedPnl),
     },
-    { title: 'Commissions', isNumber: true, cell: ({ commissions }) => amount(commissions) },
+    {
+      title: 'Commissions',
+      isNumber: true,
+      sortBy: ({ commissions }) => commissions,
+      cell: ({ commissions }) => amount(commissions),
+    },
     {
       title: 'Fees',
       isNumber: true,
       isSecondary: true,
+      sortBy: ({ regulatoryFees }) => regulatoryFees,
       cell: ({ regulatoryFees }) => amount(regulatoryFees),
     },
     {
       title: 'Interest',
       isNumber: true,
       isSecondary: true,
+      sortBy: ({ interest = 0, borrowFees = 0 }) => interest + borrowFees,
       cell: ({ interest = 0, borrowFees = 0 }) => amount(interest + borrowFees),
     },
     { title: 'Filled', isNumber: true, isWide: true, cell: ({ orders }) => quantity(orders?.filled) },

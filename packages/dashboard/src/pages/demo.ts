@@ -3,7 +3,7 @@ import type { Broker } from '../broker.ts';
 import { go, hrefOf } from '../route.ts';
 import { keepToken } from '../session.ts';
 
-export type DemoName = 'active-trader' | 'options-desk' | 'retirement';
+export type DemoName = 'active-trader' | 'options-desk' | 'retirement' | 'every-status';
 
 export const DEMOS: readonly { readonly name: DemoName; readonly title: string; readonly text: string }[] = [
   {
@@ -19,12 +19,19 @@ export const DEMOS: readonly { readonly name: DemoName; readonly title: string; 
   { name: 'retirement', title: 'Three months of an IRA', text: 'Deposits, purchases and dividends' },
 ];
 
+/** A demonstration for programs rather than for a first look. */
+export const EVERY_STATUS = {
+  name: 'every-status',
+  title: 'Every order status',
+  text: 'Orders in every status, activities of every kind, an open margin call',
+} as const;
+
 /** The first session of the demonstration. */
 const START = '2026-01-05T09:00:00-05:00';
 
 /** Creates the simulation, fills it and goes there. What cannot be filled is deleted again. */
 export async function openDemo(broker: Broker, name: DemoName): Promise<void> {
-  const title = DEMOS.find((one) => one.name === name)?.title ?? name;
+  const title = [...DEMOS, EVERY_STATUS].find((one) => one.name === name)?.title ?? name;
   const { simulationId, token } = await broker.call('createSimulation', {
     body: { name: title, feed: 'synthetic', clock: 'manual', calendar: 'XNYS', start: START, seed: 7 },
   });

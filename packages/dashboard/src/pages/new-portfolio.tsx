@@ -2,7 +2,8 @@ import { accountTypes, type CreatePortfolioBody, portfolioMarginEngineTypes } fr
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { numberTyped } from '../format.ts';
-import { errorFrom, useLoad } from '../load.ts';
+import { errorFrom } from '../load.ts';
+import { BrokerChoice } from '../parts/broker-choice.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { Field, isValid, NumberField, Select } from '../parts/field.tsx';
 
@@ -11,7 +12,6 @@ const KINDS = ['Cash', 'Margin, Reg T', 'Margin, portfolio margin'] as const;
 /** Opens a portfolio, in an account of its own. */
 export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
   const broker = useBroker();
-  const brokers = useLoad(() => broker.call('listBrokers'), []);
   const [name, setName] = useState('');
   const [kind, setKind] = useState<string>(KINDS[1]);
   const [accountType, setAccountType] = useState<string>('INDIVIDUAL');
@@ -44,13 +44,7 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
         <Select name="Engine" value={engine} options={portfolioMarginEngineTypes} onChange={setEngine} />
       )}
       <Select name="Account" value={accountType} options={accountTypes} onChange={setAccountType} />
-      <Select
-        name="Broker"
-        plain
-        value={brokerId}
-        options={(brokers.value?.data ?? []).map((one) => [one.brokerId, one.name] as const)}
-        onChange={setBrokerId}
-      />
+      <BrokerChoice value={brokerId} onChange={setBrokerId} />
       <NumberField name="Cash" value={cash} onChange={setCash} placeholder="server default" />
       <div class="row">
         <button type="submit" class="primary">

@@ -2,7 +2,7 @@
 import { calendars, clockModes, type CreateSimulationBody, feeds, type Simulation } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { Broker, useBroker } from '../broker.ts';
-import { moment } from '../format.ts';
+import { instantInNewYork, moment } from '../format.ts';
 import { curveOf } from '../live/returns.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Field, Select, Tabs } from '../parts/field.tsx';
@@ -12,6 +12,8 @@ import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { go, hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { claimsOf, forgetToken, keepToken, MAIN, tokenFor } from '../session.ts';
+import { DEMOS, EVERY_STATUS, openDemo } from './demo.ts';
+import { FIRST_DAY, openTemplate, TEMPLATES } from './templates.ts';
 
 export function Simulations({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
@@ -53,6 +55,8 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
         <h1>Simulations</h1>
         <a href={hrefOf(MAIN, '')}>Go to main simulation</a>
       </div>
+      <Templates />
+      <h2>Your own market</h2>
       <NewSimulation />
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
       {error !== undefined && <Refusal error={error} />}
@@ -118,6 +122,52 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
   );
 }
 
+/** Simulations that one click makes: markets, lessons, and months that the server has traded. */
+function Templates() {
+  const broker = useBroker();
+  const [date, setDate] = useState(FIRST_DAY);
+  const [opening, setOpening] = useState<string>();
+  const [error, setError] = useState<Error>();
+  const open = (title: string, opened: () => Promise<void>): void => {
+    setError(undefined);
+    setOpening(title);
+    opened().catch((reason: unknown) => {
+      setOpening(undefined);
+      setError(errorFrom(reason));
+    });
+  };
+  const cards = [
+    ...TEMPLATES.map((one) => ({ ...one, open: () => openTemplate(broker, one.name, date || FIRST_DAY) })),
+    ...[...DEMOS, EVERY_STATUS].map((one) => ({ ...one, open: () => openDemo(broker, one.name) })),
+  ];
+  return (
+    <section aria-label="Templates">
+      <div class="row">
+        <h2>Templates</h2>
+        <span class="push" />
+        <Field name="First day" type="date" value={date} onChange={setDate} />
+      </div>
+      {error !== undefined && <Refusal error={error} />}
+      <ul class="plain templates">
+        {cards.map(({ name, title, text, open: opened }) => (
+          <li key={name} class="panel">
+            <h3>{title}</h3>
+            <p class="dim">{text}</p>
+            <button
+              type="button"
+              disabled={opening !== undefined}
+              aria-label={`Open ${title}`}
+              onClick={() => open(title, opened)}
+            >
+              {opening === title ? 'Opening …' : 'Open'}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function NewSimulation() {
   const broker = useBroker();
   const [name, setName] = useState('');
@@ -134,7 +184,7 @@ function NewSimulation() {
       clock,
       calendar,
       ...(name.trim() !== '' && { name: name.trim() }),
-      ...(start !== '' && { start }),
+      ...(start !== '' && clock !== 'wall' && { start: instantInNewYork(`${start}T09:30`) }),
       ...(seed !== '' && { seed }),
     } as CreateSimulationBody;
     broker.call('createSimulation', { body }).then(
@@ -152,7 +202,13 @@ function NewSimulation() {
       <Select name="Clock" plain value={clock} options={clockModes} onChange={setClock} />
       <Select name="Calendar" plain value={calendar} options={calendars} onChange={setCalendar} />
       {clock !== 'wall' && (
-        <Field name="Starts at" value={start} onChange={setStart} placeholder="2026-01-05" />
+        <Field
+          name="First day"
+          type="date"
+          value={start}
+          onChange={setStart}
+          note={start === '' ? 'today' : undefined}
+        />
       )}
       <Field name="Seed" value={seed} onChange={setSeed} placeholder="random" />
       <button type="submit" class="primary">

@@ -59,7 +59,13 @@ export class Drawing {
       autoSize: true,
       // Its notice is in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
       layout: { attributionLogo: false, fontFamily: getComputedStyle(element).fontFamily },
-      timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf },
+      timeScale: {
+        borderVisible: false,
+        timeVisible: true,
+        tickMarkFormatter: tickOf,
+        // An axis to scale has more instants than pixels.
+        minBarSpacing: 0.05,
+      },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
       localization: {

@@ -1,4 +1,4 @@
-import { classOfCell, type Column } from './column.ts';
+import { classOfCell, type Column, type Sort, sorted } from './column.ts';
 import { VirtualTable } from './virtual-table.tsx';
 
 /** Maximum number of rows drawn completely; of longer tables only visible rows are drawn. */
@@ -11,6 +11,8 @@ export function Table<Row>({
   rows,
   keyOf,
   isDense = false,
+  sort,
+  onSort,
 }: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
@@ -18,7 +20,11 @@ export function Table<Row>({
   readonly keyOf: (row: Row) => string;
   /** True for a table of many columns. */
   readonly isDense?: boolean;
+  readonly sort?: Sort | undefined;
+  /** Absent = the rows stay in their order. */
+  readonly onSort?: (sort: Sort) => void;
 }) {
+  const shown = sorted(rows, columns, sort);
   if (rows.length > FEW) return <VirtualTable label={label} columns={columns} rows={rows} keyOf={keyOf} />;
   return (
     <div class={isDense ? 'table-box dense' : 'table-box'} tabIndex={0} role="region" aria-label={label}>
@@ -26,14 +32,37 @@ export function Table<Row>({
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOfCell(column)}>
-                {column.title}
+              <th
+                key={column.title}
+                scope="col"
+                class={classOfCell(column)}
+                aria-sort={sort?.by !== column.title ? undefined : sort.isDown ? 'descending' : 'ascending'}
+              >
+                {column.sortBy === undefined || onSort === undefined ? (
+                  column.title
+                ) : (
+                  <button
+                    type="button"
+                    class="sort"
+                    onClick={() =>
+                      onSort({
+                        by: column.title,
+                        isDown: sort?.by === column.title ? !sort.isDown : column.isNumber === true,
+                      })
+                    }
+                  >
+                    {column.title}
+                    <span aria-hidden="true">
+                      {sort?.by !== column.title ? '' : sort.isDown ? ' ▼' : ' ▲'}
+                    </span>
+                  </button>
+                )}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {shown.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
                 <td key={column.title} class={classOfCell(column)}>

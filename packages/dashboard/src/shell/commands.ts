@@ -3,6 +3,7 @@ import type { Broker } from '../broker.ts';
 import type { Hit } from '../live/search.ts';
 import { hrefOf } from '../route.ts';
 import { chooseTheme, type Theme } from '../theme.ts';
+import { RULES } from '../why/rule-pages.ts';
 import { pagesFor } from './pages.ts';
 
 const THEMES: readonly (readonly [Theme, string])[] = [
@@ -11,7 +12,26 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['system', 'Theme of the system'],
 ];
 
-export function commands(broker: Broker): readonly Hit[] {
+const opened = (path: string) => (): void => void window.open(path, '_blank', 'noopener');
+
+/** Pages of the documentation, opened beside the dashboard. */
+export const DOCUMENTS: readonly Hit[] = [
+  ...[
+    ['/docs/quickstart', 'Quickstart'],
+    ['/docs/dashboard', 'The dashboard'],
+    ['/docs/api/', 'API reference'],
+    ['/docs/reference/errors', 'Errors'],
+    ['/docs/glossary', 'Glossary'],
+  ].map(([path = '', title = '']): Hit => ({ id: path, title, kind: 'Docs', act: opened(path) })),
+  ...Object.values(RULES).map(([name, title]): Hit => ({
+    id: `rule ${name}`,
+    title,
+    kind: 'Rule',
+    act: opened(`/docs/rules/${name}`),
+  })),
+];
+
+export function commands(broker: Broker, onHelp: () => void): readonly Hit[] {
   const { simulationId } = broker;
   return [
     ...pagesFor(broker).map(({ path, title }) => ({
@@ -20,6 +40,7 @@ export function commands(broker: Broker): readonly Hit[] {
       kind: 'Page',
       href: hrefOf(simulationId, path),
     })),
+    { id: 'help', title: 'Help and keys', kind: 'Command', act: onHelp },
     ...THEMES.map(([theme, title]) => ({
       id: `theme ${theme}`,
       title,

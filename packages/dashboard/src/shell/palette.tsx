@@ -6,17 +6,17 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { type Hit, search } from '../live/search.ts';
 import { go } from '../route.ts';
-import { commands } from './commands.ts';
+import { commands, DOCUMENTS } from './commands.ts';
 import { Portal } from '../ui/portal.tsx';
 
 /** Pause in typing after which the server is queried. */
 const QUIET_MS = 150;
 
-export function Palette({ onClose }: { readonly onClose: () => void }) {
+export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }) {
   const broker = useBroker();
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Hit[]>([]);
-  const own = useMemo(() => commands(broker), [broker]);
+  const own = useMemo(() => commands(broker, onHelp), [broker]);
   useEffect(() => {
     let isOver = false;
     const timer = setTimeout(
@@ -36,7 +36,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     };
   }, [broker, text]);
   const wanted = text.trim().toLowerCase();
-  const hits = [...own.filter(({ title }) => title.toLowerCase().includes(wanted)), ...found];
+  const isWanted = ({ title }: Hit): boolean => title.toLowerCase().includes(wanted);
+  // The documentation is long: it comes when something is typed, after what the server found.
+  const hits = [...own.filter(isWanted), ...found, ...(wanted === '' ? [] : DOCUMENTS.filter(isWanted))];
   // A whole symbol comes before the pages that contain its letters.
   hits.sort((a, b) => Number(b.exact?.toLowerCase() === wanted) - Number(a.exact?.toLowerCase() === wanted));
   const collection = combobox.collection({
@@ -84,7 +86,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               <input
                 {...api.getInputProps()}
                 aria-label="Search"
-                placeholder="Symbol, company, portfolio, order id or page"
+                placeholder="Symbol, company, portfolio, order id, page or rule"
               />
             </div>
             <div {...api.getContentProps()} aria-label="Results">

@@ -60,16 +60,19 @@ export class ClockControl {
   /** Moves a manual clock, or a scaled one, which continues from there. */
   async move(goal: Move, scaledNowMs?: number): Promise<void> {
     this.#set({ isMoving: true, problem: '' });
-    try {
-      const { now } =
-        scaledNowMs === undefined
-          ? await this.#broker.call('advanceClock', { body: goal })
-          : await this.#broker.call('setClock', { body: { now: placeOf(goal, scaledNowMs) } });
-      this.#set({ isMoving: false, nowMs: Date.parse(now) });
-    } catch (error) {
-      this.#set({ isMoving: false, problem: sentenceOf(errorFrom(error)) });
-    }
-    tellClockMoved();
+    const { withSummary } = await import('./jump.ts');
+    await withSummary(this.#broker, async () => {
+      try {
+        const { now } =
+          scaledNowMs === undefined
+            ? await this.#broker.call('advanceClock', { body: goal })
+            : await this.#broker.call('setClock', { body: { now: placeOf(goal, scaledNowMs) } });
+        this.#set({ isMoving: false, nowMs: Date.parse(now) });
+      } catch (error) {
+        this.#set({ isMoving: false, problem: sentenceOf(errorFrom(error)) });
+      }
+      tellClockMoved();
+    });
   }
 
   /** Sets the speed of a scaled clock. */

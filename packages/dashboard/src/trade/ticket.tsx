@@ -20,6 +20,7 @@ import { Figure } from '../parts/figure.tsx';
 import { Refusal } from '../parts/notice.tsx';
 import { PortfolioChoice } from '../parts/portfolio-choice.tsx';
 import { hrefOf, routeOf, setQuery } from '../route.ts';
+import { asksBeforePlacing, keepAsking } from './asking.ts';
 import { Exits } from './exits.tsx';
 import { distanceWarning, type MarketSide } from './market-side.ts';
 import { asCurl, asPython, asTypeScript } from './order-code.ts';
@@ -39,6 +40,7 @@ import {
 import { amountOfNet, limitOfNet, type NetSide, sideOfNet } from './net-price.ts';
 import { onTicketFocus } from './ticket-focus.ts';
 import { keyOfTicket, rearmTicket, ticketState } from './ticket-state.ts';
+import { Undo } from './undo.tsx';
 
 export interface TicketProps {
   readonly query: URLSearchParams;
@@ -52,6 +54,8 @@ export interface TicketProps {
   readonly order: CreateOrderBody;
   readonly missing: string | undefined;
   readonly preview: PreviewState;
+  /** False for an order that is known to have ended. */
+  readonly isOpen: (orderId: string) => boolean;
 }
 
 /** Shares or contracts held; negative = short. */
@@ -76,6 +80,9 @@ export function Ticket(props: TicketProps) {
   const [placed, setPlaced] = useState<{ readonly orderId: string; readonly text: string }>();
   const placedLine = useRef<HTMLParagraphElement>(null);
   const [, redraw] = useState({});
+  const [isAsking, setIsAsking] = useState(asksBeforePlacing);
+  /** The order that a first click has confirmed, as text: a changed order asks again. */
+  const [confirmed, setConfirmed] = useState<string>();
   const ticket = ticketState(keyOfTicket(portfolioId, symbol, query));
   const text = (name: string): string => query.get(name) ?? '';
   const kind = kindOfTicket(query, symbol);
@@ -85,6 +92,8 @@ export function Ticket(props: TicketProps) {
   const problems = problemsOf(query);
   const isBuy = kind === 'SPREAD' ? (order.limitPrice ?? 0) >= 0 : intent.startsWith('BUY');
   const sentence = sentenceOfOrder(order);
+  const orderKey = JSON.stringify(order);
+  const isConfirming = isAsking && confirmed === orderKey && !ticket.isSent;
   const field = (name: string) => ({
     value: text(name),
     problem: problems.get(name),
@@ -103,7 +112,7 @@ export function Ticket(props: TicketProps) {
     [],
   );
   // A changed ticket clears the messages about the previous one.
-  useEffect(() => setError(undefined), [JSON.stringify(order)]);
+  useEffect(() => setError(undefined), [orderKey]);
 
   // The keyboard leaves the button, so that a later Enter sends nothing. A field that is typed in keeps it.
   useEffect(() => {
@@ -115,6 +124,11 @@ export function Ticket(props: TicketProps) {
   const submit = (event: Event): void => {
     event.preventDefault();
     if (missing !== undefined || ticket.isSent) return;
+    if (isAsking && confirmed !== orderKey) {
+      setConfirmed(orderKey);
+      return;
+    }
+    setConfirmed(undefined);
     ticket.isSent = true;
     redraw({});
     setError(undefined);
@@ -252,10 +266,30 @@ export function Ticket(props: TicketProps) {
           type="submit"
           class={`primary place ${isBuy ? 'buy-side' : 'sell-side'}`}
           aria-disabled={missing !== undefined || ticket.isSent}
-          aria-label={missing === undefined && !ticket.isSent ? `Place order: ${sentence}` : undefined}
+          aria-label={
+            missing === undefined && !ticket.isSent
+              ? `${isConfirming ? 'Confirm' : 'Place order'}: ${sentence}`
+              : undefined
+          }
         >
-          {missing ?? (ticket.isSent ? 'Order sent. Change the ticket for another.' : sentence)}
+          {missing ??
+            (ticket.isSent
+              ? 'Order sent. Change the ticket for another.'
+              : isConfirming
+                ? `Confirm: ${sentence}`
+                : sentence)}
         </button>
+        <label class="inline small">
+          <input
+            type="checkbox"
+            checked={isAsking}
+            onChange={({ currentTarget }) => {
+              keepAsking(currentTarget.checked);
+              setIsAsking(currentTarget.checked);
+            }}
+          />
+          Ask before placing
+        </label>
         {error !== undefined && <Refusal error={error} />}
       </form>
       {placed !== undefined && (
@@ -265,6 +299,9 @@ export function Ticket(props: TicketProps) {
             Show the order
           </a>
         </p>
+      )}
+      {placed !== undefined && (
+        <Undo key={placed.orderId} orderId={placed.orderId} isOpen={props.isOpen(placed.orderId)} />
       )}
       {missing === undefined && ticket.isSent && (
         <p>

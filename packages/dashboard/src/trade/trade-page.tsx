@@ -3,7 +3,7 @@ import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, percentChange, price, quantity, tone } from '../format.ts';
-import { useOrders } from '../live/orders.ts';
+import { isOpenOrder, useOrders } from '../live/orders.ts';
 import { usePortfolio } from '../live/portfolio.ts';
 import { type QuoteFeed, useQuote, useQuoteFeed } from '../live/quotes.ts';
 import { errorFrom, useLoad } from '../load.ts';
@@ -198,6 +198,10 @@ function Desk({
       order={order}
       missing={missing}
       preview={preview}
+      isOpen={(orderId) => {
+        const placed = orders.rows.find((one) => one.orderId === orderId);
+        return placed === undefined || isOpenOrder(placed);
+      }}
     />
   );
   const dock =

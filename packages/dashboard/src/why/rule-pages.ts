@@ -9,7 +9,7 @@ import type {
 } from '@sandpit/protocol';
 
 /** Pages below `/docs/rules/`, with their titles. */
-const RULES = {
+export const RULES = {
   cash: ['cash-and-ledger', 'Cash and ledger'],
   settlement: ['settlement', 'Settlement'],
   reservations: ['reservations', 'Reservations'],

@@ -1,0 +1,37 @@
+/** What a move of the clock brought, in a sentence. Pure. */
+import type { Activity } from '@sandpit/protocol';
+import { change } from '../format.ts';
+
+type Happened = Pick<Activity, 'category' | 'type'>;
+
+/** Kinds of activities that a summary counts, in its order. */
+const KINDS: readonly (readonly [one: string, many: string, is: (activity: Happened) => boolean])[] = [
+  ['fill', 'fills', ({ category }) => category === 'EXECUTION'],
+  ['trade settled', 'trades settled', ({ type }) => type === 'SETTLED'],
+  ['dividend', 'dividends', ({ type }) => type === 'DIVIDEND'],
+  [
+    'option exercised, assigned or expired',
+    'options exercised, assigned or expired',
+    ({ category, type }) => category === 'OPTION' && type !== 'DO_NOT_EXERCISE',
+  ],
+  ['margin call', 'margin calls', ({ type }) => type === 'CALL_ISSUED'],
+  ['liquidation', 'liquidations', ({ type }) => type === 'LIQUIDATION'],
+  ['order expired', 'orders expired', ({ category, type }) => category === 'ORDER' && type === 'EXPIRED'],
+  ['split', 'splits', ({ type }) => type === 'SPLIT'],
+];
+
+/** `3 trades settled, 1 dividend, equity +$210.40`; `Nothing happened` without activities and change. */
+export function summaryOf(
+  activities: readonly Happened[],
+  equity: { readonly before: number; readonly after: number } | undefined,
+): string {
+  const counts = KINDS.flatMap(([one, many, is]) => {
+    const count = activities.filter(is).length;
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+  });
+  const moved = equity === undefined ? 0 : Math.round((equity.after - equity.before) * 100) / 100;
+  const parts = [...counts, ...(moved === 0 ? [] : [`equity ${change(moved)}`])];
+  if (parts.length === 0) return 'Nothing happened.';
+  const text = parts.join(', ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
