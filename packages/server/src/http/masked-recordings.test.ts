@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import tradier from '@sandpit/dialect-tradier';
 import { calendarById, TradingDate } from '@sandpit/core';
 import { pathsOf, routeEntries } from '@sandpit/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -230,6 +231,13 @@ describe('masked recordings', () => {
         if (OF_THE_RECORDING.test(text))
           seen.push(`/alpaca${url}: ${OF_THE_RECORDING.exec(text)?.[0] ?? ''}`);
       }
+    }
+    for (const { method, path } of tradier.routes) {
+      if (method !== 'GET' || path === '/v1/markets/events') continue;
+      const url = `/tradier${path.replace(':account', 'VA00000001').replaceAll(/:\w+/g, '1')}`;
+      for (const name of ['symbol', 'symbols', 'q', 'underlying'])
+        await look(entrant, `${url}?${name}=${names.symbol}`);
+      await look(entrant, url);
     }
     for (const [name, args] of [
       ['list_accounts', {}],
