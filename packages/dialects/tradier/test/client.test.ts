@@ -17,7 +17,8 @@ const Tradier = createRequire(import.meta.url)('tradier-api') as new (
 let opened: TradierAccount;
 let client: Client;
 let front: Server;
-const { createConnection } = globalAgent;
+const createConnection = globalAgent.createConnection.bind(globalAgent);
+const before = Object.getOwnPropertyDescriptor(globalAgent, 'createConnection');
 
 /** Ends TLS under the name of any host, and passes what comes on. */
 async function openFront(port: number, authority: TestAuthority): Promise<Server> {
@@ -46,8 +47,7 @@ beforeAll(async () => {
   front = await openFront((opened.test.app.server.address() as AddressInfo).port, authority);
   const { port } = front.address() as AddressInfo;
   globalAgent.createConnection = (options, done) =>
-    createConnection.call(
-      globalAgent,
+    createConnection(
       { ...options, host: '127.0.0.1', port, ca: authority.cert, servername: String(options.host) },
       done,
     );
@@ -55,7 +55,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  globalAgent.createConnection = createConnection;
+  if (before === undefined) Reflect.deleteProperty(globalAgent, 'createConnection');
+  else Object.defineProperty(globalAgent, 'createConnection', before);
   front.close();
   await opened.test.close();
 });
