@@ -85,7 +85,11 @@ export function addRun(program: Command, surroundings: RunSurroundings): void {
     .option('--java', 'prepare for Java, where another command starts it')
     .option('--quiet', 'print no summary')
     .action(async (command: string[], options: RunOptions, self: Command) => {
-      const problem = usageProblem(options, surroundings.globals().url !== undefined);
+      const { url, token } = surroundings.globals();
+      const problem =
+        url === undefined && token !== undefined
+          ? '--token is for a server named by --url'
+          : usageProblem(options, url !== undefined);
       if (problem !== undefined) return self.error(`error: ${problem}`);
       const { servedBrokers } = await import('./served-brokers.js');
       const installed = await servedBrokers();

@@ -198,6 +198,17 @@ describe('the proxy of a run', () => {
     expect(await ask('/v2/account')).toBe(400);
   });
 
+  it('blocks a broker that a header names in a request to an address', async () => {
+    const run = await open({ allowNetwork: true });
+    const headers = { host: 'api.robinhood.com' };
+    const path = 'http://198.51.100.1/';
+    const sent = requestHttp({ host: '127.0.0.1', port: run.proxy.port, path, headers });
+    const [reply] = (await once(sent.end(), 'response')) as [IncomingMessage];
+    reply.resume();
+    expect(reply.statusCode).toBe(403);
+    expect(run.lines).toEqual(["blocked: api.robinhood.com is a broker's host that Sandpit does not serve"]);
+  });
+
   it('reaches loopback, or nothing of it but the server', async () => {
     const other = createServer((_, response) => response.end('other'));
     other.listen(0, '127.0.0.1');

@@ -217,6 +217,12 @@ export class RunProxy {
     const isLocal = isLoopback(host);
     if (isLocal && !this.#options.allowLoopback && url.port !== this.#options.target.port)
       return answer(response, 403, `refused: ${url.host}`);
+    // An address in the URL, a broker in the header.
+    const named = hostIn(request);
+    if (named !== undefined && isBrokerHost(named)) {
+      this.#refuse(named, blockedLine(named));
+      return answer(response, 403, blockedLine(named));
+    }
     const headers = { ...request.headers };
     delete headers['proxy-connection'];
     const ask = url.protocol === 'https:' ? requestHttps : requestHttp;
