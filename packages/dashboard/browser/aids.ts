@@ -49,6 +49,14 @@ export function aids(visit: Visit): void {
     await page.getByText('Placed: Buy 5 AAPL, market.').waitFor(SOON);
     await expect.poll(statuses, SOON).toEqual(['FILLED', 'CANCELED']);
 
+    // A range of the chart chooses the bars that show it, and is part of the address.
+    await page.getByRole('group', { name: 'Range' }).getByRole('button', { name: 'Week' }).click();
+    await page.getByRole('img', { name: /^AAPL, \d+ bars of 15Min/ }).waitFor(SOON);
+    expect(page.url()).toContain('range=week');
+    await page.getByRole('group', { name: 'Length of a bar' }).getByRole('button', { name: '1h' }).click();
+    await page.getByRole('img', { name: /^AAPL, \d+ bars of 1Hour/ }).waitFor(SOON);
+    expect(page.url()).not.toContain('range=');
+
     await page.getByRole('button', { name: '+1 day' }).click();
     await page.getByText(/^1 trade settled/).waitFor(SOON);
     await visit.leave(page);

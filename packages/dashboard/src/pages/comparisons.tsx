@@ -232,8 +232,8 @@ function columnsOf(
       cell: (row) => (
         <>
           {row === base ? <strong>Original</strong> : nameOfBroker(row.name)}
-          {best.has(row.name) && <span class="tag good"> best</span>}
-          {worst.has(row.name) && <span class="tag bad"> worst</span>}
+          {best.has(row.name) && <span class="tag good rank">best</span>}
+          {worst.has(row.name) && <span class="tag bad rank">worst</span>}
         </>
       ),
     },

@@ -17,6 +17,7 @@ import { Tabs } from '../parts/field.tsx';
 import { Problem, sentenceOf } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
 import { announce } from '../ui/toaster.tsx';
+import { barsIn, rangeOf, RANGES } from './chart-ranges.ts';
 import { barOf, partsOf, startOfBar, withPrice } from './forming-bar.ts';
 import { type Indicator, INDICATORS } from './indicators.ts';
 import type { Fill, PriceDrawing, PriceMark } from './price-drawing.ts';
@@ -50,12 +51,15 @@ async function readBars(broker: Broker, symbol: string, timeframe: BarTimeframe)
 export function PriceChart({
   symbol,
   timeframe,
+  range: rangeName,
   feed,
   portfolio,
   orders,
 }: {
   readonly symbol: string;
   readonly timeframe: BarTimeframe;
+  /** Name of a range in the address. */
+  readonly range: string;
   readonly feed: QuoteFeed;
   readonly portfolio: PortfolioUpdate | undefined;
   readonly orders: readonly Order[];
@@ -65,6 +69,8 @@ export function PriceChart({
   const drawing = useRef<PriceDrawing>();
   const bars = useRef<Loaded>({ bars: [], timeframe });
   const isToFit = useRef(true);
+  const range = rangeOf(rangeName, timeframe);
+  useEffect(() => drawing.current?.fit(barsIn(range, bars.current.bars)), [range]);
   const [isReady, setIsReady] = useState(false);
   const [hovered, setHovered] = useState<Bar>();
   const [lastBar, setLastBar] = useState<Bar>();
@@ -137,7 +143,7 @@ export function PriceChart({
         ? read.value.bars
         : withPrice(read.value.bars, timeframe, quote.price, quote.timestamp);
     bars.current = { bars: grown, timeframe };
-    drawing.current?.setBars(grown, isToFit.current && grown.length > 0);
+    drawing.current?.setBars(grown, isToFit.current && grown.length > 0, barsIn(range, grown));
     setLastBar(grown.at(-1));
     if (grown.length > 0) isToFit.current = false;
   }, [isReady, read.value, read.error]);
@@ -175,7 +181,16 @@ export function PriceChart({
           label="Length of a bar"
           value={timeframe}
           options={barTimeframes.map((one) => [one, SHORT[one]] as const)}
-          onChange={(next) => setQuery({ bars: next })}
+          onChange={(next) => setQuery({ bars: next, range: undefined })}
+        />
+        <Tabs
+          label="Range"
+          value={range?.name ?? ''}
+          options={RANGES.map(({ name, title }) => [name, title] as const)}
+          onChange={(next) => {
+            const chosen = RANGES.find(({ name }) => name === next);
+            if (chosen !== undefined) setQuery({ bars: chosen.timeframe, range: next });
+          }}
         />
         <details class="drop">
           <summary>Indicators{indicators.length > 0 && ` (${indicators.length})`}</summary>
@@ -188,7 +203,11 @@ export function PriceChart({
             ))}
           </div>
         </details>
-        <button type="button" class="quiet" onClick={() => drawing.current?.fit()}>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => drawing.current?.fit(barsIn(range, bars.current.bars))}
+        >
           Fit
         </button>
         <Legend bar={hovered ?? lastBar} />

@@ -140,13 +140,13 @@ export class PriceDrawing {
   }
 
   /** Draws other bars; `fits` shows the latest of them. */
-  setBars(bars: readonly Bar[], fits: boolean): void {
+  setBars(bars: readonly Bar[], fits: boolean, shown?: number): void {
     this.#bars = bars;
     this.#candles.setData(bars.map(candleOf));
     this.#volume.setData(bars.map((bar) => ({ time: second(bar.timestamp), value: bar.volume })));
     this.#drawIndicators();
     this.#drawFills();
-    if (fits) this.fit();
+    if (fits) this.fit(shown);
   }
 
   /** Draws the last bar again, or one more. */
@@ -161,12 +161,13 @@ export class PriceDrawing {
     this.#drawIndicators(!isMore);
   }
 
-  fit(): void {
+  /** Shows the latest bars: as many as asked for. */
+  fit(shown = SHOWN): void {
     const count = this.#bars.length;
     // Once the scale at the side has its width.
     requestAnimationFrame(() => {
       if (!this.#over.signal.aborted)
-        this.#chart.timeScale().setVisibleLogicalRange({ from: Math.max(-1, count - SHOWN), to: count + 4 });
+        this.#chart.timeScale().setVisibleLogicalRange({ from: Math.max(-1, count - shown), to: count + 4 });
     });
   }
 

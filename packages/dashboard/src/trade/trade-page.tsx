@@ -168,6 +168,7 @@ function Desk({
     <PriceChart
       symbol={charted}
       timeframe={timeframe}
+      range={query.get('range') ?? ''}
       feed={feed}
       portfolio={portfolio}
       orders={orders.rows}
