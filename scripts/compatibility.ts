@@ -36,16 +36,17 @@ function versionOf(module: string): string {
 }
 
 function clientsHere(): readonly Client[] {
-  const node = (name: string, module: string, file: string): Client => ({
+  const node = (name: string, module: string, file: string, broker = 'alpaca'): Client => ({
     name,
     version: versionOf(module),
-    broker: 'alpaca',
+    broker,
     command: [process.execPath, script(file)],
   });
   const python = process.env.ALPACA_PY;
   return [
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v3', 'alpaca-js-3.mjs'),
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v4', 'alpaca-js-4.mjs'),
+    node('`tradier-api`', 'tradier-api', 'tradier-api.mjs', 'tradier'),
     ...(python === undefined
       ? []
       : [

@@ -181,6 +181,11 @@ describe('the proxy of a run', () => {
     socket.write(`GET /v2/clock HTTP/1.1\r\nHost: ${PAPER}\r\n\r\n`);
     const [data] = (await once(socket, 'data')) as [Buffer];
     expect(data.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    // A whole URL, as old clients send it to what they think is a proxy.
+    const again = once(run.target, 'request');
+    socket.write(`GET https://${PAPER}/v2/assets?a=b HTTP/1.1\r\nHost: ${PAPER}\r\n\r\n`);
+    await again;
+    expect(run.asked).toEqual(['GET /alpaca/v2/clock', 'GET /alpaca/v2/assets?a=b']);
   });
 
   it.each(['http', 'https'])('serves a request for a whole %s URL', async (scheme) => {

@@ -274,7 +274,7 @@ export class RunProxy {
 
   #forwarded(request: IncomingMessage, { prefix }: ServedBroker): ReturnType<typeof requestHttp> {
     const { target } = this.#options;
-    const path = request.url?.startsWith('/') === true ? request.url : `/${request.url ?? ''}`;
+    const path = pathOf(request.url ?? '/');
     const base = target.pathname.replace(/\/$/, '');
     const headers = { ...request.headers, host: target.host };
     const ask = target.protocol === 'https:' ? requestHttps : requestHttp;
@@ -321,6 +321,13 @@ const portOf = (server: NetServer): number => (server.address() as AddressInfo).
 function count(tally: Map<string, number>, name: string): void {
   const key = tally.has(name) || tally.size < MOST_NAMES ? name : 'others';
   tally.set(key, (tally.get(key) ?? 0) + 1);
+}
+
+/** Path and query of a request. Old clients send a whole URL, also over TLS. */
+function pathOf(url: string): string {
+  if (url.startsWith('/') || !URL.canParse(url)) return url.startsWith('/') ? url : `/${url}`;
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 /** Host of a request, without its port. */
