@@ -1,6 +1,7 @@
 /**
  * Makes `docs/dialects/COMPATIBILITY.md` (D278): runs clients of other services unmodified under `sandpit run` and counts their calls.
- * `npx tsx scripts/compatibility.ts`, after a build; `ALPACA_PY=DIRECTORY` has the sources of alpaca-py. A client that is not here keeps its row.
+ * `npx tsx scripts/compatibility.ts`, after a build. `ALPACA_PY` and `LUMIWEALTH_TRADIER` name checkouts of the Python
+ * clients. A client that is not here keeps its row.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -42,22 +43,26 @@ function clientsHere(): readonly Client[] {
     broker,
     command: [process.execPath, script(file)],
   });
-  const python = process.env.ALPACA_PY;
+  const python = (name: string, sources: string | undefined, file: string, broker: string): Client[] =>
+    sources === undefined
+      ? []
+      : [
+          {
+            name,
+            version: commitOf(sources),
+            broker,
+            command: ['python3', script(file)],
+            env: {
+              PYTHONPATH: [sources, process.env.PYTHONPATH ?? ''].filter((one) => one !== '').join(':'),
+            },
+          },
+        ];
   return [
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v3', 'alpaca-js-3.mjs'),
     node('`@alpacahq/alpaca-trade-api`', 'alpaca-v4', 'alpaca-js-4.mjs'),
     node('`tradier-api`', 'tradier-api', 'tradier-api.mjs', 'tradier'),
-    ...(python === undefined
-      ? []
-      : [
-          {
-            name: '`alpaca-py`',
-            version: process.env.ALPACA_PY_VERSION ?? commitOf(python),
-            broker: 'alpaca',
-            command: ['python3', script('alpaca_py.py')],
-            env: { PYTHONPATH: [python, process.env.PYTHONPATH ?? ''].filter((one) => one !== '').join(':') },
-          },
-        ]),
+    ...python('`alpaca-py`', process.env.ALPACA_PY, 'alpaca_py.py', 'alpaca'),
+    ...python('`lumiwealth-tradier`', process.env.LUMIWEALTH_TRADIER, 'tradier_lumiwealth.py', 'tradier'),
   ];
 }
 
