@@ -9,6 +9,7 @@ import { type QuoteFeed, useQuote, useQuoteFeed } from '../live/quotes.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { kindOfSymbol, legsOf, optionNamed } from '../option-legs.ts';
 import { CorporateActions, PushQuote } from '../pages/market-control.tsx';
+import { FlashingPrice } from '../parts/flashing-price.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
@@ -312,7 +313,9 @@ function Heading({ symbol, feed }: { readonly symbol: string; readonly feed: Quo
   return (
     <div class="heading">
       <h1>{symbol}</h1>
-      <strong class="last">{price(quote?.price)}</strong>
+      <strong class="last">
+        <FlashingPrice key={symbol} value={quote?.price} />
+      </strong>
       {moved !== undefined && before !== undefined && (
         <span class={tone(moved)}>
           {change(moved)} ({percentChange(moved / before)})

@@ -2,9 +2,10 @@
 import { X } from 'lucide-preact';
 import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { percentChange, price, tone } from '../format.ts';
+import { percentChange, tone } from '../format.ts';
 import { type QuoteFeed, useQuote } from '../live/quotes.ts';
 import { useEvery, useLoad } from '../load.ts';
+import { FlashingPrice } from '../parts/flashing-price.tsx';
 import { useClockMoves } from '../time/clock-moves.ts';
 import { symbolHref } from './open-symbol.ts';
 
@@ -111,7 +112,10 @@ function Line({
   return (
     <li class={isCurrent ? 'current' : ''}>
       <a href={symbolHref(symbol)} aria-current={isCurrent ? 'true' : undefined}>
-        <strong>{symbol}</strong> <span class="number">{price(quote?.price)}</span>{' '}
+        <strong>{symbol}</strong>{' '}
+        <span class="number">
+          <FlashingPrice value={quote?.price} />
+        </span>{' '}
         <span class={`number small ${tone(part ?? 0)}`}>{part === undefined ? '' : percentChange(part)}</span>
       </a>
       <button type="button" class="icon-button" aria-label={`Stop watching ${symbol}`} onClick={onRemove}>
