@@ -18,7 +18,7 @@ export const legsText = ({ legs }: Group): string =>
   legs.map(({ symbol, quantity: count }) => `${quantity(count)} ${contractText(symbol)}`).join(', ');
 
 /** `AAPL Bull call spread 185/190 Dec 4`; with shares `AAPL Covered call 190 Dec 4`. */
-export function nameOfGroup({
+function nameOfGroup({
   legs,
   strategy,
   underlying,

@@ -15,13 +15,13 @@ interface Part extends OptionName {
 }
 
 /** True when every leg closes a position. */
-export const isClosing = (legs: readonly Leg[]): boolean =>
+const isClosing = (legs: readonly Leg[]): boolean =>
   legs.length > 0 && legs.every(({ positionIntent }) => positionIntent.endsWith('CLOSE'));
 
 const isOpeningLeg = ({ positionIntent }: Leg): boolean => positionIntent.endsWith('OPEN');
 
 /** True when some legs close and others open: a roll (D269). */
-export const isRoll = (legs: readonly Leg[]): boolean =>
+const isRoll = (legs: readonly Leg[]): boolean =>
   legs.some(isOpeningLeg) && legs.some((leg) => !isOpeningLeg(leg));
 
 /** Contracts of legs by strike, those of an order that closes them as they are held; puts before calls of the same strike. */
