@@ -17,9 +17,6 @@ import type { Row } from './measure.js';
 const START = 1_767_225_600_000;
 const PAYLOAD_SIZE = 1_500;
 
-/** History is derived behind the journal: here it has nothing to derive. */
-const projection = `data:text/javascript,${encodeURIComponent('export const projectRecord = () => []')}`;
-
 function recordOf(simulationId: string, seq: number): JournalRecord {
   const bare = JSON.stringify({ command: { type: 'SubmitOrder', seq }, events: [], filling: '' });
   const filling = 'f'.repeat(Math.max(0, PAYLOAD_SIZE - bare.length));
@@ -53,9 +50,9 @@ async function measure(
   records: number,
 ): Promise<Row> {
   const before = new Set(threads());
-  const store = await openSqliteStore({ directory, projection });
-  // The store's first thread derives history, the second one writes the journal.
-  const [, writer] = threads().filter((id) => !before.has(id));
+  const store = await openSqliteStore({ directory });
+  // The store's first thread writes the journal. There are no rows of a history: nothing is decided.
+  const [writer] = threads().filter((id) => !before.has(id));
   const names = Array.from({ length: simulations }, (_, index) => `simulation-${index}`);
   await Promise.all(
     names.map((id) =>

@@ -59,7 +59,7 @@ const ENTRIES_PER_EXECUTION = 16;
 
 /**
  * Expected contents of the API's lists, read from a journal a second time: with integer arithmetic of its own, without rounding, and
- * without the projection from which the server derives its history.
+ * without the code that makes the rows of the server's history.
  */
 export class Books {
   readonly portfolios = new Map<string, BookPortfolio>();

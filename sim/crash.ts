@@ -6,7 +6,7 @@
  * Each lane has a server process with a data directory of its own, sixteen traders, a banker who moves money and opens accounts, a market
  * maker and a follower of the order stream. A kill is SIGKILL at a random moment under load, or (on Linux, with a C compiler) right before
  * or after a random one of the calls that touch the journal, its mark, the history or a checkpoint, so that everything between a commit,
- * its projection and a checkpoint is hit; some kills hit the server while it starts. After each: everything acknowledged has been recovered
+ * its rows in the history and a checkpoint is hit; some kills hit the server while it starts. After each: everything acknowledged has been recovered
  * unchanged, everything recovered was sent, a repeated request has one effect, the stream continues where it was, and the API shows for
  * some portfolios the results of an independent reading of the journal (`books.ts`); every few kills for all portfolios. Now and then the
  * server is stopped regularly: then the journal is verified (invariants, re-execution, state hash) and compared with what the follower saw

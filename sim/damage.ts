@@ -9,7 +9,7 @@
  * and its last output is checked; for another share the output of `verify` is checked.
  *
  * One exception: the rows of a history that was not closed, because its server was killed. When damage to that file changes an answer,
- * `verify` has to find it, and `rebuild-history` has to repair it.
+ * `verify` has to find it, and `verify --repair` has to repair it.
  *
  * Leaves out: deliberate damage with recomputed checksums and digests.
  */
@@ -56,7 +56,7 @@ export interface DamageReport {
   partly: number;
   starts: number;
   verifies: number;
-  /** A damage of a history that was not closed: found by `verify`, mended by a rebuild. */
+  /** A damage of a history that was not closed: found by `verify`, mended by `verify --repair`. */
   mended: number;
   readonly refusals: Map<string, number>;
   readonly problems: string[];
@@ -138,11 +138,10 @@ class Opened {
     this.app = app;
   }
 
-  static async open(directory: string, isHistoryFresh = false): Promise<Opened> {
+  static async open(directory: string): Promise<Opened> {
     let opened: Opened | undefined;
     const store = await openSqliteStore({
       directory,
-      isHistoryFresh,
       onFatal: (error) => {
         if (opened !== undefined) opened.fatal = error;
       },
@@ -242,12 +241,13 @@ class Trial {
     else this.take(comparison);
   }
 
-  /** A history that gives other answers is found by `verify`, and right again once it is rebuilt. */
+  /** A history that gives other answers is found by `verify`, and right again once `verify --repair` has made its rows again. */
   private async mend(directory: string, base: Base, picture: Picture, chance: Chance): Promise<void> {
     const verifier = ServerProcess.verify(SETTINGS, directory, this.programs);
     const { code } = await verifier.exited;
     if (code === 0) this.say('the history gives other answers, and verify calls it sound');
-    const opened = await Opened.open(directory, true);
+    await ServerProcess.verify(SETTINGS, directory, this.programs, '--repair').exited;
+    const opened = await Opened.open(directory);
     const ask = patiently(opened.ask, performance.now() + PATIENCE_MS);
     this.take(await comparePicture(ask, base.lived, picture, chance));
     await opened.close();

@@ -17,8 +17,8 @@ import { applyRecord } from '../packages/server/src/engine/recovery.js';
 import type { Simulation } from '../packages/server/src/engine/simulation.js';
 import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
 import { verifyJournal } from '../packages/server/src/engine/verify.js';
-import { openMemoryStore } from '../packages/server/src/store/memory/memory-store.js';
-import { projectRecord } from '../packages/server/src/store/projection.js';
+import { standbyFrom } from '../packages/server/src/engine/checkpoint.js';
+import { openMemoryStore } from '../packages/server/src/store/sqlite/memory-store.js';
 import { startSimulations } from '../packages/server/src/testing/simulations.js';
 import { Chance } from './chance.js';
 import { SYMBOLS, Workload } from './workload.js';
@@ -71,7 +71,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     speed: 1,
     seed,
   };
-  const store = openMemoryStore({ project: projectRecord });
+  const store = await openMemoryStore({ standbyFrom });
   const { main, simulations } = await startSimulations(config, store);
   const { brokers, calendar } = main.brokerage.rules;
   const problems: string[] = [];

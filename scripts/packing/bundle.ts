@@ -17,7 +17,6 @@ const PROGRAMS = [
   'packages/server/dist/main.js',
 ];
 const IMPORTED_BY_THREADS = [
-  'packages/server/dist/store/projection.js',
   'packages/server/dist/engine/checkpoint.js',
   'packages/server/dist/store/sqlite/history/past-source.js',
   'packages/server/dist/store/postgres/past-source.js',

@@ -48,9 +48,10 @@ export const PATCHES: readonly Patch[] = [
     findAnswerKept(`,
   },
   {
-    file: 'server/dist/store/projection.js',
-    from: '...rows,',
-    to: `...rows.filter(({ list }, n) => !(${is('skipped-history-row')}) || list !== 'ledger' || (record.seq + n) % 5 !== 0),`,
+    file: 'server/dist/store/history/collect-rows.js',
+    from: '#list({ list, owner, item, tag, key }, event, seq, at) {',
+    to: `#list({ list, owner, item, tag, key }, event, seq, at) {
+      if (${is('skipped-history-row')} && list === 'ledger' && (seq + event + item) % 5 === 0) return;`,
   },
   {
     file: 'server/dist/http/stream/order-feed.js',

@@ -40,12 +40,7 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
   verify: {
     file: 'verify-command',
     description: 'Re-execute the journals of a data directory and compare. No server may be using it.',
-    usage: '[--data DIR]',
-  },
-  'rebuild-history': {
-    file: 'rebuild-history-command',
-    description: 'Derive the history of a data directory again. No server may be using it.',
-    usage: '[--data DIR]',
+    usage: '[--data DIR] [--repair]',
   },
   record: {
     file: 'record-command',

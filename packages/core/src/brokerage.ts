@@ -57,7 +57,8 @@ import { Decision, instrumentOf } from './decision.js';
 import type { HouseNumbers } from './decision.js';
 import type { Event } from './event.js';
 import type { BrokerConfiguration } from './brokers/broker.js';
-import { evolve } from './evolve.js';
+import { evolveTelling } from './evolve.js';
+import type { EvolvedOrder } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { instrumentNamed } from './instruments/symbols.js';
@@ -87,7 +88,6 @@ import { worthOf } from './portfolios/valuation.js';
 import type { Worth } from './portfolios/valuation.js';
 import { bookOf, emptyState, forgetPastChecks, noteMark } from './state.js';
 import type { State } from './state.js';
-import type { OrderSnapshot } from './trading/follow-order.js';
 import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
 import type { Price } from './values/price.js';
@@ -136,7 +136,7 @@ export interface Outcome<T extends Command['type'] = Command['type']> {
   readonly result: Results[T];
   readonly events: readonly Event[];
   /** For each event its order, in the state after the event; undefined for events that concern no order. */
-  readonly orders: readonly (OrderSnapshot | undefined)[];
+  readonly orders: readonly (EvolvedOrder | undefined)[];
   /** Quotes read by the decision that the journal does not have yet: they go into its record, before the command. */
   readonly quotes: readonly Quote[];
 }
@@ -211,11 +211,11 @@ export class Brokerage {
     }
   }
 
-  /** Recovery: applies recorded events. */
-  apply(events: readonly Event[], at: Instant): void {
+  /** Recovery: applies recorded events. Returns the order of each event, as `Outcome.orders` has them. */
+  apply(events: readonly Event[], at: Instant): readonly (EvolvedOrder | undefined)[] {
     this.state.now = Instant.max(this.state.now, at);
     forgetPastChecks(this.state);
-    for (const event of events) evolve(this.state, event, this.rules.calendar);
+    return events.map((event) => evolveTelling(this.state, event, at, this.rules.calendar));
   }
 
   /** Restores a quote that a record carries with its command: decisions have already used it. */

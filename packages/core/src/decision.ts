@@ -2,7 +2,8 @@ import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
 import { isOrderPlaced } from './event.js';
 import type { Event } from './event.js';
-import { evolve } from './evolve.js';
+import { evolveTelling } from './evolve.js';
+import type { EvolvedOrder } from './evolve.js';
 import type { BrokerConfiguration } from './brokers/broker.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument, Tradable } from './instruments/instrument.js';
@@ -28,8 +29,6 @@ import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
-import { placedOrder } from './trading/follow-order.js';
-import type { OrderSnapshot } from './trading/follow-order.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -67,7 +66,7 @@ export class Decision {
   readonly at: Instant;
   readonly events: Event[] = [];
   /** For each event its order, in the state after the event; undefined for events that concern no order. */
-  readonly orders: (OrderSnapshot | undefined)[] = [];
+  readonly orders: (EvolvedOrder | undefined)[] = [];
   /** Quotes read by this decision that the journal does not have yet: they belong to its record. */
   readonly quotesRead: Quote[] = [];
 
@@ -100,21 +99,9 @@ export class Decision {
   }
 
   emit(event: Event): void {
-    const { orders } = this.state;
     this.#updates += updatesOf(event);
-    const isMove = event.type === 'OrderMoved' || event.type === 'OrderExecuted';
-    // Looked up before the event, which may remove the order from the open ones.
-    const moved = isMove ? orders.get(event.order) : undefined;
     this.events.push(event);
-    evolve(this.state, event, this.rules.calendar);
-    const order = event.type === 'OrderAccepted' ? orders.get(event.number) : moved;
-    if (event.type === 'OrderRejected') {
-      const accountId = this.state.portfolios.get(event.request.portfolioId)?.terms.accountId;
-      if (accountId === undefined) throw new RangeError('order without a portfolio');
-      this.orders.push(placedOrder(event, accountId, this.at));
-      return;
-    }
-    this.orders.push(order === undefined ? undefined : { terms: order.terms, progress: order.progress });
+    this.orders.push(evolveTelling(this.state, event, this.at, this.rules.calendar));
   }
 
   /** Moves an open order: the transition, and the changes of its progress that do not follow from it; after a split also of its terms. */

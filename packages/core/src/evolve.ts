@@ -63,6 +63,34 @@ import { Quantity } from './values/quantity.js';
 import { TradingDate } from './values/trading-date.js';
 
 /**
+ * Applies an event of a record at `at`. Returns its order, in the state after the event; undefined for an event that concerns no order.
+ */
+export function evolveTelling(
+  state: State,
+  event: Event,
+  at: Instant,
+  calendar: Calendar,
+): EvolvedOrder | undefined {
+  const isMove = event.type === 'OrderMoved' || event.type === 'OrderExecuted';
+  // Looked up before the event, which may remove the order from the open ones.
+  const moved = isMove ? state.orders.get(event.order) : undefined;
+  const reserved = moved?.progress.reserved;
+  evolve(state, event, calendar);
+  if (event.type === 'OrderRejected')
+    return placedOrder(event, portfolioOf(state, event.request.portfolioId).terms.accountId, at);
+  const order = event.type === 'OrderAccepted' ? state.orders.get(event.number) : moved;
+  if (order === undefined) return undefined;
+  const { terms, progress } = order;
+  return progress.reserved === reserved ? { terms, progress } : { terms, progress, hasReservedOther: true };
+}
+
+/** An order after an event. */
+export interface EvolvedOrder extends OrderSnapshot {
+  /** True when the event changed its reserved cash, or began it. */
+  readonly hasReservedOther?: true;
+}
+
+/**
  * Applies one event. This is the only code that changes state: an event that a decision emits and one that is read from
  * a journal go through the same lines.
  */

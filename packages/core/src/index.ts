@@ -149,8 +149,9 @@ export {
   newSnapshot,
   snapshotAfter,
   snapshotAfterExecution,
-  snapshotAfterOrder,
+  snapshotOf,
 } from './portfolio-snapshot.js';
+export type { EvolvedOrder } from './evolve.js';
 export type { PortfolioSnapshot, SnapshotPosition } from './portfolio-snapshot.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';

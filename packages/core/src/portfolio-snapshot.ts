@@ -7,8 +7,10 @@ import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { sideOf } from './orders/order.js';
 import type { OrderTerms } from './orders/order.js';
 import type { PortfolioType } from './portfolios/account.js';
+import type { Portfolio } from './portfolios/portfolio.js';
 import type { Books } from './portfolios/valuation.js';
-import type { LotClosing, Position } from './positions/position.js';
+import { Position } from './positions/position.js';
+import type { LotClosing } from './positions/position.js';
 import { settlementEntries } from './settlement/obligation.js';
 import { cashSideOf, tradeEntries } from './trading/entries.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
@@ -42,6 +44,34 @@ export interface PortfolioSnapshot {
   /** Pending cash by settlement date; negative = to be paid. */
   readonly due: Readonly<Record<TradingDate, Money>>;
   readonly held: Readonly<Record<string, SnapshotPosition>>;
+}
+
+/** Settled value of the lots of a future; other positions have none. */
+export const markedOf = ({ assetClass, lots }: Position): number | undefined =>
+  assetClass === 'FUTURE' ? lots.reduce((sum, lot) => sum + (lot.marked ?? lot.cost), 0) : undefined;
+
+/** The present contents of a portfolio, without amounts of 0. Costs as much as the portfolio has positions. */
+export function snapshotOf(portfolio: Portfolio): PortfolioSnapshot {
+  const { settings, terms, balances, reservedByOrders, secured, obligations, positions } = portfolio;
+  return {
+    type: settings.portfolioType,
+    initialType: terms.initialSettings.portfolioType,
+    settled: balances.SETTLED_CASH,
+    pending: balances.PENDING_CASH,
+    reserved: reservedByOrders.cash,
+    secured: Object.fromEntries([...secured].map(([underlying, { cash }]) => [underlying, cash])),
+    due: Object.fromEntries([...obligations].map(([date, { cash }]) => [date, cash])),
+    held: Object.fromEntries(
+      [...positions].flatMap(([symbol, position]) => {
+        const quantity = Position.held(position);
+        if (quantity === 0) return [];
+        const { assetClass } = position;
+        const marked = markedOf(position);
+        const cost = Position.costBasis(position);
+        return [[symbol, { assetClass, quantity, cost, ...(marked !== undefined && { marked }) }]];
+      }),
+    ) as PortfolioSnapshot['held'],
+  };
 }
 
 export const newSnapshot = (type: PortfolioType): PortfolioSnapshot => ({

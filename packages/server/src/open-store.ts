@@ -4,7 +4,6 @@ import { factsOf, VERSION } from './cluster-facts.js';
 import { BadSetting } from './config.js';
 import type { Settings } from './config.js';
 import { UnusableDatabase, UnusableDirectory } from './store/journal.js';
-import { projectRecord } from './store/projection.js';
 import type { PostgresStoreOptions } from './store/postgres/postgres-store.js';
 import { makePrivateDirectory } from './store/sqlite/database/private-files.js';
 import { JOURNAL_FILE } from './store/sqlite/journal/journal-schema.js';
@@ -78,7 +77,6 @@ export async function openAnyStore(
     const { openPostgresStore } = await import('./store/postgres/postgres-store.js');
     return openPostgresStore({
       url: databaseUrl,
-      projection: projectRecord,
       recovery: recoveryUrl().href,
       ...(onFatal !== undefined && { onFatal }),
       ...(more.note !== undefined && { note: more.note }),

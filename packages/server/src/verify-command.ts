@@ -1,4 +1,3 @@
-import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { calendarById } from '@sandpit/core';
 import { openExistingStore } from './open-store.js';
@@ -9,24 +8,26 @@ import type { SimulationConfig } from './engine/simulation-config.js';
 import { verifyJournal } from './engine/verify.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
-import { projectRecord } from './store/projection.js';
+import { standbyFrom } from './engine/checkpoint.js';
 import { compareHistory } from './store/sqlite/checks/compare-history.js';
+import type { Differences } from './store/sqlite/checks/compare-history.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 
-const USAGE = `usage: npm run verify [-- --data DIR] [--recording DIR]
+const USAGE = `usage: npm run verify [-- --data DIR] [--recording DIR] [--repair]
 
 Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. With DATABASE_URL those of that database. No server may be using them.
+Rows of the history that differ are made again with --repair.
 Quotes of live simulations are in their records; with a recording (default: RECORD_DIR) they are compared with that as well.`;
-
-const LOOK_MS = 20;
 
 /**
  * `npm run verify -- --data DIR`: reads every journal of a data directory, executes its commands again, compares events and state, checks
- * every invariant, and compares history row by row with the journal. Exits 0 when all is sound, 1 with a list of problems.
+ * every invariant, and compares history row by row with the journal; `--repair` makes the rows of simulations with differences again. Exits 0 when all is sound, 1 with a list of problems.
  */
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { data: { type: 'string' }, recording: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: { data: { type: 'string' }, recording: { type: 'string' }, repair: { type: 'boolean' } },
+  });
   const settings = readSettings({
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
@@ -49,14 +50,7 @@ async function main(): Promise<number> {
       if (isOfLiveSource(JSON.parse(entry.config) as SimulationConfig))
         sound = (await isAsRecorded(store, entry.id, values.recording ?? settings.recordDir)) && sound;
     }
-    const differences = (await isHistoryComplete(store))
-      ? await historyDifferences(settings)
-      : ['history cannot be written'];
-    for (const difference of differences) console.error(difference);
-    if (differences.length > 0 && settings.databaseUrl === undefined)
-      console.error('npm run rebuild-history derives the history from the journal again');
-    if (differences.length === 0) console.log('history is what the journal says');
-    sound &&= differences.length === 0;
+    sound = (await isHistorySound(store, settings, values.repair === true)) && sound;
     console.log(sound ? 'sound' : 'NOT SOUND');
     return sound ? 0 : 1;
   } finally {
@@ -68,11 +62,29 @@ async function main(): Promise<number> {
 const isOfLiveSource = ({ feed, liveRecording, fork }: SimulationConfig): boolean =>
   feed === 'live' || liveRecording === true || fork?.stretches.some((one) => one.feed === 'live') === true;
 
-/** Rows of history that differ from the journals. */
-async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<readonly string[]> {
-  if (databaseUrl === undefined) return compareHistory(dataDir, projectRecord);
+/** Compares the history with the journals. With `isRepaired`, rows of simulations with differences are made again, and compared again. */
+async function isHistorySound(store: Store, settings: Settings, isRepaired: boolean): Promise<boolean> {
+  const { registry, history } = store;
+  for (const { id } of registry.simulations()) await history.make(id);
+  const { problems, ids } = await historyDifferences(settings);
+  for (const problem of problems) console.error(problem);
+  if (problems.length === 0) {
+    console.log('history is what the journal says');
+    return true;
+  }
+  if (!isRepaired) {
+    console.error('npm run verify -- --repair makes the rows of these simulations again');
+    return false;
+  }
+  for (const id of ids) await history.make(id, true);
+  console.log(`history of ${ids.length} simulations was made again`);
+  return isHistorySound(store, settings, false);
+}
+
+async function historyDifferences({ databaseUrl, dataDir }: Settings): Promise<Differences> {
+  if (databaseUrl === undefined) return compareHistory(dataDir, standbyFrom);
   const { compareHistory: compareTables } = await import('./store/postgres/compare-history.js');
-  return compareTables(databaseUrl, projectRecord);
+  return compareTables(databaseUrl, standbyFrom);
 }
 
 /** Compares the quotes of a live simulation's records with the recording of its feed, if there is one, and reports the result. */
@@ -88,16 +100,6 @@ async function isAsRecorded(store: Store, id: string, path: string | undefined):
     `${id}: ${found.matching} quotes of its records are in the recording, ${found.outside} are outside of it`,
   );
   return found.differences.length === 0;
-}
-
-/** Resolves once history has caught up with the journal; false = it cannot. */
-async function isHistoryComplete({ history }: Store): Promise<boolean> {
-  for (;;) {
-    const { status, behind } = history.health();
-    if (status === 'failing') return false;
-    if (status === 'ok' && behind === 0) return true;
-    await later(LOOK_MS);
-  }
 }
 
 try {

@@ -1,7 +1,8 @@
 import { calendarById, finish, KnownInstruments, stateHash, stateToSave } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import type { CheckpointMaking } from '../store/checkpoints.js';
-import { applyRecord, startingFrom } from './recovery.js';
+import { forkRowsOf, RowCollector } from '../store/history/collect-rows.js';
+import { applyRecord, collectRecord, startingFrom } from './recovery.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 import { linesOf } from './state-lines.js';
@@ -22,16 +23,23 @@ export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => 
   const start = finish(startingFrom(before, rules, origin));
   const { brokerage } = start;
   let { seq } = start;
+  let rows: RowCollector | undefined;
   return {
     get seq() {
       return seq;
     },
     apply(records) {
       for (const record of records) {
-        applyRecord(brokerage, record);
+        if (rows === undefined) applyRecord(brokerage, record);
+        else collectRecord(brokerage, rows, record);
         seq = record.seq;
       }
     },
+    collect() {
+      rows = new RowCollector(brokerage.state, seq);
+    },
+    takeRows: () => rows?.take(),
+    forkRows: () => forkRowsOf(brokerage.state),
     stateHash: () => stateHash(brokerage.state),
     checkpoint: () => ({ seq, lines: linesOf(stateToSave(brokerage.state)) }),
   };

@@ -21,6 +21,8 @@ export interface Recorder {
   isInReserve(): boolean;
   /** Reason for refusing a command because of data that has left the brokerage. */
   refusal(command: Command): Rejection | undefined;
+  /** Called before a command is decided. */
+  begin?(command: Command, at: Instant): void;
   /** Receives a decision, with or without events, and the response that is stored with it. */
   record(command: Command, at: Instant, outcome: Outcome, answer: StoredAnswer | undefined): void;
 }
@@ -65,6 +67,7 @@ export class CommandExecutor {
   }
 
   #decide<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
+    this.#recorder.begin?.(command, at);
     try {
       return this.#brokerage.execute<T>(command, at);
     } catch (error) {

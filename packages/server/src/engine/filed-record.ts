@@ -126,8 +126,12 @@ export function requireRecord(
   const { command, events, market } = value;
   if (!isCanonical || !isRecord(command) || typeof command.type !== 'string')
     throw new ImportRefused(`${what} is not in the form that it was exported in`);
-  // A decision without events leaves no record.
-  if (!Array.isArray(events) || events.length === 0) throw new ImportRefused(`${what} has no events`);
+  // A decision without events leaves no record. The exception: an announcement in a file of an early point, without the actions that were
+  // not known there.
+  const isEmptied =
+    command.type === 'AnnounceActions' && Array.isArray(command.actions) && command.actions.length === 0;
+  if (!Array.isArray(events) || (events.length === 0 && !isEmptied))
+    throw new ImportRefused(`${what} has no events`);
   const { type } = command;
   const known = Object.hasOwn(COMMANDS, type) ? COMMANDS[type as Command['type']] : undefined;
   if (known === undefined) throw new ImportRefused(`${what} has an unknown command`);

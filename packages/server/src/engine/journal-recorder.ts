@@ -2,25 +2,25 @@ import { symbolsTraded } from '@sandpit/core';
 import type { Brokerage, Command, Instant, Outcome, Quote, Rejection } from '@sandpit/core';
 import type { StoredAnswer } from '../store/journal.js';
 import type { Recorder } from './command-executor.js';
-import type { PendingProjection } from './pending-projection.js';
 import { recordText } from './record-text.js';
 import type { Records } from './records.js';
+import type { RowRecorder } from './row-recorder.js';
 
 /** Writes the decisions of a simulation into its journal. */
 export class JournalRecorder implements Recorder {
   readonly #brokerage: Brokerage;
   readonly #records: Records;
-  readonly #pending: PendingProjection;
+  readonly #rows: RowRecorder;
   /** Last record of the market's journal that was applied according to the records. */
   #marketSeq: number;
   /** False while the records refer to an earlier market only. */
   #isOfThisMarket: boolean;
 
   /** `isOfThisMarket`: false if the records so far refer to another market. */
-  constructor(brokerage: Brokerage, records: Records, pending: PendingProjection, isOfThisMarket: boolean) {
+  constructor(brokerage: Brokerage, records: Records, rows: RowRecorder, isOfThisMarket: boolean) {
     this.#brokerage = brokerage;
     this.#records = records;
-    this.#pending = pending;
+    this.#rows = rows;
     this.#marketSeq = brokerage.state.marketSeq;
     this.#isOfThisMarket = isOfThisMarket;
   }
@@ -39,7 +39,11 @@ export class JournalRecorder implements Recorder {
   }
 
   refusal(command: Command): Rejection | undefined {
-    return this.#pending.refusal(command);
+    return this.#rows.refusal(command);
+  }
+
+  begin(command: Command, at: Instant): void {
+    this.#rows.begin(command, at);
   }
 
   record(command: Command, at: Instant, outcome: Outcome, answer: StoredAnswer | undefined): void {
@@ -59,7 +63,7 @@ export class JournalRecorder implements Recorder {
       isFarther ? marketSeq : undefined,
     );
     const seq = this.#records.append({ at, events, orders }, payload, answer);
-    this.#pending.note(seq, command, outcome);
+    this.#rows.note(seq, at, command, outcome);
   }
 
   /**

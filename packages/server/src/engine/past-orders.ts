@@ -146,16 +146,16 @@ export async function withRows<T>(look: () => ValueOrPromise<T>): Promise<T> {
 }
 
 /**
- * The current state of an order, open or closed. Throws `StoreUnavailable` while that is uncertain (`PendingProjection.certain` waits for
+ * The current state of an order, open or closed. Throws `StoreUnavailable` while that is uncertain (`RowRecorder.certain` waits for
  * certainty), and `RowAwaited` if the history must query its row.
  */
 export function orderNow(
-  { brokerage, underWay, history, id }: Simulation,
+  { brokerage, rows, history, id }: Simulation,
   number: number,
 ): OrderSnapshot | undefined {
-  const known = brokerage.state.orders.get(number) ?? underWay.order(number);
+  const known = brokerage.state.orders.get(number) ?? rows.order(number);
   if (known !== undefined) return known;
-  if (!underWay.isCertain()) throw new StoreUnavailable('the history is not there yet');
+  if (!rows.isCertain()) throw new StoreUnavailable('the history is not there yet');
   const row = history.order(id, number);
   if (row instanceof Promise) throw new RowAwaited(row);
   return row === undefined ? undefined : storedOrder(row);

@@ -1,12 +1,14 @@
 import { Brokerage, Instant } from '@sandpit/core';
-import type { Rules, SavedState } from '@sandpit/core';
+import type { EvolvedOrder, Rules, SavedState } from '@sandpit/core';
 import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
 import { inSlices, Slice } from './slice.js';
 import { parsingLines } from './state-lines.js';
+import type { RowCollector } from '../store/history/collect-rows.js';
 import type { Store } from '../store/store.js';
+import { portfolioNamedBy } from './row-recorder.js';
 
 /** Initial configuration of a simulation. */
 export interface Origin {
@@ -85,16 +87,31 @@ export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'a
   applyPayload(brokerage, record.at, payloadOf(record));
 }
 
-/** The same for a record that is parsed already; `at` in simulated ms. */
+/** The same for a record that is parsed already; `at` in simulated ms. Returns the order of each event, after it. */
 export function applyPayload(
   brokerage: Brokerage,
   at: number,
   { command, quotes, market, events }: Payload,
-): void {
+): readonly (EvolvedOrder | undefined)[] {
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);
-  brokerage.apply(events, Instant.ofMs(at));
+  const orders = brokerage.apply(events, Instant.ofMs(at));
   if (market !== undefined) brokerage.follow(market);
+  return orders;
+}
+
+/** Applies a record like `applyPayload`, and collects its rows. */
+export function collectRecord(
+  brokerage: Brokerage,
+  rows: RowCollector,
+  { seq, at: ms, payload }: Pick<JournalRecord, 'seq' | 'at' | 'payload'>,
+): void {
+  const at = Instant.ofMs(ms);
+  const parsed = payloadOf({ payload });
+  const closing = portfolioNamedBy(parsed.command, brokerage.state);
+  rows.begin(at);
+  const orders = applyPayload(brokerage, ms, parsed);
+  rows.add({ seq, at, events: parsed.events, orders }, closing);
 }
 
 /** A brokerage after a record; 0 = at its beginning. Yields the event loop regularly. */

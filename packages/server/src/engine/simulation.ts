@@ -32,7 +32,7 @@ import { Slice } from './slice.js';
 import { TURNS } from './tier-turns.js';
 import { Step } from './step.js';
 import { CommandExecutor } from './command-executor.js';
-import { PendingProjection } from './pending-projection.js';
+import { RowRecorder } from './row-recorder.js';
 import { WakeUp } from './wake-up.js';
 import { ClockAdvance } from './clock-advance.js';
 import { acceptsQuotes, computesQuotes, isRecorded } from '../feeds/feed.js';
@@ -111,7 +111,7 @@ export class Simulation implements Follower {
   readonly journal: Journal;
   /** May lag responses that clients have received: see `past`. */
   readonly history: History;
-  readonly underWay: PendingProjection;
+  readonly rows: RowRecorder;
   readonly tags: readonly StreamTag[];
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
@@ -167,13 +167,9 @@ export class Simulation implements Follower {
     this.#records.isFollowing = parts.isReplica === true;
     this.#onRecorded = parts.onRecorded;
     this.#classesInUseElsewhere = parts.classesInUseElsewhere;
-    this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
-    const recorder = new JournalRecorder(
-      brokerage,
-      this.#records,
-      this.underWay,
-      parts.joinsAt === undefined,
-    );
+    this.rows = new RowRecorder(id, brokerage, store.history, parts.seq);
+    if (parts.isReplica !== true) this.rows.open(parts.begins !== undefined);
+    const recorder = new JournalRecorder(brokerage, this.#records, this.rows, parts.joinsAt === undefined);
     this.#executor = new CommandExecutor(brokerage, feed, recorder, (error) => this.#broken(error));
     if (parts.joinsAt !== undefined) brokerage.follow(parts.joinsAt);
     this.#clockAdvance = new ClockAdvance(brokerage, feed, this.#executor);
@@ -191,7 +187,7 @@ export class Simulation implements Follower {
       records: this.#records,
       recordedMarketSeq: () => recorder.marketSeq,
       isSettled: () => this.#isUpToDate && this.#records.isAccepting(),
-      durable: () => this.#durableWithMarket(),
+      durable: () => this.#durableWithRows(),
     };
     this.#checkpoints = new CheckpointSchedule(checkpointed, store.checkpoints, parts.checkpointSeq);
   }
@@ -387,6 +383,7 @@ export class Simulation implements Follower {
   /** Another node decides for it from here on. It has been closed. */
   follow(): void {
     this.#records.isFollowing = true;
+    void this.history.leave(this.rows);
   }
 
   /** This node decides for it from here on: its journal is this node's. */
@@ -394,6 +391,7 @@ export class Simulation implements Follower {
     await this.followJournal();
     this.brokerage.resume();
     this.#records.isFollowing = false;
+    this.rows.lead(this.#records.seq);
     try {
       await this.start();
     } catch (error) {
@@ -488,6 +486,12 @@ export class Simulation implements Follower {
     return this.#market === undefined || this.#market.#records.published === this.#market.#records.seq;
   }
 
+  /** The rows, too, as far as possible: from a checkpoint on, those that are missing can be made again. */
+  async #durableWithRows(): Promise<void> {
+    await this.#durableWithMarket();
+    await this.history.flush(this.id).catch(() => undefined);
+  }
+
   async #durableWithMarket(): Promise<void> {
     await this.durable();
     if (!this.#isMarketDurable) await this.market.durable();
@@ -525,7 +529,7 @@ export class Simulation implements Follower {
     const beganMs = performance.now();
     this.#longCommands.began(beganMs);
     try {
-      if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
+      if (!this.rows.isReadyFor(command)) await this.rows.readyFor(command);
       if (isLive(this.feed)) await this.#wantFor([command]);
       if (!this.#isUpToDate) await this.#upToDate();
       if ('by' in command) {
@@ -563,7 +567,7 @@ export class Simulation implements Follower {
     answerFor?: (outcomes: readonly Outcome<T>[]) => StoredAnswer | undefined,
   ): Promise<readonly Outcome<T>[]> {
     for (const command of commands) {
-      if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
+      if (!this.rows.isReadyFor(command)) await this.rows.readyFor(command);
     }
     if (isLive(this.feed)) await this.#wantFor(commands);
     const outcomes: Outcome<T>[] = [];
@@ -636,9 +640,8 @@ export class Simulation implements Follower {
    * Rejects with `StoreUnavailable` after a time limit.
    */
   async past(): Promise<History> {
-    const seq = this.#records.lastOfPortfolios;
     await this.#records.recorded(false);
-    await this.history.reached(this.id, seq);
+    await this.history.flush(this.id);
     return this.history;
   }
 
@@ -702,7 +705,7 @@ export class Simulation implements Follower {
       executor: this.#executor,
       walk: this.#clockAdvance,
       records: this.#records,
-      pending: this.underWay,
+      rows: this.rows,
       release: () => {
         release();
         this.#checkpoints.look();
@@ -767,6 +770,7 @@ export class Simulation implements Follower {
     this.#onOutOfService(reason);
     this.#wakeUp.stop();
     this.#records.stop();
+    void this.history.leave(this.rows);
   }
 
   /** Its tenant is being erased: it serves no further requests. */
@@ -774,6 +778,7 @@ export class Simulation implements Follower {
     this.#isOutOfService = true;
     this.#wakeUp.stop();
     this.#records.stop();
+    void this.history.leave(this.rows);
   }
 
   get isOutOfService(): boolean {
@@ -837,6 +842,7 @@ export class Simulation implements Follower {
       await this.durable();
       await this.#checkpoints.atTheEnd(checkpointMs);
     }
+    await this.history.leave(this.rows);
     this.#ownership?.noteWakeUp(this.id, undefined);
   }
 

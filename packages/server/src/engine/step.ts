@@ -5,8 +5,8 @@ import type { StoredAnswer } from '../store/journal.js';
 import type { ClockAdvance, WalkEnd, WalkOptions } from './clock-advance.js';
 import type { ManualClock } from './clock.js';
 import type { CommandExecutor } from './command-executor.js';
-import type { PendingProjection } from './pending-projection.js';
 import type { DurableRecord, Records } from './records.js';
+import type { RowRecorder } from './row-recorder.js';
 
 /** The parts of a simulation that a step works with. */
 export interface StepParts {
@@ -15,7 +15,7 @@ export interface StepParts {
   readonly executor: CommandExecutor;
   readonly walk: ClockAdvance;
   readonly records: Records;
-  readonly pending: PendingProjection;
+  readonly rows: RowRecorder;
   /** Releases the simulation. Called once, in the turn in which everything is appended. */
   readonly release: () => void;
 }
@@ -48,9 +48,9 @@ export class Step {
 
   /** Begins, after loading all history that these commands need. Throws `StoreUnavailable`. */
   async open(commands: readonly Command[]): Promise<void> {
-    const { pending, records, walk } = this.#parts;
-    await pending.certain();
-    for (const command of commands) if (!pending.isReadyFor(command)) await pending.readyFor(command);
+    const { rows, records, walk } = this.#parts;
+    await rows.certain();
+    for (const command of commands) if (!rows.isReadyFor(command)) await rows.readyFor(command);
     if (!records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
     const resume = walk.occupy();
     const append = records.hold((record) => {

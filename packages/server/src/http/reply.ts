@@ -197,6 +197,7 @@ const AUDITED: ReadonlySet<OperationId> = new Set([
   'finishCompetition',
   'enterCompetition',
   'createEntryToken',
+  'createMemberToken',
   'disqualifyEntry',
   'exportCompetition',
   'pushQuotes',

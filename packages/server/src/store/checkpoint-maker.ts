@@ -6,10 +6,12 @@ import type {
   FromCheckpointThread,
   KeepRequest,
   MadeCheckpoint,
+  RowsRequest,
   SaveRequest,
   ToCheckpointThread,
 } from './checkpoint-work.js';
 import type { Checkpoint, Checkpoints, SavedCheckpoint } from './checkpoints.js';
+import type { MadeRows, RowsOfCell } from './history/make-rows.js';
 import { StoreUnavailable } from './journal.js';
 import type { ValueOrPromise } from './journal.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
@@ -91,6 +93,27 @@ export class CheckpointMaker implements Checkpoints {
     return made;
   }
 
+  /**
+   * Makes the rows that the tables of the history lack, up to a record, from the journal. `lineOf`: what they have; `write` writes the rows.
+   * Resolves when all are written.
+   */
+  makeRows(
+    simulationId: string,
+    lineOf: (key: number) => ValueOrPromise<readonly RowsOfCell[]>,
+    write: (rows: MadeRows) => Promise<void>,
+  ): Promise<void> {
+    const made = this.#last.then(async () => {
+      const simulation = this.#find(simulationId);
+      if (isRaised(this.#stop) || simulation === undefined) return;
+      const line = await lineOf(simulation.key);
+      clearTimeout(this.#idle);
+      await this.#ask({ kind: 'rows', simulationId, ...simulation, line }, write);
+      this.#endWhenIdle();
+    });
+    this.#last = made.catch(() => undefined);
+    return made;
+  }
+
   readAhead(simulationId: string): void {
     const simulation = this.#worker === undefined ? undefined : this.#find(simulationId);
     if (simulation === undefined) return;
@@ -130,13 +153,29 @@ export class CheckpointMaker implements Checkpoints {
     return made;
   }
 
-  #ask(request: CheckpointRequest | SaveRequest | KeepRequest): Promise<MadeCheckpoint> {
+  #ask(
+    request: CheckpointRequest | SaveRequest | KeepRequest | RowsRequest,
+    write?: (rows: MadeRows) => Promise<void>,
+  ): Promise<MadeCheckpoint> {
     const worker = (this.#worker ??= this.#start());
+    const writeRows = async (rows: MadeRows): Promise<void> => {
+      try {
+        await write?.(rows);
+        worker.postMessage({ kind: 'written' } satisfies ToCheckpointThread);
+      } catch (error) {
+        const failed = error instanceof Error ? error.message : String(error);
+        worker.postMessage({ kind: 'written', failed } satisfies ToCheckpointThread);
+      }
+    };
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         worker.off('message', answered).off('error', failed).off('exit', ended);
       };
       const answered = (message: FromCheckpointThread): void => {
+        if ('made' in message) {
+          void writeRows(message.made);
+          return;
+        }
         settle();
         if ('seq' in message) resolve(message);
         else reject(new StoreUnavailable(`No checkpoint could be made: ${message.failed}`));

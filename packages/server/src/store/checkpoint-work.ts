@@ -4,6 +4,8 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { Checkpoint, CheckpointMaking, SavedCheckpoint, Standby } from './checkpoints.js';
+import { makeRows } from './history/make-rows.js';
+import type { MadeRows, RowsOfCell } from './history/make-rows.js';
 import type { JournalRecord, ValueOrPromise } from './journal.js';
 import { lowerPriority } from './lower-priority.js';
 import { isRaised } from './stop-flag.js';
@@ -48,6 +50,14 @@ interface ReadAheadRequest extends CheckpointedSimulation {
   readonly simulationId: string;
 }
 
+/** Makes rows that the tables lack. */
+export interface RowsRequest extends CheckpointedSimulation {
+  readonly kind: 'rows';
+  readonly simulationId: string;
+  /** The youngest first: the simulation itself. */
+  readonly line: readonly RowsOfCell[];
+}
+
 export interface MadeCheckpoint {
   /** Sequence of its record. */
   readonly seq: number;
@@ -56,12 +66,19 @@ export interface MadeCheckpoint {
 }
 
 export type ToCheckpointThread =
-  CheckpointRequest | SaveRequest | KeepRequest | ReadAheadRequest | { readonly kind: 'end' };
-export type FromCheckpointThread = MadeCheckpoint | { readonly failed: string };
+  | CheckpointRequest
+  | SaveRequest
+  | KeepRequest
+  | ReadAheadRequest
+  | RowsRequest
+  /** The rows that were sent last are written, or cannot be. */
+  | { readonly kind: 'written'; readonly failed?: string }
+  | { readonly kind: 'end' };
+export type FromCheckpointThread = MadeCheckpoint | { readonly failed: string } | { readonly made: MadeRows };
 
-type Request = CheckpointRequest | KeepRequest | ReadAheadRequest;
+type Request = CheckpointRequest | KeepRequest | ReadAheadRequest | RowsRequest;
 
-type Answered = CheckpointRequest | SaveRequest | KeepRequest;
+type Answered = CheckpointRequest | SaveRequest | KeepRequest | RowsRequest;
 
 /** A store as the thread that makes its checkpoints reads and writes it. */
 export interface CheckpointStore {
@@ -76,6 +93,7 @@ export interface CheckpointStore {
 }
 
 class CheckpointWork {
+  readonly #send: (rows: MadeRows) => Promise<void>;
   readonly #recovery: string;
   readonly #store: CheckpointStore;
   readonly #stop: Int32Array;
@@ -83,7 +101,13 @@ class CheckpointWork {
   /** The record of the newest checkpoint of the kept state. */
   #saved = 0;
 
-  constructor(store: CheckpointStore, { stop, recovery }: CheckpointThreadData) {
+  /** `send`: resolves when the rows are written. */
+  constructor(
+    store: CheckpointStore,
+    { stop, recovery }: CheckpointThreadData,
+    send: (rows: MadeRows) => Promise<void>,
+  ) {
+    this.#send = send;
     this.#recovery = recovery;
     this.#store = store;
     this.#stop = stop;
@@ -100,7 +124,25 @@ class CheckpointWork {
         return { seq: request.seq, stateHash: await this.#keep(request) };
       case 'make':
         return { seq: await this.#make(request) };
+      case 'rows':
+        return { seq: await this.#makeRows(request) };
     }
+  }
+
+  /** Makes rows that the tables lack from the last state before them. */
+  async #makeRows(request: RowsRequest): Promise<number> {
+    this.#kept = undefined;
+    await makeRows(request.line, {
+      standbyAt: (upTo) => this.#begin(request, upTo),
+      read: (afterSeq) => this.#batches(request, afterSeq),
+      write: this.#send,
+    });
+    return request.line[0]?.upTo ?? 0;
+  }
+
+  async *#batches(request: RowsRequest, afterSeq: number): AsyncGenerator<Iterable<JournalRecord>> {
+    for await (const records of this.#store.read(request, afterSeq))
+      yield this.#unlessStopped(records, Infinity);
   }
 
   /** Returns the number of the record that the newest checkpoint is of. */
@@ -143,7 +185,7 @@ class CheckpointWork {
     }
   }
 
-  async #begin(request: CheckpointRequest | KeepRequest, upTo?: number): Promise<Standby> {
+  async #begin(request: CheckpointRequest | KeepRequest | RowsRequest, upTo?: number): Promise<Standby> {
     this.#kept = undefined;
     // Loaded for the first state that the main thread does not save itself.
     const making = (await import(this.#recovery)) as CheckpointMaking;
@@ -164,9 +206,15 @@ class CheckpointWork {
 /** Executes the main thread's requests in sequence until it sends the last one. */
 export function workOn(port: MessagePort, data: CheckpointThreadData, store: CheckpointStore): void {
   lowerPriority();
-  const work = new CheckpointWork(store, data);
   const answer = (message: FromCheckpointThread): void => port.postMessage(message);
-  const receive = async (message: ToCheckpointThread): Promise<void> => {
+  let written: ((failed: string | undefined) => void) | undefined;
+  const send = (made: MadeRows): Promise<void> =>
+    new Promise((resolve, reject) => {
+      written = (failed) => (failed === undefined ? resolve() : reject(new Error(failed)));
+      answer({ made });
+    });
+  const work = new CheckpointWork(store, data, send);
+  const receive = async (message: Exclude<ToCheckpointThread, { kind: 'written' }>): Promise<void> => {
     if (message.kind === 'end') {
       await store.close();
       port.close();
@@ -185,6 +233,7 @@ export function workOn(port: MessagePort, data: CheckpointThreadData, store: Che
   };
   let last: Promise<void> = Promise.resolve();
   port.on('message', (message: ToCheckpointThread) => {
-    last = last.then(() => receive(message));
+    if (message.kind === 'written') written?.(message.failed);
+    else last = last.then(() => receive(message));
   });
 }

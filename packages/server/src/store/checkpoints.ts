@@ -1,3 +1,4 @@
+import type { ForkRows, HistoryRows } from './history/history-rows.js';
 import type { JournalRecord, ValueOrPromise } from './journal.js';
 
 /** The state of a simulation as of a record, so that recovery reads only the records after it. */
@@ -48,6 +49,12 @@ export interface Standby {
   apply(records: Iterable<JournalRecord>): void;
   checkpoint(): Checkpoint;
   stateHash(): string;
+  /** Collects the rows of the records from here on. */
+  collect(): void;
+  /** The rows collected since the last call. */
+  takeRows(): HistoryRows | undefined;
+  /** The rows of a fork that begins here. */
+  forkRows(): ForkRows;
 }
 
 /** Recovery, as far as a maker of checkpoints needs it. */

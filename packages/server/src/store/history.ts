@@ -1,80 +1,32 @@
-import type { OrderProgress, OrderTerms, Price, PortfolioSnapshot } from '@sandpit/core';
+import type { Price } from '@sandpit/core';
+import type { ForkRows, HistoryRows, ListName } from './history/history-rows.js';
 import type { ValueOrPromise } from './journal.js';
 
 /**
- * Questions about the past, answered from tables that are derived from the journal: a cache, which can be discarded and derived again.
- * `projection.ts` turns events into changes.
+ * Questions about the past, answered from rows that are made where decisions are made. They are derived: a store that has lost them makes
+ * them again from the journal.
  *
- * Questions that the tables cannot answer now (they are being rebuilt, or cannot be read) reject with `StoreUnavailable`.
+ * Questions that the tables cannot answer now (rows are being made again, or cannot be read) reject with `StoreUnavailable`.
  */
 
-/** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
-export type HistoryChange =
-  /** The account of a portfolio, which its orders do not contain; kept as long as the simulation. */
-  | {
-      readonly change: 'portfolio-opened';
-      readonly portfolioId: string;
-      readonly accountId: string;
-      /** JSON of its constant parts. */
-      readonly terms: string;
-    }
-  | {
-      readonly change: 'order-added';
-      readonly terms: OrderTerms;
-      /** Exchange date of the last fill, once FILLED. */
-      readonly filledOn?: string;
-      readonly progress: OrderProgress;
-    }
-  | {
-      readonly change: 'order-moved';
-      /** New terms after a split renamed the contract. */
-      readonly terms?: OrderTerms;
-      readonly order: number;
-      readonly filledOn?: string;
-      readonly progress: OrderProgress;
-    }
-  /** An item of a paged list: which part of the record it is, found again by (seq, event, item). */
-  | {
-      readonly change: 'listed';
-      readonly list: ListName;
-      /** Whose list: a portfolio id, or for `order-events` the number of an order. */
-      readonly owner: string;
-      /** Index of the event in the record, and of the item inside the event. */
-      readonly event: number;
-      readonly item: number;
-      /** For filters: the category of an activity, what kind of event of an order it is. */
-      readonly tag?: string;
-      /**
-       * An item that grows: a later one with the same key of this owner and list replaces it at the same position. Not for events of
-       * orders.
-       */
-      readonly key?: string;
-    }
-  /** `last`: JSON of the portfolio at that time. */
-  | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
-  /** Portfolio snapshot at the end of a record, kept by minute: the last one of a minute stays. */
-  | {
-      readonly change: 'standing';
-      readonly portfolioId: string;
-      /** Since 1970. */
-      readonly minute: number;
-      /** True when a trade or another event changed the holdings. */
-      readonly hasMoved: boolean;
-      readonly standing: PortfolioSnapshot;
-    }
-  /** Mark of a symbol by a pushed quote; the last one of a minute stays. */
-  | {
-      readonly change: 'mark';
-      readonly symbol: string;
-      readonly minute: number;
-      readonly price: Price;
-    }
-  /** An order event that streams must be able to resume from. */
-  | { readonly change: 'stream-event'; readonly event: number };
+/** A simulation in memory, whose decisions have rows. */
+export interface RowSource {
+  readonly simulationId: string;
+  /** The last record that rows were collected of, or taken, or dropped. */
+  readonly seq: number;
+  /** Number of records whose rows are collected. */
+  readonly records: number;
+  /** The rows that are collected. Undefined = none. */
+  take(): HistoryRows | undefined;
+  /** Drops the rows that are collected: they are made from the journal. */
+  drop(): void;
+  /** The tables contain this record and all before it. */
+  written(seq: number): void;
+  /** What a fork begins with, before a record of its own. */
+  forkRows(): ForkRows;
+}
 
-/** `order-events`: all events of an order. */
-export type ListName =
-  'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity' | 'sma' | 'margin-calls';
+export type { ListName } from './history/history-rows.js';
 
 export interface OrderRow {
   readonly number: number;
@@ -166,14 +118,14 @@ export interface Page<T> {
 }
 
 export interface HistoryHealth {
-  /** `rebuilding`: the tables are derived again, and no query is possible. `failing`: writing the tables fails and is retried. */
+  /** `rebuilding`: rows of a simulation are made again, and its lists wait. `failing`: writing the tables fails and is retried. */
   readonly status: 'ok' | 'rebuilding' | 'failing';
   readonly reason?: string;
   /** Durable records that the tables do not contain yet. */
   readonly behind: number;
-  /** For a rebuild: the completed share, 0 to 1. */
+  /** While rows are made again: the completed share, 0 to 1. */
   readonly progress?: number;
-  /** Calls of `reached` that had to wait, since the start. */
+  /** Reads that waited for rows to be written, since the start. */
   readonly waits: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
 }
 
@@ -182,13 +134,31 @@ export interface History {
   readonly answersAtOnce: boolean;
   /** State of the history as known, without a probe. */
   health(): HistoryHealth;
-  /** The last record of a simulation that the tables contain. */
+  /**
+   * A simulation is in memory. Rows that the tables lack up to its last record are made from the journal; those of a fork without records of
+   * its own from its state.
+   */
+  open(source: RowSource, isForkBeginning?: boolean): void;
+  /** Rows of a record are collected. */
+  note(source: RowSource): void;
+  /** A simulation leaves memory. Resolves when its rows are written, or cannot be. */
+  leave(source: RowSource): Promise<void>;
+  /**
+   * Completes the rows of a simulation: those that are collected, if it is in memory, and otherwise those that the tables lack. `isAnew`: of
+   * all its records, because rows are not what they were; not while it is in memory. Rejects with `StoreUnavailable`.
+   */
+  make(simulationId: string, isAnew?: boolean): Promise<void>;
+  /** True when every record of a simulation in memory is in the tables or collected. */
+  isComplete(simulationId: string): boolean;
+  /** Resolves when it is. Rejects with `StoreUnavailable` after two seconds. */
+  completed(simulationId: string): Promise<void>;
+  /** The last record of a simulation in memory that the tables contain. */
   position(simulationId: string): number;
   /**
-   * Resolves once the tables contain this record and all before it: a list then agrees with every response and stream. Rejects with
-   * `StoreUnavailable` after a few seconds, and immediately while the tables are being rebuilt or cannot be written.
+   * Resolves once the tables contain all durable records so far: a list then agrees with every response and stream. Rejects with
+   * `StoreUnavailable` after two seconds.
    */
-  reached(simulationId: string, seq: number): Promise<void>;
+  flush(simulationId: string): Promise<void>;
   order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;
   /** A portfolio that is closed; undefined while it is open. */
   closedPortfolio(simulationId: string, portfolioId: string): ValueOrPromise<ClosedPortfolioRow | undefined>;

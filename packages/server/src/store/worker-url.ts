@@ -3,9 +3,6 @@ import { compiledUrl } from '../threads/compiled-url.js';
 /** The module of a store's worker, by its path under `store/`. */
 export const workerUrl = (path: string): URL => compiledUrl(`store/${path}.js`);
 
-/** The projection that records are written with. */
-export const projectionUrl = (): URL => workerUrl('projection');
-
 /** Recovery, for the checkpoint thread. */
 export const recoveryUrl = (): URL => compiledUrl('engine/checkpoint.js');
 

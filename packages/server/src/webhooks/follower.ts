@@ -161,7 +161,7 @@ export class CellFollower {
         this.#isLive = true;
         return;
       }
-      await simulation.history.reached(simulation.id, last.seq);
+      await simulation.history.flush(simulation.id);
       for (const record of page) {
         const messages = await translator.past(simulation, record, followed);
         if (isOver()) return;

@@ -49,9 +49,8 @@ export class Analytics {
     question: QuestionOf<Name>,
     emit: Emit = () => Promise.resolve(false),
   ): Promise<AnswerOf<Name>> {
-    await simulation.past();
-    const upTo = simulation.published;
-    await simulation.history.reached(simulation.id, upTo);
+    const history = await simulation.past();
+    const upTo = Math.min(simulation.published, history.position(simulation.id));
     const studied = this.#studied(simulation, upTo);
     const { past } = this.#store;
     if (past === undefined) return this.#here(name, simulation, studied, question, emit);

@@ -17,7 +17,7 @@ import { Slice } from '../../engine/slice.js';
 import { acceptsQuotes, computesQuotes } from '../../feeds/feed.js';
 import type { History } from '../../store/history.js';
 import type { JournalRecord } from '../../store/journal.js';
-import { quotesBy } from '../../store/projection.js';
+import { quotesBy } from '../../store/history/collect-rows.js';
 import { pushedMarks, type QuoteThen, quotesThen, symbolsIn } from '../routes/equity-curve.js';
 
 const MINUTE_MS = 60_000;

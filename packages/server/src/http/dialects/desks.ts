@@ -169,7 +169,7 @@ class OrderView implements Orders {
     const simulation = this.#simulation;
     // The order shown must be durable.
     await simulation.read([this.#caller.principal], () => undefined);
-    await simulation.underWay.certain();
+    await simulation.rows.certain();
     const order = await withRows(() => orderNow(simulation, number));
     return order?.terms.portfolioId === this.#portfolioId ? order : undefined;
   }
@@ -308,7 +308,7 @@ class EventView implements Events {
     limit: number,
   ): Promise<{ readonly events: readonly PastEvent[]; readonly isWhole: boolean }> {
     const { history, id } = this.#simulation;
-    await history.reached(id, upTo);
+    await history.flush(id);
     const items = await history.streamEvents(id, after, limit);
     const past = new PastOrders(this.#simulation);
     const events = items.map((item) => pastEvent(this.#simulation, past, item));

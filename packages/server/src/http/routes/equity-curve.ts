@@ -208,8 +208,8 @@ export async function pushedMarks(
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<readonly MinuteMark[]> {
   // A `main` has records of the quotes alone that it had an interest in when they were pushed.
-  // The owner of the market writes its history; a replica has no position to wait for.
-  if (!market.isReplica) await history.reached(market.id, market.published);
+  // The owner of the market writes its history; a replica has no rows to wait for.
+  if (!market.isReplica) await market.past();
   return history.marks(market.id, symbol, from, to);
 }
 

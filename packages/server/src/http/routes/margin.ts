@@ -27,12 +27,12 @@ export function marginHandlers(desk: RequirementWorkers): MarginHandlers {
     },
 
     async previewOrder({ simulation, principal, body }) {
-      const { brokerage, underWay } = simulation;
+      const { brokerage, rows } = simulation;
       const { calendar } = brokerage.rules;
       const { by } = principal;
       const order = orderRequestOf(body, body.portfolioId, calendar, simulation.now());
       const command = { type: 'SubmitOrder', by, order } as const;
-      if (!underWay.isReadyFor(command)) await underWay.readyFor(command);
+      if (!rows.isReadyFor(command)) await rows.readyFor(command);
       return withClassRequirements(desk, (within) =>
         simulation.read(
           [principal],
@@ -40,7 +40,7 @@ export function marginHandlers(desk: RequirementWorkers): MarginHandlers {
             within(current, () => {
               const estimate = current.preview(by, order);
               // Rejections from the past count too: a closed portfolio, an earlier order with the same client id.
-              const past = underWay.refusal(command);
+              const past = rows.refusal(command);
               const { ids } = current.state;
               if (!isRejection(estimate)) {
                 const rejections = past === undefined ? estimate.rejections : [past, ...estimate.rejections];

@@ -67,7 +67,7 @@ export async function hasPortfolio({ simulation, principal, params }: PortfolioR
 export async function ownOrder(simulation: Simulation, orderId: string): Promise<OrderSnapshot | undefined> {
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
   if (number === undefined) return undefined;
-  await simulation.underWay.certain();
+  await simulation.rows.certain();
   return withRows(() => orderNow(simulation, number));
 }
 

@@ -101,7 +101,7 @@ export class OrderFeed {
       const { history, id, tenantId } = this.#simulation;
       while (connection.isOpen && reader.held !== undefined) {
         // Before it is this reader's turn: others need not wait for that.
-        await history.reached(id, reader.held.after);
+        await history.flush(id);
         await this.#scheduler.take(tenantId ?? id, () => this.#tellMissed(reader));
         await connection.drained();
       }

@@ -36,6 +36,8 @@ export interface Cell {
   readonly losses: number;
   /** Another node has acquired it, or it is deleted: it accepts no further commits. */
   isLost: boolean;
+  /** The last record whose rows are in the history; undefined = the history has nothing of it. */
+  told: number | undefined;
   /** Next wake-up in the head row, real time in ms; undefined = none. */
   wakeAt?: number | undefined;
   /** The next wake-up as the open simulation has it; undefined = the simulation is closed. */

@@ -1,19 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { blockHash, recordLine } from '../journal-chain.js';
 import { DamagedJournal, StoreUnavailable, UnusableDatabase } from '../journal.js';
+import type { HistoryRows } from '../history/history-rows.js';
+import { lineOf } from '../history/history-queries.js';
 import type { StoreHealth } from '../store.js';
 import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { BlockReader } from './block-reader.js';
 import { beginningOf } from './cells.js';
 import type { Cell, Head } from './cells.js';
-import { COMMIT, COMMIT_WITH_REGISTRY, commitValues } from './commit-statement.js';
-import type { CellMove, NewAnswer, NewBlock } from './commit-statement.js';
+import {
+  COMMIT,
+  COMMIT_WITH_BOTH,
+  COMMIT_WITH_HISTORY,
+  COMMIT_WITH_REGISTRY,
+  commitValues,
+} from './commit-statement.js';
+import type { CellMove, NewAnswer } from './commit-statement.js';
 import type { Connection, DatabaseAddress } from './database.js';
 import { OtherDatabase } from './database.js';
 import type { Incarnation } from './incarnation.js';
 import { markLosses } from './lost-records.js';
 import { RegistryDraft } from './registry-state.js';
 import type { Entry, RegistryChange, RegistryState } from './registry-state.js';
+import { isOfRows, rowValues } from './row-statement.js';
+import type { CellRows } from './row-statement.js';
 
 /** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_000;
@@ -52,6 +62,8 @@ interface CellPart extends Deferred {
   readonly cell: Cell;
   readonly pieces: Piece[];
   readonly answers: Map<string, NewAnswer>;
+  /** Rows of the history that are written with the records: taken once. */
+  rows?: HistoryRows | undefined;
 }
 
 interface PendingChange extends Deferred {
@@ -92,7 +104,16 @@ export interface CommitQueueParts {
   readonly memory: AcknowledgedHeads;
   /** Id of the installation in the tables. */
   readonly installation: string;
+  readonly rows: RowsOfCommits;
   readonly events: CommitEvents;
+}
+
+/** The rows of the history, for commits. */
+interface RowsOfCommits {
+  /** Rows of a cell up to a record that is committed now; undefined = there are none, or they cannot be written yet. */
+  take(cell: Cell, last: number): HistoryRows | undefined;
+  /** The records of rows that were taken are durable. `areWritten`: false = the rows are not known to be there. */
+  committed(cell: Cell, rows: HistoryRows, areWritten: boolean): void;
 }
 
 interface CommitEvents {
@@ -102,8 +123,6 @@ interface CommitEvents {
   readonly onBehind: (error: Error) => void;
   /** Another incarnation owns the cell: its state in memory is invalid. */
   readonly onLost: (cell: Cell) => void;
-  /** Blocks of a cell are durable; called before waiting callers are notified. */
-  readonly onCommitted: (cell: Cell, blocks: readonly NewBlock[]) => void;
   readonly note: (text: string) => void;
 }
 
@@ -207,6 +226,20 @@ export class CommitQueue {
     if (this.refusal() === undefined) this.#part(cell);
   }
 
+  /** Writes the rows of records that are durable. */
+  writeRows(cell: Cell): void {
+    this.#part(cell);
+  }
+
+  /** Resolves when everything so far is decided, without a time limit. Rejects with `StoreUnavailable` when it cannot be written now. */
+  settled(): Promise<void> {
+    const stoppage = this.stoppage();
+    if (stoppage !== undefined) return Promise.reject(stoppage);
+    const batch = this.#batch();
+    batch.isProbe = true;
+    return batch.rest.promise;
+  }
+
   /** Rejects also when the registry refuses the change. */
   change(change: RegistryChange, cell?: Cell): Promise<void> {
     const pending = { ...deferred(), change, cell };
@@ -263,6 +296,8 @@ export class CommitQueue {
     const batch = this.#collecting;
     this.#collecting = undefined;
     this.#waitingCharacters = 0;
+    for (const part of batch?.parts.values() ?? [])
+      part.rows = this.#parts.rows.take(part.cell, part.pieces.at(-1)?.last ?? part.cell.head.seq);
     return batch;
   }
 
@@ -355,24 +390,34 @@ export class CommitQueue {
     const { batch, moves, entries } = sent;
     const values = commitValues([...moves.values()], [...batch.answers.values()]);
     const isWithRegistry = entries.length > 0;
+    const rows = this.#rowsOf(moves);
+    const statement = STATEMENTS[`${isWithRegistry}-${rows.length > 0}`];
     const patience = setTimeout(() => this.#failing('PostgreSQL does not answer'), PATIENCE_MS);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const answered = client.query<{ cell: number }>({
-        name: isWithRegistry ? 'commit-with-registry' : 'commit',
-        text: isWithRegistry ? COMMIT_WITH_REGISTRY : COMMIT,
-        values: isWithRegistry ? [...values, ...this.#registryValues(sent)] : values,
+      const answered = client.query<{ cell: number; told?: boolean }>({
+        ...statement,
+        values: [
+          ...values,
+          ...(isWithRegistry ? this.#registryValues(sent) : []),
+          ...(rows.length > 0 ? rowValues(rows) : []),
+        ],
       });
       answered.catch(() => undefined);
       const silent = new Promise<never>((_, reject) => {
         timer = setTimeout(() => reject(new Error('no answer')), SILENT_MS);
       });
-      const { rows } = await Promise.race([answered, silent]);
-      return await this.#answered(sent, new Set(rows.map(({ cell }) => cell)));
+      const { rows: done } = await Promise.race([answered, silent]);
+      return await this.#answered(sent, new Map(done.map(({ cell, told = false }) => [cell, told])));
     } catch (error) {
       const { code, message } = error as { readonly code?: string; readonly message: string };
       // Deadlock, serialization failure: it had no effect and is sent again.
       if (code === '40001' || code === '40P01') return batch;
+      // Rows of the history hold up no commit: they can be made again.
+      if (rows.length > 0 && isOfRows(error)) {
+        for (const part of moves.keys()) this.#leaveRows(part);
+        return batch;
+      }
       this.#failing(message);
       await this.#disconnect();
       return undefined;
@@ -380,6 +425,19 @@ export class CommitQueue {
       clearTimeout(patience);
       clearTimeout(timer);
     }
+  }
+
+  #rowsOf(moves: SentCommit['moves']): readonly CellRows[] {
+    const { registry } = this.#parts;
+    return [...moves].flatMap(([{ rows }, { key }]) =>
+      rows === undefined ? [] : [{ cell: key, line: lineOf(key, (fork) => registry.originOf(fork)), rows }],
+    );
+  }
+
+  #leaveRows(part: CellPart): void {
+    const { rows } = part;
+    part.rows = undefined;
+    if (rows !== undefined) this.#parts.rows.committed(part.cell, rows, false);
   }
 
   #registryValues({ entries, version, stamp, moves, changes }: SentCommit): unknown[] {
@@ -405,8 +463,8 @@ export class CommitQueue {
     ];
   }
 
-  /** Cell 0 is the registry. */
-  async #answered(sent: SentCommit, done: ReadonlySet<number>): Promise<Batch> {
+  /** `done`: the cells that were moved, and if their rows were written. Cell 0 is the registry. */
+  async #answered(sent: SentCommit, done: ReadonlyMap<number, boolean>): Promise<Batch> {
     const { batch, moves, entries, changes } = sent;
     this.#settled(batch);
     const left = newBatch();
@@ -419,7 +477,7 @@ export class CommitQueue {
     }
     for (const [part, move] of moves) {
       if (move.isNew && !isRegistered) left.parts.set(part.cell, part);
-      else if (done.has(move.key)) this.#moved(part, move);
+      else if (done.has(move.key)) this.#moved(part, move, done.get(move.key) === true);
       else this.#lost(part);
     }
     batch.rest.resolve();
@@ -436,12 +494,13 @@ export class CommitQueue {
     for (const { resolve } of changes) resolve();
   }
 
-  #moved(part: CellPart, { epoch, newSeq, newHash, wakeAt, blocks }: CellMove): void {
+  #moved(part: CellPart, { epoch, newSeq, newHash, wakeAt }: CellMove, areRowsWritten: boolean): void {
     const { id, key, losses } = part.cell;
     part.cell.head = { epoch, seq: newSeq, hash: newHash };
     part.cell.wakeAt = wakeAt ?? undefined;
     if (key !== undefined) this.#parts.memory.remember(id, { key, seq: newSeq, hash: newHash, losses });
-    if (blocks.length > 0) this.#parts.events.onCommitted(part.cell, blocks);
+    // Before waiting callers are notified.
+    if (part.rows !== undefined) this.#parts.rows.committed(part.cell, part.rows, areRowsWritten);
     part.answers.clear();
     part.resolve();
   }
@@ -508,7 +567,8 @@ export class CommitQueue {
         Buffer.compare(head.hash, move.newHash) === 0 &&
         move.blocks.length > 0
       ) {
-        this.#moved(part, move);
+        // Their rows, too, unless they did not follow those that were there.
+        this.#moved(part, move, false);
         part.cell.head = head;
       } else if (head.seq === move.seq && Buffer.compare(head.hash, move.hash) === 0) {
         part.cell.head = head;
@@ -693,6 +753,14 @@ export class CommitQueue {
     await connection?.close().catch(() => undefined);
   }
 }
+
+/** By `with registry`-`with rows`. */
+const STATEMENTS = {
+  'false-false': { name: 'commit', text: COMMIT },
+  'false-true': { name: 'commit-with-history', text: COMMIT_WITH_HISTORY },
+  'true-false': { name: 'commit-with-registry', text: COMMIT_WITH_REGISTRY },
+  'true-true': { name: 'commit-with-both', text: COMMIT_WITH_BOTH },
+} as const;
 
 /** The database has an older registry than this server. */
 class RegistryBehind extends Error {

@@ -1,6 +1,8 @@
+import { rowsFrom } from './row-statement.js';
+
 /**
  * A group commit: one statement, sent as one message, so that no lock is held while a node is slow (D199). It moves the heads whose epoch,
- * sequence and hash are the expected ones and inserts the blocks and answers of those cells, and of no others.
+ * sequence and hash are the expected ones and inserts the blocks, the answers and the rows of the history of those cells, and of no others.
  *
  * Under READ COMMITTED an update that waits for a row reads the row again once it has it: of two statements that update the same head, the
  * later one sees the result of the earlier one, and does not find the expected epoch or sequence.
@@ -33,14 +35,19 @@ const ROWS = `
         status_code = excluded.status_code, body = excluded.body, checksum = excluded.checksum
   )`;
 
-/** Without changes of the registry. Returns the cells whose heads have moved. */
-export const COMMIT = `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS} SELECT cell FROM done`;
+const TOLD =
+  'SELECT done.cell, told.cell IS NOT NULL AS told FROM done LEFT JOIN told ON told.cell = done.cell';
 
-/**
- * With changes of the registry, which are one group: all of them, with the cells that they create, or none if another node has changed the
- * registry. Returns cell 0 if they were made.
- */
-export const COMMIT_WITH_REGISTRY = `
+const commit = (history: string, answer: string): string =>
+  `WITH ${CELLS}, done AS (SELECT cell FROM moved), ${ROWS}${history} ${answer}`;
+
+/** Without changes of the registry. Returns the cells whose heads have moved. */
+export const COMMIT = commit('', 'SELECT cell FROM done');
+
+/** The same with rows of the history (`rowValues`). `told`: those of the cell were written. */
+export const COMMIT_WITH_HISTORY = commit(`, ${rowsFrom(23)}`, TOLD);
+
+const commitWithRegistry = (history: string, answer: string): string => `
   WITH registered AS (
     UPDATE registry_head SET version = $24, stamp = $25, digest = $26 WHERE version = $23 RETURNING version
   ), entries AS (
@@ -56,8 +63,22 @@ export const COMMIT_WITH_REGISTRY = `
       RETURNING cell
   ), removed AS (
     DELETE FROM head USING registered WHERE cell = ANY($35::integer[])
-  ), done AS (SELECT cell FROM moved UNION ALL SELECT cell FROM created), ${ROWS}
-  SELECT cell FROM done UNION ALL SELECT 0 FROM registered`;
+  ), done AS (SELECT cell FROM moved UNION ALL SELECT cell FROM created), ${ROWS}${history}
+  ${answer}`;
+
+/**
+ * With changes of the registry, which are one group: all of them, with the cells that they create, or none if another node has changed the
+ * registry. Returns cell 0 if they were made.
+ */
+export const COMMIT_WITH_REGISTRY = commitWithRegistry(
+  '',
+  'SELECT cell FROM done UNION ALL SELECT 0 FROM registered',
+);
+
+export const COMMIT_WITH_BOTH = commitWithRegistry(
+  `, ${rowsFrom(37)}`,
+  `${TOLD} UNION ALL SELECT 0, false FROM registered`,
+);
 
 /** A cell of a group commit: its new and its current head. */
 export interface CellMove {

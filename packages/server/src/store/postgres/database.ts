@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StoreUnavailable, UnusableDatabase } from '../journal.js';
+import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
 
 /** Time limit of a connection attempt. */
 const CONNECT_MS = 2_000;
@@ -232,7 +232,8 @@ const OPERATORS = /^(28|3D|3F|42501$|0A000$)/;
 
 /** Message to the operator for a database error. */
 export function sentenceOf(error: unknown, where: string, user = 'the default user'): Error {
-  if (error instanceof UnusableDatabase || error instanceof StoreUnavailable) return error;
+  if (error instanceof UnusableDatabase || error instanceof StoreUnavailable || error instanceof StoreInUse)
+    return error;
   const { code, message } = error as { readonly code?: string; readonly message: string };
   if (code === '28P01' || code === '28000')
     return new UnusableDatabase(`DATABASE_URL: ${where} refuses ${user}: ${message}`);

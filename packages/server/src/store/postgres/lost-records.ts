@@ -8,7 +8,6 @@ import { followRegistry } from './follow-registry.js';
 import { QuestionConnection } from './question-connection.js';
 import { erasedNameOf, RegistryState } from './registry-state.js';
 import type { RegisteredCell } from './registry-state.js';
-import { TABLES_OF_CELLS } from './schema.js';
 
 /**
  * Takes cells out of service whose heads are behind the acknowledged records, or whose journal has other records there. The next epoch
@@ -136,9 +135,8 @@ async function acceptLoss(
 ): Promise<AcceptedLoss | 'registry-changed' | undefined> {
   await client.query('BEGIN');
   try {
-    const { rows } = await client.query<{ seq: string; missing: string; told: string | null }>(
-      `SELECT h.seq, h.missing, p.seq AS told FROM head h LEFT JOIN history_position p ON p.cell = h.cell
-         WHERE h.cell = $1 AND h.missing IS NOT NULL FOR UPDATE OF h`,
+    const { rows } = await client.query<{ seq: string; missing: string }>(
+      'SELECT seq, missing FROM head WHERE cell = $1 AND missing IS NOT NULL FOR UPDATE',
       [key],
     );
     const [head] = rows;
@@ -168,9 +166,6 @@ async function acceptLoss(
     // Checkpoints of records that the journal no longer has.
     await client.query('DELETE FROM checkpoint_part WHERE cell = $1 AND seq > $2', [key, sequence]);
     await client.query('DELETE FROM checkpoint WHERE cell = $1 AND seq > $2', [key, sequence]);
-    if (Number(head.told ?? 0) > sequence)
-      for (const table of TABLES_OF_CELLS.filter((one) => one.startsWith('history')))
-        await client.query(`DELETE FROM ${table} WHERE cell = $1`, [key]);
     await client.query(
       'UPDATE head SET missing = NULL, losses = losses + 1, epoch = epoch + 1 WHERE cell = $1',
       [key],

@@ -1,11 +1,12 @@
 /** The past of a PostgreSQL, opened in another thread: on a connection of its own, with that thread's copy of the registry. */
+import { DamagedHistory } from '../history/history-rows.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import type { PastFailure, PastModule } from '../past.js';
 import { BlockReader } from './block-reader.js';
 import type { ReadCell } from './block-reader.js';
 import { DatabaseAddress } from './database.js';
 import { followRegistry } from './follow-registry.js';
-import { HistoryQueries } from './history-queries.js';
+import { HistoryTables } from './history-tables.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 
@@ -23,7 +24,12 @@ export const openPast: PastModule['openPast'] = (data) => {
     return live(id);
   };
   const blocks = new BlockReader(database, (key) => state.originOf(key));
-  const queries = new HistoryQueries(database, blocks, { get: live });
+  const tables = new HistoryTables({
+    database,
+    blocks,
+    cells: { get: live },
+    originOf: (key) => state.originOf(key),
+  });
   const headOf = async ({ key }: ReadCell): Promise<{ readonly seq: number; readonly hash: Buffer }> => {
     const [head] = await database.ask<{ seq: string; hash: Buffer }>(
       'SELECT seq, hash FROM head WHERE cell = $1',
@@ -40,16 +46,16 @@ export const openPast: PastModule['openPast'] = (data) => {
     history: {
       async order(id, order) {
         await know(id);
-        return queries.order(id, order);
+        return tables.order(id, order);
       },
       async list(query) {
         await know(query.simulationId);
-        return queries.list(query);
+        return tables.list(query);
       },
     },
     async ordersBetween(id, first, last) {
       await know(id);
-      return queries.ordersBetween(id, first, last);
+      return tables.ordersBetween(id, first, last);
     },
     journal: {
       async lastSeq(id) {
@@ -70,7 +76,9 @@ export const openPastJournal: PastModule['openPastJournal'] = (data, stop) => op
 export const failureOf: PastModule['failureOf'] = (error) => {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DamagedJournal) return { kind: 'journal-damaged', message };
-  return { kind: error instanceof StoreUnavailable ? 'unavailable' : 'unexpected', message };
+  // The main thread makes its rows again once it reads them.
+  const isUnavailable = error instanceof StoreUnavailable || error instanceof DamagedHistory;
+  return { kind: isUnavailable ? 'unavailable' : 'unexpected', message };
 };
 
 /** The error for a failure in the thread. */

@@ -98,6 +98,7 @@ export class PostgresRegistry implements Registry {
       origin,
       losses: 0,
       isLost: false,
+      told: undefined,
     };
     this.#cells.set(id, cell);
     try {

@@ -3,9 +3,8 @@ import { CheckpointMaker } from '../checkpoint-maker.js';
 import type { CheckpointedSimulation } from '../checkpoint-work.js';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
-import type { Projection } from '../projection.js';
 import type { Store } from '../store.js';
-import { workerUrl } from '../worker-url.js';
+import { recoveryUrl, workerUrl } from '../worker-url.js';
 import { AcknowledgedHeads } from './acknowledged-heads.js';
 import { removeExpiredAnswers } from './answers.js';
 import { BlockReader } from './block-reader.js';
@@ -15,7 +14,8 @@ import type { CellReading } from './checkpoint-thread.js';
 import { CommitQueue } from './commit-queue.js';
 import { DatabaseAddress, sentenceOf } from './database.js';
 import { followRegistry } from './follow-registry.js';
-import { HistoryProjector } from './history-projector.js';
+import { HistoryTables } from './history-tables.js';
+import { HistoryWrites } from './history-writes.js';
 import { Incarnation } from './incarnation.js';
 import { markLosses } from './lost-records.js';
 import { errorOfPast } from './past-source.js';
@@ -42,7 +42,6 @@ const PURGED_AT_ONCE = 5_000;
 export interface PostgresStoreOptions {
   /** `DATABASE_URL`. */
   readonly url: string;
-  readonly projection: Projection;
   /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither written nor used. */
   readonly recovery?: string;
   /** File that stores the acknowledged heads of this node across restarts; absent = they end with the process. */
@@ -116,21 +115,39 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         ? new SoleOwnership({ database, incarnation: incarnation.id, state, cells, memory, reloadRegistry })
         : undefined;
     await sole?.takeAll();
-    const blocks = new BlockReader(database, (key) => state.originOf(key));
-    const projector: HistoryProjector = new HistoryProjector(database, blocks, options.projection, {
-      onProjected: (cell, seq) => history.projected(cell, seq),
-      onFailing: (reason) => history.failing(reason),
+    const originOf = (key: number): Origin | undefined => state.originOf(key);
+    const blocks = new BlockReader(database, originOf);
+    const table = new CheckpointTable(database, blocks, originOf);
+    const { recovery } = options;
+    const newMaker = (with_: string): CheckpointMaker =>
+      new CheckpointMaker(
+        { url: workerUrl('postgres/checkpoint-thread'), recovery: with_, data: { url } },
+        table,
+        (id) => checkpointed(id, cells, state),
+        (id) => isDeleted(state.cells.get(id)),
+      );
+    const maker = recovery === undefined ? undefined : newMaker(recovery);
+    // In a thread of its own: the rows of a large simulation must not keep the checkpoints of others waiting.
+    const rowMaker = newMaker(recovery ?? recoveryUrl().href);
+    const tables = new HistoryTables({ database, blocks, cells, originOf });
+    const history = new PostgresHistory({
+      cells,
+      tables,
+      writes: new HistoryWrites(database, (key) => tables.lineOf(key), incarnation.id),
+      writeRows: (cell) => queue.writeRows(cell),
+      settled: () => queue.settled(),
+      makeRows: (id, lineOf, write) => rowMaker.makeRows(id, lineOf, write),
+      note,
     });
-    const history = new PostgresHistory(database, blocks, cells, projector);
     if (cluster !== undefined) {
       ownership = new TenantOwnership(address, {
         incarnation,
         state,
         cells,
-        projector,
         reloadRegistry,
         memory,
         writeWakeUp: (cell) => queue.writeWakeUp(cell),
+        onTaken: () => history.makeAll(),
       });
       opened.push(ownership);
       await ownership.look();
@@ -147,6 +164,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
         blocks,
         memory,
         installation,
+        rows: history,
         events: {
           onFatal,
           onBehind: cluster === undefined ? onFatal : onStruckOut,
@@ -155,7 +173,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
             (ownership ?? sole)?.forget(cell);
             onLost(cell.id);
           },
-          onCommitted: (cell, written) => projector.committed(cell, written),
         },
       },
       cells,
@@ -170,7 +187,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await takeLost(id);
     };
     const purge = (key: number): void => {
-      projector.forget(key);
       void purgeCell(database, state, key).catch((error: unknown) =>
         note(
           `Rows of a deleted simulation stay for now: ${error instanceof Error ? error.message : String(error)}`,
@@ -179,18 +195,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     };
     const registry = new PostgresRegistry(queue, state, cells, purge, ownership);
     const webhooks = new PostgresWebhooks(address);
-    const table = new CheckpointTable(database, blocks, (key) => state.originOf(key));
-    const { recovery } = options;
-    const maker =
-      recovery === undefined
-        ? undefined
-        : new CheckpointMaker(
-            { url: workerUrl('postgres/checkpoint-thread'), recovery, data: { url } },
-            table,
-            (id) => checkpointed(id, cells, state),
-            (id) => isDeleted(state.cells.get(id)),
-          );
-    await sole?.ownPositions(projector);
+    history.makeAll();
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
     const tickets = cluster === undefined ? undefined : new TicketTable(database);
     const expire = setInterval(() => {
@@ -201,9 +206,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const close = async (): Promise<void> => {
       clearInterval(follow);
       clearInterval(expire);
+      history.close();
       await maker?.close();
+      await rowMaker.close();
       await queue.close();
-      await projector.close();
       await webhooks.close();
       await ownership?.close();
       await incarnation.close();
@@ -263,12 +269,10 @@ function checkpointed(
   return { key, config, reading };
 }
 
-/** Removes the rows of a deleted cell little by little; blocks that forks rest on stay. */
+/** Removes the rows of a deleted cell little by little; what forks rest on stays: blocks, checkpoints and the history. */
 async function purgeCell(database: QuestionConnection, state: RegistryState, key: number): Promise<void> {
   const held = state.heldByForks(key);
-  // Forks start from checkpoints of their ancestors, too.
-  const tables =
-    held > 0 ? TABLES_OF_CELLS.filter((name) => !name.startsWith('checkpoint')) : TABLES_OF_CELLS;
+  const tables = held > 0 ? (['answer'] as const) : TABLES_OF_CELLS;
   for (const table of tables)
     for (;;) {
       const removed = await database.ask(

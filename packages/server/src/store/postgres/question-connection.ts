@@ -1,12 +1,33 @@
-import type pg from 'pg';
+import pg from 'pg';
+import type { Question } from '../history/asking.js';
 import { StoreUnavailable, UnusableDatabase } from '../journal.js';
 import type { Connection, DatabaseAddress } from './database.js';
 import { sentenceOf } from './database.js';
+
+/** Integers of 64 bits as numbers: those of the history are far from the limit. */
+const NUMBERS: pg.CustomTypesConfig = {
+  getTypeParser: (id, format) =>
+    (id === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(id, format)) as never,
+};
 
 /** Callers get an error after this time without an answer of the database. */
 const PATIENCE_MS = 1_500;
 /** The same for several statements. */
 const WORK_MS = 30_000;
+
+/** A page may be slower than a lookup. */
+const PAGE_MS = 10_000;
+
+/** Asks a question of the history on a connection. */
+export async function askOn(
+  client: pg.Client,
+  { sql, values }: Question,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  let n = 0;
+  const text = sql.replaceAll('?', () => `$${(n += 1)}`);
+  const { rows } = await client.query<Record<string, unknown>>({ text, values: [...values], types: NUMBERS });
+  return rows;
+}
 
 /** A connection for questions: opened when it is first needed, and again after it was lost. */
 export class QuestionConnection {
@@ -43,6 +64,16 @@ export class QuestionConnection {
       return rows;
     };
     return this.#inTurn(() => this.#within(query(), patienceMs));
+  }
+
+  /** A question of the history: `?` stands for a value. */
+  askHistory({ sql, values }: Question): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return this.#inTurn(() =>
+      this.#within(
+        this.#open().then(({ client }) => askOn(client, { sql, values })),
+        PAGE_MS,
+      ),
+    );
   }
 
   /** Statements on their own connection, in sequence. Failed ones are not repeated. */

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { UnusableDatabase } from '../journal.js';
+import { StoreInUse, UnusableDatabase } from '../journal.js';
+import { HISTORY_TABLES, historyTables } from '../history/history-schema.js';
 import { SCHEMA } from './database.js';
 
 /** Grows with each change of the tables. */
-const FORMAT = 2;
+const FORMAT = 3;
+/** The format with another history, which is replaced: its rows are made again. */
+const OLDER_HISTORY = 2;
+/** Live nodes raise their counters every second. */
+const SILENCE_MS = 5_000;
+const LOOK_AGAIN_MS = 500;
 
 /** An arbitrary lock number: servers that create the tables at the same time wait for each other on it. */
 const TABLES_LOCK = 7_293_615_480;
@@ -98,84 +104,6 @@ const TABLES = `
     PRIMARY KEY (cell, seq, part)
   );
 
-  CREATE TABLE history_position (
-    cell integer PRIMARY KEY,
-    seq bigint NOT NULL
-  ) WITH (fillfactor = 50);
-
-  CREATE TABLE history_count (
-    cell integer NOT NULL,
-    owner text NOT NULL,
-    list text NOT NULL,
-    n bigint NOT NULL,
-    PRIMARY KEY (cell, owner, list)
-  ) WITH (fillfactor = 70);
-
-  CREATE TABLE history_portfolio (
-    cell integer NOT NULL,
-    id text NOT NULL,
-    account text NOT NULL,
-    terms text NOT NULL,
-    last text,
-    PRIMARY KEY (cell, id)
-  );
-
-  CREATE TABLE history_order (
-    cell integer NOT NULL,
-    number bigint NOT NULL,
-    portfolio text NOT NULL,
-    portfolio_n bigint NOT NULL,
-    account text NOT NULL,
-    account_n bigint NOT NULL,
-    client_order text,
-    symbol text NOT NULL,
-    asset_class text NOT NULL,
-    created_at bigint NOT NULL,
-    status text NOT NULL,
-    filled_on text,
-    terms text NOT NULL,
-    progress text NOT NULL,
-    PRIMARY KEY (cell, number)
-  ) WITH (fillfactor = 80);
-  CREATE UNIQUE INDEX history_order_by_portfolio ON history_order (cell, portfolio, portfolio_n);
-  CREATE UNIQUE INDEX history_order_by_account ON history_order (cell, account, account_n);
-  CREATE INDEX history_order_by_day ON history_order (cell, filled_on) WHERE filled_on IS NOT NULL;
-  CREATE INDEX history_order_by_client_order ON history_order (cell, portfolio, client_order) WHERE client_order IS NOT NULL;
-
-  CREATE TABLE history_item (
-    cell integer NOT NULL,
-    owner text NOT NULL,
-    list text NOT NULL,
-    n bigint NOT NULL,
-    seq bigint NOT NULL,
-    event integer NOT NULL,
-    item integer NOT NULL,
-    at bigint NOT NULL,
-    tag text,
-    key text,
-    PRIMARY KEY (cell, owner, list, n)
-  );
-  CREATE UNIQUE INDEX history_item_by_key ON history_item (cell, owner, list, key) WHERE key IS NOT NULL;
-  CREATE INDEX history_item_of_stream ON history_item (cell, seq, event) WHERE list = 'stream-events';
-
-  CREATE TABLE history_standing (
-    cell integer NOT NULL,
-    portfolio text NOT NULL,
-    minute bigint NOT NULL,
-    holding boolean NOT NULL,
-    moved boolean NOT NULL,
-    standing text NOT NULL,
-    PRIMARY KEY (cell, portfolio, minute)
-  );
-
-  CREATE TABLE history_mark (
-    cell integer NOT NULL,
-    symbol text NOT NULL,
-    minute bigint NOT NULL,
-    price bigint NOT NULL,
-    PRIMARY KEY (cell, symbol, minute)
-  );
-
   CREATE TABLE webhook (
     id text PRIMARY KEY,
     n bigint GENERATED ALWAYS AS IDENTITY,
@@ -204,6 +132,20 @@ const TABLES = `
   CREATE INDEX webhook_delivery_by_webhook ON webhook_delivery (webhook, n);
   CREATE INDEX webhook_delivery_due ON webhook_delivery (webhook, next_at) WHERE status = 'PENDING';
   CREATE INDEX webhook_delivery_by_place ON webhook_delivery (webhook, simulation, seq, place);
+`;
+
+/** Rows that change often have room on their page for the next version. */
+const HISTORY = `
+  ${historyTables({ text: 'text', integer: 'bigint', clustered: '' })}
+  ALTER TABLE history_cell SET (fillfactor = 50);
+  ALTER TABLE history_owner SET (fillfactor = 70);
+  ALTER TABLE history_order SET (fillfactor = 80);
+  ALTER TABLE history_standing SET (fillfactor = 80);
+`;
+
+/** The history of `OLDER_HISTORY`. */
+const NO_HISTORY = `
+  DROP TABLE IF EXISTS history_position, history_count, history_portfolio, history_order, history_item, history_standing, history_mark;
 `;
 
 /** Tables of clusters, added to those of a single server's installation. */
@@ -236,13 +178,7 @@ export const TABLES_OF_CELLS = [
   'answer',
   'checkpoint_part',
   'checkpoint',
-  'history_position',
-  'history_count',
-  'history_portfolio',
-  'history_order',
-  'history_item',
-  'history_standing',
-  'history_mark',
+  ...HISTORY_TABLES.map(([table]) => table),
 ] as const;
 
 /** An installation as its database names it. */
@@ -256,6 +192,7 @@ export interface Installation {
  * tables of another application or of a newer version.
  */
 export async function prepareTables(client: pg.Client, shown: string): Promise<Installation> {
+  await refuseOlderNodes(client, shown);
   await client.query('BEGIN');
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [TABLES_LOCK]);
@@ -265,7 +202,7 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
     );
     if (tables.length === 0) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
-      await client.query(TABLES);
+      await client.query(TABLES + HISTORY);
       await client.query('INSERT INTO meta VALUES (1, $1, $2)', [FORMAT, randomUUID()]);
       await client.query(`INSERT INTO registry_head VALUES (1, 0, '', $1)`, ['0'.repeat(64)]);
     }
@@ -278,7 +215,13 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
       'SELECT format, installation FROM meta',
     );
     const [meta] = rows;
-    if (meta?.format !== FORMAT)
+    const isOlder = meta?.format === OLDER_HISTORY;
+    if (isOlder) {
+      await client.query(NO_HISTORY + HISTORY);
+      await client.query('UPDATE meta SET format = $1', [FORMAT]);
+      await client.query('UPDATE incarnation SET struck_out = true');
+    }
+    if (meta === undefined || !(isOlder || meta.format === FORMAT))
       throw new UnusableDatabase(
         `DATABASE_URL: the tables of ${shown} are of format ${meta?.format ?? 'none'}; this version reads format ${FORMAT}`,
       );
@@ -294,6 +237,33 @@ export async function prepareTables(client: pg.Client, shown: string): Promise<I
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw foreignOr(error, shown);
+  }
+}
+
+/**
+ * Nodes of the version before read and write the older history: it is replaced when none of them lives. Rejects with `StoreInUse` while one
+ * does.
+ */
+async function refuseOlderNodes(client: pg.Client, shown: string): Promise<void> {
+  const others = async (): Promise<ReadonlyMap<string, string>> => {
+    const { rows } = await client.query<{ id: string; counter: string }>(
+      'SELECT id, counter FROM incarnation WHERE NOT struck_out AND (SELECT format FROM meta) = $1',
+      [OLDER_HISTORY],
+    );
+    return new Map(rows.map(({ id, counter }) => [id, counter]));
+  };
+  try {
+    const before = await others();
+    const until = performance.now() + SILENCE_MS;
+    while (before.size > 0 && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      for (const [id, counter] of await others())
+        if (before.get(id) !== counter)
+          throw new StoreInUse(`Nodes of an older version use ${shown}: stop all of them first`);
+    }
+  } catch (error) {
+    // There are no tables yet, or another application's.
+    if ((error as { readonly code?: string }).code !== '42P01') throw error;
   }
 }
 

@@ -1,7 +1,7 @@
+import { HISTORY_FORMAT } from '../history/history-rows.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../journal.js';
 import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { Cell } from './cells.js';
-import type { HistoryProjector } from './history-projector.js';
 import type { QuestionConnection } from './question-connection.js';
 import type { RegisteredCell, RegistryState } from './registry-state.js';
 
@@ -15,7 +15,12 @@ interface HeadRow {
   /** Acknowledged records that it lacks: it is out of service. */
   readonly missing: string | null;
   readonly losses: number;
+  /** The last record in the history. */
+  readonly told: string | null;
 }
+
+const TAKEN = `cell, epoch, seq, hash, missing, losses,
+  (SELECT h.seq FROM history_cell h WHERE h.cell = head.cell AND h.format = ${HISTORY_FORMAT}) AS told`;
 
 interface OwnershipParts {
   readonly database: QuestionConnection;
@@ -29,7 +34,6 @@ interface OwnershipParts {
 /** Ownership of a single server: it acquires every cell at the start. */
 export class SoleOwnership {
   readonly #parts: OwnershipParts;
-  #projector: HistoryProjector | undefined;
 
   constructor(parts: OwnershipParts) {
     this.#parts = parts;
@@ -41,7 +45,7 @@ export class SoleOwnership {
     const rows = await database.ask<HeadRow>(
       `UPDATE head SET incarnation = $1, epoch = epoch + 1
          WHERE incarnation IS NULL OR incarnation IN (SELECT id FROM incarnation WHERE struck_out)
-         RETURNING cell, epoch, seq, hash, missing, losses`,
+         RETURNING ${TAKEN}`,
       [incarnation],
       PAGE_MS,
     );
@@ -54,7 +58,7 @@ export class SoleOwnership {
     }
   }
 
-  #own({ id, key, origin }: RegisteredCell, { epoch, seq: last, hash, losses }: HeadRow): Cell {
+  #own({ id, key, origin }: RegisteredCell, { epoch, seq: last, hash, losses, told }: HeadRow): void {
     const { cells, memory } = this.#parts;
     const seq = Number(last);
     const cell: Cell = {
@@ -65,23 +69,10 @@ export class SoleOwnership {
       origin,
       losses,
       isLost: false,
+      told: told === null ? undefined : Number(told),
     };
     cells.set(id, cell);
     memory.remember(id, { key, seq, hash, losses });
-    return cell;
-  }
-
-  /** The projector continues from the end of each cell's history tables. */
-  async ownPositions(projector: HistoryProjector): Promise<void> {
-    const { database, cells } = this.#parts;
-    this.#projector = projector;
-    const rows = await database.ask<{ cell: number; seq: string }>(
-      'SELECT cell, seq FROM history_position',
-      [],
-      PAGE_MS,
-    );
-    const positions = new Map(rows.map(({ cell, seq }) => [cell, Number(seq)]));
-    for (const cell of cells.values()) projector.own(cell, positions.get(cell.key ?? 0) ?? 0);
   }
 
   /** Acquires a lost cell again. Rejects with `RecordsMissing` if it lacks acknowledged records. */
@@ -93,11 +84,10 @@ export class SoleOwnership {
     const { database, incarnation, state, cells, reloadRegistry } = this.#parts;
     const registered = state.cells.get(simulationId);
     if (registered === undefined || registered.deletedAt !== undefined) return;
-    const [row] = await database.ask<HeadRow & { readonly told: string | null }>(
+    const [row] = await database.ask<HeadRow>(
       `UPDATE head SET incarnation = $1, epoch = epoch + 1 WHERE cell = $2
          AND (incarnation IS NULL OR incarnation = $1 OR incarnation IN (SELECT id FROM incarnation WHERE struck_out))
-         RETURNING cell, epoch, seq, hash, missing, losses,
-           (SELECT p.seq FROM history_position p WHERE p.cell = head.cell) AS told`,
+         RETURNING ${TAKEN}`,
       [incarnation, registered.key],
     );
     if (row === undefined) throw new StoreUnavailable(`${simulationId} is served elsewhere`);
@@ -105,7 +95,7 @@ export class SoleOwnership {
     // Tags of accepted losses are in the registry.
     if (row.losses > 0) await reloadRegistry();
     if (cells.has(simulationId)) throw new StoreUnavailable(`${simulationId} is being taken`);
-    this.#projector?.own(this.#own(registered, row), Number(row.told ?? 0));
+    this.#own(registered, row);
   }
 
   /** A cell that differs from memory: it accepts no further commits. */
@@ -113,6 +103,5 @@ export class SoleOwnership {
     const { cells } = this.#parts;
     cell.isLost = true;
     if (cells.get(cell.id) === cell) cells.delete(cell.id);
-    if (cell.key !== undefined) this.#projector?.forget(cell.key);
   }
 }

@@ -1,10 +1,10 @@
 import { MARKET_TENANT } from '../ownership.js';
 import type { CellHead, ClusterNode, DueCell, Ownership, Placement, RegistryNews } from '../ownership.js';
+import { HISTORY_FORMAT } from '../history/history-rows.js';
 import { RecordsMissing, StoreUnavailable } from '../journal.js';
 import type { AcknowledgedHeads } from './acknowledged-heads.js';
 import type { Cell } from './cells.js';
 import type { DatabaseAddress } from './database.js';
-import type { HistoryProjector } from './history-projector.js';
 import type { Incarnation, LiveIncarnation } from './incarnation.js';
 import { QuestionConnection } from './question-connection.js';
 import type { RegisteredCell, RegistryState } from './registry-state.js';
@@ -37,7 +37,7 @@ const TAKE = `
   )
   SELECT taken.tenant, moved.cell, moved.epoch, moved.seq, moved.hash, moved.missing, moved.losses, moved.wake_at AS wakes, h.seq AS told
     FROM taken LEFT JOIN cells ON cells.tenant = taken.tenant LEFT JOIN moved ON moved.cell = cells.cell
-      LEFT JOIN history_position h ON h.cell = cells.cell`;
+      LEFT JOIN history_cell h ON h.cell = cells.cell AND h.format = ${HISTORY_FORMAT}`;
 
 interface TakenRow {
   readonly tenant: string;
@@ -77,10 +77,10 @@ export class TenantOwnership implements Ownership {
   readonly #incarnation: Incarnation;
   readonly #state: RegistryState;
   readonly #cells: Map<string, Cell>;
-  readonly #projector: HistoryProjector;
   readonly #reloadRegistry: () => Promise<unknown>;
   readonly #memory: AcknowledgedHeads;
   readonly #writeWakeUp: (cell: Cell) => void;
+  readonly #onTaken: () => void;
   readonly #owned = new Set<string>();
   /** Tenants that have a row of their own. */
   readonly #placed = new Set<string>();
@@ -97,11 +97,12 @@ export class TenantOwnership implements Ownership {
       readonly incarnation: Incarnation;
       readonly state: RegistryState;
       readonly cells: Map<string, Cell>;
-      readonly projector: HistoryProjector;
       readonly reloadRegistry: () => Promise<unknown>;
       readonly memory: AcknowledgedHeads;
       /** Writes the next wake-up of a cell. */
       readonly writeWakeUp: (cell: Cell) => void;
+      /** Tenants were acquired, with their cells. */
+      readonly onTaken: () => void;
     },
   ) {
     this.#database = new QuestionConnection(address);
@@ -112,10 +113,10 @@ export class TenantOwnership implements Ownership {
     this.#incarnation = parts.incarnation;
     this.#state = parts.state;
     this.#cells = parts.cells;
-    this.#projector = parts.projector;
     this.#reloadRegistry = parts.reloadRegistry;
     this.#memory = parts.memory;
     this.#writeWakeUp = parts.writeWakeUp;
+    this.#onTaken = parts.onTaken;
   }
 
   get incarnation(): number {
@@ -257,16 +258,17 @@ export class TenantOwnership implements Ownership {
         origin,
         losses: losses ?? 0,
         isLost: false,
+        told: told === null ? undefined : Number(told),
         wakeAt: wakes === null ? undefined : Number(wakes),
       };
       this.#cells.set(id, cell);
       this.#memory.remember(id, { key: registered.key, seq, hash, losses: losses ?? 0 });
-      this.#projector.own(cell, Number(told ?? 0));
     }
     // Their tags are in the registry.
     if (rows.some(({ losses }) => losses !== null && losses > 0)) await this.#reloadRegistry();
     const taken = new Set(rows.map(({ tenant }) => tenant));
     for (const tenant of taken) this.#owned.add(tenant);
+    this.#onTaken();
     return taken;
   }
 
@@ -306,7 +308,6 @@ export class TenantOwnership implements Ownership {
   forget(cell: Cell): void {
     cell.isLost = true;
     if (this.#cells.get(cell.id) === cell) this.#cells.delete(cell.id);
-    if (cell.key !== undefined) this.#projector.forget(cell.key);
   }
 
   async headsOf(tenantId: string): Promise<readonly CellHead[]> {

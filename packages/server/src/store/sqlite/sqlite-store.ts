@@ -12,18 +12,19 @@ import { JournalBlocks } from './journal/journal-blocks.js';
 import { JOURNAL_FILE } from './journal/journal-schema.js';
 import { makePrivateDirectory, unusable } from './database/private-files.js';
 import { BookFiles } from './history/book-files.js';
-import { ProjectingThread } from './history/projecting-thread.js';
+import { HistoryThread } from './history/history-host.js';
 import { RegistryQueries } from './registry/registry-tables.js';
 import { ScrubbingThread } from './checks/scrubbing-thread.js';
 import type { ScrubOptions } from './checks/scrubbing-thread.js';
 import { SimulationKeys } from './journal/simulation-keys.js';
 import { hasForks } from './journal/fork-origin.js';
+import { lineOf } from '../history/history-queries.js';
 import { SqliteContents } from './sqlite-contents.js';
 import { SqliteHistory } from './history/sqlite-history.js';
 import { SqliteJournal } from './journal/sqlite-journal.js';
 import { SqliteRegistry } from './registry/sqlite-registry.js';
 import { SqliteWebhooks } from './webhooks/sqlite-webhooks.js';
-import { projectionUrl, workerUrl } from '../worker-url.js';
+import { recoveryUrl, workerUrl } from '../worker-url.js';
 import { WriteQueue } from './journal/write-queue.js';
 
 export interface SqliteStoreOptions {
@@ -37,21 +38,19 @@ export interface SqliteStoreOptions {
   readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
   /** For tests: how soon and how fast the journal is read again. */
   readonly scrub?: ScrubOptions;
-  /** Derives history again, regardless of its state. */
-  readonly isHistoryFresh?: boolean;
   /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither written nor used. */
   readonly recovery?: string;
-  /** URL of a module with another `projectRecord`. */
-  readonly projection?: string;
   /** For tests: one shared number, the most pages the journal may have; 0 is no limit. */
   readonly pageLimit?: Int32Array;
   /** The same for history. */
   readonly historyPageLimit?: Int32Array;
+  /** For tests: records whose rows are held in memory while earlier ones are made again. */
+  readonly mostHeldRows?: number;
 }
 
 /**
- * The embedded store: one journal for all simulations and a thread that writes it; history, derived from it by another thread, and one
- * that answers paged queries.
+ * The embedded store: one journal for all simulations and a thread that writes it; history, whose rows another thread writes behind the
+ * commits, and answers paged queries from.
  * Rejects with `StoreInUse` or `DamagedJournal`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -59,18 +58,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { recovery, pageLimit, historyPageLimit } = options;
   makePrivateDirectory(directory);
   const lock = new DirectoryLock(directory);
-  const projector = new ProjectingThread({
-    directory,
-    projection: options.projection ?? projectionUrl().href,
-    fresh: options.isHistoryFresh === true ? 'asked for' : undefined,
-    pageLimit: historyPageLimit,
-  });
   let queue: WriteQueue;
   try {
-    const onCommitted = (records: number): void => projector.signal.committed(records);
-    queue = await WriteQueue.start({ directory, pageLimit }, { onFatal, onCommitted });
+    queue = await WriteQueue.start({ directory, pageLimit }, onFatal);
   } catch (error) {
-    await projector.close();
     lock.release();
     throw error;
   }
@@ -78,7 +69,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   try {
     database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   } catch (error) {
-    await projector.close();
     await queue.close();
     lock.release();
     throw unusable(directory, error);
@@ -86,7 +76,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const statements = new Statements(database);
   const blocks = new JournalBlocks(statements);
   const keys = new SimulationKeys(statements, blocks);
-  const history = await SqliteHistory.start({ directory, projector, keys, journal: blocks, note });
   const damage: string[] = [];
   const scrub = new ScrubbingThread(directory, options.scrub ?? {}, ({ message, simulation }) => {
     damage.push(message);
@@ -109,18 +98,41 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const key = keys.find(id)?.key;
     return key === undefined ? undefined : { key, config: registry.simulation(id)?.config ?? '' };
   };
-  const maker =
-    recovery === undefined
-      ? undefined
-      : new CheckpointMaker(
-          { url: workerUrl('sqlite/checkpoints/checkpoint-thread'), recovery, data: { directory } },
-          files,
-          configOf,
-        );
+  const newMaker = (with_: string): CheckpointMaker =>
+    new CheckpointMaker(
+      { url: workerUrl('sqlite/checkpoints/checkpoint-thread'), recovery: with_, data: { directory } },
+      files,
+      configOf,
+    );
+  const maker = recovery === undefined ? undefined : newMaker(recovery);
   const checkpoints = maker ?? NO_CHECKPOINTS;
+  // In a thread of its own: the rows of a large simulation must not keep the checkpoints of others waiting.
+  const rowMaker = newMaker(recovery ?? recoveryUrl().href);
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   files.tidy((key) => one(live, key) !== undefined || hasForks(statements, key));
   books.tidy((key) => one(live, key) !== undefined);
+  const host = new HistoryThread({ directory, pageLimit: historyPageLimit });
+  const history: SqliteHistory = await SqliteHistory.start({
+    directory,
+    host,
+    keys,
+    journal: blocks,
+    durable: () => queue.durable(),
+    makeRows: (simulationId, upTo) =>
+      rowMaker.makeRows(
+        simulationId,
+        (key) =>
+          lineOf(key, (fork) => blocks.originOf(fork), upTo).map((generation) => ({
+            ...generation,
+            position: history.storedPosition(generation.cell),
+          })),
+        (made) => history.writeMade(made),
+      ),
+    endMaking: () => rowMaker.close(),
+    mostHeld: options.mostHeldRows,
+    simulations: () => [...registry.simulations()].map(({ id }) => id),
+    note,
+  });
   const webhooks = new SqliteWebhooks(directory);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

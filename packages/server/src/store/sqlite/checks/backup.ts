@@ -16,7 +16,7 @@ import { CHECKPOINT_FOLDER } from '../checkpoints/checkpoint-files.js';
 import { MARK_FILE } from '../writer/commit-log.js';
 import { openConnection, Statements } from '../database/connection.js';
 import { HighWaterMark } from '../journal/high-water-mark.js';
-import { HISTORY_FILE } from '../history/history-schema.js';
+import { HISTORY_FILE } from '../history/history-file.js';
 import { altered } from './journal-check.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
 import { readMeta } from '../journal/meta.js';

@@ -3,166 +3,61 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isOrderPlaced } from '@sandpit/core';
 import type { Event } from '@sandpit/core';
-import type { Projection } from '../../projection.js';
+import type { CheckpointMaking } from '../../checkpoints.js';
+import { lineOf } from '../../history/history-queries.js';
+import { LIST_CODE } from '../../history/history-rows.js';
+import { HISTORY_TABLES } from '../../history/history-schema.js';
+import { makeRows } from '../../history/make-rows.js';
 import { all, isDamageOfTables, one, openConnection, Statements } from '../database/connection.js';
 import type { Database } from '../database/connection.js';
-import { HistoryPurge } from '../history/history-purge.js';
-import { LIST_CODE } from '../history/history-rows.js';
-import { HISTORY_FILE, openHistory } from '../history/history-schema.js';
-import { JournalBlocks, recordsOf } from '../journal/journal-blocks.js';
+import { HISTORY_FILE, openHistory } from '../history/history-file.js';
+import { WrittenTables } from '../history/open-tables.js';
+import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
-import { OpenHistory } from '../history/open-history.js';
 
-const BYTES_AT_ONCE = 2_000_000;
+/** Names of tables in messages for the operator. */
+const NAMES: Readonly<Record<string, string>> = {
+  history_owner: 'lengths of lists',
+  history_portfolio: 'portfolios',
+  history_order: 'orders',
+  history_item: 'lists',
+  history_standing: 'portfolios over time',
+  history_mark: 'marks by pushed quotes',
+  history_cell: 'simulations',
+};
 
-/** Rows of one kind, by content: numbers of owners differ between files. */
-interface RowKind {
-  readonly name: string;
-  /** `s` is the simulation; @ is replaced by the database. */
-  readonly rows: string;
-  readonly columns: readonly string[];
+/** Of these lists a row has the items of as many records as were written together: the items are compared. */
+const STREAMS = LIST_CODE['stream-events'];
+
+export interface Differences {
+  /** In sentences for an operator; empty = none. */
+  readonly problems: readonly string[];
+  /** Ids of simulations with rows that differ. */
+  readonly ids: readonly string[];
 }
 
-const OF_OWNER = ['owner.simulation', 'owner.kind', 'owner.id'];
-
-const itemsOf = (name: string, list: number): RowKind => ({
-  name,
-  rows: `@.item JOIN @.owner ON owner.k = item.owner WHERE item.list = ${list}`,
-  columns: [...OF_OWNER, 'item.n', 'item.seq', 'item.places', 'item.key'],
-});
-
-const ORDER_OWNERS = `@.orders
-  JOIN @.owner AS portfolio ON portfolio.k = orders.portfolio
-  JOIN @.owner AS account ON account.k = orders.account WHERE true`;
-
-/** Events in the record that created the order are in the order's own row. */
-const ORDER_EVENTS = `(
-  SELECT simulation, number, 0 AS n, seq, places FROM @.orders
-  UNION ALL SELECT simulation, number, n, seq, places FROM @.order_event)`;
-
-const KINDS: readonly RowKind[] = [
-  {
-    name: 'simulations',
-    rows: '@.simulation AS owner WHERE true',
-    columns: [
-      'owner.key',
-      'owner.seq',
-      'owner.orders',
-      'owner.last_order',
-      'owner.parent',
-      'owner.begins',
-      'owner.inherited',
-    ],
-  },
-  { name: 'counts', rows: '@.owner WHERE true', columns: [...OF_OWNER, 'owner.counts', 'owner.base'] },
-  {
-    name: 'portfolios',
-    rows: '@.portfolio AS owner WHERE true',
-    columns: [
-      'owner.simulation',
-      'owner.id',
-      'owner.account',
-      'owner.terms',
-      'owner.opened',
-      'owner.last',
-      'owner.closed',
-    ],
-  },
-  {
-    name: 'orders',
-    rows: ORDER_OWNERS,
-    columns: [
-      'orders.simulation',
-      'orders.number',
-      'portfolio.id',
-      'orders.portfolio_n',
-      'account.id',
-      'orders.account_n',
-      'orders.symbol',
-      'orders.asset_class',
-      'orders.created_at',
-      'orders.status',
-      'orders.filled_on',
-      'orders.terms',
-      'orders.progress',
-      'orders.changed',
-      'orders.events',
-    ],
-  },
-  {
-    name: 'client order ids',
-    rows: '@.client_order JOIN @.owner ON owner.k = client_order.owner WHERE true',
-    columns: [...OF_OWNER, 'client_order.id', 'client_order.number'],
-  },
-  {
-    name: 'events and executions of orders',
-    rows: `${ORDER_EVENTS} AS owner WHERE true`,
-    columns: ['owner.simulation', 'owner.number', 'owner.n', 'owner.seq', 'owner.places'],
-  },
-  {
-    name: 'events of streams',
-    rows: '@.stream_event AS owner WHERE true',
-    columns: ['owner.simulation', 'owner.seq', 'owner.places'],
-  },
-  {
-    name: 'what portfolios had',
-    rows: '@.standing JOIN @.owner ON owner.k = standing.owner WHERE true',
-    columns: [
-      ...OF_OWNER,
-      'standing.minute',
-      'standing.n',
-      'standing.holding',
-      'standing.moved',
-      'standing.standing',
-      'standing.first',
-      'standing.seq',
-    ],
-  },
-  {
-    name: 'versions of what portfolios had',
-    rows: '@.past_standing JOIN @.owner ON owner.k = past_standing.owner WHERE true',
-    columns: [
-      ...OF_OWNER,
-      'past_standing.minute',
-      'past_standing.seq',
-      'past_standing.until',
-      'past_standing.moved',
-      'past_standing.standing',
-    ],
-  },
-  {
-    name: 'versions of items',
-    rows: '@.past_item JOIN @.owner ON owner.k = past_item.owner WHERE true',
-    columns: [...OF_OWNER, 'past_item.list', 'past_item.n', 'past_item.seq', 'past_item.places'],
-  },
-  {
-    name: 'marks by pushed quotes',
-    rows: '@.mark AS owner WHERE true',
-    columns: ['owner.simulation', 'owner.symbol', 'owner.minute', 'owner.price', 'owner.first', 'owner.seq'],
-  },
-  itemsOf('activities', LIST_CODE.activities),
-  itemsOf('ledger entries', LIST_CODE.ledger),
-  itemsOf('day trades', LIST_CODE['day-trades']),
-  itemsOf('points of equity curves', LIST_CODE.equity),
-  itemsOf('rows of memorandum accounts', LIST_CODE.sma),
-  itemsOf('margin calls', LIST_CODE['margin-calls']),
-];
-
 /**
- * Reports the rows in which the history of a data directory differs from its journal, in sentences for an operator; empty = none. History
- * must have caught up. It is derived again into a temporary file and compared row by row; orders and executions are also counted in the
- * events themselves, since a projection that omits an item would omit it both times. Memory use is constant.
+ * Compares the history of a data directory with its journal: the rows of every simulation are made again in a temporary file, and compared
+ * one by one. Orders and executions are also counted in the events themselves: a row that is never made would be missing both times.
+ * Memory use is constant.
  */
-export function compareHistory(directory: string, project: Projection): readonly string[] {
+export async function compareHistory(
+  directory: string,
+  standbyFrom: CheckpointMaking['standbyFrom'],
+): Promise<Differences> {
   const scratch = mkdtempSync(join(tmpdir(), 'sandpit-history-'));
   const journal = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   try {
-    const blocks = new JournalBlocks(new Statements(journal));
+    const statements = new Statements(journal);
+    const blocks = new JournalBlocks(statements);
     const database = openHistory(join(scratch, HISTORY_FILE), blocks.journalId());
     try {
-      const counted = derive(database, blocks, project);
-      noteLive(database, journal);
-      return compareWith(join(directory, HISTORY_FILE), database, counted);
+      const cells = all<LiveCell>(
+        journal.prepare('SELECT key, id, config FROM simulation WHERE deleted_at IS NULL'),
+      );
+      const counted: Counted = { orders: 0, executions: 0 };
+      for (const cell of cells) await derive(cell, database, blocks, standbyFrom, counted);
+      return compareWith(join(directory, HISTORY_FILE), database, cells, counted);
     } finally {
       database.close();
     }
@@ -172,23 +67,10 @@ export function compareHistory(directory: string, project: Projection): readonly
   }
 }
 
-/** Rows of deleted simulations may be on their way out, or stay for forks. */
-function noteLive(database: Database, journal: Database): void {
-  database.exec('CREATE TEMP TABLE live (key INTEGER PRIMARY KEY)');
-  const insert = database.prepare('INSERT INTO temp.live VALUES (?)');
-  const live = journal.prepare('SELECT key FROM simulation WHERE deleted_at IS NULL');
-  for (const { key } of all<{ key: number }>(live)) insert.run(key);
-}
-
-function compareWith(path: string, database: Database, counted: Counted): readonly string[] {
-  try {
-    database.prepare('ATTACH ? AS served').run(path);
-    return [...KINDS.flatMap((kind) => differences(database, kind)), ...miscounted(database, counted)];
-  } catch (error) {
-    // Pages that were not read since they were damaged.
-    if (!isDamageOfTables(error)) throw error;
-    return [`history is damaged, and is to be derived again: ${(error as Error).message}`];
-  }
+interface LiveCell {
+  readonly key: number;
+  readonly id: string;
+  readonly config: string;
 }
 
 interface Counted {
@@ -196,22 +78,31 @@ interface Counted {
   executions: number;
 }
 
-function derive(database: Database, blocks: JournalBlocks, project: Projection): Counted {
-  const open = new OpenHistory(database, new HistoryPurge(database), blocks);
-  const counted = { orders: 0, executions: 0 };
-  for (;;) {
-    const some = blocks.after(open.k, BYTES_AT_ONCE);
-    const last = some.at(-1);
-    if (last === undefined) return counted;
-    open.transaction(last, () => {
-      for (const block of some) {
-        const records = recordsOf(block);
-        open.project(block, records, project);
-        if (blocks.isLive(block.simulation))
-          for (const { events } of records) count(counted, events as readonly Event[]);
-      }
-    });
-  }
+async function derive(
+  { key, id, config }: LiveCell,
+  database: Database,
+  blocks: JournalBlocks,
+  standbyFrom: CheckpointMaking['standbyFrom'],
+  counted: Counted,
+): Promise<void> {
+  const tables = new WrittenTables(database, blocks);
+  const last = blocks.tail(key).seq;
+  const begins = blocks.originOf(key)?.seq ?? 0;
+  const line = lineOf(key, (fork) => blocks.originOf(fork), last).map((generation) => ({
+    ...generation,
+    position: tables.position(generation.cell),
+  }));
+  await makeRows(line, {
+    standbyAt: () => Promise.resolve(standbyFrom(config, undefined)),
+    read: (afterSeq) => [blocks.read(key, id, afterSeq)],
+    write: (made) => {
+      if ('rows' in made) tables.write([made]);
+      else tables.begin(made.cell, made.beginning);
+      return Promise.resolve();
+    },
+  });
+  for (const { payload } of blocks.read(key, id, begins))
+    count(counted, (JSON.parse(payload) as { readonly events: readonly Event[] }).events);
 }
 
 function count(counted: Counted, events: readonly Event[]): void {
@@ -221,52 +112,96 @@ function count(counted: Counted, events: readonly Event[]): void {
   }
 }
 
-function differences(database: Database, { name, rows, columns }: RowKind): readonly string[] {
-  const missing = unmatched(database, { name, rows, columns }, 'main', 'served');
-  const extra = unmatched(database, { name, rows, columns }, 'served', 'main');
-  return [
-    ...(missing.count > 0
-      ? [
-          `history does not have ${missing.count} rows of ${name} that the journal gives, the first ${missing.first}`,
-        ]
-      : []),
-    ...(extra.count > 0
-      ? [
-          `history has ${extra.count} rows of ${name} that the journal does not give, the first ${extra.first}`,
-        ]
-      : []),
-  ];
+function compareWith(
+  path: string,
+  database: Database,
+  cells: readonly LiveCell[],
+  counted: Counted,
+): Differences {
+  try {
+    // Rows of a long journal need not fit in memory.
+    database.exec('PRAGMA temp_store = FILE');
+    database.prepare('ATTACH ? AS served').run(path);
+    const found = cells.flatMap((cell) => differences(database, cell));
+    const miscounts = miscounted(database, cells, counted);
+    return {
+      problems: [...found.map(({ problem }) => problem), ...miscounts],
+      ids: [...new Set(found.map(({ id }) => id))],
+    };
+  } catch (error) {
+    // Pages that were not read since they were damaged.
+    if (!isDamageOfTables(error)) throw error;
+    const problem = `history is damaged, and is to be made again: ${(error as Error).message}`;
+    return { problems: [problem], ids: cells.map(({ id }) => id) };
+  }
+}
+
+interface Difference {
+  readonly id: string;
+  readonly problem: string;
+}
+
+function differences(database: Database, { key, id }: LiveCell): readonly Difference[] {
+  const found: Difference[] = [];
+  const say = (problem: string): void => void found.push({ id, problem: `history of ${id} ${problem}` });
+  for (const [table] of HISTORY_TABLES) {
+    const rows = rowsOf(table);
+    const missing = unmatched(database, rows, 'main', 'served', key);
+    const extra = unmatched(database, rows, 'served', 'main', key);
+    const name = NAMES[table] ?? table;
+    if (missing.count > 0)
+      say(
+        `does not have ${missing.count} rows of ${name} that the journal gives, the first ${missing.first}`,
+      );
+    if (extra.count > 0)
+      say(`has ${extra.count} rows of ${name} that the journal does not give, the first ${extra.first}`);
+  }
+  return found;
+}
+
+/** The rows of a table, without what depends on how many were written together. */
+function rowsOf(table: string): (schema: string) => string {
+  if (table === 'history_cell') return (schema) => `SELECT cell, seq, format FROM ${schema}.history_cell`;
+  if (table !== 'history_item') return (schema) => `SELECT * FROM ${schema}.${table}`;
+  return (schema) => `
+    SELECT cell, owner, list, n, seq, at, places, key FROM ${schema}.history_item WHERE list <> ${STREAMS}
+    UNION ALL SELECT i.cell, i.owner, i.list, 0, 0, 0, place.value, i.key
+      FROM ${schema}.history_item AS i, json_each(i.places) AS place WHERE i.list = ${STREAMS}`;
 }
 
 /** Rows of one database that the other does not have. */
 function unmatched(
   database: Database,
-  { rows, columns }: RowKind,
+  rows: (schema: string) => string,
   here: string,
   there: string,
+  cell: number,
 ): { readonly count: number; readonly first: string } {
-  const own = columns.map((column, index) => `${column} AS c${index}`).join(', ');
-  const same = columns.map((column, index) => `${column} IS mine.c${index}`).join(' AND ');
-  const [simulation] = columns;
-  const live = `${simulation} IN (SELECT key FROM temp.live)`;
-  const sql = `FROM (SELECT ${own} FROM ${rows.replaceAll('@', here)} AND ${live}) AS mine
-     WHERE NOT EXISTS (SELECT 1 FROM ${rows.replaceAll('@', there)} AND ${same})`;
+  const of = (schema: string): string => `SELECT * FROM (${rows(schema)}) WHERE cell = ${cell}`;
+  const sql = `FROM (${of(here)} EXCEPT ${of(there)})`;
   const found = one<{ n: number }>(database.prepare(`SELECT count(*) AS n ${sql}`))?.n ?? 0;
   if (found === 0) return { count: 0, first: '' };
   const [first] = all<Record<string, unknown>>(database.prepare(`SELECT * ${sql} LIMIT 1`));
   return { count: found, first: JSON.stringify(Object.values(first ?? {})) };
 }
 
-function miscounted(database: Database, { orders, executions }: Counted): readonly string[] {
-  const live = 'simulation IN (SELECT key FROM temp.live)';
-  // Orders that a fork has changed are its own rows, and its ancestors' too.
-  const own = (table: string): string =>
-    `${live} AND ${table}.seq > (SELECT begins FROM served.simulation AS origin WHERE origin.key = ${table}.simulation)`;
+function miscounted(
+  database: Database,
+  cells: readonly LiveCell[],
+  { orders, executions }: Counted,
+): readonly string[] {
+  const live = `cell IN (SELECT value FROM json_each('${JSON.stringify(cells.map(({ key }) => key))}'))`;
   const number = (sql: string): number => one<{ n: number }>(database.prepare(sql))?.n ?? 0;
-  const hasOrders = number(`SELECT count(*) AS n FROM served.orders WHERE ${own('orders')}`);
+  // Copies that a fork begins with are of its ancestors.
+  const hasOrders = number(
+    `SELECT total(orders - orders_base) AS n FROM served.history_owner WHERE ${live} AND id = '*'`,
+  );
   const hasExecutions = number(
-    `SELECT count(*) AS n FROM ${ORDER_EVENTS.replaceAll('@', 'served')} AS event, json_each(event.places) AS place
-     WHERE ${own('event')} AND place.value ->> 2 = 'EXECUTION'`,
+    `SELECT count(*) AS n FROM (
+       SELECT places FROM served.history_item WHERE ${live} AND list = ${LIST_CODE['order-events']}
+       UNION ALL SELECT o.places FROM served.history_order o WHERE ${live} AND NOT EXISTS (
+         SELECT 1 FROM served.history_owner w WHERE w.cell = o.cell AND w.id = o.portfolio AND o.portfolio_n <= w.orders_base)
+     ), json_each(places) AS place WHERE place.value ->> 2 = 'EXECUTION'`,
   );
   return [
     ...(hasOrders === orders ? [] : [`history has ${hasOrders} orders where the journal has ${orders}`]),

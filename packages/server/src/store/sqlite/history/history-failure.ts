@@ -1,6 +1,6 @@
 import { DamagedJournal } from '../../journal.js';
 import { isDamageOfTables, isSqliteError } from '../database/connection.js';
-import { DamagedHistory } from './history-rows.js';
+import { DamagedHistory } from '../../history/history-rows.js';
 
 /** Why a question to history has no answer, in a form that can be sent from one thread to another. */
 export interface HistoryFailure {

@@ -4,17 +4,21 @@ import type { ListItem, Page } from '../../history.js';
 import type { PastJournal, PastModule } from '../../past.js';
 import { endIfRaised } from '../../stop-flag.js';
 import { eachUninterrupted, uninterrupted } from '../../../threads/process-end.js';
+import type { Asking } from '../../history/asking.js';
+import * as queries from '../../history/history-queries.js';
 import { one, openConnection, Statements } from '../database/connection.js';
 import { BookFiles } from './book-files.js';
 import { historyFailureOf } from './history-failure.js';
-import { HistoryQueries } from './history-queries.js';
-import { HISTORY_FILE } from './history-schema.js';
+import { HISTORY_FILE } from './history-file.js';
+import { OpenTables } from './open-tables.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
-import type { PastRecords } from './past-records.js';
+import { LargeRecords, PastRecords } from './past-records.js';
 
 /** Time for which a checked block counts as sound: pages follow each other quickly, and changes on disk are noticed soon. */
 const KEPT_MS = 1_000;
+
+const NO_EVENTS: ReadonlyMap<number, readonly queries.PlacedItem[]> = new Map();
 
 const NOTHING: Page<ListItem> = { items: [], total: 0 };
 
@@ -23,45 +27,43 @@ export const openPast: PastModule['openPast'] = (data, stop) => {
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
   database.exec('PRAGMA cache_size = -8192');
   const { blocks, keyOf, journal } = openJournal(directory, stop);
-  const queries = new HistoryQueries(new Statements(database), blocks);
+  const tables = new OpenTables(database, blocks);
+  const large = new LargeRecords();
   const books = new BookFiles(directory, blocks);
-  /** Several rows are read: they must be of the same moment. */
-  const look = <Found>(id: string, read: (simulation: number) => Found): Found | undefined => {
-    const simulation = keyOf(id);
-    if (simulation === undefined) return undefined;
-    return uninterrupted(() => {
-      database.exec('BEGIN');
-      try {
-        return read(simulation);
-      } finally {
-        // Some failures end the transaction themselves.
-        if (database.isTransaction) database.exec('ROLLBACK');
-      }
-    });
+  const look = <Found>(id: string, query: (line: queries.Line) => Asking<Found>): Found | undefined => {
+    const cell = keyOf(id);
+    return cell === undefined ? undefined : uninterrupted(() => tables.ask(query(tables.lineOf(cell))));
   };
   let recent:
     { readonly simulation: number; readonly records: PastRecords; readonly until: number } | undefined;
   const recordsOf = (simulation: number): PastRecords => {
     const now = performance.now();
     if (recent?.simulation !== simulation || now > recent.until)
-      recent = { simulation, records: queries.records(simulation), until: now + KEPT_MS };
+      recent = { simulation, records: new PastRecords(blocks, simulation, large), until: now + KEPT_MS };
     return recent.records;
+  };
+  const itemsAt = (id: string, places: readonly queries.PlacedItem[]): readonly ListItem[] => {
+    const simulation = keyOf(id);
+    if (simulation === undefined) return [];
+    const records = recordsOf(simulation);
+    return uninterrupted(() => places.map((place) => records.item(place)));
   };
   return {
     nameOf: (id) => keyOf(id)?.toString(),
     history: {
-      order: (id, order) => look(id, (simulation) => queries.order(simulation, order)),
-      list: (query) =>
-        Promise.resolve(
-          look(query.simulationId, (simulation) => queries.items(simulation, query, recordsOf(simulation))) ??
-            NOTHING,
-        ),
+      order: (id, order) => look(id, (line) => queries.order(line, order)),
+      list(query) {
+        const page = look(query.simulationId, (line) => queries.list(line, query));
+        return Promise.resolve(
+          page === undefined ? NOTHING : { ...page, items: itemsAt(query.simulationId, page.items) },
+        );
+      },
     },
-    ordersBetween: (id, first, last) =>
-      look(id, (simulation) => queries.ordersBetween(simulation, first, last)) ?? [],
-    orderEventsBetween: (id, first, last) =>
-      look(id, (simulation) => queries.orderEventsBetween(simulation, first, last, recordsOf(simulation))) ??
-      new Map(),
+    ordersBetween: (id, first, last) => look(id, (line) => queries.ordersBetween(line, first, last)) ?? [],
+    orderEventsBetween(id, first, last) {
+      const found = look(id, (line) => queries.orderEventsBetween(line, first, last)) ?? NO_EVENTS;
+      return new Map([...found].map(([number, places]) => [number, itemsAt(id, places)]));
+    },
     journal,
     books: {
       load(id, portfolioId) {

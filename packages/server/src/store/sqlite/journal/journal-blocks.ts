@@ -62,11 +62,6 @@ export class JournalBlocks {
     return row.id;
   }
 
-  /** Number of the last block ever written; 0 if there is none. The block itself may have been removed with its simulation. */
-  lastK(): number {
-    return this.#one<{ k: number }>(this.#statements.of('SELECT last_k AS k FROM meta'))?.k ?? 0;
-  }
-
   /**
    * Blocks in the order of the commits with k > `after`, up to about this many bytes of data; without those of deleted simulations, except
    * blocks that forks depend on. Empty at the end.
@@ -113,11 +108,20 @@ export class JournalBlocks {
     );
   }
 
-  /** True when a block with this hash was written as number k, or may have been and was removed with its simulation. */
-  has(k: number, blockHash: Uint8Array): boolean {
-    if (k === 0) return true;
-    const row = this.#one<{ hash: Uint8Array }>(this.#statements.of('SELECT hash FROM block WHERE k = ?'), k);
-    return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
+  /** True when there is a block. */
+  hasAny(): boolean {
+    return this.#one(this.#statements.of('SELECT 1 FROM block LIMIT 1')) !== undefined;
+  }
+
+  /** What stands for a record and all before it: the hash of its block, as text; empty for record 0. Undefined = there is no such record. */
+  proofOf(simulation: number, seq: number): string | undefined {
+    if (seq === 0) return '';
+    const sql =
+      'SELECT last, hash FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1';
+    const block = this.#one<{ last: number; hash: Uint8Array }>(this.#statements.of(sql), simulation, seq);
+    if (block !== undefined) return block.last < seq ? undefined : Buffer.from(block.hash).toString('hex');
+    const origin = this.originOf(simulation);
+    return origin === undefined || seq > origin.seq ? undefined : this.proofOf(origin.parent, seq);
   }
 
   /**

@@ -104,18 +104,21 @@ export const JOURNAL_TABLES = `
 
 /** Opens the writing connection: creates the tables of a new file, refuses a file that is not ours to write. */
 export function openJournalForWriting(path: string): Database {
+  const isInMemory = path === ':memory:';
   let database: Database | undefined;
   try {
-    if (isHalfCreated(path)) rollBack(path);
-    // Read-only, so that a refused file is unchanged.
-    if (existsSync(path)) refuseForeign(path);
-    makePrivate(path);
+    if (!isInMemory) {
+      if (isHalfCreated(path)) rollBack(path);
+      // Read-only, so that a refused file is unchanged.
+      if (existsSync(path)) refuseForeign(path);
+      makePrivate(path);
+    }
     database = openConnection(path, { readOnly: false });
     requireSqliteVersion(database);
     // Takes effect in an empty file only, and before its first page is written.
     database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
     const mode = one<{ journal_mode: string }>(database.prepare('PRAGMA journal_mode = WAL'));
-    if (mode?.journal_mode !== 'wal')
+    if (mode?.journal_mode !== 'wal' && !isInMemory)
       throw new Error(`${path}: the file system does not allow a write-ahead log`);
     if (isEmpty(database)) createTables(database);
     return database;

@@ -20,7 +20,6 @@ export class OutgoingBatch {
   refusals: readonly WriteRefusal[] = [];
   /** Records and operations. */
   count = 0;
-  records = 0;
   characters = 0;
   readonly #operations: Operation[] = [];
   readonly #pieces: OpenPiece[] = [];
@@ -44,7 +43,6 @@ export class OutgoingBatch {
     piece.last = seq;
     piece.text += recordLine(seq, at, payload);
     this.count += 1;
-    this.records += 1;
     this.characters += payload.length;
   }
 

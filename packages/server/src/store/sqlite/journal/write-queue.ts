@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { DamagedJournal, StoreUnavailable, UnusableDirectory } from '../../journal.js';
 import { AlreadyExists, NotInRegistry } from '../../registry.js';
 import type { StoreHealth } from '../../store.js';
@@ -12,17 +13,17 @@ const PATIENCE_MS = 1_000;
 /** Limit on the waiting text: a stalled disk must not let memory grow without end; far above the needs of a healthy disk. */
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
-export interface WriteQueueEvents {
-  /** The store has failed permanently. Called once. */
-  readonly onFatal: (error: Error) => void;
-  /** This many more records are durable; called before waiting callers are notified. */
-  readonly onCommitted: (records: number) => void;
+/** The way to a writer. */
+interface WriterLine {
+  postMessage(message: ToWriter, transfer?: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (message: FromWriter) => void): unknown;
+  terminate(): unknown;
 }
 
 /** The main thread's side of the writer: collects the appends of a turn of the event loop into a batch, and settles their promises. */
 export class WriteQueue {
-  readonly #worker: Worker;
-  readonly #events: WriteQueueEvents;
+  readonly #writer: WriterLine;
+  readonly #onFatal: (error: Error) => void;
   #collecting: OutgoingBatch | undefined;
   readonly #sent: OutgoingBatch[] = [];
   #batches = 0;
@@ -33,17 +34,20 @@ export class WriteQueue {
   #reason: string | undefined;
   #patience: NodeJS.Timeout | undefined;
   #closed: (() => void) | undefined;
+  #durableWaiters: {
+    readonly number: number;
+    readonly resolve: () => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
 
-  private constructor(worker: Worker, events: WriteQueueEvents) {
-    this.#worker = worker;
-    this.#events = events;
-    worker.on('message', (message: FromWriter) => this.#receive(message));
-    worker.on('error', (error) => this.#fail(error instanceof Error ? error.message : String(error)));
-    worker.on('exit', () => this.#fail('The writer has ended'));
+  private constructor(writer: WriterLine, onFatal: (error: Error) => void) {
+    this.#writer = writer;
+    this.#onFatal = onFatal;
+    writer.on('message', (message: FromWriter) => this.#receive(message));
   }
 
-  /** Rejects with the reason why the database cannot be opened. */
-  static async start(data: WriterData, events: WriteQueueEvents): Promise<WriteQueue> {
+  /** Rejects with the reason why the database cannot be opened. `onFatal`: the store has failed permanently; called once. */
+  static async start(data: WriterData, onFatal: (error: Error) => void): Promise<WriteQueue> {
     const worker = new Worker(workerUrl('sqlite/writer/journal-writer'), {
       workerData: data,
       name: 'journal-writer',
@@ -61,7 +65,22 @@ export class WriteQueue {
           );
       });
     });
-    return new WriteQueue(worker, events);
+    const queue = new WriteQueue(worker, onFatal);
+    worker.on('error', (error) => queue.#fail(error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => queue.#fail('The writer has ended'));
+    return queue;
+  }
+
+  /** A queue in front of a writer on the same thread. */
+  static over(port: MessagePort): WriteQueue {
+    return new WriteQueue(
+      {
+        postMessage: (message, transfer) => port.postMessage(message, transfer),
+        on: (event, listener) => port.on(event, listener),
+        terminate: () => port.close(),
+      },
+      () => undefined,
+    );
   }
 
   /** Reason why nothing can be appended now. */
@@ -77,6 +96,13 @@ export class WriteQueue {
     outgoing.addRecord(simulation, seq, at, payload);
     this.#waitingCharacters += payload.length;
     return outgoing.promise;
+  }
+
+  /** Resolves when everything appended so far is durable, however long the disk is full. Rejects when the store fails. */
+  durable(): Promise<void> {
+    const number = this.#collecting?.number ?? this.#sent.at(-1)?.number;
+    if (number === undefined) return Promise.resolve();
+    return new Promise((resolve, reject) => this.#durableWaiters.push({ number, resolve, reject }));
   }
 
   /** Like `append`, for operations that are never refused. */
@@ -121,7 +147,7 @@ export class WriteQueue {
     this.#collecting = undefined;
     this.#sent.push(outgoing);
     const batch = outgoing.encode();
-    this.#worker.postMessage(batch satisfies ToWriter, [batch.data.buffer]);
+    this.#writer.postMessage(batch, [batch.data.buffer]);
   }
 
   #receive(message: FromWriter): void {
@@ -157,7 +183,6 @@ export class WriteQueue {
   #committed(upTo: number, refusals: readonly WriteRefusal[]): void {
     const later = this.#sent.findIndex(({ number }) => number > upTo);
     const done = this.#sent.splice(0, later === -1 ? this.#sent.length : later);
-    this.#events.onCommitted(done.reduce((sum, { records }) => sum + records, 0));
     for (const outgoing of done) {
       this.#waiting -= outgoing.count;
       this.#waitingCharacters -= outgoing.characters;
@@ -165,6 +190,10 @@ export class WriteQueue {
         outgoing.refusals = refusals.filter((refusal) => refusal.batch === outgoing.number);
       outgoing.resolve();
     }
+    this.#durableWaiters = this.#durableWaiters.filter((waiter) => {
+      if (waiter.number <= upTo) waiter.resolve();
+      return waiter.number > upTo;
+    });
     if (this.#collecting !== undefined) this.#sendSoon();
     if (this.#status === 'failing' && this.#sent.length === 0 && this.#collecting === undefined) {
       this.#status = 'ok';
@@ -189,9 +218,10 @@ export class WriteQueue {
     clearTimeout(this.#patience);
     const error = new StoreUnavailable(this.#reason);
     this.#rejectAll(error);
-    void this.#worker.terminate();
+    for (const { reject } of this.#durableWaiters) reject(error);
+    void this.#writer.terminate();
     this.#closed?.();
-    this.#events.onFatal(error);
+    this.#onFatal(error);
   }
 
   #rejectAll(error: StoreUnavailable): void {
@@ -233,10 +263,10 @@ export class WriteQueue {
     if (this.#status === 'failed' || this.#status === 'closed') return;
     const closed = new Promise<void>((resolve) => (this.#closed = resolve));
     this.#send();
-    this.#worker.postMessage({ kind: 'close' } satisfies ToWriter);
+    this.#writer.postMessage({ kind: 'close' });
     await closed;
     clearTimeout(this.#patience);
-    await this.#worker.terminate();
+    await this.#writer.terminate();
   }
 }
 

@@ -8,7 +8,7 @@ import { HighWaterMark, refuseShortened } from '../journal/high-water-mark.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
 import { LogCopier } from './log-copier.js';
 import { LogRoom } from './log-room.js';
-import { HISTORY_FILE, watermarkAt } from '../history/history-schema.js';
+import { HISTORY_FILE, historyMisfit } from '../history/history-file.js';
 import { JOURNAL_FILE, openJournalForWriting } from '../journal/journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from '../journal/meta.js';
 import type { Meta } from '../journal/meta.js';
@@ -46,15 +46,16 @@ export interface CommitDraft {
  */
 export class CommitLog {
   readonly database: Database;
-  readonly #mark: HighWaterMark;
+  /** Absent for a journal in memory, like the copier and the room of a log on disk. */
+  readonly #mark: HighWaterMark | undefined;
   readonly #begin: Statement;
   readonly #end: Statement;
   readonly #number: Statement;
   readonly #measure: Statement;
   readonly #copyNow: Statement;
-  readonly #copier: LogCopier;
+  readonly #copier: LogCopier | undefined;
   readonly #copyAfterPages: number;
-  readonly #room: LogRoom;
+  readonly #room: LogRoom | undefined;
   readonly #frameBytes: number;
   #meta: Meta;
   #isMarked = true;
@@ -62,23 +63,25 @@ export class CommitLog {
   #unsynced: 'WRITTEN' | 'FAILED' | undefined;
   #sinceMeasured = 0;
 
-  /** Throws `DamagedJournal` before it has changed anything. */
-  constructor(directory: string, copyAfterBytes = COPY_AFTER_BYTES) {
-    const markPath = join(directory, MARK_FILE);
-    const path = join(directory, JOURNAL_FILE);
-    const mark = HighWaterMark.read(markPath);
-    refuseWithoutJournal(directory, path, mark?.commit);
+  /** Throws `DamagedJournal` before it has changed anything. Without a directory the journal is in memory. */
+  constructor(directory: string | undefined, copyAfterBytes = COPY_AFTER_BYTES) {
+    const markPath = join(directory ?? '', MARK_FILE);
+    const path = directory === undefined ? ':memory:' : join(directory, JOURNAL_FILE);
+    const mark = directory === undefined ? undefined : HighWaterMark.read(markPath);
+    if (directory !== undefined) refuseWithoutJournal(directory, path, mark?.commit);
     const database = openJournalForWriting(path);
     try {
       const meta = readMeta(database);
-      refuseShortened(meta, mark, markPath);
-      refuseAltered(database, meta);
-      refuseMisfits(directory, database, meta);
-      this.#mark = HighWaterMark.open(markPath);
+      if (directory !== undefined) {
+        refuseShortened(meta, mark, markPath);
+        refuseAltered(database, meta);
+        refuseMisfits(directory, database, meta);
+        this.#mark = HighWaterMark.open(markPath);
+        this.#copier = new LogCopier(path);
+        this.#room = new LogRoom(`${path}-wal`);
+      }
       this.database = database;
       this.#meta = meta;
-      this.#copier = new LogCopier(path);
-      this.#room = new LogRoom(`${path}-wal`);
       const pageBytes = pragmaNumber(database, 'page_size');
       this.#frameBytes = pageBytes + FRAME_HEAD_BYTES;
       this.#copyAfterPages = copyAfterBytes / pageBytes;
@@ -176,7 +179,7 @@ export class CommitLog {
 
   #writeMark(): void {
     const { journalId, commits, digest } = this.#meta;
-    this.#mark.write({ journalId, commit: commits, digest });
+    this.#mark?.write({ journalId, commit: commits, digest });
   }
 
   #settle(): void {
@@ -184,7 +187,7 @@ export class CommitLog {
     // Data of a failed sync may be lost although the next sync succeeds.
     if (this.#unsynced === 'FAILED') this.#writeMark();
     this.#unsynced = 'FAILED';
-    this.#mark.sync();
+    this.#mark?.sync();
     this.#unsynced = undefined;
   }
 
@@ -203,6 +206,7 @@ export class CommitLog {
    */
   tidy(): void {
     this.#settleIfRoom();
+    if (this.#copier === undefined) return;
     if (this.#copier.takeDone()) {
       this.#copy();
       return;
@@ -212,7 +216,7 @@ export class CommitLog {
     this.#sinceMeasured = 0;
     const pages = one<{ log: number }>(this.#measure)?.log ?? 0;
     if (pages < this.#copyAfterPages) {
-      this.#room.ensure(pages * this.#frameBytes);
+      this.#room?.ensure(pages * this.#frameBytes);
       return;
     }
     if (pages < this.#copyAfterPages * OVERDUE) this.#copier.ask();
@@ -230,15 +234,15 @@ export class CommitLog {
 
   close(): void {
     this.#settleIfRoom();
-    this.#copier.close();
-    this.#room.close();
+    this.#copier?.close();
+    this.#room?.close();
     try {
       this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
       if (!isDiskFull(error)) throw error;
     }
     this.database.close();
-    this.#mark.close();
+    this.#mark?.close();
   }
 }
 
@@ -266,16 +270,14 @@ function refuseWithoutJournal(directory: string, path: string, acknowledged: num
  * A journal and its mark from elsewhere, or from an earlier time, match each other. Data derived here from another journal, or from more
  * records, reveals them.
  */
-function refuseMisfits(directory: string, database: Database, { journalId, lastK }: Meta): void {
+function refuseMisfits(directory: string, database: Database, { journalId }: Meta): void {
   const statements = new Statements(database);
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   const isLive = (simulation: number): boolean => one(live, simulation) !== undefined;
-  const history = join(directory, HISTORY_FILE);
-  const { journal = journalId, k = 0 } = watermarkAt(history) ?? {};
+  const blocks = new JournalBlocks(statements);
   const misfit =
-    journal !== journalId || k > lastK
-      ? { path: history, journal }
-      : new CheckpointFiles(directory, new JournalBlocks(statements)).misfit(isLive);
+    historyMisfit(join(directory, HISTORY_FILE), journalId, blocks) ??
+    new CheckpointFiles(directory, blocks).misfit(isLive);
   if (misfit === undefined) return;
   throw new DamagedJournal(
     misfit.journal === journalId

@@ -13,6 +13,7 @@ import { BlockTable } from '../journal/block-table.js';
 import { CommitLog } from './commit-log.js';
 import type { CommitDraft } from './commit-log.js';
 import { isDiskFailure, isDiskFull } from '../database/connection.js';
+import type { Database } from '../database/connection.js';
 import { unusable } from '../database/private-files.js';
 import { Purge } from './purge.js';
 import { RegistryTables } from '../registry/registry-tables.js';
@@ -28,7 +29,8 @@ const RESERVE_MS = 2_000;
 
 class JournalWriter {
   readonly #log: CommitLog;
-  readonly #reserve: Reserve;
+  /** Absent in memory. */
+  readonly #reserve: Reserve | undefined;
   readonly #port: MessagePort;
   readonly #pageLimit: Int32Array | undefined;
   readonly #blocks: BlockTable;
@@ -46,7 +48,12 @@ class JournalWriter {
   #isClosing = false;
   #isOver = false;
 
-  constructor(log: CommitLog, reserve: Reserve, port: MessagePort, pageLimit: Int32Array | undefined) {
+  constructor(
+    log: CommitLog,
+    reserve: Reserve | undefined,
+    port: MessagePort,
+    pageLimit: Int32Array | undefined,
+  ) {
     this.#log = log;
     this.#reserve = reserve;
     this.#port = port;
@@ -125,7 +132,7 @@ class JournalWriter {
   }
 
   #isRoomMade(reason: string): boolean {
-    if (this.#reserve.give()) {
+    if (this.#reserve?.give() === true) {
       this.reserveSpent(reason);
       return true;
     }
@@ -209,7 +216,7 @@ class JournalWriter {
 
   #restoreReserve(): void {
     const isFull = this.#limit() !== 0;
-    if (!isFull && this.#reserve.restore()) {
+    if (!isFull && this.#reserve?.restore() !== false) {
       if (this.#isReserveSpent) this.#tell({ kind: 'reserve-restored' });
       this.#isReserveSpent = false;
       return;
@@ -253,6 +260,14 @@ class JournalWriter {
   #tell(message: FromWriter): void {
     this.#port.postMessage(message);
   }
+}
+
+/** A writer in memory, on the calling thread: it receives messages from `port`. Returns its database. */
+export function startInMemory(port: MessagePort): Database {
+  const log = new CommitLog(undefined);
+  const writer = new JournalWriter(log, undefined, port, undefined);
+  port.on('message', (message: ToWriter) => writer.receive(message));
+  return log.database;
 }
 
 function start(port: MessagePort, data: WriterData): void {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../journal.js';
+import { StoreUnavailable } from '../../journal.js';
 
 /**
  * Simulates the disk: additions take effect together, in order, after the current turn of the event loop. So users of this store cannot

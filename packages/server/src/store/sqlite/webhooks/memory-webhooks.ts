@@ -1,5 +1,5 @@
-import { isAfter } from '../stream-position.js';
-import type { Page } from '../history.js';
+import { isAfter } from '../../stream-position.js';
+import type { Page } from '../../history.js';
 import type {
   DeliveryQuery,
   StoredDelivery,
@@ -8,7 +8,7 @@ import type {
   WebhookCursor,
   WebhookState,
   WebhookStore,
-} from '../webhooks.js';
+} from '../../webhooks.js';
 import type { Commits } from './commits.js';
 
 interface NumberedDelivery {

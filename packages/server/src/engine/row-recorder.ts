@@ -1,19 +1,30 @@
 import { duplicateClientOrderId, isOrderPlaced, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
-import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
-import type { ClosedPortfolioRow, History } from '../store/history.js';
+import type {
+  Brokerage,
+  Command,
+  Event,
+  Instant,
+  OrderSnapshot,
+  Outcome,
+  Portfolio,
+  Rejection,
+  State,
+} from '@sandpit/core';
+import { forkRowsOf, RowCollector } from '../store/history/collect-rows.js';
+import type { ForkRows, HistoryRows } from '../store/history/history-rows.js';
+import type { ClosedPortfolioRow, History, RowSource } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
-import type { Records } from './records.js';
 import { boundedCache } from './bounded-cache.js';
 
-/** Maximum number of items that left the brokerage and wait for history. Commands that may add to them wait, too. */
+/** Maximum number of items that left the brokerage and are not in the tables. Commands that may add to them wait, too. */
 const MOST_WAITING = 200_000;
 
 /** Results of an asynchronous history: each is used immediately after its arrival. */
 const ANSWERS_KEPT = 10_000;
 
 /** An item that left the brokerage with a record. */
-interface PendingItem {
+interface UnwrittenItem {
   readonly seq: number;
   /** An order by its number, a client order id, a portfolio that was closed, one that was opened. */
   readonly what:
@@ -23,16 +34,23 @@ interface PendingItem {
     | { readonly opened: string };
 }
 
+/** The portfolio that a command names: it may close it. */
+export function portfolioNamedBy(command: object, { portfolios }: State): Portfolio | undefined {
+  return 'portfolioId' in command && typeof command.portfolioId === 'string'
+    ? portfolios.get(command.portfolioId)
+    : undefined;
+}
+
 /**
- * Items that have left the brokerage and are not in history yet. The brokerage knows all open items, history all past ones, and this
- * projection those in between. The three together are complete, unless history has not reached the point where this projection begins (it
- * is being rebuilt, or has not caught up since the start).
+ * Makes the rows of a simulation's decisions, and knows what has left the brokerage with decisions whose rows are not written yet. The
+ * brokerage knows all open items, history all past ones, and this those in between: the three together are complete, unless rows are being
+ * made again.
  */
-export class PendingProjection {
-  readonly #simulationId: string;
+export class RowRecorder implements RowSource {
+  readonly simulationId: string;
   readonly #brokerage: Brokerage;
   readonly #history: History;
-  readonly #records: Records;
+  readonly #rows: RowCollector;
   /** Orders that are over, as they ended. */
   readonly #orders = new Map<number, OrderSnapshot>();
   /** With the numbers of their orders. */
@@ -46,32 +64,127 @@ export class PendingProjection {
    */
   readonly #answers = boundedCache<{ readonly found: number | true | null }>(ANSWERS_KEPT);
   /** Oldest first, from `#first` on. */
-  #left: PendingItem[] = [];
+  #left: UnwrittenItem[] = [];
   #first = 0;
-  /** Items ended by a later record are here. */
-  #since: number;
+  #closing: Portfolio | undefined;
 
-  constructor(simulationId: string, brokerage: Brokerage, history: History, records: Records) {
-    this.#simulationId = simulationId;
+  /** `seq`: the last record; nothing is recorded before `open`. */
+  constructor(simulationId: string, brokerage: Brokerage, history: History, seq: number) {
+    this.simulationId = simulationId;
     this.#brokerage = brokerage;
     this.#history = history;
-    this.#records = records;
-    this.#since = records.seq;
+    this.#rows = new RowCollector(brokerage.state, seq);
   }
 
-  /** An order that is over, and not in history yet. */
+  /** This node decides. `isForkBeginning`: a fork has no records of its own yet. */
+  open(isForkBeginning: boolean): void {
+    this.#history.open(this, isForkBeginning);
+  }
+
+  // ---- Rows
+
+  get seq(): number {
+    return this.#rows.seq;
+  }
+
+  get records(): number {
+    return this.#rows.records;
+  }
+
+  take(): HistoryRows | undefined {
+    return this.#rows.take();
+  }
+
+  drop(): void {
+    this.#rows.drop();
+  }
+
+  /** This node decides from here on; the records up to this one were another node's. */
+  lead(seq: number): void {
+    this.#rows.skip(seq);
+    this.#history.open(this);
+  }
+
+  forkRows(): ForkRows {
+    return forkRowsOf(this.#brokerage.state);
+  }
+
+  /** Call before a command is decided. */
+  begin(command: Command, at: Instant): void {
+    this.#rows.begin(at);
+    this.#closing = portfolioNamedBy(command, this.#brokerage.state);
+  }
+
+  /** Collects the rows of a record of this command, and notes the items that it ends. */
+  note(
+    seq: number,
+    at: Instant,
+    command: Command,
+    { events, orders }: Pick<Outcome, 'events' | 'orders'>,
+  ): void {
+    this.#rows.add({ seq, at, events, orders }, this.#closing);
+    this.#history.note(this);
+    const first: Event | undefined = events[0];
+    if (first !== undefined && isOrderPlaced(first) && first.request.clientOrderId !== undefined) {
+      const clientOrderId = keyOf(first.request.portfolioId, first.request.clientOrderId);
+      this.#clientOrderIds.set(clientOrderId, first.number);
+      if (!this.#history.answersAtOnce) this.#answers.set(clientOrderId, { found: first.number });
+      this.#left.push({ seq, what: { clientOrderId } });
+    }
+    if (command.type === 'OpenPortfolio')
+      for (const event of events) {
+        if (event.type !== 'PortfolioOpened') continue;
+        const opened = event.terms.portfolioId;
+        this.#opened.add(opened);
+        this.#left.push({ seq, what: { opened } });
+      }
+    // The last event: accrued amounts are paid out before it.
+    const last: Event | undefined = events.at(-1);
+    if (last?.type === 'PortfolioClosed') {
+      const { portfolioId } = last;
+      this.#closures.add(portfolioId);
+      if (!this.#history.answersAtOnce) this.#answers.set(portfolioId, { found: true });
+      this.#left.push({ seq, what: { portfolioId } });
+    }
+    for (const order of orders) {
+      if (order === undefined || !isTerminal(order.progress.status)) continue;
+      const { number } = order.terms;
+      if (!this.#orders.has(number)) this.#left.push({ seq, what: number });
+      this.#orders.set(number, order);
+    }
+  }
+
+  written(upTo: number): void {
+    for (let left = this.#left[this.#first]; left !== undefined; left = this.#left[this.#first]) {
+      if (left.seq > upTo) break;
+      const { what } = left;
+      if (typeof what === 'number') this.#orders.delete(what);
+      else if ('clientOrderId' in what) this.#clientOrderIds.delete(what.clientOrderId);
+      else if ('opened' in what) this.#opened.delete(what.opened);
+      else this.#closures.delete(what.portfolioId);
+      this.#first += 1;
+    }
+    // Moved up when it is half empty, so that it costs little each time.
+    if (this.#first < 1000 || this.#first * 2 < this.#left.length) return;
+    this.#left = this.#left.slice(this.#first);
+    this.#first = 0;
+  }
+
+  // ---- Questions
+
+  /** An order that is over, and not in the tables yet. */
   order(number: number): OrderSnapshot | undefined {
     return this.#orders.get(number);
   }
 
-  /** True when history is complete for every item that is neither open nor pending. */
+  /** True when history is complete for every item that is neither open nor unwritten. */
   isCertain(): boolean {
-    return this.#history.position(this.#simulationId) >= this.#since;
+    return this.#history.isComplete(this.simulationId);
   }
 
   /** Resolves when `isCertain`. Rejects with `StoreUnavailable` after a time limit. */
   async certain(): Promise<void> {
-    while (!this.isCertain()) await this.#history.reached(this.#simulationId, this.#since);
+    while (!this.isCertain()) await this.#history.completed(this.simulationId);
   }
 
   /** True when a command can be decided and noted now. */
@@ -84,10 +197,7 @@ export class PendingProjection {
 
   /** Resolves when it can. Rejects with `StoreUnavailable` after a time limit. */
   async readyFor(command: Command): Promise<void> {
-    while (this.#left.length - this.#first >= MOST_WAITING) {
-      await this.#history.reached(this.#simulationId, this.#left[this.#first]?.seq ?? 0);
-      this.#forget();
-    }
+    if (this.#left.length - this.#first >= MOST_WAITING) await this.#history.flush(this.simulationId);
     if (!this.#asksHistory(command)) return;
     await this.certain();
     for (const { key, ask } of this.#questionsOf(command)) await this.#answer(key, ask);
@@ -108,7 +218,7 @@ export class PendingProjection {
       questions.push({
         key: portfolioId,
         ask: () => {
-          const closed = this.#history.closedPortfolio(this.#simulationId, portfolioId);
+          const closed = this.#history.closedPortfolio(this.simulationId, portfolioId);
           return closed instanceof Promise ? closed.then(isClosed) : isClosed(closed);
         },
       });
@@ -116,7 +226,7 @@ export class PendingProjection {
       const { portfolioId: of, clientOrderId } = command.order;
       questions.push({
         key: keyOf(of, clientOrderId),
-        ask: () => this.#history.orderByClientOrderId(this.#simulationId, of, clientOrderId),
+        ask: () => this.#history.orderByClientOrderId(this.simulationId, of, clientOrderId),
       });
     }
     return questions;
@@ -150,58 +260,6 @@ export class PendingProjection {
     if (command.type === 'SubmitOrder' && command.order.clientOrderId !== undefined) return true;
     const portfolioId = portfolioOf(command);
     return portfolioId !== undefined && !this.#brokerage.state.portfolios.has(portfolioId);
-  }
-
-  /** Notes the items that a record of this command ends. */
-  note(seq: number, command: Command, { events, orders }: Pick<Outcome, 'events' | 'orders'>): void {
-    this.#forget();
-    const first: Event | undefined = events[0];
-    if (first !== undefined && isOrderPlaced(first) && first.request.clientOrderId !== undefined) {
-      const clientOrderId = keyOf(first.request.portfolioId, first.request.clientOrderId);
-      this.#clientOrderIds.set(clientOrderId, first.number);
-      if (!this.#history.answersAtOnce) this.#answers.set(clientOrderId, { found: first.number });
-      this.#left.push({ seq, what: { clientOrderId } });
-    }
-    if (command.type === 'OpenPortfolio')
-      for (const event of events) {
-        if (event.type !== 'PortfolioOpened') continue;
-        const opened = event.terms.portfolioId;
-        this.#opened.add(opened);
-        this.#left.push({ seq, what: { opened } });
-      }
-    // The last event: accrued amounts are paid out before it.
-    const last: Event | undefined = events.at(-1);
-    if (last?.type === 'PortfolioClosed') {
-      const { portfolioId } = last;
-      this.#closures.add(portfolioId);
-      if (!this.#history.answersAtOnce) this.#answers.set(portfolioId, { found: true });
-      this.#left.push({ seq, what: { portfolioId } });
-    }
-    for (const order of orders) {
-      if (order === undefined || !isTerminal(order.progress.status)) continue;
-      const { number } = order.terms;
-      if (!this.#orders.has(number)) this.#left.push({ seq, what: number });
-      this.#orders.set(number, order);
-    }
-  }
-
-  /** Removes items that history contains by now. */
-  #forget(): void {
-    const known = Math.min(this.#history.position(this.#simulationId), this.#records.published);
-    for (let left = this.#left[this.#first]; left !== undefined; left = this.#left[this.#first]) {
-      if (left.seq > known) break;
-      const { seq, what } = left;
-      if (typeof what === 'number') this.#orders.delete(what);
-      else if ('clientOrderId' in what) this.#clientOrderIds.delete(what.clientOrderId);
-      else if ('opened' in what) this.#opened.delete(what.opened);
-      else this.#closures.delete(what.portfolioId);
-      this.#since = seq;
-      this.#first += 1;
-    }
-    // Moved up when it is half empty, so that it costs little each time.
-    if (this.#first < 1000 || this.#first * 2 < this.#left.length) return;
-    this.#left = this.#left.slice(this.#first);
-    this.#first = 0;
   }
 
   /** The refusal of a change to a closed portfolio (D142). */

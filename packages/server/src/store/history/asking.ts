@@ -1,0 +1,44 @@
+/** Queries of the history, written once: a store answers each question in its own way, at once or later. */
+
+export type SqlValue = string | number | null;
+
+/** Part of a past record. */
+export interface RecordPlace {
+  readonly seq: number;
+  readonly event: number;
+}
+
+/** A question to the store in the midst of a query. */
+export type Question =
+  /** Rows of the tables. `?` stands for a value. */
+  { readonly sql: string; readonly values: readonly SqlValue[] };
+
+/** A query: it asks questions, and returns the answer to the whole. */
+export type Asking<Answer> = Generator<Question, Answer, readonly Readonly<Record<string, unknown>>[]>;
+
+/** Rows of a statement. */
+export function* rowsOf<Row>(sql: string, ...values: readonly SqlValue[]): Asking<readonly Row[]> {
+  return (yield { sql, values }) as readonly Row[];
+}
+
+export function* rowOf<Row>(sql: string, ...values: readonly SqlValue[]): Asking<Row | undefined> {
+  return (yield* rowsOf<Row>(sql, ...values))[0];
+}
+
+/** Answers all questions at once. */
+export function answered<Answer>(
+  query: Asking<Answer>,
+  ask: (question: Question) => readonly Readonly<Record<string, unknown>>[],
+): Answer {
+  for (let step = query.next(); ; step = query.next(ask(step.value)))
+    if (step.done === true) return step.value;
+}
+
+/** The same with answers that come later. */
+export async function answeredLater<Answer>(
+  query: Asking<Answer>,
+  ask: (question: Question) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+): Promise<Answer> {
+  for (let step = query.next(); ; step = query.next(await ask(step.value)))
+    if (step.done === true) return step.value;
+}
