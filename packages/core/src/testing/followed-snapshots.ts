@@ -1,6 +1,12 @@
 import type { Event } from '../event.js';
 import { isOrderEvent, isOrderPlaced } from '../event.js';
-import { newSnapshot, snapshotAfter, snapshotAfterOrder } from '../portfolio-snapshot.js';
+import {
+  markedOf,
+  newSnapshot,
+  snapshotAfter,
+  snapshotAfterOrder,
+  snapshotOf,
+} from '../portfolio-snapshot.js';
 import type { PortfolioSnapshot } from '../portfolio-snapshot.js';
 import { Position } from '../positions/position.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -91,34 +97,6 @@ function positionsAgree(held: PortfolioSnapshot['held'], positions: Portfolio['p
     found += 1;
   }
   return found === Object.keys(held).length;
-}
-
-/** Settled value of the lots of a future; other positions have none. */
-const markedOf = ({ assetClass, lots }: Position): number | undefined =>
-  assetClass === 'FUTURE' ? lots.reduce((sum, lot) => sum + (lot.marked ?? lot.cost), 0) : undefined;
-
-/** A portfolio's snapshot, from the state. */
-function snapshotOf(portfolio: Portfolio): PortfolioSnapshot {
-  const { settings, terms, balances, reservedByOrders, secured, obligations, positions } = portfolio;
-  return {
-    type: settings.portfolioType,
-    initialType: terms.initialSettings.portfolioType,
-    settled: balances.SETTLED_CASH,
-    pending: balances.PENDING_CASH,
-    reserved: reservedByOrders.cash,
-    secured: Object.fromEntries([...secured].map(([underlying, { cash }]) => [underlying, cash])),
-    due: Object.fromEntries([...obligations].map(([date, { cash }]) => [date, cash])),
-    held: Object.fromEntries(
-      [...positions].flatMap(([symbol, position]) => {
-        const quantity = Position.held(position);
-        if (quantity === 0) return [];
-        const { assetClass } = position;
-        const marked = markedOf(position);
-        const cost = Position.costBasis(position);
-        return [[symbol, { assetClass, quantity, cost, ...(marked !== undefined && { marked }) }]];
-      }),
-    ) as PortfolioSnapshot['held'],
-  };
 }
 
 /** Without amounts of 0, with keys in order. */

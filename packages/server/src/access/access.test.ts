@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../store/memory/memory-store.js';
-import { projectRecord } from '../store/projection.js';
+import { openMemoryStore } from '../store/sqlite/memory-store.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { Access, type Origin } from './access.js';
@@ -16,8 +15,8 @@ let told: number;
 /** Reads the registry again, as after a restart. */
 const reopened = (): Access => new Access(store.registry, () => nowMs);
 
-beforeEach(() => {
-  store = openMemoryStore({ project: projectRecord });
+beforeEach(async () => {
+  store = await openMemoryStore();
   nowMs = 1_700_000_000_000;
   access = reopened();
   told = 0;

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Ownership } from '../store/ownership.js';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
-import { projectRecord } from '../store/projection.js';
 import type { Store } from '../store/store.js';
 import { gate } from '../testing/gate.js';
 import { newDatabase } from '../testing/test-database.js';
@@ -19,7 +18,6 @@ describe('The placement of tenants', () => {
     const open = async (node: string): Promise<Ownership> => {
       const store = await openPostgresStore({
         url,
-        projection: projectRecord,
         node,
         cluster: { url: `http://${node}`, version: '1', facts: {} },
       });

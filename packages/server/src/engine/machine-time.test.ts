@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sharedDependenciesOf } from '../compose.js';
-import { openMemoryStore } from '../store/memory/memory-store.js';
+import { openMemoryStore } from '../store/sqlite/memory-store.js';
 import type { Store } from '../store/store.js';
 import { MONDAY_TEN, openTestPortfolio, testSettings } from '../testing/simulations.js';
 import { ImplausibleClock } from './machine-time.js';
@@ -16,7 +16,7 @@ class Machine {
   wallMs = MONDAY_TEN;
   monotonicMs = 0;
 
-  constructor(store = openMemoryStore()) {
+  constructor(store: Store) {
     this.store = store;
   }
 
@@ -51,7 +51,7 @@ class Machine {
 
 /** A server that was at work and stopped at Monday ten. */
 async function stopped(): Promise<Machine> {
-  const machine = new Machine();
+  const machine = new Machine(await openMemoryStore());
   const simulations = await machine.start();
   await openTestPortfolio(await simulations.keepMain('tenant-1'));
   await simulations.close();
@@ -85,7 +85,7 @@ describe('The clock of the machine at start', () => {
   });
 
   it('is compared with the last activity of the server, not with the last record', async () => {
-    const machine = new Machine();
+    const machine = new Machine(await openMemoryStore());
     const simulations = await machine.start();
     await openTestPortfolio(await simulations.keepMain('tenant-1'));
     machine.pass(60 * DAY_MS);
@@ -110,7 +110,7 @@ describe('The clock of the machine at start', () => {
 
 describe('The clock of the machine while the server runs', () => {
   it('is followed through elapsed time, a small correction and a sleep of the machine', async () => {
-    const machine = new Machine();
+    const machine = new Machine(await openMemoryStore());
     const { market } = await machine.start();
     machine.pass(HOUR_MS);
     machine.pass(0, 2000);
@@ -127,7 +127,7 @@ describe('The clock of the machine while the server runs', () => {
   ])(
     'is not followed after a large jump %s: time continues until the clock is right again',
     async (_, jump) => {
-      const machine = new Machine();
+      const machine = new Machine(await openMemoryStore());
       const { market } = await machine.start();
       machine.pass(1000);
       expect(market.now()).toBe(MONDAY_TEN + 1000);

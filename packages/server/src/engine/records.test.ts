@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answerOf, START } from '../store/fixtures.contract.js';
 import { StoreUnavailable } from '../store/journal.js';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
-import { projectRecord } from '../store/projection.js';
 import type { Store } from '../store/store.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import {
@@ -76,7 +75,6 @@ describe('A read', () => {
 async function openNode(): Promise<Store> {
   const store = await openPostgresStore({
     url: await newDatabase(),
-    projection: projectRecord,
     cluster: { url: 'http://a', version: '1', facts: {} },
   });
   await store.ownership?.take([TENANT]);

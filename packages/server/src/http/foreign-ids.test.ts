@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
-import { projectRecord } from '../store/projection.js';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
 import type { Store } from '../store/store.js';
 import { recoveryUrl } from '../store/worker-url.js';
@@ -27,7 +26,6 @@ const STORES: readonly (readonly [string, () => Promise<Store>])[] = [
     async () =>
       openPostgresStore({
         url: await newDatabase(),
-        projection: projectRecord,
         recovery: recoveryUrl().href,
       }),
   ],

@@ -176,6 +176,7 @@ describe('secrets are issued for each answer and never stored', () => {
       'createAgentToken',
       'createCompetition',
       'createEntryToken',
+      'createMemberToken',
       'createSimulation',
       'createSimulationToken',
       'createStreamTicket',

@@ -1,7 +1,6 @@
 /** Forks, comparisons, imports, fixtures, analytics and erasure over HTTP on a real PostgreSQL (D198): what the embedded store does not meet. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { openPostgresStore } from '../store/postgres/postgres-store.js';
-import { projectRecord } from '../store/projection.js';
 import { recoveryUrl } from '../store/worker-url.js';
 import { openPortfolio, placeOrder, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
 import { newDatabase } from '../testing/test-database.js';
@@ -12,7 +11,6 @@ afterEach(() => test.close());
 async function start(): Promise<TestClient> {
   const store = await openPostgresStore({
     url: await newDatabase(),
-    projection: projectRecord,
     recovery: recoveryUrl().href,
   });
   test = await TestApp.open({ store, settings: { RATE_LIMIT_DEFAULT: '100000' } });

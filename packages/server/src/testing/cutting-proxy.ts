@@ -11,6 +11,7 @@ export class CuttingProxy {
   refused = 0;
   #rewrite: (answer: Buffer) => Buffer = (answer) => answer;
   #cut: (() => void) | undefined;
+  #lost: { readonly text: string; readonly isDelivered: boolean; readonly done: () => void } | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -39,8 +40,18 @@ export class CuttingProxy {
         server.destroy();
       });
     }
-    client.on('data', (data) => server.write(data));
+    let isCut = false;
+    client.on('data', (data) => {
+      const lost = this.#lost;
+      if (lost === undefined || !data.includes(lost.text)) return void server.write(data);
+      this.#lost = undefined;
+      lost.done();
+      isCut = true;
+      if (lost.isDelivered) server.write(data);
+      else client.destroy();
+    });
     server.on('data', (data) => {
+      if (isCut) return void client.destroy();
       if (!this.#isCutting) return void client.write(this.#rewrite(data));
       // The server has executed the request; the client receives no answer.
       this.#isCutting = false;
@@ -57,6 +68,11 @@ export class CuttingProxy {
   cutNextAnswer(): Promise<void> {
     this.#isCutting = true;
     return new Promise((resolve) => (this.#cut = resolve));
+  }
+
+  /** The next request with this text is lost with its connection, or, if it is delivered, its answer. Resolves when the request is there. */
+  loseRequest(text: string, isDelivered: boolean): Promise<void> {
+    return new Promise((done) => (this.#lost = { text, isDelivered, done }));
   }
 
   /** Answers pass through this function from here on. */

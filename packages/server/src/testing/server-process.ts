@@ -87,8 +87,9 @@ export class ServerProcess {
     environment: Readonly<Record<string, string>>,
     directory: string,
     folder?: string,
+    ...more: readonly string[]
   ): ServerProcess {
-    return new ServerProcess('verify-command.js', environment, ['--data', directory], folder);
+    return new ServerProcess('verify-command.js', environment, ['--data', directory, ...more], folder);
   }
 
   /** `npm run backup -- --to DIR`, without the building. */

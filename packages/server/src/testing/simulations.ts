@@ -8,9 +8,8 @@ import type { Settings } from '../config.js';
 import { Simulations } from '../engine/simulations.js';
 import type { SimulationConfig } from '../engine/simulations.js';
 import type { Simulation } from '../engine/simulation.js';
-import { projectRecord } from '../store/projection.js';
-import { openMemoryStore } from '../store/memory/memory-store.js';
-import { openPostgresStore } from '../store/postgres/postgres-store.js';
+import { standbyFrom } from '../engine/checkpoint.js';
+import { openMemoryStore } from '../store/sqlite/memory-store.js';
 import type { Store } from '../store/store.js';
 import { recoveryUrl } from '../store/worker-url.js';
 import { newDatabase } from './test-database.js';
@@ -33,10 +32,10 @@ export const testSettings = (more: Record<string, string> = {}): Settings =>
 
 /** A store of its own for a test that names none: in memory, or in PostgreSQL if SANDPIT_TEST_STORE says so. */
 async function newStore(): Promise<Store> {
-  if (process.env['SANDPIT_TEST_STORE'] !== 'postgres') return openMemoryStore({ project: projectRecord });
+  if (process.env['SANDPIT_TEST_STORE'] !== 'postgres') return openMemoryStore({ standbyFrom });
+  const { openPostgresStore } = await import('../store/postgres/postgres-store.js');
   return openPostgresStore({
     url: await newDatabase(),
-    projection: projectRecord,
     recovery: recoveryUrl().href,
   });
 }

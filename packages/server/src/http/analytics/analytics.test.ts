@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../engine/simulation.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import type { PastSource } from '../../store/past.js';
-import { openHistory } from '../../store/sqlite/history/history-schema.js';
+import { openHistory } from '../../store/sqlite/history/history-file.js';
 import { stopFlag } from '../../store/stop-flag.js';
 import { openPast } from '../../store/sqlite/history/past-source.js';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.js';
@@ -320,7 +320,7 @@ describe('A stored book of a portfolio', () => {
   beforeAll(async () => {
     source = openPast({ directory }, stopFlag());
     last = main.published;
-    await main.history.reached(main.id, last);
+    await main.history.flush(main.id);
     expected = await figures(fresh(source), main, last);
   });
 
@@ -437,7 +437,7 @@ describe('A stored book of a portfolio', () => {
     try {
       const read = async (): Promise<Awaited<ReturnType<typeof figures>>> => {
         const { published } = simulation;
-        await simulation.history.reached(simulation.id, published);
+        await simulation.history.flush(simulation.id);
         const found = await figures(source, simulation, published);
         expect(found).toEqual(await figures(fresh(source), simulation, published));
         return found;

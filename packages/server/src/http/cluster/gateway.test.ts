@@ -10,7 +10,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TenantPlacement } from '../../cluster/tenant-placement.js';
 import type { Ownership } from '../../store/ownership.js';
 import { openPostgresStore } from '../../store/postgres/postgres-store.js';
-import { projectRecord } from '../../store/projection.js';
 import { execute } from '../../testing/database-copies.js';
 import { gate } from '../../testing/gate.js';
 import { newDatabase } from '../../testing/test-database.js';
@@ -63,7 +62,6 @@ describe('A gateway', () => {
     const at = `http://127.0.0.1:${listener.port}`;
     const opened = await openPostgresStore({
       url: database,
-      projection: projectRecord,
       node,
       cluster: { url: at, version: '1', facts: {} },
     });

@@ -5,7 +5,6 @@ import { mainOf } from '../../engine/simulations.js';
 import { openTestPortfolio, startSimulations, TENANT } from '../../testing/simulations.js';
 import { newDatabase } from '../../testing/test-database.js';
 import { checkpointContract } from '../checkpoints.contract.js';
-import { projectRecord } from '../projection.js';
 import type { Store } from '../store.js';
 import { recoveryUrl } from '../worker-url.js';
 import { openPostgresStore } from './postgres-store.js';
@@ -13,7 +12,7 @@ import { openPostgresStore } from './postgres-store.js';
 const urls = new WeakMap<Store, string>();
 
 async function openAt(url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, projection: projectRecord, recovery: recoveryUrl().href });
+  const store = await openPostgresStore({ url, recovery: recoveryUrl().href });
   urls.set(store, url);
   return store;
 }
@@ -37,7 +36,6 @@ checkpointContract('The PostgreSQL store', {
 it('Checkpoints of a tenant that leaves the node while the next one is made are retained', async () => {
   const store = await openPostgresStore({
     url: await newDatabase(),
-    projection: projectRecord,
     recovery: recoveryUrl().href,
     node: 'a',
     cluster: { url: 'http://a', version: '1', facts: {} },

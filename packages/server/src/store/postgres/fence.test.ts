@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type pg from 'pg';
 import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import { newDatabase } from '../../testing/test-database.js';
-import { allOf, answerOf, recordOf, START, testProjection, withSimulation } from '../fixtures.contract.js';
+import { allOf, answerOf, recordOf, START, withSimulation } from '../fixtures.contract.js';
 import { blockHash, chainStart, recordLine } from '../journal-chain.js';
 import { COMMIT, commitValues } from './commit-statement.js';
 import { DatabaseAddress } from './database.js';
@@ -143,12 +143,9 @@ describe('a commit whose answer is lost', () => {
     const proxy = await CuttingProxy.to(Number(new URL(url).port));
     const through = new URL(url);
     through.port = String(proxy.port);
-    const store = await withSimulation(
-      await openPostgresStore({ url: through.href, projection: testProjection, node: 'test' }),
-    );
+    const store = await withSimulation(await openPostgresStore({ url: through.href, node: 'test' }));
     try {
       await store.journal.append(recordOf('main', 1));
-      await store.history.reached('main', 1);
       const cut = proxy.cutNextAnswer();
       const appended = store.journal.append(recordOf('main', 2), answerOf('k2')).catch(() => 'late');
       await cut;

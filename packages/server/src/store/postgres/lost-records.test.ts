@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUp, execute, restore } from '../../testing/database-copies.js';
 import { newDatabase } from '../../testing/test-database.js';
-import { allOf, recordOf, START, testProjection } from '../fixtures.contract.js';
+import { allOf, recordOf, START } from '../fixtures.contract.js';
 import { RecordsMissing, UnusableDatabase } from '../journal.js';
 import { EVENT_TAGS, settingsOf } from '../registry.js';
 import type { Store } from '../store.js';
@@ -33,7 +33,7 @@ describe('A PostgreSQL database restored from an older copy', () => {
     const struckOut = new Promise<void>((resolve) => (onStruckOut = resolve));
     const store = await openPostgresStore({
       url: at,
-      projection: testProjection,
+
       node,
       memory: join(folder, `${node}.json`),
       cluster: { url: `http://${node}`, version: '1', facts: {} },

@@ -3,7 +3,7 @@ import { Answer } from '../../http/answer.js';
 import { Idempotency } from '../../http/idempotency.js';
 import { CuttingProxy } from '../../testing/cutting-proxy.js';
 import { PostgresServer } from '../../testing/postgres-server.js';
-import { allOf, recordOf, testProjection, withSimulation } from '../fixtures.contract.js';
+import { allOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import { StoreInUse, StoreUnavailable, UnusableDatabase } from '../journal.js';
 import { DatabaseAddress } from './database.js';
 import { openPostgresStore } from './postgres-store.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const openAt = (url: string) => openPostgresStore({ url, projection: testProjection, node: 'test' });
+const openAt = (url: string) => openPostgresStore({ url, node: 'test' });
 
 it('PostgresServer: does not change the exit code of a test run', () => {
   // Listeners of the library would end every run with code 0, or throw, failed tests or not.

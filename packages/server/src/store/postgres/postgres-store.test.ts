@@ -1,5 +1,4 @@
 import { newDatabase } from '../../testing/test-database.js';
-import { testProjection } from '../fixtures.contract.js';
 import { historyContract } from '../history.contract.js';
 import { journalContract } from '../journal.contract.js';
 import { registryContract } from '../registry.contract.js';
@@ -10,7 +9,7 @@ import { openPostgresStore } from './postgres-store.js';
 const urls = new WeakMap<Store, string>();
 
 async function openAt(url: string): Promise<Store> {
-  const store = await openPostgresStore({ url, projection: testProjection });
+  const store = await openPostgresStore({ url });
   urls.set(store, url);
   return store;
 }

@@ -14,6 +14,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { allOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
+import { TradedSimulation } from '../traded-simulation.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
 const opened: Store[] = [];
@@ -133,12 +134,18 @@ describe('Start with a shortened or exchanged journal', () => {
   });
 
   it('is refused if journal and mark are older than history, until history is deleted', async () => {
-    const directory = await directoryWith(3);
+    const directory = newDirectory();
+    let store = await openTestStore(directory);
+    const simulation = await TradedSimulation.begin(store);
+    await simulation.openPortfolio();
+    await simulation.leave();
+    await store.close();
     const earlier = ['journal.db', 'journal.mark'].map((name) => join(directory, name));
     const contents = earlier.map((path) => readFileSync(path));
-    const store = await openTestStore(directory);
-    await append(store, 4, 6);
-    await expect.poll(() => store.history.health(), { timeout: 5_000 }).toMatchObject({ behind: 0 });
+    store = await openTestStore(directory);
+    const again = await TradedSimulation.recovered(store);
+    await again.openPortfolio();
+    await again.leave();
     await store.close();
     for (const [index, path] of earlier.entries()) writeFileSync(path, contents[index] ?? '');
     await expect(openTestStore(directory)).rejects.toThrow(/history\.db has more records than journal\.db/);

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testProjectionUrl } from '../fixtures.contract.js';
 import type { Store } from '../store.js';
 import { openSqliteStore } from './sqlite-store.js';
 import type { SqliteStoreOptions } from './sqlite-store.js';
@@ -20,5 +19,5 @@ export function removeDirectories(): void {
 }
 
 export function openTestStore(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
-  return openSqliteStore({ directory, projection: testProjectionUrl, ...options });
+  return openSqliteStore({ directory, ...options });
 }

@@ -2,17 +2,10 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import {
-  allOf,
-  answerOf,
-  changing,
-  orderAdded,
-  recordOf,
-  START,
-  withSimulation,
-} from '../fixtures.contract.js';
+import { allOf, answerOf, recordOf, START, withSimulation } from '../fixtures.contract.js';
 import { StoreUnavailable } from '../journal.js';
 import type { Store } from '../store.js';
+import { TradedSimulation } from '../traded-simulation.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 import type { SqliteStoreOptions } from './sqlite-store.js';
 
@@ -44,18 +37,20 @@ describe('A store on a full disk', () => {
   const big = (seq: number): ReturnType<typeof recordOf> =>
     recordOf('main', seq, [{ type: 'x'.repeat(300_000) }]);
 
-  async function fullDisk(): Promise<{ store: Store; makeRoom: () => void }> {
+  async function fullDisk(): Promise<{ store: Store; traded: TradedSimulation; makeRoom: () => void }> {
     const directory = newDirectory();
     const pageLimit = new Int32Array(new SharedArrayBuffer(4));
     const store = await withSimulation(await open(directory, { pageLimit }));
-    await store.journal.append(changing('main', 1, orderAdded(1)));
-    await store.history.reached('main', 1);
+    await store.journal.append(recordOf('main', 1));
+    const traded = await TradedSimulation.begin(store, 'traded');
+    await traded.place(await traded.openPortfolio(), { limit: '50' });
+    await traded.written();
     Atomics.store(pageLimit, 0, ask(directory, 'PRAGMA page_count'));
-    return { store, makeRoom: () => Atomics.store(pageLimit, 0, 0) };
+    return { store, traded, makeRoom: () => Atomics.store(pageLimit, 0, 0) };
   }
 
   it('keeps accepted records waiting, refuses new ones, and resumes by itself', async () => {
-    const { store, makeRoom } = await fullDisk();
+    const { store, traded, makeRoom } = await fullDisk();
     const accepted = [2, 3].map((seq) => store.journal.append(big(seq)));
     const started = performance.now();
     for (const append of accepted) await expect(append).rejects.toThrow(StoreUnavailable);
@@ -71,25 +66,19 @@ describe('A store on a full disk', () => {
     await expect(store.registry.saveSetting('a', 'b')).rejects.toThrow(StoreUnavailable);
     await expect(store.probe()).rejects.toThrow(StoreUnavailable);
     expect(await allOf(store.journal.read('main', 0))).toHaveLength(1);
-    expect(await store.history.order('main', 1)).toBeDefined();
+    expect(await store.history.order('traded', 1)).toBeDefined();
 
     makeRoom();
     await expect.poll(() => store.health().status, { timeout: 5_000 }).toBe('ok');
     expect(store.journal.lastSeq('main')).toBe(3);
     await store.probe();
-    await store.journal.append(changing('main', 4, orderAdded(2)));
+    await store.journal.append(recordOf('main', 4));
     expect((await allOf(store.journal.read('main', 0))).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-    await store.history.reached('main', 4);
-    expect(
-      (
-        await store.history.orders({
-          simulationId: 'main',
-          scope: { portfolioId: 'portfolio-1' },
-          offset: 0,
-          limit: 9,
-        })
-      ).total,
-    ).toBe(2);
+    const [portfolioId = ''] = traded.brokerage.state.portfolios.keys();
+    await traded.place(portfolioId, { limit: '50' });
+    await traded.written();
+    const mine = { simulationId: 'traded', scope: { portfolioId }, offset: 0, limit: 9 };
+    expect((await store.history.orders(mine)).total).toBe(2);
   });
 
   it('completes a waiting append if space becomes free in time', async () => {

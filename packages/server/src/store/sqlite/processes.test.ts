@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { allOf, testProjectionUrl } from '../fixtures.contract.js';
+import { allOf } from '../fixtures.contract.js';
 import { StoreInUse } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
@@ -14,7 +14,7 @@ afterAll(removeDirectories);
 function run(directory: string, script: string): ReturnType<typeof spawn> {
   const source = `
     const { openSqliteStore } = await import(${JSON.stringify(STORE)});
-    const open = () => openSqliteStore({ directory: ${JSON.stringify(directory)}, projection: ${JSON.stringify(testProjectionUrl)} });
+    const open = () => openSqliteStore({ directory: ${JSON.stringify(directory)} });
     ${script}`;
   return spawn(process.execPath, ['--input-type=module', '-e', source], {
     stdio: ['ignore', 'pipe', 'inherit'],

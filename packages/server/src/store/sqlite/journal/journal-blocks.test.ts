@@ -28,7 +28,6 @@ function twoSimulations(): TestJournal {
 describe('Blocks of the journal', () => {
   it('are returned in commit order, up to a number of bytes', () => {
     const blocks = twoSimulations().blocks();
-    expect(blocks.lastK()).toBe(5);
     expect(seqsOf(blocks.after(0, 1e6))).toEqual([[1, 2], [1], [3], [2, 3], [4, 5]]);
     expect(blocks.after(0, 1).map(({ k }) => k)).toEqual([1]);
     expect(blocks.after(3, 1e6).map(({ k }) => k)).toEqual([4, 5]);
@@ -66,7 +65,6 @@ describe('Blocks of the journal', () => {
     journal.database.exec('DELETE FROM block WHERE k IN (1, 5)');
     const blocks = journal.blocks();
     expect(seqsOf(blocks.after(0, 1e6))).toEqual([[1], [2, 3]]);
-    expect(blocks.lastK()).toBe(5);
   });
 
   it('are found by record number and return the record as appended', () => {
@@ -92,19 +90,16 @@ describe('Blocks of the journal', () => {
     expect(blocks.tail(9).seq).toBe(0);
   });
 
-  it('recognize a watermark by position and hash', () => {
-    const journal = twoSimulations();
-    const blocks = journal.blocks();
-    const { hash } = blocks.holding(1, 5);
-    expect([blocks.has(0, hash), blocks.has(5, hash), blocks.has(4, hash), blocks.has(6, hash)]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
-    // Gone with its simulation, later.
-    journal.database.exec('DELETE FROM block WHERE k = 5');
-    expect(blocks.has(5, hash)).toBe(true);
+  it('prove a record by the hash of its block, and no record that is not there', () => {
+    const blocks = twoSimulations().blocks();
+    const hex = (simulation: number, seq: number): string =>
+      Buffer.from(blocks.holding(simulation, seq).hash).toString('hex');
+    expect(blocks.proofOf(1, 5)).toBe(hex(1, 5));
+    expect(blocks.proofOf(1, 4)).toBe(hex(1, 5));
+    expect(blocks.proofOf(1, 3)).not.toBe(blocks.proofOf(1, 5));
+    expect(blocks.proofOf(1, 0)).toBe('');
+    expect(blocks.proofOf(1, 6)).toBeUndefined();
+    expect(blocks.proofOf(9, 1)).toBeUndefined();
   });
 });
 
