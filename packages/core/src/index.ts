@@ -145,12 +145,7 @@ export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
 export { requirementOfPortfolio, valuationOf, worthOf } from './portfolios/valuation.js';
 export type { ValuationSource } from './portfolios/book-sums.js';
 export type { Valuation, Worth } from './portfolios/valuation.js';
-export {
-  newSnapshot,
-  snapshotAfter,
-  snapshotAfterExecution,
-  snapshotOf,
-} from './portfolio-snapshot.js';
+export { newSnapshot, snapshotAfter, snapshotAfterExecution, snapshotOf } from './portfolio-snapshot.js';
 export type { EvolvedOrder } from './evolve.js';
 export type { PortfolioSnapshot, SnapshotPosition } from './portfolio-snapshot.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
