@@ -94,7 +94,7 @@ export interface EvolvedOrder extends OrderSnapshot {
  * Applies one event. This is the only code that changes state: an event that a decision emits and one that is read from
  * a journal go through the same lines.
  */
-export function evolve(state: State, event: Event, calendar: Calendar): void {
+function evolve(state: State, event: Event, calendar: Calendar): void {
   switch (event.type) {
     case 'OrderAccepted':
       return accept(state, event);

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { OptionLevel } from '../../src/brokers/broker.js';
 import type { OrderLeg, PositionIntent } from '../../src/orders/order.js';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import { unitsOf } from '../../src/orders/structure.js';
 import { Position } from '../../src/positions/position.js';
+import { Money } from '../../src/values/money.js';
 import { Quantity } from '../../src/values/quantity.js';
 
 /*
@@ -25,7 +27,11 @@ const QUOTES: readonly (readonly [symbol: string, bid: string, ask: string])[] =
 ];
 
 /** AAPL at 200. */
-function market({ optionLevel = 4, spreadsInCashAccounts = true, marginTerms = {} } = {}): TestMarket {
+function market({
+  optionLevel = 4,
+  spreadsInCashAccounts = true,
+  marginTerms = {},
+}: { optionLevel?: OptionLevel; spreadsInCashAccounts?: boolean; marginTerms?: object } = {}): TestMarket {
   const broker = testBroker('default', { spreadsInCashAccounts, optionLevel, ...marginTerms });
   const m = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
   m.quote('AAPL', '199.99', '200.01');
@@ -86,7 +92,7 @@ describe('D269: a call spread rolled up as one order of four legs', () => {
     expect(dollars(m.value(portfolio).houseRequirement)).toBe(500);
     // 250 received for the spread, 205 paid for the roll, six commissions of 0.50.
     const { settledCash, pendingCash } = m.value(portfolio);
-    expect(dollars(settledCash + pendingCash)).toBe(10_000 + 250 - 205 - 3);
+    expect(dollars(Money.add(settledCash, pendingCash))).toBe(10_000 + 250 - 205 - 3);
     const [bought, sold] = m.executions(roll);
     // The spread is closed at 3.00: a loss of 50.
     expect([bought?.price, sold?.price]).toEqual([6e8, 3e8]);

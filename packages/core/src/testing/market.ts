@@ -353,7 +353,8 @@ export class TestMarket {
   /** Ids of the attached orders: the exits of a bracket (profit target, stop loss), or the stop of a pair. */
   exits(orderId: string): string[] {
     const { bracket } = this.taleOf(orderId).terms;
-    if (bracket?.part === 'OCO_LIMIT') return [this.idOf(bracket.sibling)];
+    if (bracket?.part === 'OCO_LIMIT')
+      return bracket.sibling === undefined ? [] : [this.idOf(bracket.sibling)];
     return bracket?.part === 'ENTRY' ? bracket.exits.map((exit) => this.idOf(exit)) : [];
   }
 

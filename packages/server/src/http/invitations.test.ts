@@ -168,10 +168,14 @@ describe('joinInvitation', () => {
   it('makes a tenant with an account and a portfolio in main, and a token that trades it for 30 days', async () => {
     const invitation = await invite({ portfolio: CASH_PORTFOLIO });
     const reply = await join(invitation, 'Ada Lovelace');
-    const { token, tenantId, accountId, portfolioId, returnUrl, ...rest } = reply.body as Record<
-      string,
-      string
-    >;
+    const {
+      token = '',
+      tenantId,
+      accountId,
+      portfolioId = '',
+      returnUrl,
+      ...rest
+    } = reply.body as Record<string, string>;
     expect(rest).toEqual({});
     expect(tenantId).toMatch(/^ada-lovelace-[a-z0-9]{5}$/);
     expect(returnUrl).toMatch(/^http:\/\/.+\/return\/sp_[\w-]{43}$/);

@@ -95,11 +95,14 @@ describe('POST /v1/orders with recordRefusal', () => {
     [400, { recordRefusal: 'yes' }, 'a wrong type'],
     [400, { symbol: 'NOSUCH' }, 'an unknown symbol'],
     [404, { portfolioId: '99999999-9999-4999-8999-999999999999' }, 'an unknown portfolio'],
-  ])('answers %s to %j: %s is no refusal of the brokerage', async (status, more) => {
-    const opened = await open();
-    expect((await refuse(opened, more)).status).toBe(status);
-    expect((await opened.client.get('/v1/orders')).body.pagination.total).toBe(0);
-  });
+  ])(
+    'answers %s to %j: %s is no refusal of the brokerage',
+    async (status: number, more: object, _: string) => {
+      const opened = await open();
+      expect((await refuse(opened, more)).status).toBe(status);
+      expect((await opened.client.get('/v1/orders')).body.pagination.total).toBe(0);
+    },
+  );
 
   it('answers 404 to another tenant, for the portfolio and for the order', async () => {
     const opened = await open();

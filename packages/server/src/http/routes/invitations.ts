@@ -33,7 +33,7 @@ export type InvitationId =
   | 'deleteMember';
 
 /** Lifetime of the tokens of members, seconds: 30 days. */
-export const MEMBER_TTL_SECONDS = 30 * 86_400;
+const MEMBER_TTL_SECONDS = 30 * 86_400;
 const VIEW_TTL_SECONDS = 3600;
 const WRONG_CODES_A_MINUTE = 20;
 const DEFAULT_CAPACITY = 100;

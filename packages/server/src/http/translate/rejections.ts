@@ -172,7 +172,7 @@ const fundsFigures = (
 });
 
 /** The figures of a refusal by their names in the contract. */
-export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
+function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
   switch (refusal.code) {
     case 'INSUFFICIENT_FUNDS':
       return fundsFigures(refusal);

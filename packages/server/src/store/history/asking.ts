@@ -2,12 +2,6 @@
 
 export type SqlValue = string | number | null;
 
-/** Part of a past record. */
-export interface RecordPlace {
-  readonly seq: number;
-  readonly event: number;
-}
-
 /** A question to the store in the midst of a query. */
 export type Question =
   /** Rows of the tables. `?` stands for a value. */

@@ -61,7 +61,7 @@ export interface Listed {
 const MINUTE_MS = 60_000;
 
 /** The minute of an instant, since 1970. */
-export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
 
 /** Events that change holdings, including trades. */
 const MOVES: ReadonlySet<Event['type']> = new Set([
@@ -94,7 +94,7 @@ export function quotesBy(event: Event): readonly Quote[] {
 }
 
 /** Mark of a symbol by its quote, in units of a price; undefined without a price. */
-export const markBy = (quote: Quote): number | undefined =>
+const markBy = (quote: Quote): number | undefined =>
   isLongAsOsi(quote.symbol) ? optionMarkOf(quote) : markOf(quote);
 
 /** An order after the records that are collected. */

@@ -36,7 +36,7 @@ export interface Generation {
 export type Line = readonly [Generation, ...Generation[]];
 
 /** More records than any cell has. */
-export const ALL = Number.MAX_SAFE_INTEGER;
+const ALL = Number.MAX_SAFE_INTEGER;
 
 /** The line of a cell. `originOf`: where a fork begins, in the journal of its parent. */
 export function lineOf(
@@ -323,7 +323,7 @@ export function* closedPortfolios(line: Line): Asking<readonly ClosedPortfolioRo
 // ---- Lists
 
 /** Length of a list of an owner. */
-export function* length({ 0: { cell } }: Line, owner: string, list: Length): Asking<number> {
+function* length({ 0: { cell } }: Line, owner: string, list: Length): Asking<number> {
   const sql = `SELECT ${list} AS n FROM history_owner WHERE cell = ? AND id = ?`;
   return (yield* rowOf<{ n: number }>(sql, cell, owner))?.n ?? 0;
 }

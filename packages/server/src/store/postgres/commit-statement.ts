@@ -96,7 +96,7 @@ export interface CellMove {
   readonly answers: readonly NewAnswer[];
 }
 
-export interface NewBlock {
+interface NewBlock {
   readonly first: number;
   readonly last: number;
   readonly hash: Uint8Array;

@@ -314,9 +314,8 @@ describe('An item that grows', () => {
     const write = (cell: number, rows: HistoryRows): Promise<void> => writes.write({ cell, rows }, cell);
     const shown = async (cell: number): Promise<readonly number[]> => {
       const query = { list: 'day-trades', owner: OWNER, offset: 0, limit: 10 } as const;
-      const page = await answeredLater(
-        list(lineOf(cell, originOf), { simulationId: '', ...query }),
-        (question) => database.askHistory(question),
+      const page = await answeredLater(list(lineOf(cell, originOf), query), (question) =>
+        database.askHistory(question),
       );
       expect(page.total).toBe(page.items.length);
       return page.items.map(({ event }) => event);

@@ -16,7 +16,7 @@ import { LargeRecords, PastRecords } from './past-records.js';
 import type { StoredItem } from './past-records.js';
 
 /** Rows of a simulation that are to be written. */
-export interface CellRows {
+interface CellRows {
   readonly cell: number;
   readonly rows: HistoryRows;
 }
