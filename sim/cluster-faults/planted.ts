@@ -55,8 +55,8 @@ export const PLANTED: Readonly<Record<string, PlantedDefect>> = {
   'forwarded-again': {
     patch: {
       file: 'server/dist/http/cluster/gateway.js',
-      from: 'const isRepeatable = isHeld &&',
-      to: 'const isRepeatable = isHeld ||',
+      from: 'const isKeyed = isRead(method) ||',
+      to: 'const isKeyed = true ||',
     },
     kinds: ['lose-answer', 'cut-nodes'],
     faults: 8,

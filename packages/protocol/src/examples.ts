@@ -99,7 +99,7 @@ const invitation = {
 };
 const member = {
   memberId: '9a7b5c3d-1e2f-4a6b-8c9d-0e1f2a3b4c5d',
-  displayName: 'Ada Lovelace',
+  displayName: 'Ana Mora',
   tenantId: 'ada-lovelace-k3x9q',
   portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
   equity: 100_250,
