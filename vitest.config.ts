@@ -27,6 +27,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // A loaded machine is slow, not wrong.
+    expect: { poll: { timeout: 10_000 } },
     include: [
       'packages/**/*.test.ts',
       'sim/**/*.test.ts',
