@@ -70,7 +70,7 @@ export function rolls(visit: Visit): void {
         /Jan 5, 2026[\s\S]*2 × AAPL Roll bear call spread 200\/205 → 210\/215 Jan 9\s+Spreads[\s\S]*Filled/,
       );
 
-    // What is left is closed by one click, in the middle as well.
+    // One click closes the remaining spread, at the mid as well.
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await strategies.getByRole('link', { name: 'Close AAPL Bear call spread 210/215 Jan 9' }).click(SOON);
     await form

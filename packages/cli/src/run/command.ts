@@ -134,7 +134,7 @@ class Run {
   readonly #brokers: readonly ServedBroker[];
   readonly #options: RunOptions;
   readonly #surroundings: RunSurroundings;
-  /** What has been opened, to be closed in reverse order. */
+  /** Opened resources, closed in reverse order. */
   readonly #opened: (() => unknown)[] = [];
   #signal: NodeJS.Signals | undefined;
   #child: ChildProcess | undefined;

@@ -1,4 +1,4 @@
-/** What a broker is like, in a line. Pure. */
+/** One-line profile of a broker: fees, short sales, option level. Pure. */
 import type { Broker } from '@sandpit/protocol';
 
 const FEE = new Intl.NumberFormat('en-US', {

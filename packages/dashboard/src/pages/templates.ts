@@ -84,7 +84,7 @@ const SYMBOL = 'AAPL';
 /** First day of the recording among the samples. */
 const RECORDED_DAY = '2014-06-06';
 
-/** What a template holds. Returns the page that shows it. */
+/** Creates the contents of a template. Returns the page that shows them. */
 async function prepare(
   inside: ReturnType<Broker['within']>,
   name: TemplateName,

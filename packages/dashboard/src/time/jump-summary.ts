@@ -1,4 +1,4 @@
-/** What a move of the clock brought, in a sentence. Pure. */
+/** Summary of the events of a clock move, in one sentence. Pure. */
 import type { Activity } from '@sandpit/protocol';
 import { change } from '../format.ts';
 

@@ -1,4 +1,4 @@
-/** Whether the ticket asks before it places an order. This browser remembers it. */
+/** The setting *Ask before placing* of the ticket, stored in this browser. */
 const KEY = 'sandpit-ask-before-placing';
 
 export const asksBeforePlacing = (): boolean => localStorage.getItem(KEY) === 'yes';

@@ -1,4 +1,4 @@
-/** What a dialect is: its doors, and how it reads requests and writes answers. */
+/** A dialect: its doors, its reading of requests, and its form of responses. */
 import type { OperationId } from '@sandpit/protocol';
 import type { Book, Desk } from './port.js';
 import type { DoorRefusal, Refused, Reply } from './refused.js';

@@ -1,7 +1,7 @@
 /** Strategies of multi-leg orders, recognized from their legs. */
 import { optionParts } from './option-symbols.js';
 
-/** What the legs of an order form; `FREEFORM` for anything without a name. */
+/** Strategy formed by the legs of an order; `FREEFORM` if it has no name. */
 export type LegShape =
   | 'SPREAD'
   | 'CALENDAR'

@@ -31,7 +31,7 @@ export function submitOrder(d: Decision, command: SubmitOrder): Acknowledged | R
   if (agent !== undefined) {
     const capped = symbolCap(d, agent, order) ?? heldToCaps(d, agent, plan);
     if ('code' in capped) {
-      // An order that the portfolio cannot have leaves no order, whoever sends it.
+      // Refusals outside the brokerage's rules leave no record, for agents as for users.
       const isRecorded = recordRefusal === true && (rejection === undefined || isOrderRejection(rejection));
       return isRecorded ? record(capped) : refuseByCap(d, agent, capped);
     }
