@@ -40,10 +40,11 @@ interface ProgramOutput extends Output {
 export async function run(args: readonly string[], surroundings: ProgramOutput): Promise<number> {
   const served = await runServerCommand(args, surroundings);
   if (served !== undefined) return served;
-  const program = programOf(surroundings);
+  let code: number = EXIT.done;
+  const program = programOf(surroundings, (other) => (code = other));
   try {
     await program.parseAsync(args, { from: 'user' });
-    return Number(process.exitCode ?? EXIT.done);
+    return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     const { syscall } = error as NodeJS.ErrnoException;
@@ -75,8 +76,11 @@ const version = (): string => {
   return (JSON.parse(manifest) as { readonly version: string }).version;
 };
 
-/** The command line with all its commands. */
-export function programOf(surroundings: ProgramOutput): Command {
+/** The command line with all its commands. `exit` receives the exit code of a command that has one of its own. */
+export function programOf(
+  surroundings: ProgramOutput,
+  exit: (code: number) => void = () => undefined,
+): Command {
   const program = new Command('sandpit')
     .description('A simulated US brokerage. No order reaches a real market.')
     .version(version(), '-V, --version', 'print the version')
@@ -128,6 +132,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addRun(program, {
     client,
     complain: surroundings.complain,
+    exit,
     globals: () => program.opts<Globals>(),
   });
   addWatch(program, client, out);

@@ -10,7 +10,7 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { standbyFrom } from './engine/checkpoint.js';
 import { compareHistory } from './store/sqlite/checks/compare-history.js';
-import type { Differences } from './store/sqlite/checks/compare-history.js';
+import type { Differences } from './store/history/differences.js';
 import type { Store } from './store/store.js';
 import { printUsage } from './usage.js';
 

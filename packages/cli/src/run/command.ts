@@ -54,6 +54,8 @@ interface RunSurroundings {
   readonly complain: (text: string) => void;
   /** The server that the command line names. */
   readonly globals: () => { readonly url?: string; readonly token?: string };
+  /** Receives the exit code of the command. */
+  readonly exit: (code: number) => void;
 }
 
 export function addRun(program: Command, surroundings: RunSurroundings): void {
@@ -100,7 +102,7 @@ export function addRun(program: Command, surroundings: RunSurroundings): void {
           `error: ${unknown} is not served here; --broker takes ${installed.map(({ name }) => name).join(', ')}`,
         );
       const brokers = installed.filter(({ name }) => names?.includes(name) ?? true);
-      process.exitCode = await new Run(command, brokers, options, surroundings).toEnd();
+      surroundings.exit(await new Run(command, brokers, options, surroundings).toEnd());
     });
 }
 

@@ -1,6 +1,6 @@
-import { isOrderPlaced } from '@sandpit/core';
-import type { Event } from '@sandpit/core';
 import type { CheckpointMaking } from '../checkpoints.js';
+import { countRecord, TABLE_NAMES } from '../history/differences.js';
+import type { Counted, Differences } from '../history/differences.js';
 import { lineOf } from '../history/history-queries.js';
 import { LIST_CODE } from '../history/history-rows.js';
 import { HISTORY_TABLES } from '../history/history-schema.js';
@@ -19,26 +19,8 @@ import type { RegisteredCell } from './registry-state.js';
 /** Comparing the rows of a long journal may be slow. */
 const COMPARE_MS = 600_000;
 
-/** Names of tables in messages for the operator. */
-const NAMES: Readonly<Record<string, string>> = {
-  history_owner: 'lengths of lists',
-  history_portfolio: 'portfolios',
-  history_order: 'orders',
-  history_item: 'lists',
-  history_standing: 'portfolios over time',
-  history_mark: 'marks by pushed quotes',
-  history_cell: 'simulations',
-};
-
 /** Of these lists a row has the items of as many records as were written together: the items are compared. */
 const STREAMS = LIST_CODE['stream-events'];
-
-export interface Differences {
-  /** In sentences for an operator; empty = none. */
-  readonly problems: readonly string[];
-  /** Ids of simulations with rows that differ. */
-  readonly ids: readonly string[];
-}
 
 /** The last record of a cell. */
 interface End {
@@ -150,16 +132,12 @@ class Comparison {
   async #counted(cell: RegisteredCell, end: End): Promise<Counted> {
     const counted: Counted = { orders: 0, executions: 0 };
     for await (const records of this.#read(cell, cell.origin?.seq ?? 0, end))
-      for (const { payload } of records)
-        for (const event of (JSON.parse(payload) as { readonly events: readonly Event[] }).events) {
-          if (isOrderPlaced(event)) counted.orders += 1;
-          if (event.type === 'OrderExecuted') counted.executions += event.executions.length;
-        }
+      for (const { payload } of records) countRecord(counted, payload);
     return counted;
   }
 
   async #compareRows({ key, id }: RegisteredCell, table: string): Promise<void> {
-    const name = `rows of ${NAMES[table] ?? table}`;
+    const name = `rows of ${TABLE_NAMES[table] ?? table}`;
     const missing = await this.#unmatched(table, 'pg_temp', SCHEMA, key);
     if (missing.n > 0)
       this.#say(id, `does not have ${missing.n} ${name} that the journal gives, the first ${missing.first}`);
@@ -201,11 +179,6 @@ class Comparison {
     if (has?.executions !== executions)
       this.#say(id, `has ${has?.executions ?? 0} executions where the journal has ${executions}`);
   }
-}
-
-interface Counted {
-  orders: number;
-  executions: number;
 }
 
 /** The rows of a cell, without what depends on how many were written together. */

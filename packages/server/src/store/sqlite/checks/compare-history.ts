@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOrderPlaced } from '@sandpit/core';
-import type { Event } from '@sandpit/core';
 import type { CheckpointMaking } from '../../checkpoints.js';
+import { countRecord, TABLE_NAMES } from '../../history/differences.js';
+import type { Counted, Differences } from '../../history/differences.js';
 import { lineOf } from '../../history/history-queries.js';
 import { LIST_CODE } from '../../history/history-rows.js';
 import { HISTORY_TABLES } from '../../history/history-schema.js';
@@ -15,26 +15,8 @@ import { WrittenTables } from '../history/open-tables.js';
 import { JournalBlocks } from '../journal/journal-blocks.js';
 import { JOURNAL_FILE } from '../journal/journal-schema.js';
 
-/** Names of tables in messages for the operator. */
-const NAMES: Readonly<Record<string, string>> = {
-  history_owner: 'lengths of lists',
-  history_portfolio: 'portfolios',
-  history_order: 'orders',
-  history_item: 'lists',
-  history_standing: 'portfolios over time',
-  history_mark: 'marks by pushed quotes',
-  history_cell: 'simulations',
-};
-
 /** Of these lists a row has the items of as many records as were written together: the items are compared. */
 const STREAMS = LIST_CODE['stream-events'];
-
-export interface Differences {
-  /** In sentences for an operator; empty = none. */
-  readonly problems: readonly string[];
-  /** Ids of simulations with rows that differ. */
-  readonly ids: readonly string[];
-}
 
 /**
  * Compares the history of a data directory with its journal: the rows of every simulation are made again in a temporary file, and compared
@@ -73,11 +55,6 @@ interface LiveCell {
   readonly config: string;
 }
 
-interface Counted {
-  orders: number;
-  executions: number;
-}
-
 async function derive(
   { key, id, config }: LiveCell,
   database: Database,
@@ -101,15 +78,7 @@ async function derive(
       return Promise.resolve();
     },
   });
-  for (const { payload } of blocks.read(key, id, begins))
-    count(counted, (JSON.parse(payload) as { readonly events: readonly Event[] }).events);
-}
-
-function count(counted: Counted, events: readonly Event[]): void {
-  for (const event of events) {
-    if (isOrderPlaced(event)) counted.orders += 1;
-    if (event.type === 'OrderExecuted') counted.executions += event.executions.length;
-  }
+  for (const { payload } of blocks.read(key, id, begins)) countRecord(counted, payload);
 }
 
 function compareWith(
@@ -148,7 +117,7 @@ function differences(database: Database, { key, id }: LiveCell): readonly Differ
     const rows = rowsOf(table);
     const missing = unmatched(database, rows, 'main', 'served', key);
     const extra = unmatched(database, rows, 'served', 'main', key);
-    const name = NAMES[table] ?? table;
+    const name = TABLE_NAMES[table] ?? table;
     if (missing.count > 0)
       say(
         `does not have ${missing.count} rows of ${name} that the journal gives, the first ${missing.first}`,
