@@ -7,7 +7,7 @@ import { START } from '../../fixtures.contract.js';
 import { TradedSimulation } from '../../traded-simulation.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from '../data-directory.contract.js';
 import { compareHistory } from './compare-history.js';
-import type { Differences } from './compare-history.js';
+import type { Differences } from '../../history/differences.js';
 
 afterAll(removeDirectories);
 
