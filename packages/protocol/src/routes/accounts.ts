@@ -13,6 +13,7 @@ export const accountRoutes = table({
     description:
       'Creates an account, which owns portfolios. Without `accountId` the server chooses one. A BASIC tenant may have 1 account, a PRO tenant 10 (setting `PRO_ACCOUNTS`), an ENTERPRISE tenant any number.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     body: CreateAccountBody,
     responses: { 201: Account },
@@ -27,6 +28,7 @@ export const accountRoutes = table({
     description:
       'Lists the accounts of the tenant, newest first, by page or by cursor. Deleted accounts are left out.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: PageQuery,
     responses: { 200: AccountPage },
@@ -38,6 +40,7 @@ export const accountRoutes = table({
     summary: 'Get an account',
     description: 'Returns one account. A deleted account answers 404.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: AccountParams,
     responses: { 200: Account },
@@ -51,6 +54,7 @@ export const accountRoutes = table({
     description:
       'Changes the names of an account. Fields that the body leaves out keep their values; at least one is required.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: AccountParams,
     body: UpdateAccountBody,
@@ -65,6 +69,7 @@ export const accountRoutes = table({
     description:
       'Blocks changes to orders, cash and portfolios of the account: they answer `ACCOUNT_FROZEN`. Reads and cancels keep working, and open orders stay open.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: AccountParams,
     responses: { 200: Account },
@@ -77,6 +82,7 @@ export const accountRoutes = table({
     summary: 'Unfreeze an account',
     description: 'Allows all operations on the account again.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: AccountParams,
     responses: { 200: Account },
@@ -90,6 +96,7 @@ export const accountRoutes = table({
     description:
       'Deletes an account whose portfolios are all closed; 409 otherwise. The history of its portfolios stays readable under their ids.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: AccountParams,
     responses: { 200: DeletedAccount },
@@ -104,6 +111,7 @@ export const accountRoutes = table({
     description:
       'Lists the open portfolios of one account as a plain array without pages. `GET /v1/portfolios` lists those of all accounts.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: AccountParams,
     responses: { 200: PortfolioSummaries },

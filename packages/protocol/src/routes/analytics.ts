@@ -25,6 +25,7 @@ export const analyticsRoutes = table({
     description:
       'Lists what each opening order or event made when a closing one ended it, first in, first out, newest first, with profit and charges in dollars.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: TradesQuery,
@@ -39,6 +40,7 @@ export const analyticsRoutes = table({
     description:
       'Returns time-weighted and money-weighted return, risk, drawdown, trade statistics and a comparison with a benchmark, from equity at every session close and around every external flow. Figures that cannot be computed are absent. A `from` that is not before `to` is refused with 400; an epoch that the portfolio does not have with 404.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: PerformanceQuery,
@@ -54,6 +56,7 @@ export const analyticsRoutes = table({
     description:
       'Returns one page of HTML with charts, months, statistics, execution quality and the latest trades of a period. It loads nothing from elsewhere and can be saved, printed or sent. It takes the parameters of the performance and refuses what that refuses.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: ReportQuery,
@@ -70,6 +73,7 @@ export const analyticsRoutes = table({
     description:
       'Returns slippage, implementation shortfall, effective, quoted and realized spread, price improvement, fill rate and times to fill of the orders of a portfolio, measured against the quotes that they met. `groupBy` adds the same figures by group. Figures that cannot be computed are absent.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: ExecutionQualityQuery,
@@ -84,6 +88,7 @@ export const analyticsRoutes = table({
     description:
       'Returns slippage, implementation shortfall, spreads, price improvement and times to fill of an order, measured against the quote that it met. Figures that cannot be computed are absent.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: OrderParams,
     responses: { 200: OrderExecutionQuality },
@@ -97,6 +102,7 @@ export const analyticsRoutes = table({
     description:
       'Lists the open lots of the present epoch by symbol, then by date of acquisition, with their adjusted basis in dollars, as if `method` had been the standing instruction from the first day. Not tax advice.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: TaxLotsQuery,
@@ -111,6 +117,7 @@ export const analyticsRoutes = table({
     description:
       'Lists the sales of a tax year in the present epoch with basis, term and wash sales, newest first, with totals by term and income in dollars. `Accept: text/csv` returns columns (a) to (h) and the part of Form 8949, or with `form=6781` the Section 1256 contracts. `term` filters rows, totals and CSV and is refused for retirement accounts, which have rows without term, wash sales, totals and income. Not tax advice.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: RealizedGainsQuery,

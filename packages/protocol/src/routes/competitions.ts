@@ -33,6 +33,7 @@ export const competitionRoutes = table({
     description:
       'Creates a competition with a market of its own, on which every entry trades in a simulation of its own. The answer has the id of the market and a token for it, with which a pushed feed or a manual clock is driven. A market on a wall clock opens and closes for trading at `start` and `end`; one on a scaled clock stands at `start` until `POST /v1/competitions/{competitionId}/start`, or until real time reaches `start`. `visibility: PUBLIC` requires the scope `admin`.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: CompetitionBody,
     responses: { 201: CreatedCompetition },
@@ -47,6 +48,7 @@ export const competitionRoutes = table({
     description:
       'Lists public competitions and those that the tenant organizes or has entered, newest first. Without a token only the public ones.',
     auth: 'optional',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: CompetitionQuery,
     responses: { 200: CompetitionPage },
@@ -59,6 +61,7 @@ export const competitionRoutes = table({
     description:
       'Returns the entry that the token of an entry trades: its competition, its display name and its place on the leaderboard. Any other token answers 404.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     responses: { 200: OwnEntry },
     errors: [404],
@@ -71,6 +74,7 @@ export const competitionRoutes = table({
     description:
       'Returns a competition. Works without a token if it is public. The organizer also sees `simulationId` and `joinCode`.',
     auth: 'optional',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: CompetitionParams,
     responses: { 200: Competition },
@@ -84,6 +88,7 @@ export const competitionRoutes = table({
     description:
       'Edits a competition that is OPEN. `market`, `rules` and `scoring` can be edited until the first entry exists. A new `market` gets a new simulation, whose id the answer has.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     body: UpdateCompetitionBody,
@@ -99,6 +104,7 @@ export const competitionRoutes = table({
     description:
       'Cancels a competition that is OPEN or RUNNING: its status becomes CANCELED and there is no result. Deletes one that is FINISHED or CANCELED, with the simulations of its entries.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     responses: { 200: DeletedCompetition },
@@ -112,6 +118,7 @@ export const competitionRoutes = table({
     description:
       'Opens trading: a scaled clock runs from here on. Resumes a competition that is paused. Answers with the competition if it runs already.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     responses: { 200: Competition },
@@ -125,6 +132,7 @@ export const competitionRoutes = table({
     description:
       'Pauses trading: a scaled clock stands still and orders answer 409 `COMPETITION_NOT_RUNNING`; cancels are accepted. 409 on a wall clock.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     responses: { 200: Competition },
@@ -139,6 +147,7 @@ export const competitionRoutes = table({
     description:
       'Ends trading now: open orders are canceled, positions are marked, and the result is final. Answers with the competition if it is FINISHED already.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     responses: { 200: Competition },
@@ -153,6 +162,7 @@ export const competitionRoutes = table({
     description:
       'Enters a competition that is OPEN or RUNNING, with a token of any tenant. The answer has a token that trades the portfolio of the entry and reads its market; everything else answers 403 for it.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'trade',
     params: CompetitionParams,
     body: EnterCompetitionBody,
@@ -167,6 +177,7 @@ export const competitionRoutes = table({
     summary: 'List entries',
     description: 'Lists the entries of the tenant, oldest first; for the organizer all entries.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope' },
     scope: 'read',
     params: CompetitionParams,
     query: PageQuery,
@@ -180,6 +191,7 @@ export const competitionRoutes = table({
     summary: 'Create a token for an entry',
     description: 'Issues another token for an entry of the tenant. Earlier tokens stay valid.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'trade',
     params: EntryParams,
     responses: { 201: IssuedEntryToken },
@@ -193,6 +205,7 @@ export const competitionRoutes = table({
     description:
       'Disqualifies an entry of a competition that the tenant organizes: its orders are canceled, new ones are refused, and it is listed last.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: EntryParams,
     body: UpdateEntryBody,
@@ -208,6 +221,7 @@ export const competitionRoutes = table({
     description:
       'Withdraws an entry of the tenant: its orders are canceled and new ones are refused. The tenant can enter again only if the competition has not started.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'trade',
     params: EntryParams,
     responses: { 200: Entry },
@@ -222,6 +236,7 @@ export const competitionRoutes = table({
     description:
       'Returns the ranking of all entries, at most a second old. Works without a token if the competition is public; otherwise for the organizer and the entrants.',
     auth: 'optional',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: CompetitionParams,
     responses: { 200: Leaderboard },
@@ -236,6 +251,7 @@ export const competitionRoutes = table({
     description:
       'Sends the leaderboard now and whenever it has changed, at most once a second of real time. Ends behind the final result. Works without a token if the competition is public.',
     auth: 'optional',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: CompetitionParams,
     query: LeaderboardStreamQuery,
@@ -251,6 +267,7 @@ export const competitionRoutes = table({
     description:
       'Streams a finished competition as lines of JSON: what it was, the 128 bits that it was drawn from, its result and the equity of every entrant at each close; then its market and the simulation of each entry as `GET /v1/simulations/{simulationId}/export` has them. `sandpit competition verify` recomputes the result from the file.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: CompetitionParams,
     responses: { 200: CompetitionExportLine },
@@ -265,6 +282,7 @@ export const competitionRoutes = table({
     summary: 'Get the curves of the leaders',
     description: 'Returns the equity curves of the first ten of the leaderboard, at most a second old.',
     auth: 'optional',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: CompetitionParams,
     responses: { 200: LeaderboardCurves },

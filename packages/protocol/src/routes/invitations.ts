@@ -29,6 +29,7 @@ export const invitationRoutes = table({
     description:
       'Creates a link by which people without an account join. Each gets a tenant of their own with an account and a portfolio: in `main`, with `simulation` or `fixture` in a created simulation, with `competitionId` as an entry of the competition. `portfolio` and `simulation` are checked now. A tenant has at most 100 invitations and 1,000 members (setting `MAX_MEMBERS`).',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     body: InvitationBody,
     responses: { 201: Invitation },
@@ -42,6 +43,7 @@ export const invitationRoutes = table({
     summary: 'List invitations',
     description: 'Lists the invitations of the tenant, newest first.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'admin',
     query: InvitationQuery,
     responses: { 200: InvitationPage },
@@ -54,6 +56,7 @@ export const invitationRoutes = table({
     summary: 'Delete an invitation',
     description: 'Ends the link of an invitation. Its members stay, and their roster stays readable.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     params: InvitationParams,
     responses: { 200: DeletedInvitation },
@@ -67,6 +70,7 @@ export const invitationRoutes = table({
     description:
       'Joins without a token: creates a tenant with an account and a portfolio, and answers with its token, valid for 30 days, and a link to return with. Repeated with the same `Idempotency-Key` (use a UUID) within 24 hours it answers for the same member, with a new token and a new link. An address may send 20 wrong codes a minute; an invitation takes 10 joins a second.',
     auth: 'none',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     body: JoinBody,
     responses: { 201: JoinedMember },
     errors: [404, 409, 422],
@@ -80,6 +84,7 @@ export const invitationRoutes = table({
     description:
       'Exchanges the code of a member’s link for a token, valid for 30 days. Wrong codes count like those of `POST /v1/invitations/join`.',
     auth: 'none',
+    access: { about: 'none', contest: 'none', agents: 'byScope' },
     body: ReturnBody,
     responses: { 201: ReturnedMember },
     errors: [404, 409],
@@ -91,6 +96,7 @@ export const invitationRoutes = table({
     summary: 'List members',
     description: 'Lists the members of an invitation with the present figures of their portfolios.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'admin',
     params: InvitationParams,
     query: PageQuery,
@@ -105,6 +111,7 @@ export const invitationRoutes = table({
     description:
       'Issues a token of the member with scope `read` for an hour, with which the tenant sees what the member sees. The audit log names it.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     params: MemberParams,
     responses: { 201: MemberToken },
@@ -118,6 +125,7 @@ export const invitationRoutes = table({
     description:
       'Draws a new link with which the member logs in. The old link ends, with the sessions that it opened; the session of the join goes on.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     params: MemberParams,
     responses: { 201: MemberLink },
@@ -131,6 +139,7 @@ export const invitationRoutes = table({
     description:
       'Resets the portfolio of a member as `POST /v1/accounts/portfolios/{portfolioId}/reset` does. 409 for the entry of a competition.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     params: MemberParams,
     responses: { 200: Member },
@@ -145,6 +154,7 @@ export const invitationRoutes = table({
     description:
       'Ends all tokens of a member at once, then erases the member’s tenant with everything it has. An entry of a competition that is not over is withdrawn.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
     params: MemberParams,
     responses: { 200: DeletedMember },

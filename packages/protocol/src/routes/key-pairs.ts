@@ -11,6 +11,7 @@ export const keyPairRoutes = table({
     description:
       'For clients that sign in with `APCA-API-KEY-ID` and `APCA-API-SECRET-KEY` at `/alpaca`. It gives access to this portfolio only, until it or the API key behind the requesting token is revoked. The secret is shown once.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'never', isAudited: true },
     scope: 'trade',
     params: PortfolioParams,
     responses: { 201: CreatedKeyPair },
@@ -23,6 +24,7 @@ export const keyPairRoutes = table({
     summary: 'List the key pairs of a portfolio',
     description: 'Valid key pairs, without their secrets, oldest first.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: KeyPairs },
@@ -36,6 +38,7 @@ export const keyPairRoutes = table({
     summary: 'Revoke a key pair',
     description: 'It holds at once: streams that it opened end.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'never', isAudited: true },
     scope: 'trade',
     params: KeyPairParams,
     responses: { 200: RevokedKeyPair },

@@ -27,6 +27,7 @@ export const marketDataRoutes = table({
     description:
       'Returns the quote in force at the time of the simulation, in dollars. Answers 404 for a symbol that is not listed or has no quote yet.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: SymbolParams,
     responses: { 200: Quote },
@@ -41,6 +42,7 @@ export const marketDataRoutes = table({
     description:
       'Returns the latest quotes of 1 to 50 symbols. Symbols without a quote are listed under `notFound`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     body: QuotesBody,
     responses: { 200: Quotes },
@@ -53,6 +55,7 @@ export const marketDataRoutes = table({
     summary: 'Get the last trade',
     description: 'Returns price in dollars and time of the last trade that a quote reported.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: SymbolParams,
     responses: { 200: Trade },
@@ -67,6 +70,7 @@ export const marketDataRoutes = table({
     description:
       'Returns open, high, low, close and volume of each interval, oldest first and never later than the time of the simulation. `limit` selects the latest bars (1 to 1,000, default 100).',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: SymbolParams,
     query: BarsQuery,
@@ -82,6 +86,7 @@ export const marketDataRoutes = table({
     description:
       'Returns whether the stock market is open at the time of the simulation, and its next open and close.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     responses: { 200: MarketHours },
   },
@@ -92,6 +97,7 @@ export const marketDataRoutes = table({
     summary: 'Get the hours of an exchange',
     description: 'Returns the hours of one exchange by its market identifier, such as XNYS or XCME.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: ExchangeParams,
     responses: { 200: MarketHours },
@@ -105,6 +111,7 @@ export const marketDataRoutes = table({
     description:
       'Returns whether the market of a symbol is open, by the hours of its kind of instrument. While trading in it is halted `isOpen` is false, with `halted`, `haltReason` and, if the halt has an end, `haltedUntil`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: SymbolParams,
     responses: { 200: MarketOpen },
@@ -117,6 +124,7 @@ export const marketDataRoutes = table({
     summary: 'List option expirations',
     description: 'Lists the expirations of options on an underlying that still trade, in order.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: UnderlyingParams,
     responses: { 200: OptionExpirations },
@@ -131,6 +139,7 @@ export const marketDataRoutes = table({
     description:
       'Lists calls and puts of one expiration by strike, with quotes in dollars per share, implied volatility as a fraction and Greeks. Without `expiration` the nearest one.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     params: UnderlyingParams,
     query: OptionChainQuery,
@@ -145,6 +154,7 @@ export const marketDataRoutes = table({
     summary: 'List instruments',
     description: 'Lists tradable instruments by symbol. Options are listed for one `underlying`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: InstrumentQuery,
     responses: { 200: InstrumentPage },
@@ -157,6 +167,7 @@ export const marketDataRoutes = table({
     description:
       'Lists trading days with open and close, early closes included. Default: from today to 30 days later.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: CalendarQuery,
     responses: { 200: TradingCalendar },

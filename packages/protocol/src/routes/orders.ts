@@ -38,6 +38,7 @@ export const orderRoutes = table({
     description:
       'Validates, reserves and stores an order. The answer is durable and has the status PENDING; later states come from `GET /v1/orders/:orderId` and the order stream. With `recordRefusal` an order that the brokerage refuses is answered with 201 and status REJECTED. Prices are dollars per share or contract unit.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
     body: CreateOrderBody,
     responses: { 201: Order },
@@ -63,6 +64,7 @@ export const orderRoutes = table({
     description:
       'Estimates price, charges, reservation and margin impact of an order in dollars without placing it. Reasons for which it would be refused are in `rejections`; the status is 200 then too.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'preview' },
     scope: 'read',
     body: CreateOrderBody,
     responses: { 200: OrderPreview },
@@ -76,6 +78,7 @@ export const orderRoutes = table({
     description:
       'Places the same order in 1 to 1,000 accounts. Accounts in which it fails are listed under `failed` and do not affect the others.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
     body: BatchOrdersBody,
     responses: { 201: BatchResult },
@@ -88,6 +91,7 @@ export const orderRoutes = table({
     summary: 'List orders',
     description: 'Lists the orders of all accounts in full, newest first. Filters combine.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: TenantOrderQuery,
     responses: { 200: OrderPage },
@@ -101,6 +105,7 @@ export const orderRoutes = table({
     description:
       'Returns an open or closed order. An open order that does not execute has the reason in `waitingFor`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: OrderParams,
     responses: { 200: Order },
@@ -114,6 +119,7 @@ export const orderRoutes = table({
     description:
       'Changes prices, quantity or time in force of an open order. Fields with the present value of the order are ignored; without a difference the answer is the order as it is, with its `updatedAt`. The quantity is the total and can be changed only before the first fill.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
     params: OrderParams,
     body: UpdateOrderBody,
@@ -129,6 +135,7 @@ export const orderRoutes = table({
     description:
       'Cancels an open order. With a latency profile the status is CANCELING, without `canceledAt`, until the cancel reaches the market.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
     params: OrderParams,
     responses: { 200: CanceledOrder },
@@ -143,6 +150,7 @@ export const orderRoutes = table({
     description:
       'Lists the executions of an order, newest first, each with its charges in dollars, the quote that justified it and the rule that applied.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: OrderParams,
     query: PageQuery,
@@ -156,6 +164,8 @@ export const orderRoutes = table({
     summary: 'List orders of an account',
     description: 'Lists the orders of an account in a short form, newest first. Filters combine.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
+    limit: 500,
     scope: 'read',
     params: AccountParams,
     query: OrderQuery,
@@ -170,6 +180,7 @@ export const orderRoutes = table({
     description:
       'Cancels every open order of the portfolios of an account. Orders with latency are CANCELING first, may still fill, and are also listed in `cancelRequested`. Exits of a bracket that never went to work end with their entry and are not counted.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
     params: AccountParams,
     responses: { 200: CanceledOrders },
@@ -182,6 +193,7 @@ export const orderRoutes = table({
     summary: 'List orders of a portfolio',
     description: 'Lists the orders of a portfolio in full, newest first. Filters combine.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: OrderQuery,
@@ -196,6 +208,7 @@ export const orderRoutes = table({
     description:
       'Lists the orders of the tenant that were filled on the current New York date of the simulation, newest first.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: PageQuery,
     responses: { 200: OrderPage },
@@ -208,6 +221,7 @@ export const orderRoutes = table({
     description:
       'Computes the margin requirement of hypothetical positions at given prices, group by group, in dollars. Stores nothing.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'preview' },
     scope: 'read',
     body: RequirementsBody,
     responses: { 200: Requirements },

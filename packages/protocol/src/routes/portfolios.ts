@@ -51,6 +51,7 @@ export const portfolioRoutes = table({
     description:
       'Lists the portfolios of all accounts, newest first. Closed portfolios are included only with `status=CLOSED` or `status=ALL`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: PortfolioQuery,
     responses: { 200: PortfolioPage },
@@ -63,6 +64,7 @@ export const portfolioRoutes = table({
     description:
       'Lists the broker configurations with commissions, margin rates, permissions and every other field in which they differ. Amounts are in dollars, rates are fractions per year.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     responses: { 200: Brokers },
     csv: true,
@@ -75,6 +77,7 @@ export const portfolioRoutes = table({
     description:
       'Opens a portfolio with `initialCash` dollars (default: the setting `INITIAL_CASH`, 100,000). An `accountId` that does not exist yet is created as an account.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     body: CreatePortfolioBody,
     responses: { 201: CreatedPortfolio },
@@ -88,6 +91,7 @@ export const portfolioRoutes = table({
     description:
       'Returns balances, margin requirements and buying power in dollars, valued at the latest quotes. A closed portfolio has `status: CLOSED`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: PortfolioDetail },
@@ -101,6 +105,7 @@ export const portfolioRoutes = table({
     description:
       'Names a portfolio in up to 80 characters; names need not be unique. `name: null` removes the name: the portfolio shows the name of its account again. The present name is no change. Answers 409 for a closed portfolio.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     body: UpdatePortfolioBody,
@@ -116,6 +121,7 @@ export const portfolioRoutes = table({
     description:
       'Closes a portfolio that holds nothing and owes nothing. Accrued interest and borrow fees are posted first, and the settled cash is paid out as a ledger entry of type `WITHDRAWAL`. 409 `PORTFOLIO_NOT_EMPTY` lists the reasons in `reasons`. Its history stays readable.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     responses: { 200: ClosedPortfolio },
@@ -130,6 +136,7 @@ export const portfolioRoutes = table({
     description:
       'Lists long and short share positions, valued at the latest quotes. `reservedQuantity` is the part that open closing orders hold back.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: EquityPositions },
@@ -143,6 +150,7 @@ export const portfolioRoutes = table({
     summary: 'List option positions',
     description: 'Lists option positions, one per series, with marks and Greeks per contract.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: OptionPositions },
@@ -157,6 +165,7 @@ export const portfolioRoutes = table({
     description:
       'Exercises long contracts at once; without a body all of them. Shares and cash settle on the next trading day. Allowed during the regular session only; European contracts on their last trading day only.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
     params: HeldOptionParams,
     body: ExerciseBody,
@@ -181,6 +190,7 @@ export const portfolioRoutes = table({
     description:
       'Keeps contracts from being exercised automatically when they expire; without a body all of them. The instruction holds until expiration; a quantity of 0 withdraws it.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
     params: HeldOptionParams,
     body: DoNotExerciseBody,
@@ -196,6 +206,7 @@ export const portfolioRoutes = table({
     summary: 'List futures positions',
     description: 'Lists futures positions, one per contract, with margins in dollars.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: FuturePositions },
@@ -210,6 +221,8 @@ export const portfolioRoutes = table({
     description:
       'Lists purchases and sales of one symbol on one New York trading day, newest first. `from` and `to` are New York dates, both included; a `from` after `to` is refused with 400.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
+    limit: 500,
     scope: 'read',
     params: PortfolioParams,
     query: DayTradesQuery,
@@ -224,6 +237,7 @@ export const portfolioRoutes = table({
     description:
       'Returns whether the portfolio may switch to portfolio margin. An ineligible portfolio answers 200 with the reasons.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: MarginEligibility },
@@ -237,6 +251,7 @@ export const portfolioRoutes = table({
     description:
       'Switches the portfolio to REG_T, or to PORTFOLIO with an engine (default: the present one, else TIMS). `addPromotionalCash` adds the demonstration cash.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     body: MarginUpgradeBody,
@@ -252,6 +267,7 @@ export const portfolioRoutes = table({
     description:
       'Moves the portfolio to another broker configuration. Answers 409 while it has open orders, and `BROKER_RESTRICTION` if the new broker would not allow a position it holds.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     body: SwitchBrokerBody,
@@ -267,6 +283,7 @@ export const portfolioRoutes = table({
     description:
       'Closes all positions, cancels all open orders and restores the initial cash. History stays readable.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     responses: { 200: ResetResult },
@@ -281,6 +298,7 @@ export const portfolioRoutes = table({
     description:
       'Moves cash in (positive dollars) or out (negative dollars). A withdrawal is limited to settled cash, in MARGIN portfolios to what may be borrowed.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     body: TransferBody,
@@ -296,6 +314,7 @@ export const portfolioRoutes = table({
     description:
       'Enters cash and positions from another broker into a portfolio without positions and open orders, all of it or none. The body is JSON, or a positions file of Sandpit, Alpaca, Fidelity, Schwab or Interactive Brokers. Lots keep their cost and date. 400 names every row that cannot be held here.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
     params: PortfolioParams,
     query: ImportQuery,
@@ -314,6 +333,7 @@ export const portfolioRoutes = table({
     description:
       'Lists orders, executions, cash movements, settlements, corporate actions and changes of the portfolio, newest first. Executions carry their commission, fees and `executionId`.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: ActivityQuery,
@@ -328,6 +348,7 @@ export const portfolioRoutes = table({
     description:
       'Lists the double-entry bookings behind every balance, newest first. The postings of an entry sum to zero; a balance is the sum of its postings.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: LedgerQuery,
@@ -343,6 +364,7 @@ export const portfolioRoutes = table({
     description:
       'Lists points of equity and balances in dollars, newest first. Without `interval`, or with `1d`, there is one point per close of the regular session; with `1m`, `5m` or `1h` one per completed interval.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: EquityCurveQuery,
@@ -357,6 +379,7 @@ export const portfolioRoutes = table({
     description:
       'Returns the requirement of each margin group with its rule, the equity that covers it, open margin calls and accrued charges, all in dollars. CASH portfolios have no groups and zeros.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: PortfolioMargin },
@@ -370,6 +393,7 @@ export const portfolioRoutes = table({
     description:
       'Lists by settlement date what trades, dividends and futures variation will deliver or charge. A closed portfolio has none.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: Settlements },
@@ -384,6 +408,7 @@ export const portfolioRoutes = table({
     description:
       'Lists open and closed margin calls, newest first. Open calls are also part of the margin of the portfolio.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: PageQuery,
@@ -398,6 +423,7 @@ export const portfolioRoutes = table({
     description:
       'Lists changes of the Special Memorandum Account (SMA) in dollars, newest first. Portfolios on portfolio margin and CASH portfolios have none.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     params: PortfolioParams,
     query: PageQuery,

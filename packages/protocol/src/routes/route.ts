@@ -17,6 +17,21 @@ export const tags = {
 } as const;
 export type Tag = keyof typeof tags;
 
+/** What a request is about, and who may send it beyond its scope. Every route says it: a new one is open to nobody by omission. */
+export interface Access {
+  /** The simulation of the token, the market that every `main` follows, or neither. */
+  readonly about: 'simulation' | 'market' | 'none';
+  /** Tokens of a competition that may call it: those of entries, that of its market. */
+  readonly contest: 'none' | 'entry' | 'market' | 'both';
+  /**
+   * Level that an agent needs (D163): by the route's scope, or `preview` or `capped` whatever the scope. `anywhere`: by scope, and level
+   * `control` calls it outside of the simulations it made too. `never`: it would grant rights beyond the agent's.
+   */
+  readonly agents: 'byScope' | 'preview' | 'capped' | 'anywhere' | 'never';
+  /** True when it grants or revokes rights, or changes data shared by all tenants: marked in the log. */
+  readonly isAudited?: true;
+}
+
 /** One operation of the API. The router registers handlers by it and the OpenAPI document is generated from it. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -30,6 +45,9 @@ export interface Route {
   /** `ticket`: a bearer, or a ticket in the query. `optional`: a bearer, a ticket, or no credentials. */
   readonly auth: 'none' | 'bearer' | 'ticket' | 'optional';
   readonly scope?: Scope;
+  readonly access: Access;
+  /** Requests a minute that settings do not change (contract section 8, D38). */
+  readonly limit?: number;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TSchema;

@@ -21,6 +21,7 @@ export const serviceRoutes = table({
     description:
       'Returns a bearer token for an API key. An unknown or revoked key answers 401 `Invalid API Key`.',
     auth: 'none',
+    access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     body: TokenRequest,
     responses: { 200: AccessToken },
     errors: [401],
@@ -33,6 +34,7 @@ export const serviceRoutes = table({
     description:
       'Issues a token with fewer rights, for the same tenant and simulation. Levels: `read` reads; `preview` also previews orders; `capped` trades within caps; `full` does everything that scope `trade` allows; `control` creates simulations and controls those. Tokens of agents cannot issue tokens.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'never', isAudited: true },
     scope: 'read',
     body: AgentTokenBody,
     responses: { 201: AgentToken },
@@ -47,6 +49,8 @@ export const serviceRoutes = table({
     description:
       'Returns whether the service can commit, as tested within the last second. 503 when it cannot.',
     auth: 'none',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
+    limit: 100,
     responses: { 200: Health, 503: Health },
   },
   getReadiness: {
@@ -56,6 +60,7 @@ export const serviceRoutes = table({
     summary: 'Get the readiness of the service',
     description: 'Returns whether the service accepts requests, with reasons. 503 when it does not.',
     auth: 'none',
+    access: { about: 'none', contest: 'both', agents: 'byScope' },
     responses: { 200: Readiness, 503: Readiness },
   },
   getCluster: {
@@ -66,6 +71,7 @@ export const serviceRoutes = table({
     description:
       'Returns the nodes that share the database, the tenants that each serves with their epochs, and how far each has come. With `tenantId` also the simulations of that tenant. A server without a cluster returns itself as the only node.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'operator',
     query: ClusterQuery,
     responses: { 200: ClusterState },
@@ -78,6 +84,7 @@ export const serviceRoutes = table({
     description:
       'Issues a ticket that opens one stream, for browsers, whose EventSource cannot send a bearer token. It is valid for 30 seconds, then for reconnects of the stream and query that it opened first, until 60 seconds after that stream ended.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     responses: { 201: StreamTicket },
   },
@@ -90,6 +97,7 @@ export const serviceRoutes = table({
     description:
       'Streams every event of the orders of the tenant as server-sent events. With `Last-Event-ID` the missed events come first, in order, without gaps or duplicates.',
     auth: 'ticket',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: OrderStreamQuery,
     responses: { 200: OrderUpdate },
@@ -105,6 +113,7 @@ export const serviceRoutes = table({
     description:
       'Streams a snapshot of each portfolio at once, then an update when something changes, at most one per portfolio and second.',
     auth: 'ticket',
+    access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
     query: PortfolioStreamQuery,
     responses: { 200: PortfolioUpdate },
@@ -119,6 +128,7 @@ export const serviceRoutes = table({
     description:
       'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second. A symbol without a quote follows with its first one.',
     auth: 'ticket',
+    access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
     query: QuoteStreamQuery,
     responses: { 200: Quote },

@@ -50,6 +50,7 @@ export const simulationRoutes = table({
     description:
       'Sets the quotes of 1 to 1,000 symbols, prices in dollars. Answers after every order that they affect was processed. Feed `push` only; 409 otherwise. Quotes of an unlisted adjusted contract are refused.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: PushQuotesBody,
     responses: { 200: PushQuotesResult },
@@ -63,6 +64,7 @@ export const simulationRoutes = table({
     summary: 'Get the clock',
     description: 'Returns mode and time of the clock of the simulation.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: Clock },
   },
@@ -74,6 +76,7 @@ export const simulationRoutes = table({
     description:
       'Moves a manual or scaled clock forward to an instant, or changes the speed of a scaled clock (simulated seconds per real second). Everything due in between is processed in order before the answer.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: SetClockBody,
     responses: { 200: Clock },
@@ -87,6 +90,7 @@ export const simulationRoutes = table({
     description:
       'Advances a manual clock by a duration, to an instant, or until something happens. Everything due in between is processed in order before the answer. Answers 409 on other clocks.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: AdvanceClockBody,
     responses: { 200: Clock },
@@ -100,6 +104,7 @@ export const simulationRoutes = table({
     description:
       'Places orders, cancels orders, pushes quotes and advances the clock, in this sequence and in one durable commit, then shows the quotes and portfolios that were asked for. For created simulations with a manual clock; 409 otherwise. An order that is refused does not undo the rest. At most 100 orders, 100 cancels and 1,000 quotes. The clock stops at the event that makes 1,000, or after 10,000 journal records: `hasMore` is then true, and a step with the same goal goes on. Requires the scope `read` as well, for orders and cancels `trade`. Not counted by the rate limit.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     body: StepBody,
     bodyIsOptional: true,
@@ -116,6 +121,7 @@ export const simulationRoutes = table({
     description:
       'Takes a step in each of 1 to 256 simulations of the tenant, in one durable commit. Each part succeeds or fails by itself. All parts together stop after 20,000 events or 100,000 journal records, each at the first event from there on. The body may have 8 MiB. Not counted by the rate limit.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     body: StepsBody,
     isUncounted: true,
@@ -130,6 +136,7 @@ export const simulationRoutes = table({
     description:
       'Adds 1 to 1,000 instruments that the feed does not know, or changes those added before. Instruments of the feed itself cannot be changed.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: ListInstrumentsBody,
     responses: { 200: ListedInstruments },
@@ -143,6 +150,7 @@ export const simulationRoutes = table({
     description:
       'Announces splits and cash dividends. The ex-date must be a trading day that has not begun; the action takes effect at 03:00 New York time of that day. A repeated announcement counts once; one with other terms is refused with 409.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: CorporateActionsBody,
     responses: { 201: CorporateActions },
@@ -157,6 +165,7 @@ export const simulationRoutes = table({
     description:
       'Lists announced splits and dividends, including those of the feed, and those that took effect in the last week.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: CorporateActions },
     csv: 'actions',
@@ -168,6 +177,7 @@ export const simulationRoutes = table({
     summary: 'Withdraw a corporate action',
     description: 'Withdraws an announced split or dividend. Answers 409 once it has taken effect.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: ActionParams,
     responses: { 200: WithdrawnAction },
@@ -181,6 +191,7 @@ export const simulationRoutes = table({
     description:
       'No order in it fills or triggers until the halt ends; the first quote after that is an opening. A second halt of a symbol replaces the first. MWC1 and MWC2 require the symbol `*`, last 15 minutes and are for the regular session to 35 minutes before its close, once a trading day each; MWC3 lasts to the end of the extended session. A symbol that is not listed is 400 with the code UNKNOWN_SYMBOL.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     body: HaltBody,
     responses: { 201: Halt },
@@ -193,6 +204,7 @@ export const simulationRoutes = table({
     summary: 'List the halts in force',
     description: 'Applies to the simulation of the token.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope' },
     scope: 'simulate',
     query: PageQuery,
     responses: { 200: HaltPage },
@@ -205,6 +217,7 @@ export const simulationRoutes = table({
     description:
       'Trading goes on with the next quote. 404 if the symbol has no halt of its own; `*` lifts that of the whole market.',
     auth: 'bearer',
+    access: { about: 'market', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
     params: HaltParams,
     responses: { 200: LiftedHalt },
@@ -218,6 +231,7 @@ export const simulationRoutes = table({
     description:
       'Orders that match and would be accepted are refused, rejected later, filled as written, held, deaf to cancels, or end in ERROR. The oldest outcome that matches and is not used up wins. Concerns orders that clients place, each order of a batch by itself; not previews, exits of brackets and orders of the broker. Kept in the journal: a run repeats with it. At most 1,000 at once. In `main` the setting `SCRIPTED_ORDERS` must be on.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     body: OutcomeBody,
     responses: { 201: ScriptedOutcome },
@@ -232,6 +246,7 @@ export const simulationRoutes = table({
     description:
       'Fills an empty created simulation on a manual clock with a named book, made by ordinary orders and the passing of time in one commit. The seed of the simulation decides the figures. On a push feed the quotes are pushed as well. 409 if the simulation is not empty, is `main`, has another clock, or its market lacks the symbols.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     body: FixtureBody,
     responses: { 201: FilledFixture },
@@ -244,6 +259,7 @@ export const simulationRoutes = table({
     summary: 'List fixtures',
     description: 'Lists the named books that an empty simulation can be filled with, and what each holds.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: FixtureList },
   },
@@ -255,6 +271,7 @@ export const simulationRoutes = table({
     description:
       'Lists the outcomes of the simulation, oldest first, with the number of orders each has scripted.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     query: PageQuery,
     responses: { 200: OutcomePage },
@@ -268,6 +285,7 @@ export const simulationRoutes = table({
     description:
       'Deletes an outcome. Orders that it holds go to the market; executions that it has scheduled still come.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     params: OutcomeParams,
     responses: { 200: DeletedOutcome },
@@ -281,6 +299,7 @@ export const simulationRoutes = table({
     summary: 'Delete all scripted outcomes',
     description: 'Deletes all outcomes of the simulation. Orders that they hold go to the market.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: DeletedOutcomes },
     codes: ['FEATURE_NOT_AVAILABLE'],
@@ -293,6 +312,7 @@ export const simulationRoutes = table({
     description:
       'Makes the next requests that match fail: with a status, late, without an answer, or in the middle of a stream. Concerns requests of the tenant to the simulation of the token, those of dialects included; the oldest fault that matches strikes. Answers that it touched carry its id in `X-Sandpit-Fault`. At most 1,000 at once; they are gone when the server stops.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     body: FaultBody,
     responses: { 201: Fault },
@@ -306,6 +326,7 @@ export const simulationRoutes = table({
     description:
       'Lists the faults of the simulation, oldest first, with the number of requests each has struck.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     query: PageQuery,
     responses: { 200: FaultPage },
@@ -317,6 +338,7 @@ export const simulationRoutes = table({
     summary: 'Delete a fault',
     description: 'Deletes a fault. Requests that it has already struck are not changed.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     params: FaultParams,
     responses: { 200: DeletedFault },
@@ -329,6 +351,7 @@ export const simulationRoutes = table({
     summary: 'Delete all faults',
     description: 'Deletes all faults of the simulation.',
     auth: 'bearer',
+    access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'simulate',
     responses: { 200: DeletedFaults },
   },
@@ -340,6 +363,7 @@ export const simulationRoutes = table({
     description:
       'Executes the journal of a simulation again, once as it was and once for each variant, on the same market, and compares equity, charges and orders. `main` is allowed. Every request of a client that changed something is repeated; requests that were refused at once left no record and are not. One comparison runs at a time for each tenant, beside the requests; up to ten wait. Requires the scope `read` as well.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     params: SimulationParams,
     body: ComparisonBody,
@@ -354,6 +378,7 @@ export const simulationRoutes = table({
     description:
       'Returns a comparison with its rows once it is DONE. `wait` answers when it is over, or after that many seconds (0 to 30). Results are kept for 24 hours. `Accept: text/csv` gives the rows as CSV.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'read',
     params: ComparisonParams,
     query: ComparisonQuery,
@@ -368,6 +393,7 @@ export const simulationRoutes = table({
     summary: 'Cancel a comparison',
     description: 'Cancels a comparison that waits or runs. One that is over stays as it is.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     params: ComparisonParams,
     responses: { 200: Comparison },
@@ -381,6 +407,7 @@ export const simulationRoutes = table({
     description:
       'Creates a simulation with a market, clock and journal of its own. The answer has a token; with it the whole API acts on that simulation.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     body: CreateSimulationBody,
     responses: { 201: CreatedSimulation },
@@ -393,6 +420,7 @@ export const simulationRoutes = table({
     summary: 'List simulations',
     description: 'Lists the simulations of the tenant, newest first.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     query: PageQuery,
     responses: { 200: SimulationPage },
@@ -404,6 +432,7 @@ export const simulationRoutes = table({
     summary: 'Get a simulation',
     description: 'Returns the settings of a simulation and its present time.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     params: SimulationParams,
     responses: { 200: Simulation },
@@ -417,6 +446,7 @@ export const simulationRoutes = table({
     description:
       'Issues another token for a simulation, with the tier and scopes of the token that asks and no later expiration. Earlier tokens stay valid.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     responses: { 201: SimulationToken },
@@ -430,6 +460,7 @@ export const simulationRoutes = table({
     description:
       'Returns the key of a masked recording: each recorded symbol with its ticker and price factor, and the weeks by which dates are moved. Only for tokens of the tenant’s `main`, and not for agents; 404 for others, and if the simulation has no mask.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     responses: { 200: SimulationMask },
@@ -443,6 +474,7 @@ export const simulationRoutes = table({
     description:
       'Streams a simulation as lines of JSON: a header with its configuration, every durable record with those of its ancestors, and a trailer with the hash of the chain. `POST /v1/simulations/import` accepts the file, here or on another server. The file contains the seed and the secret that ids are made of, and no tokens. 409 for `main`, which `sandpit tenant export` exports with everything else of its tenant.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     responses: { 200: ExportLine },
@@ -457,6 +489,7 @@ export const simulationRoutes = table({
     description:
       'Creates a simulation from an exported file (`application/x-ndjson`, at most `IMPORT_MAX_BYTES`). The simulation has a new `simulationId`; everything in it keeps its ids. 400 for a file that is damaged, cut short or has a field that no export has. The answer is 202 with `status: IMPORTING`; behind it every command is executed again and compared. `GET /v1/simulations/{simulationId}` then shows READY, or FAILED with `reason`; until then requests in the simulation answer 503. Takes no `Idempotency-Key`. 409 where 8 imports of the tenant are being received.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     upload: true,
     responses: { 202: CreatedSimulation },
@@ -471,6 +504,7 @@ export const simulationRoutes = table({
     description:
       'Deletes a simulation with everything in it; its tokens stop working. `main` cannot be deleted.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     responses: { 200: DeletedSimulation },
@@ -484,6 +518,7 @@ export const simulationRoutes = table({
     description:
       'Names the present point of a simulation, which may be `main`, so that forks can begin there however far it goes on. At most 1,000 per simulation (409); a name is used once (409).',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     body: SnapshotBody,
@@ -498,6 +533,7 @@ export const simulationRoutes = table({
     summary: 'List snapshots',
     description: 'Lists the snapshots of a simulation, newest first.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere' },
     scope: 'simulate',
     params: SimulationParams,
     query: PageQuery,
@@ -511,6 +547,7 @@ export const simulationRoutes = table({
     summary: 'Delete a snapshot',
     description: 'Deletes a snapshot. Forks that began there stay as they are.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SnapshotParams,
     responses: { 200: DeletedSnapshot },
@@ -524,6 +561,7 @@ export const simulationRoutes = table({
     description:
       'Creates a simulation that has everything its parent had at a point, with the same ids: accounts, portfolios, orders, history. From there the two never affect each other. The point is now, a snapshot, a simulated time or a journal record; the clock is manual unless `clock` says scaled. The parent may be `main`. At most 64 generations (409). An unknown snapshot is 404.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'anywhere', isAudited: true },
     scope: 'simulate',
     params: SimulationParams,
     body: ForkBody,

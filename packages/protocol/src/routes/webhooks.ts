@@ -23,6 +23,7 @@ export const webhookRoutes = table({
     description:
       'Sends events to a URL from now on, signed as Standard Webhooks 1.0 says. The answer shows the secret; no later answer does, except that of a rotation and of this request repeated with its `Idempotency-Key` within 24 hours. A tenant has at most 20 webhooks.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
     body: WebhookBody,
     responses: { 201: CreatedWebhook },
@@ -36,6 +37,7 @@ export const webhookRoutes = table({
     summary: 'List webhooks',
     description: 'Lists the webhooks of the tenant, oldest first, without their secrets.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
     query: PageQuery,
     responses: { 200: WebhookPage },
@@ -47,6 +49,7 @@ export const webhookRoutes = table({
     summary: 'Get a webhook',
     description: 'Returns a webhook without its secret, with its status and its last success.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
     params: WebhookParams,
     responses: { 200: Webhook },
@@ -60,6 +63,7 @@ export const webhookRoutes = table({
     description:
       'Changes the fields that are given. `status: ENABLED` sends events again, from now on; `DISABLED` stops them, and what waited for another try is FAILED.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
     params: WebhookParams,
     body: UpdateWebhookBody,
@@ -74,6 +78,7 @@ export const webhookRoutes = table({
     summary: 'Delete a webhook',
     description: 'Deletes a webhook with its deliveries. Nothing is sent any more.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
     params: WebhookParams,
     responses: { 200: DeletedWebhook },
@@ -87,6 +92,7 @@ export const webhookRoutes = table({
     description:
       'Makes a new secret and shows it in this answer. Deliveries carry the signatures of both secrets for 24 hours, so that receivers can change over.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
     params: WebhookParams,
     responses: { 200: RotatedSecret },
@@ -100,6 +106,7 @@ export const webhookRoutes = table({
     description:
       'Sends an event of type `webhook.test` once, whether the webhook is enabled or not, and answers with its outcome after at most 15 seconds. A test that fails is not tried again.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
     params: WebhookParams,
     responses: { 200: WebhookDelivery },
@@ -113,6 +120,7 @@ export const webhookRoutes = table({
     description:
       'Lists the events that were sent to a webhook with every try, newest first. The latest 10,000 that succeeded and all that failed are kept for 30 days.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
     params: WebhookParams,
     query: DeliveryQuery,
@@ -127,6 +135,7 @@ export const webhookRoutes = table({
     description:
       'Sends the event again at once, with the same body and `webhook-id`. If an event that is not PENDING fails again, no further try follows.',
     auth: 'bearer',
+    access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
     params: DeliveryParams,
     responses: { 202: WebhookDelivery },

@@ -45,6 +45,8 @@ it('access log: marks refused logins, tokens and changes of the market', async (
   expect(last()).toMatchObject({ status: 201, audit: 'createAgentToken', tenant: 'tenant-1' });
   await test.as().post('/v1/simulation/clock/advance', { by: 'PT1S' });
   expect(last()).toMatchObject({ status: 200, audit: 'advanceClock' });
+  await test.as().post('/v1/simulation/halts', { symbol: 'NOPE' });
+  expect(last()).toMatchObject({ status: 400, audit: 'haltTrading' });
 });
 
 it('access log: includes no body, query or token', async () => {

@@ -33,90 +33,18 @@ declare module 'fastify' {
   }
 }
 
-/** Requests per minute that settings do not touch (contract section 8, D38). */
-const FIXED_LIMITS: Readonly<Partial<Record<OperationId, number>>> = {
-  listDayTrades: 500,
-  listAccountOrders: 500,
-  getHealth: 100,
-};
-
-/** Changing the market of all tenants requires more rights than changing one's own (D53). */
-const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
-  'pushQuotes',
-  'setClock',
-  'advanceClock',
-  'putInstruments',
-  'addCorporateActions',
-  'withdrawCorporateAction',
-  'haltTrading',
-  'liftHalt',
-]);
-
 /** The tools of agents, among the operations. */
 const MCP = 'mcp';
 
-/** Operations on the market that every `main` follows, and operations that concern no simulation of their own. */
-const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
-  ...MARKET_CONTROL,
-  'getClock',
-  'listHalts',
-  'listCorporateActions',
-  'createSimulation',
-  'listSimulations',
-  'getSimulation',
-  'getSimulationMask',
-  'getCluster',
-  'exportSimulation',
-  'importSimulation',
-  'createSimulationToken',
-  'deleteSimulation',
-  'stepSimulations',
-  'createComparison',
-  'getComparison',
-  'cancelComparison',
-  'takeSnapshot',
-  'listSnapshots',
-  'deleteSnapshot',
-  'forkSimulation',
-  'createCompetition',
-  'exportCompetition',
-  'listCompetitions',
-  'getCompetition',
-  'getOwnEntry',
-  'updateCompetition',
-  'cancelCompetition',
-  'startCompetition',
-  'pauseCompetition',
-  'finishCompetition',
-  'enterCompetition',
-  'listEntries',
-  'createEntryToken',
-  'disqualifyEntry',
-  'withdrawEntry',
-  'getLeaderboard',
-  'streamLeaderboard',
-  'getLeaderboardCurves',
-  'createInvitation',
-  'listInvitations',
-  'deleteInvitation',
-  'listMembers',
-  'createMemberToken',
-  'createMemberLink',
-  'resetMember',
-  'deleteMember',
-  'createWebhook',
-  'listWebhooks',
-  'getWebhook',
-  'updateWebhook',
-  'deleteWebhook',
-  'rotateWebhookSecret',
-  'testWebhook',
-  'listWebhookDeliveries',
-  'redeliverWebhook',
-] satisfies OperationId[]);
+/** Changing the market of all tenants requires more rights than changing one's own (D53). */
+function isMarketControl(id: OperationId): boolean {
+  const { access, scope }: Route = routes[id];
+  return access.about === 'market' && scope === 'simulate';
+}
 
-/** A follower of a `main` gets its first order as well. */
-const STREAMS: ReadonlySet<OperationId> = new Set(['streamOrders', 'streamPortfolios', 'streamQuotes']);
+/** The tools of agents are about a simulation. */
+const isOfSimulation = (id: OperationId | typeof MCP): boolean =>
+  id === MCP || routes[id].access.about === 'simulation';
 
 type Next = () => void;
 
@@ -150,7 +78,7 @@ export class Admission {
 
   /** The check of one route. Sends the response itself if it refuses; calls `next` synchronously if it need not wait. */
   for(id: OperationId, route: Route): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
-    const limit = FIXED_LIMITS[id] ?? this.#deps.settings.rateLimitDefault;
+    const limit = route.limit ?? this.#deps.settings.rateLimitDefault;
     if (route.auth === 'none') {
       return (request, reply, next) => {
         request.operation = id;
@@ -320,9 +248,9 @@ export class Admission {
   }
 }
 
-/** Operations that need the `main` of a tenant, which is stored from then on. */
+/** Operations that need the `main` of a tenant, which is stored from then on. A follower of a `main` gets its first order as well. */
 const needsMain = (id: OperationId | typeof MCP, scope: Scope | undefined): boolean =>
-  id === MCP || scope !== 'read' || STREAMS.has(id);
+  id === MCP || scope !== 'read' || (isOfSimulation(id) && 'events' in routes[id]);
 
 /** Effect of a request of a tenant that has no data, not even a `main`. `id`: absent = a route of a dialect or of the tools. */
 export function effectWithoutData(principal: Principal, id: OperationId | undefined): Effect {
@@ -334,7 +262,7 @@ export function effectWithoutData(principal: Principal, id: OperationId | undefi
   if (simulationId !== MAIN || (agent !== undefined && levelRefusal(agent, id, false) !== undefined))
     return 'refused';
   if (scopeRefusal(principal, id, scope) !== undefined) return 'refused';
-  return (OF_MARKET.has(id) ? method === 'GET' : !needsMain(id, scope)) ? 'reads' : 'stores';
+  return (isOfSimulation(id) ? !needsMain(id, scope) : method === 'GET') ? 'reads' : 'stores';
 }
 
 /** The simulation that a request about `main` can use without waiting. */
@@ -342,7 +270,7 @@ const mainAtOnce = (
   simulations: Simulations,
   id: OperationId | typeof MCP,
   tenantId: string,
-): Simulation | undefined => (OF_MARKET.has(id) ? simulations.market : simulations.openMain(tenantId));
+): Simulation | undefined => (isOfSimulation(id) ? simulations.openMain(tenantId) : simulations.market);
 
 /** The `main` of a tenant. Reads of a tenant without a `main` use the market: an empty `main` would show the same. */
 const mainOf = async (
@@ -386,7 +314,7 @@ export function scopeRefusal(
   scope: Scope | undefined,
 ): Answer | undefined {
   if (scope !== undefined && !scopes.has(scope)) return insufficientScope(scope);
-  const isForAll = simulationId === MAIN && id !== MCP && MARKET_CONTROL.has(id);
+  const isForAll = simulationId === MAIN && id !== MCP && isMarketControl(id);
   return isForAll && !scopes.has('admin') ? insufficientScope('admin') : undefined;
 }
 

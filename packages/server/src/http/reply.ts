@@ -9,7 +9,7 @@ import { MarketDataLimit } from '../feeds/live-feed.js';
 import { DamagedJournal, RecordsMissing, StoreUnavailable } from '../store/journal.js';
 import { addressOf } from './cluster/client-address.js';
 import { RefusedBody, UNSUPPORTED_TYPE } from './bodies/refused-body.js';
-import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
+import { type HttpErrorStatus, type Route, routes, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
 import {
   type Answer,
@@ -167,52 +167,13 @@ function counted(request: FastifyRequest, status: number): void {
   if (server.isAccessLogged) logAccess(request, status, ms);
 }
 
-/**
- * Operations that grant or revoke rights, or change data shared by all tenants: they are marked in the log. A refused login is 401,
- * regardless of the request.
- */
-const AUDITED: ReadonlySet<OperationId> = new Set([
-  'exchangeToken',
-  'createAgentToken',
-  'createKeyPair',
-  'revokeKeyPair',
-  'createWebhook',
-  'updateWebhook',
-  'deleteWebhook',
-  'rotateWebhookSecret',
-  'createSimulation',
-  'createSimulationToken',
-  'getSimulationMask',
-  'exportSimulation',
-  'importSimulation',
-  'deleteSimulation',
-  'takeSnapshot',
-  'deleteSnapshot',
-  'forkSimulation',
-  'createCompetition',
-  'updateCompetition',
-  'cancelCompetition',
-  'startCompetition',
-  'pauseCompetition',
-  'finishCompetition',
-  'enterCompetition',
-  'createEntryToken',
-  'createMemberToken',
-  'disqualifyEntry',
-  'exportCompetition',
-  'pushQuotes',
-  'setClock',
-  'advanceClock',
-  'putInstruments',
-  'addCorporateActions',
-  'withdrawCorporateAction',
-]);
-
 /** One line for a request, without its body, its query and its token. */
 function logAccess(request: FastifyRequest, status: number, ms: number): void {
   const { server, operation, method, id: requestId } = request;
   const tenant = (request.principal ?? request.admitted?.principal)?.tenantId;
-  const isAudited = status === 401 || (operation !== undefined && AUDITED.has(operation));
+  // A refused login is 401, regardless of the request.
+  const isAudited =
+    status === 401 || (operation !== undefined && (routes[operation] as Route).access.isAudited === true);
   server.logger?.info(
     {
       method,

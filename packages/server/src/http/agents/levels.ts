@@ -64,67 +64,11 @@ export const SCOPES_OF_LEVELS: Readonly<Record<AgentLevel, readonly Scope[]>> = 
   control: ['read', 'trade', 'simulate'],
 };
 
-const PREVIEWS: ReadonlySet<OperationId> = new Set(['previewOrder', 'computeRequirements']);
-
-/** Further operations of level `capped`: the caps apply to the first two. */
-const CAPPED: ReadonlySet<OperationId> = new Set([
-  'createOrder',
-  'updateOrder',
-  'cancelOrder',
-  'cancelAccountOrders',
-]);
-
-/** Operations that would grant rights beyond those of the agent. */
-const NEVER: ReadonlySet<OperationId> = new Set([
-  'getCluster',
-  'createAgentToken',
-  'createKeyPair',
-  'revokeKeyPair',
-  'createInvitation',
-  'listInvitations',
-  'deleteInvitation',
-  'listMembers',
-  'createMemberToken',
-  'createMemberLink',
-  'resetMember',
-  'deleteMember',
-  'createWebhook',
-  'listWebhooks',
-  'getWebhook',
-  'updateWebhook',
-  'deleteWebhook',
-  'rotateWebhookSecret',
-  'testWebhook',
-  'listWebhookDeliveries',
-  'redeliverWebhook',
-]);
-
-/** Level `control` may do these wherever its token lives. */
-const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
-  'createSimulation',
-  'createSimulationToken',
-  'listSimulations',
-  'getSimulation',
-  'getSimulationMask',
-  'exportSimulation',
-  'importSimulation',
-  'deleteSimulation',
-  'stepSimulations',
-  'createComparison',
-  'getComparison',
-  'cancelComparison',
-  'takeSnapshot',
-  'listSnapshots',
-  'deleteSnapshot',
-  'forkSimulation',
-]);
-
 /** The lowest level that an operation requires; undefined = no agent may use it. */
 function levelNeeded(id: OperationId): AgentLevel | undefined {
-  if (NEVER.has(id)) return undefined;
-  if (PREVIEWS.has(id)) return 'preview';
-  if (CAPPED.has(id)) return 'capped';
-  const { scope }: Route = routes[id];
+  const { access, scope }: Route = routes[id];
+  if (access.agents === 'never') return undefined;
+  if (access.agents === 'preview' || access.agents === 'capped') return access.agents;
   if (scope === undefined || scope === 'read') return 'read';
   return scope === 'trade' ? 'full' : 'control';
 }
@@ -137,7 +81,7 @@ export function levelRefusal(agent: Agent, id: OperationId, isOwn: boolean): Ans
   const needed = levelNeeded(id);
   if (needed === undefined) return tooLow(level, undefined, 'No token of an agent can be used for that');
   const isControl = level === 'control';
-  if (isControl && OF_SIMULATIONS.has(id)) return undefined;
+  if (isControl && routes[id].access.agents === 'anywhere') return undefined;
   const reach = isControl && !isOwn ? 'preview' : level;
   if (rank(reach) >= rank(needed)) return undefined;
   return isControl
