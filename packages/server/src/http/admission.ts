@@ -38,8 +38,8 @@ const MCP = 'mcp';
 
 /** Changing the market of all tenants requires more rights than changing one's own (D53). */
 function isMarketControl(id: OperationId): boolean {
-  const { access, scope }: Route = routes[id];
-  return access.about === 'market' && scope === 'simulate';
+  const { access, method }: Route = routes[id];
+  return access.about === 'market' && method !== 'GET';
 }
 
 /** The tools of agents are about a simulation. */

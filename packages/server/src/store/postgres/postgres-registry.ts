@@ -148,6 +148,11 @@ export class PostgresRegistry implements Registry {
     if (cell?.key !== undefined) this.#onDeleted(cell.key);
   }
 
+  /** The rows of a deleted cell are removed; no fork needs them. */
+  markPurged(key: number): Promise<void> {
+    return this.#change({ change: 'mark-purged', key });
+  }
+
   deleteTenant(id: string): Promise<void> {
     return this.#change({ change: 'delete-tenant', id });
   }

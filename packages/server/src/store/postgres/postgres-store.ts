@@ -24,10 +24,11 @@ import { PostgresHistory } from './postgres-history.js';
 import { PostgresJournal } from './postgres-journal.js';
 import { PostgresRegistry } from './postgres-registry.js';
 import { PostgresWebhooks } from './postgres-webhooks.js';
+import { Purge } from './purge.js';
 import { QuestionConnection } from './question-connection.js';
 import { RegistryState } from './registry-state.js';
 import type { RegisteredCell } from './registry-state.js';
-import { prepareTables, TABLES_OF_CELLS } from './schema.js';
+import { prepareTables } from './schema.js';
 import { SoleOwnership } from './sole-ownership.js';
 import { TenantOwnership } from './tenant-ownership.js';
 import { TicketTable } from './ticket-table.js';
@@ -35,9 +36,6 @@ import { TicketTable } from './ticket-table.js';
 /** Longest delay until registry changes of other nodes apply here. */
 const FOLLOW_MS = 400;
 const EXPIRY_MS = 1_000;
-const PAGE_MS = 30_000;
-/** Rows of a deleted cell that are removed at a time. */
-const PURGED_AT_ONCE = 5_000;
 
 export interface PostgresStoreOptions {
   /** `DATABASE_URL`. */
@@ -186,14 +184,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (isAhead(cells.get(id))) await queue.probe();
       await takeLost(id);
     };
-    const purge = (key: number): void => {
-      void purgeCell(database, state, key).catch((error: unknown) =>
-        note(
-          `Rows of a deleted simulation stay for now: ${error instanceof Error ? error.message : String(error)}`,
-        ),
-      );
-    };
-    const registry = new PostgresRegistry(queue, state, cells, purge, ownership);
+    const purge = new Purge(database, state, note);
+    const registry = new PostgresRegistry(queue, state, cells, (key) => purge.request(key), ownership);
+    purge.open(registry);
     const webhooks = new PostgresWebhooks(address);
     history.makeAll();
     const follow = setInterval(() => void reloadRegistry().catch(() => undefined), FOLLOW_MS).unref();
@@ -206,6 +199,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const close = async (): Promise<void> => {
       clearInterval(follow);
       clearInterval(expire);
+      await purge.close();
       history.close();
       await maker?.close();
       await rowMaker.close();
@@ -267,22 +261,6 @@ function checkpointed(
   }
   const reading: CellReading = { end: { seq: head.seq, hash: head.hash }, origins };
   return { key, config, reading };
-}
-
-/** Removes the rows of a deleted cell little by little; what forks rest on stays: blocks, checkpoints and the history. */
-async function purgeCell(database: QuestionConnection, state: RegistryState, key: number): Promise<void> {
-  const held = state.heldByForks(key);
-  const tables = held > 0 ? (['answer'] as const) : TABLES_OF_CELLS;
-  for (const table of tables)
-    for (;;) {
-      const removed = await database.ask(
-        `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE cell = $1 LIMIT ${PURGED_AT_ONCE}) RETURNING 1`,
-        [key],
-        PAGE_MS,
-      );
-      if (removed.length < PURGED_AT_ONCE) break;
-    }
-  await database.ask('DELETE FROM block WHERE cell = $1 AND first > $2', [key, held], PAGE_MS);
 }
 
 /** Reads every block, and reports altered chains. */

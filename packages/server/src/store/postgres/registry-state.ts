@@ -20,6 +20,8 @@ export interface Entry {
 export interface RegisteredCell extends SimulationEntry {
   readonly key: number;
   readonly origin?: Origin;
+  /** True when it is deleted and its rows are removed: no fork rests on it, and it rests on no other. */
+  readonly isPurged?: true;
 }
 
 /** A simulation as the registry returns it. */
@@ -38,6 +40,7 @@ export type RegistryChange =
   | { readonly change: 'revoke-api-key'; readonly hash: string; readonly revokedAt: number }
   | { readonly change: 'create-simulation'; readonly cell: Omit<RegisteredCell, 'key'> }
   | { readonly change: 'delete-simulation'; readonly id: string; readonly deletedAt: number }
+  | { readonly change: 'mark-purged'; readonly key: number }
   | { readonly change: 'delete-tenant'; readonly id: string }
   | { readonly change: 'save-setting'; readonly name: string; readonly value: string }
   | { readonly change: 'delete-setting'; readonly name: string };
@@ -66,6 +69,8 @@ export class RegistryState {
   readonly #rows = new Map<string, string>();
   readonly #cellsOf = new Map<string | null, Map<string, RegisteredCell>>();
   readonly #origins = new Map<number, Origin>();
+  /** Names of deleted cells whose rows may still be there, by key. */
+  readonly #unpurged = new Map<number, string>();
 
   get(kind: EntryKind, name: string): string | undefined {
     return this.#rows.get(nameOf(kind, name));
@@ -103,6 +108,20 @@ export class RegistryState {
     return last;
   }
 
+  /** Keys of deleted cells whose rows may still be there. */
+  unpurged(): readonly number[] {
+    return [...this.#unpurged.keys()];
+  }
+
+  isUnpurged(key: number): boolean {
+    return this.#unpurged.has(key);
+  }
+
+  /** Name of a deleted cell whose rows may still be there. */
+  nameOfUnpurged(key: number): string | undefined {
+    return this.#unpurged.get(key);
+  }
+
   apply({ kind, name, value }: Entry): void {
     const before = this.get(kind, name);
     if (before !== undefined) this.digest = toggled(this.digest, { kind, name, value: before });
@@ -127,12 +146,18 @@ export class RegistryState {
         const earlier = this.cells.get(name);
         if (earlier !== undefined) this.#cellsOf.get(earlier.tenantId)?.delete(name);
         this.cells.delete(name);
+        if (earlier !== undefined && this.#unpurged.get(earlier.key) === name)
+          this.#unpurged.delete(earlier.key);
         if (value === null) return;
         const cell = JSON.parse(value) as RegisteredCell;
         this.cells.set(name, cell);
         this.lastKey = Math.max(this.lastKey, cell.key);
-        if (cell.origin !== undefined) this.#origins.set(cell.key, cell.origin);
-        if (cell.deletedAt !== undefined) return;
+        if (cell.isPurged === true) this.#origins.delete(cell.key);
+        else if (cell.origin !== undefined) this.#origins.set(cell.key, cell.origin);
+        if (cell.deletedAt !== undefined) {
+          if (cell.isPurged !== true) this.#unpurged.set(cell.key, name);
+          return;
+        }
         const all = this.#cellsOf.get(cell.tenantId) ?? new Map<string, RegisteredCell>();
         this.#cellsOf.set(cell.tenantId, all.set(name, cell));
       }
@@ -234,6 +259,13 @@ export class RegistryDraft {
         for (const name of this.#settingNames(settingsOf(change.id))) this.#put('setting', name, null);
         return cell.key;
       }
+      case 'mark-purged': {
+        const name = this.#state.nameOfUnpurged(change.key);
+        const text = name === undefined ? undefined : this.#get('simulation', name);
+        if (name === undefined || text === undefined) return undefined;
+        this.#put('simulation', name, { ...(JSON.parse(text) as RegisteredCell), isPurged: true });
+        return undefined;
+      }
       case 'delete-tenant':
         this.#deleteTenant(change.id);
         return undefined;
@@ -264,6 +296,7 @@ export class RegistryDraft {
         deletedAt: cell.deletedAt,
         key: cell.key,
         ...(cell.origin !== undefined && { origin: cell.origin }),
+        ...(cell.isPurged === true && { isPurged: true }),
       } satisfies RegisteredCell);
     }
   }

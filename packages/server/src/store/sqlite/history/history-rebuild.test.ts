@@ -392,6 +392,33 @@ describe('Damaged history', () => {
   });
 });
 
+describe('A history that is damaged again and again', () => {
+  it('is made at once twice a minute, then after pauses that a close ends', async () => {
+    const directory = await filled();
+    const store = await open(directory);
+    await recovered(store);
+    const page = { simulationId: 'main', scope: { every: 'order' }, offset: 0, limit: 5 } as const;
+    const isMade = (note: string): boolean => note.startsWith('The history is made again');
+    notes.length = 0;
+    for (const [round, made] of [
+      [1, 1],
+      [2, 2],
+      [3, 2],
+    ] as const) {
+      alter(directory, 'PRAGMA busy_timeout = 5000; DROP TABLE history_order');
+      await expect(store.history.orders(page)).rejects.toThrow(StoreUnavailable);
+      if (round < 3) await complete(store);
+      expect(notes.filter(isMade)).toHaveLength(made);
+    }
+    await close(store);
+    expect(notes.filter(isMade)).toHaveLength(2);
+    const again = await open(directory);
+    await recovered(again);
+    await expectRight(again);
+    await close(again);
+  });
+});
+
 describe('While rows are made again', () => {
   it('lists wait, at most two seconds, and then reject with StoreUnavailable; records are accepted', async () => {
     const directory = await filled();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as later } from 'node:timers/promises';
 import type {
   ClosedPortfolioRow,
   History,
@@ -42,6 +43,8 @@ const LONGEST_WAIT_MS = 1_000;
 /** Time that a read waits for rows. */
 const PATIENCE_MS = 2_000;
 const RETRY_MS = 250;
+/** Replacements of the tables that follow each other within this time are often. */
+const OFTEN_MS = 60_000;
 const LONGEST_RETRY_MS = 10_000;
 /** Records whose rows are held in memory while earlier ones are made again; beyond that, these are made again as well. */
 const MOST_HELD = 100_000;
@@ -108,6 +111,10 @@ export class SqliteHistory implements History {
   /** Rows are no longer made; those that are collected are written. */
   #isEnding = false;
   #isClosed = false;
+  readonly #ending = new AbortController();
+  /** Replacements of the tables that each followed the one before within a minute. */
+  #replacedOften = 0;
+  #replacedMs = -Infinity;
   readonly #readers: (() => Promise<void>)[] = [];
 
   private constructor(parts: SqliteHistoryParts) {
@@ -611,12 +618,26 @@ export class SqliteHistory implements History {
     if (this.#isReplacing || this.#isClosed) return;
     this.#isReplacing = true;
     this.#reason = reason;
+    const delayMs = this.#delayOfReplacement();
     this.#opening = this.#letGo(false).then(async () => {
+      if (delayMs > 0)
+        await later(delayMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => undefined);
       if (!this.#isClosed) await this.#open(reason);
       this.#isReplacing = false;
     });
     for (const cell of this.#cells.values()) this.#makeAgain(cell, this.#opening);
     void this.#opening.then(() => this.#makeOthers());
+  }
+
+  /**
+   * Tables that are damaged again and again, by a failing disk or by a statement that cannot succeed, must not keep a thread busy: from the
+   * third time within a minute on, making them waits twice as long each time, at most a minute.
+   */
+  #delayOfReplacement(): number {
+    const nowMs = performance.now();
+    this.#replacedOften = nowMs - this.#replacedMs < OFTEN_MS ? this.#replacedOften + 1 : 0;
+    this.#replacedMs = nowMs;
+    return this.#replacedOften < 2 ? 0 : Math.min(OFTEN_MS, 500 * 2 ** this.#replacedOften);
   }
 
   /** Makes the rows of simulations that are not in memory, one after the other. */
@@ -641,6 +662,7 @@ export class SqliteHistory implements History {
   /** Writes the collected rows first, if that is possible. */
   async close(): Promise<void> {
     this.#isEnding = true;
+    this.#ending.abort();
     await this.#parts.endMaking?.();
     clearTimeout(this.#timer);
     this.#writeAll();
