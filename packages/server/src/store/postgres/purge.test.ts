@@ -8,10 +8,10 @@ import { TABLES_OF_CELLS } from './schema.js';
 
 /** Names of cells with rows or blocks. */
 async function cellsWithRows(url: string): Promise<readonly string[]> {
-  const { client, close } = await new DatabaseAddress(url).connect();
+  const connection = await new DatabaseAddress(url).connect();
   const parts = ['block', ...TABLES_OF_CELLS].map((table) => `SELECT cell FROM ${table}`);
-  const { rows } = await client.query<{ cell: string }>(`${parts.join(' UNION ')} ORDER BY cell`);
-  await close();
+  const { rows } = await connection.client.query<{ cell: string }>(`${parts.join(' UNION ')} ORDER BY cell`);
+  await connection.close();
   return rows.map(({ cell }) => ['', 'main', 'fork', 'fork of fork'][Number(cell)] ?? cell);
 }
 
