@@ -18,3 +18,5 @@ export {
 export { type ColumnKind, Rows, type StoredRows, Texts } from './rows.js';
 export * from './taxes.js';
 export * from './competition-figures.js';
+export * from './evaluation-figures.js';
+export { tQuantile } from './student-t.js';
