@@ -7,6 +7,7 @@ export * from './enums.js';
 export * from './comparisons.js';
 export * from './competitions.js';
 export * from './errors.js';
+export * from './evaluation-tasks.js';
 export * from './executions.js';
 export * from './faults.js';
 export * from './forks.js';
