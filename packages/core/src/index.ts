@@ -106,6 +106,7 @@ export type { Execution, FillRule } from './orders/execution.js';
 export type { InsufficientFunds, Refusal, ScriptedCode, ScriptedRefusal } from './orders/refusal.js';
 export { refusalText, SCRIPTED_CODES } from './orders/refusal.js';
 export type { OutcomeMatch, OutcomeRule } from './orders/outcome-rule.js';
+export { matchesOrder } from './orders/outcome-rule.js';
 export type { Delay, Script, ScriptPiece } from './orders/script.js';
 export type { Tier } from './orders/tier.js';
 export { tradeEntries } from './trading/entries.js';

@@ -5,7 +5,7 @@ import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
-import { applyRecord, begin, recover } from './recovery.js';
+import { applyPayload, begin, recover } from './recovery.js';
 import { differences, listsFor, rulesNamed } from './rules-in-force.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
@@ -45,11 +45,23 @@ export async function verifyJournal(store: Store, simulationId: string): Promise
   return { ...verification, problems: ['recovery from the checkpoint ends in another state'] };
 }
 
-/** Proves records from the first one on: all that `verifyJournal` does, but for the recovery. `lists` has the lists of the rules in force. */
+/** Follows the records of a journal as they are applied. */
+export interface RecordWatch {
+  /** Before a record at this instant is applied. */
+  before(at: Instant): void;
+  /** After a record was applied. */
+  after(at: Instant, sequence: number, payload: Payload): void;
+}
+
+/**
+ * Proves records from the first one on: all that `verifyJournal` does, but for the recovery. `lists` has the lists of the rules in force.
+ * `watch` gets the brokerage that the events are applied to, before the first of them.
+ */
 export async function verifyRecords(
   journal: RecordSource,
   lists: Pick<Registry, 'setting'>,
   config: Pick<KeptConfig, 'rules' | 'seed' | 'start' | 'idSecret' | 'fork'>,
+  watch?: (brokerage: Brokerage) => RecordWatch | undefined,
 ): Promise<Verification & { readonly rules: Rules; readonly state: State }> {
   const records = iteratorOf(journal);
   // A file has the lists before the first record that names them.
@@ -58,6 +70,7 @@ export async function verifyRecords(
   let inForce = origin.rules;
   let rules = rulesNamed(lists, inForce);
   const applied = begin(rules, origin);
+  const watcher = watch?.(applied);
   let executed = begin(rules, origin);
   const problems: string[] = [];
   const changes: string[] = [];
@@ -68,7 +81,8 @@ export async function verifyRecords(
   };
   for (; next.done !== true; next = await records.next()) {
     const record = next.value;
-    const { command, events: recorded } = payloadOf(record);
+    const payload = payloadOf(record);
+    const { command, events: recorded } = payload;
     if (command.type === 'ChangeRules') {
       changes.push(...differences(inForce, command.rules).map((text) => `record ${record.seq}: ${text}`));
       inForce = command.rules;
@@ -83,7 +97,9 @@ export async function verifyRecords(
     }
     count++;
     events += recorded.length;
-    applyRecord(applied, record);
+    watcher?.before(Instant.ofMs(record.at));
+    applyPayload(applied, record.at, payload);
+    watcher?.after(Instant.ofMs(record.at), record.seq, payload);
     const difference = executeAgain(executed, record);
     if (difference !== undefined) problems.push(`record ${record.seq}: ${difference}`);
     if (count % LOOK_EVERY === 0) lookAtInvariants();

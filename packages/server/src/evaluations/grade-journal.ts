@@ -1,0 +1,45 @@
+import { type Brokerage, Instant, type Rules } from '@sandpit/core';
+import { applyPayload, begin, type Origin } from '../engine/recovery.js';
+import { payloadOf } from '../engine/record-text.js';
+import { Slice } from '../engine/slice.js';
+import type { JournalRecords } from '../store/journal.js';
+import type { Task } from './assertion.js';
+import type { TaskResult } from './definition.js';
+import { Grader, type GradingTerms } from './grader.js';
+
+/** A journal to grade, with what its first record follows. */
+export interface JournalToGrade {
+  readonly records: JournalRecords;
+  readonly rules: Rules;
+  readonly origin: Origin;
+}
+
+/** Results of a cell, and its state after the last record. */
+export interface GradedJournal {
+  readonly tasks: TaskResult[];
+  readonly brokerage: Brokerage;
+  /** The last record. */
+  readonly sequence: number;
+  readonly grader: Pick<Grader, 'startEquityOf' | 'equityOf'>;
+}
+
+/** Applies the journal of a cell and grades its tasks. The event loop runs between records. */
+export async function gradeJournal(
+  { records, rules, origin }: JournalToGrade,
+  tasks: readonly Task[],
+  terms: GradingTerms,
+): Promise<GradedJournal> {
+  const brokerage = begin(rules, origin);
+  const grader = new Grader(brokerage, tasks, terms);
+  const slice = new Slice();
+  let sequence = 0;
+  for await (const { seq, at, payload: text } of records) {
+    const payload = payloadOf({ payload: text });
+    grader.before(Instant.ofMs(at));
+    applyPayload(brokerage, at, payload);
+    grader.after(Instant.ofMs(at), seq, payload);
+    sequence = seq;
+    await slice.breathe();
+  }
+  return { tasks: grader.results(), brokerage, sequence, grader };
+}
