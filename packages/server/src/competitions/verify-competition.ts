@@ -27,7 +27,7 @@ const LONGEST_HEADER = 256 * 1024 * 1024;
 export type ReadSettings = (shown: unknown) => CompetitionSettings | readonly string[];
 
 /** A simulation of a file after its journal was executed again. */
-interface ExecutedSimulation extends FiledSimulation {
+export interface SimulationInForce extends FiledSimulation {
   readonly competition: Competition | undefined;
   /** Present for an entry. */
   readonly portfolio: PortfolioTerms | undefined;
@@ -36,7 +36,7 @@ interface ExecutedSimulation extends FiledSimulation {
 /** The journals of a file. */
 interface ExecutedFile {
   readonly header: CompetitionHeader;
-  readonly simulations: readonly ExecutedSimulation[];
+  readonly simulations: readonly SimulationInForce[];
   readonly records: number;
   /** Hash over the journals (D196). */
   readonly journalHash: string;
@@ -72,7 +72,7 @@ export async function executeFile(path: string): Promise<ExecutedFile> {
   const header = headerIn(lines.next().value as string | undefined);
   const problems: string[] = [];
   const hashes: string[] = [];
-  const simulations: ExecutedSimulation[] = [];
+  const simulations: SimulationInForce[] = [];
   let records = 0;
   for (let next = lines.next(); next.done !== true; next = lines.next()) {
     const reader = new SimulationFileReader();
@@ -197,7 +197,7 @@ function originProblems(
 
 /** Compares an entry of the header with its journal. */
 function entryProblems(
-  { config, portfolio }: ExecutedSimulation,
+  { config, portfolio }: SimulationInForce,
   { points, removed }: Competition,
   { displayName, portfolioId, status, equity }: FiledEntry,
 ): readonly string[] {
@@ -250,36 +250,43 @@ const RULE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Names of settings that differ from those in force in the journals. */
-function differingSettings(settings: CompetitionSettings, { header, simulations }: ExecutedFile): string[] {
+const differingSettings = (settings: CompetitionSettings, { header, simulations }: ExecutedFile): string[] =>
+  simulations.flatMap((simulation) =>
+    differingFromJournal(settings, drawnFrom(header.draw, 'mask', '').secret, simulation),
+  );
+
+/** Names of settings that differ from those in force in a journal. `maskKey`: of the mask, if the settings have one. */
+export function differingFromJournal(
+  settings: CompetitionSettings,
+  maskKey: string,
+  { config, competition, portfolio }: SimulationInForce,
+): string[] {
   const wrong: string[] = [];
   const compare = (shown: unknown, inForce: unknown, field: string): void => {
     if (JSON.stringify(shown) !== JSON.stringify(inForce)) wrong.push(field);
   };
   const { mask, market } = settings;
-  const expected =
-    mask === undefined ? market : maskedConfig(market, mask, drawnFrom(header.draw, 'mask', '').secret);
-  for (const { config, competition, portfolio } of simulations) {
-    for (const field of ['feed', 'clock', 'calendar', 'speed', 'luld', 'mask'] as const)
-      compare(expected[field], config[field], `market.${field}`);
-    compare(expected.replay?.symbols, config.replay?.symbols, 'market.replay');
-    if (competition === undefined) continue;
-    const { rules, ...times } = competition.terms;
-    const terms = termsOf(settings, maskedTimes(settings, config, rules.symbols));
-    compare(terms.startsAt, times.startsAt, 'market.start');
-    compare(terms.endsAt, times.endsAt, 'market.end');
-    for (const rule of new Set([...Object.keys(terms.rules), ...Object.keys(rules)]))
-      compare(
-        terms.rules[rule as keyof typeof rules],
-        rules[rule as keyof typeof rules],
-        `rules.${RULE_NAMES[rule] ?? rule}`,
-      );
-    if (portfolio === undefined) continue;
-    const { initialCash, portfolioType, brokerId, fillModel } = settings.portfolio;
-    compare(initialCash, portfolio.initialCash, 'rules.initialCash');
-    compare(portfolioType, portfolio.initialSettings.portfolioType, 'rules.portfolioType');
-    compare(brokerId, portfolio.initialSettings.brokerId, 'rules.brokerId');
-    compare(fillModel, portfolio.fillModel, 'rules.fillModel');
-  }
+  const expected = mask === undefined ? market : maskedConfig(market, mask, maskKey);
+  for (const field of ['feed', 'clock', 'calendar', 'speed', 'luld', 'mask'] as const)
+    compare(expected[field], config[field], `market.${field}`);
+  compare(expected.replay?.symbols, config.replay?.symbols, 'market.replay');
+  if (competition === undefined) return wrong;
+  const { rules, ...times } = competition.terms;
+  const terms = termsOf(settings, maskedTimes(settings, config, rules.symbols));
+  compare(terms.startsAt, times.startsAt, 'market.start');
+  compare(terms.endsAt, times.endsAt, 'market.end');
+  for (const rule of new Set([...Object.keys(terms.rules), ...Object.keys(rules)]))
+    compare(
+      terms.rules[rule as keyof typeof rules],
+      rules[rule as keyof typeof rules],
+      `rules.${RULE_NAMES[rule] ?? rule}`,
+    );
+  if (portfolio === undefined) return wrong;
+  const { initialCash, portfolioType, brokerId, fillModel } = settings.portfolio;
+  compare(initialCash, portfolio.initialCash, 'rules.initialCash');
+  compare(portfolioType, portfolio.initialSettings.portfolioType, 'rules.portfolioType');
+  compare(brokerId, portfolio.initialSettings.brokerId, 'rules.brokerId');
+  compare(fillModel, portfolio.fillModel, 'rules.fillModel');
   return wrong;
 }
 

@@ -193,7 +193,7 @@ async function dailyCloses(
 }
 
 /** Months of which a period lacks sessions at its beginning or end. */
-function partialMonths(calendar: Calendar, from: number, to: number): ReadonlySet<string> {
+export function partialMonths(calendar: Calendar, from: number, to: number): ReadonlySet<string> {
   const partial = new Set<string>();
   const monthOf = (at: number): string => calendar.dateOf(Instant.ofMs(at)).slice(0, 7);
   const first = calendar.dateOf(Instant.ofMs(from));

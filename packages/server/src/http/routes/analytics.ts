@@ -1,19 +1,18 @@
 /** Returns of trading, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
-import type { LotMethod, Performance as Measured, TaxSplit, YearEnd } from '@sandpit/analytics';
+import type { LotMethod, TaxSplit, YearEnd } from '@sandpit/analytics';
 import { effectiveAt, Instant } from '@sandpit/core';
-import type { Performance } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import type { Analytics } from '../analytics/analytics.js';
 import { periodInput } from '../analytics/portfolio-performance.js';
-import type { Outline, PeriodInput, TaxQuestion } from '../analytics/study.js';
+import type { Outline, TaxQuestion } from '../analytics/study.js';
 import { formHeadings } from '../analytics/tax-studies.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { sendCsvLines, wantsCsv } from '../csv.js';
-import { shownDrawdown } from '../translate/drawdown.js';
-import { endOf, instantOf, isoOfMs } from '../translate/instants.js';
+import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
 import { ALL_LINES, listWindow, pageFound } from '../translate/pages.js';
+import { shownPerformance } from '../translate/performance.js';
 import { contractValueAt } from './equity-curve.js';
 import { hasPortfolio, ownClosedPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
 
@@ -99,35 +98,6 @@ export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
 /** The year of a simulation in New York. */
 const yearOf = (simulation: Simulation): number =>
   Number(simulation.brokerage.rules.calendar.dateOf(simulation.now()).slice(0, 4));
-
-function shownPerformance(
-  { maxDrawdown, since, endedAt, monthly, series, breaks, segments, ...rest }: Measured,
-  { from, to, epoch }: PeriodInput,
-  withSeries: boolean,
-): Performance {
-  return {
-    from: isoOfMs(from),
-    to: isoOfMs(to),
-    epoch,
-    ...rest,
-    ...(maxDrawdown !== undefined && { maxDrawdown: shownDrawdown(maxDrawdown) }),
-    monthly: [...monthly],
-    ...(withSeries && { series: series.map((point) => ({ ...point, at: isoOfMs(point.at) })) }),
-    breaks: breaks.map(({ reason, ...one }) => ({
-      from: isoOfMs(one.from),
-      ...(one.to !== undefined && { to: isoOfMs(one.to) }),
-      reason,
-    })),
-    segments: segments.map(({ timeWeightedReturn, ...one }) => ({
-      from: isoOfMs(one.from),
-      to: isoOfMs(one.to),
-      timeWeightedReturn,
-      maxDrawdown: shownDrawdown(one.maxDrawdown),
-    })),
-    ...(since !== undefined && { since: isoOfMs(since) }),
-    ...(endedAt !== undefined && { endedAt: isoOfMs(endedAt) }),
-  };
-}
 
 /** The tax books that a request is about. */
 async function taxQuestion(
