@@ -8,7 +8,7 @@ export function sidebarOf(contents) {
     const heading = /^## (.+)$/.exec(line)?.[1];
     const link = /^- \[(.+?)\]\((.+?)\.md\)/.exec(line);
     const group = groups.at(-1);
-    if (heading !== undefined) groups.push({ text: heading, collapsed: heading === 'Decisions', items: [] });
+    if (heading !== undefined) groups.push({ text: heading, items: [] });
     else if (group === undefined) continue;
     else if (link !== null) {
       const item = { text: link[1], link: `/${link[2]}` };

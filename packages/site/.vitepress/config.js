@@ -19,6 +19,8 @@ export default {
   lang: 'en-US',
   base: '/docs/',
   srcDir: docs,
+  // Notes for contributors, who read them in the repository.
+  srcExclude: ['decisions/**'],
   outDir: join(import.meta.dirname, '../dist'),
   cacheDir: join(import.meta.dirname, '../../../node_modules/.cache/vitepress'),
   rewrites: { 'README.md': 'index.md' },

@@ -8,7 +8,7 @@ type Merged<Parts extends readonly object[]> = Parts extends readonly [
 
 /**
  * Copies the fields of the others into `first`, a new object, and returns it. For objects of more than a dozen fields: several spreads in one
- * literal cost two to three times as much and leave garbage in the old generation (decision 0134).
+ * literal cost two to three times as much and leave garbage in the old generation (decision 0195).
  */
 export const merged = <First extends object, Others extends readonly object[]>(
   first: First,
