@@ -171,7 +171,7 @@ export async function prepare(url: string, token: string, connections: number): 
   );
 }
 
-/** Request bodies of `mixedOrder` in `orders.ts`. */
+/** Request bodies of a trader's orders in rotation: half fill at once (a purchase, later its sale), half rest. */
 function ordersOf(portfolioId: string, symbol: string): object[] {
   const order = { portfolioId, symbol, assetClass: 'EQUITY' };
   const market = { ...order, orderType: 'MARKET', quantity: 10, timeInForce: 'DAY' };

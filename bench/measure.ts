@@ -20,7 +20,7 @@ export interface Aim {
   readonly atMost?: number;
 }
 
-export const isMet = (value: number, aim: Aim): boolean =>
+const isMet = (value: number, aim: Aim): boolean =>
   value >= (aim.atLeast ?? -Infinity) && value <= (aim.atMost ?? Infinity);
 
 /** A size that the environment can change: `BENCH_ORDERS=1000 npx tsx bench/core.ts`. */

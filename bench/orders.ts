@@ -72,7 +72,7 @@ export const submitOrder = (order: OrderRequest): Extract<Command, { type: 'Subm
 type Terms = Pick<OrderRequest, 'portfolioId' | 'symbol'>;
 
 /** Ten shares at the market: fills at once. */
-export const marketOrder = (
+const marketOrder = (
   of: Terms,
   positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE',
 ): OrderRequest => ({
@@ -101,12 +101,6 @@ export const restingOrder = (
   limitPrice: Price.ofUnits((positionIntent === 'BUY_TO_OPEN' ? 5000 - cents : 20_000 + cents) * 1_000_000),
 });
 
-/** Orders of a trader of one portfolio, in rotation: half of them fill at once (a purchase, later its sale), half rest. */
-export function mixedOrder(of: Terms, turn: number): OrderRequest {
-  if (turn % 2 === 1) return restingOrder(of, 'BUY_TO_OPEN', (turn >> 1) % 100);
-  return marketOrder(of, turn % 4 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE');
-}
-
-/** Only the half that fills. */
+/** Orders that fill at once, in rotation: a purchase, then its sale. */
 export const fillingOrder = (of: Terms, turn: number): OrderRequest =>
   marketOrder(of, turn % 2 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE');

@@ -4,8 +4,7 @@
  *
  * Leaves out: disk reads; the operating system has the files in memory.
  *
- *   npx tsc -b && npx tsx bench/recovery.ts      BENCH_RECORDS, BENCH_OPEN, BENCH_KEEP=directory to fill, or that was filled (closed orders
- * may be in it)
+ *   npx tsc -b && npx tsx bench/recovery.ts      BENCH_RECORDS, BENCH_OPEN, BENCH_KEEP=directory to fill, or that was filled
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

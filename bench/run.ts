@@ -1,32 +1,21 @@
 /**
  * All measurements, one after the other, each in a process of its own: `npm run bench`. Writes bench/results/<date>-<commit>.md and the
  * same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose among them (`npx tsx
- * bench/run.ts core quotes`).
+ * bench/run.ts core steps`).
  */
 import { execFileSync, fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { aimText, numberText, withDirectory } from './measure.js';
+import { aimText, numberText } from './measure.js';
 import type { Row } from './measure.js';
 
 const MEASUREMENTS = [
   'http',
-  'placements',
   'steps',
   'core',
-  'options',
-  'multi-leg-orders',
-  'quotes',
-  'closed-orders',
   'recovery',
-  'memory',
-  'store',
-  'margin',
-  'margin-watch',
-  'requirements',
-  'analytics',
   'forks',
   'postgresql-orders',
   'cluster-cells',
@@ -36,12 +25,10 @@ const LONGEST_MS = 360_000;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-async function measure(name: string, keep: string): Promise<readonly Row[]> {
+async function measure(name: string): Promise<readonly Row[]> {
   const rows: Row[] = [];
   const child = fork(fileOf(`${name}.ts`), {
     execArgv: ['--expose-gc', '--import', 'tsx'],
-    // Recovery starts from the journal that the closed orders have left.
-    env: { ...process.env, BENCH_KEEP: keep },
   });
   child.on('message', (message) => rows.push(...(message as Row[])));
   const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS);
@@ -99,18 +86,16 @@ function write(rows: readonly Row[], failed: readonly string[], loadBefore: numb
 const loadBefore = loadavg()[0] ?? 0;
 const wanted = process.argv.slice(2);
 const chosen = MEASUREMENTS.filter((name) => wanted.length === 0 || wanted.includes(name));
-await withDirectory(async (directory) => {
-  const rows: Row[] = [];
-  const failed: string[] = [];
-  for (const name of chosen) {
-    console.log(`\n# ${name}`);
-    try {
-      rows.push(...(await measure(name, join(directory, 'journal'))));
-    } catch (error) {
-      failed.push(name);
-      console.error(error);
-    }
+const rows: Row[] = [];
+const failed: string[] = [];
+for (const name of chosen) {
+  console.log(`\n# ${name}`);
+  try {
+    rows.push(...(await measure(name)));
+  } catch (error) {
+    failed.push(name);
+    console.error(error);
   }
-  console.log(`\n${write(rows, failed, loadBefore)}`);
-  if (failed.length > 0) process.exitCode = 1;
-});
+}
+console.log(`\n${write(rows, failed, loadBefore)}`);
+if (failed.length > 0) process.exitCode = 1;

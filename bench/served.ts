@@ -3,8 +3,6 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { Agent } from 'node:http';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '../packages/server/dist/config.js';
@@ -85,27 +83,6 @@ export async function call(
   });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as object;
-}
-
-/** Sends a request over the connections of `agent`, which cost the client less than `fetch`. Returns refusals too. */
-export function ask(
-  agent: Agent,
-  url: string,
-  token: string,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const asked = request(url + path, { method, headers, agent }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    asked.on('error', reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }
 
 /** Ends a process that a measurement has started. */

@@ -1,62 +1,11 @@
-/**
- * The start of an installation with many tenants whose `main` is idle: each was kept, has an account and a portfolio, and nothing at stake. From the
- * process to the first answer, and the resident size then.
- *
- * Leaves out: requests; mains with open orders or positions, which are opened at the start.
- *
- *   npx tsc -b && npx tsx bench/tenants.ts      BENCH_TENANTS
- */
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+/** An installation with many tenants, for `cluster-cells.ts`. */
+import { Money } from '../packages/core/dist/index.js';
 import { compose } from '../packages/server/dist/compose.js';
 import { readSettings } from '../packages/server/dist/config.js';
-import { Money } from '../packages/core/dist/index.js';
-import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
-import { cpuMsOf, runAlone, sizeOf } from './measure.js';
-import type { Row } from './measure.js';
 import { restingOrder, symbolOf } from './orders.js';
-import { pushQuotes, SETTINGS } from './simulation.js';
+import { pushQuotes } from './simulation.js';
 
 const AT_ONCE = 200;
-
-export async function measureTenants(): Promise<readonly Row[]> {
-  const tenants = sizeOf('TENANTS', 10_000);
-  return inDirectory(async (directory) => {
-    const env = { ...SETTINGS, DATA_DIR: directory, JWT_SECRET: randomBytes(32).toString('hex') };
-    await keepMains(env, tenants);
-    const began = performance.now();
-    const server = ServerProcess.launch(env);
-    try {
-      const url = await server.listening;
-      await fetch(`${url}/v1/health`);
-      const startMs = performance.now() - began;
-      const cpuMs = cpuMsOf(server.child.pid);
-      const megabytes = residentMegabytes(server.child.pid);
-      const details = `${tenants} tenants, each with a main, an account and a portfolio; ${cpuMs.toFixed(0)} ms of CPU in all threads`;
-      const leavesOut = 'requests, mains with something at stake';
-      return [
-        {
-          measure: 'start with idle mains',
-          value: startMs,
-          unit: 'ms',
-          aim: { atMost: 3000 },
-          details,
-          leavesOut,
-        },
-        {
-          measure: 'resident size after it',
-          value: megabytes,
-          unit: 'MB',
-          aim: { atMost: 300 },
-          details,
-          leavesOut,
-        },
-      ];
-    } finally {
-      await server.end('SIGTERM');
-    }
-  });
-}
 
 /** Keeps a `main` of each tenant, with an account, a portfolio and, for one in `restingOneIn`, an open order. */
 export async function keepMains(
@@ -94,8 +43,3 @@ export async function keepMains(
   await simulations.close();
   await store.close();
 }
-
-const residentMegabytes = (pid: number | undefined): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]) / 1024;
-
-await runAlone(import.meta.url, measureTenants);

@@ -1,6 +1,29 @@
 /** The worst single requests that a tenant can send to each route whose work grows with something, for `neighbors.ts`. */
-import { competitionBody } from './competitions.js';
 import { keepFull } from './measure.js';
+
+/** A competition on a synthetic market with a scaled clock. */
+const competitionBody = (entrants: number): object => ({
+  name: 'Bench',
+  market: {
+    feed: 'synthetic',
+    clock: 'scaled',
+    speed: 1,
+    calendar: 'always-open',
+    start: '2026-01-05T15:00:00Z',
+    end: '2026-01-06T15:00:00Z',
+  },
+  rules: {
+    initialCash: 100_000,
+    portfolioType: 'MARGIN',
+    brokerId: 'default',
+    assetClasses: ['EQUITY'],
+    entriesPerTenant: entrants,
+    maxPositionPercent: 50,
+  },
+  scoring: 'TOTAL_RETURN',
+  entry: 'OPEN',
+  visibility: 'PUBLIC',
+});
 
 const LIST = 500;
 const ACCOUNTS = 500;
