@@ -7,6 +7,7 @@ import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { cancelReasons } from '../packages/protocol/src/enums.js';
 import { openApiDocument } from '../packages/protocol/src/openapi.js';
 import { SCHEMA } from '../packages/server/src/config.js';
 
@@ -454,6 +455,30 @@ function anchorsOf(page: string): string[] {
     ),
   ];
 }
+
+describe('docs/how-to/why-not-filled.md', () => {
+  const page = read('docs/how-to/why-not-filled.md');
+
+  it('has every text of waitingFor', () => {
+    const code = ['wait-reason.ts', 'halt-text.ts']
+      .map((name) => read(`packages/core/src/matching/${name}`))
+      .join('\n')
+      .replace(/^import .*$|^\/\*\* At least two decimals[\s\S]*?^}/gm, '');
+    // The parts of a text between its figures.
+    const texts = [...code.matchAll(/`([^`\n]+)`|'([^'\n]+)'/g)].flatMap(([, template, text = '']) =>
+      (template?.replace(/\$\{[^}]*\}/g, '\n') ?? text).split('\n'),
+    );
+    const reasons = texts
+      .map((text) => text.trim().replace(/ for$/, ''))
+      .filter((text) => / |^(above|below|no|net|stop)$/.test(text));
+    expect(reasons.length).toBeGreaterThan(20);
+    expect(reasons.filter((reason) => !page.includes(reason))).toEqual([]);
+  });
+
+  it('has every cancel reason', () => {
+    expect(cancelReasons.filter((reason) => !page.includes(`\`${reason}\``))).toEqual([]);
+  });
+});
 
 describe('terms', () => {
   /** Words that users' pages do without, and the word that they use instead. */

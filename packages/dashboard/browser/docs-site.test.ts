@@ -19,6 +19,7 @@ describe('The built documentation site', () => {
       name.endsWith('.html'),
     );
     expect(pages.length).toBeGreaterThan(80);
+    expect(pages.filter((page) => page.startsWith('decisions'))).toEqual([]);
     const texts = new Map(pages.map((page) => [page, readFileSync(join(DIST, page), 'utf8')]));
     const broken = [...texts].flatMap(([page, text]) =>
       [...text.matchAll(/<a [^>]*?href="([^"]+)"/g)]
@@ -58,6 +59,33 @@ describe.runIf(chromiumPath !== undefined)('The documentation site in a browser'
       .getByRole('heading', { name: 'Options: from a covered call to assignment', level: 1 })
       .waitFor();
     expect(page.url()).toContain('/docs/tutorials/covered-call');
+  });
+
+  it('lists guides and rules before the contract in the results of a search', async () => {
+    const { page, station } = visit;
+    for (const words of ['margin call', 'fork', 'order fill']) {
+      await page.goto(`${station.url}/docs/`);
+      await page.getByRole('button', { name: 'Search' }).first().click();
+      await page.locator('#localsearch-input').fill(words);
+      const results = page.locator('#localsearch-list a');
+      await results.first().waitFor();
+      const first = await results.evaluateAll((links) =>
+        links.slice(0, 5).map((link) => link.getAttribute('href') ?? ''),
+      );
+      expect(first.filter((href) => href.startsWith('/docs/contract'))).toEqual([]);
+    }
+  });
+
+  it('opens with a door for traders, developers and instructors', async () => {
+    const { page, station } = visit;
+    for (const [door, title] of [
+      ['Trade in the dashboard', 'The dashboard'],
+      ['Open a class by one link', 'A class by one link'],
+    ] as const) {
+      await page.goto(`${station.url}/docs/`);
+      await page.locator('main').getByRole('link', { name: door }).click();
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+    }
   });
 
   it('shows the quickstart in curl, TypeScript and Python', async () => {
