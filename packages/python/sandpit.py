@@ -1265,7 +1265,7 @@ class Sandbox:
         self.portfolio = self.client.open_portfolio(cash, portfolio_type, account_id=_ACCOUNT)
 
     def quote(self, symbol, bid, ask, **more):
-        """A quote for a symbol. Every order that it touches has been processed when this returns."""
+        """Pushes a quote. Returns when all affected orders are processed."""
         self.client.call("pushQuotes", body={"quotes": [{"symbol": symbol, "bid": bid, "ask": ask, **more}]})
 
     def advance(self, by):

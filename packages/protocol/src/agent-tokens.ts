@@ -25,7 +25,7 @@ export const AgentCaps = closed('AgentCaps', {
   maxOrderNotional: dollars('Dollars that one opening order may be about.'),
   maxNotional: dollars('Dollars that all opening orders of a day may be about, filled or not.'),
   maxOrdersPerMinute: optional(
-    integer(0, 100_000, { description: 'Orders placed or changed in any 60 seconds.' }),
+    integer(0, 100_000, { description: 'Maximum orders placed or changed in any 60 seconds.' }),
   ),
   symbols: optional(list(text(), { min: 1, max: 200 })),
   maxDailyLoss: dollars(
@@ -41,7 +41,9 @@ export const AgentTokenBody = ruled(
       level: AgentLevelValue,
       caps: optional(AgentCaps),
       expiresIn: optional(
-        integer(60, 31_536_000, { description: 'Seconds; no longer than the token that asks.' }),
+        integer(60, 31_536_000, {
+          description: 'Lifetime in seconds, at most the rest of the lifetime of the requesting token.',
+        }),
       ),
     },
     {

@@ -25,7 +25,7 @@ import { paged, pageFields, Pagination } from './paging.js';
 const AssetClassValue = choice(['EQUITY', 'OPTION', 'FUTURE']);
 
 const epoch = integer(1, 1_000_000, {
-  description: 'The epoch, from 1: a reset begins the next one.',
+  description: 'Number of the epoch, from 1. Each reset of the portfolio begins a new epoch.',
 });
 
 export const TradesQuery = parameters({
@@ -60,8 +60,8 @@ const ClosedByValue = namedChoice(
 );
 
 export const RoundTrip = closed('RoundTrip', {
-  tradeId: anyText({ description: 'Running number in the portfolio, in order of closing.' }),
-  epoch: count({ description: 'The epoch that it belongs to, from 1.' }),
+  tradeId: anyText({ description: 'Sequence number in the portfolio, in order of closing.' }),
+  epoch: count({ description: 'Number of the epoch of the trade, from 1.' }),
   symbol: anyText(),
   assetClass: AssetClassValue,
   side: choice(['LONG', 'SHORT'], { description: 'The side of the position.' }),
@@ -69,11 +69,11 @@ export const RoundTrip = closed('RoundTrip', {
   openedQuantity: optional(number({ description: 'Quantity at the opening, if a split changed it.' })),
   openedAt: instant({ description: 'Time of the first opening execution.' }),
   closedAt: instant({ description: 'Time of the last closing execution.' }),
-  entryPrice: number({ description: 'Average price of the opening, dollars, restated for splits.' }),
+  entryPrice: number({ description: 'Average opening price, dollars, restated for splits.' }),
   exitPrice: optional(
     number({
       description:
-        'Average price of the closing, dollars. Absent where an option became shares, and where a reset took the position away.',
+        'Average closing price, dollars. Absent if an option became shares or a reset removed the position.',
     }),
   ),
   grossPnl: number({ description: 'Profit or loss before charges, dollars.' }),
@@ -84,8 +84,8 @@ export const RoundTrip = closed('RoundTrip', {
     number({ description: 'Net profit as a fraction of the value of the opening; absent where that is 0.' }),
   ),
   holding: number({ description: 'Seconds between opening and closing.' }),
-  openOrderId: optional(uuid({ description: 'The order that opened it, where one did.' })),
-  closeOrderId: optional(uuid({ description: 'The order that closed it, where one did.' })),
+  openOrderId: optional(uuid({ description: 'Order that opened the position, if any.' })),
+  closeOrderId: optional(uuid({ description: 'Order that closed the position, if any.' })),
   openedBy: OpenedByValue,
   closedBy: ClosedByValue,
 });
@@ -113,7 +113,7 @@ const performanceFields = {
   riskFreeRate: optional(
     signed(
       { maximum: 1, decimals: 8 },
-      { description: 'Yearly risk-free rate as a fraction: 0.05 = 5 %. Default 0.', examples: [0.05] },
+      { description: 'Annual risk-free rate as a fraction: 0.05 = 5 %. Default 0.', examples: [0.05] },
     ),
   ),
   periodsPerYear: optional(
@@ -121,7 +121,7 @@ const performanceFields = {
       { maximum: 366, decimals: 2 },
       {
         description:
-          'Days a year by which daily figures become yearly ones. Default 252; 365 where the calendar is `always-open`.',
+          'Days per year for annualizing daily figures. Default 252; 365 if the calendar is `always-open`.',
         examples: [252],
       },
     ),
@@ -171,18 +171,18 @@ const Attribution = closed(
     fees: amount('Regulatory and exchange fees; negative.'),
     other: amount('Changes of equity without one of these causes; 0.'),
   },
-  { description: '`pnl` by cause, each as it changed equity. The sum is `pnl`, to the cent.' },
+  { description: '`pnl` split by cause. The parts add up to `pnl`, to the cent.' },
 );
 
 const BreakReasonValue = namedChoice('BreakReason', ['FLOW', 'EQUITY_NOT_POSITIVE'], {
   description:
-    'What ended the returns: an external flow took equity to 0 or below, or a loss did. After a loss, only an external flow ends the break.',
+    'Cause of the break: an external flow or a loss reduced equity to 0 or below. After a loss, only an external flow ends the break.',
 });
 
 export const Performance = closed('Performance', {
   from: instant({ description: 'The first valuation.' }),
   to: instant({ description: 'The last valuation.' }),
-  epoch: count({ description: 'The epoch, from 1.' }),
+  epoch: count({ description: 'Number of the epoch, from 1.' }),
   startEquity: amount('Equity at the start.'),
   endEquity: amount('Equity at the end.'),
   netFlows: amount('External cash flows of the period, in less out.'),
@@ -195,14 +195,14 @@ export const Performance = closed('Performance', {
   annualized: optional(flag({ description: 'True if `moneyWeightedReturn` is an annual rate.' })),
   annualizedReturn: optional(fraction('Yearly return of the finished days, from 21 of them on.')),
   volatility: optional(fraction('Yearly standard deviation of daily returns.')),
-  sharpe: optional(number({ description: 'Yearly Sharpe ratio of daily returns.' })),
-  sortino: optional(number({ description: 'Yearly Sortino ratio of daily returns.' })),
-  calmar: optional(number({ description: '`annualizedReturn` over the maximum drawdown.' })),
+  sharpe: optional(number({ description: 'Annualized Sharpe ratio of daily returns.' })),
+  sortino: optional(number({ description: 'Annualized Sortino ratio of daily returns.' })),
+  calmar: optional(number({ description: '`annualizedReturn` divided by the maximum drawdown.' })),
   periodShorterThanYear: optional(
     Type.Literal(true, {
       type: 'boolean',
       'x-expected': 'must be true',
-      description: 'Present where yearly figures are made of less than a year.',
+      description: 'Present if annualized figures are based on less than a year.',
     }),
   ),
   maxDrawdown: optional(Drawdown),
@@ -211,11 +211,15 @@ export const Performance = closed('Performance', {
   positiveDays: count({ description: 'Finished days with a positive return.' }),
   negativeDays: count({ description: 'Finished days with a negative return.' }),
   exposure: optional(
-    number({ description: 'Mean over closes of gross market value and notional of futures over equity.' }),
+    number({
+      description: 'Gross market value plus notional of futures, divided by equity; mean over all closes.',
+    }),
   ),
   timeInMarket: optional(fraction('Share of closes with a position.')),
   turnover: optional(
-    number({ description: 'Half of what was bought and sold of equities and options over the mean equity.' }),
+    number({
+      description: 'Half of the value of equities and options bought and sold, divided by mean equity.',
+    }),
   ),
   commissions: amount('Commissions paid.'),
   fees: amount('Fees paid.'),
@@ -226,7 +230,7 @@ export const Performance = closed('Performance', {
     wins: count(),
     losses: count(),
     winRate: optional(fraction('Wins over all trades.')),
-    profitFactor: optional(number({ description: 'Sum of wins over the sum of losses.' })),
+    profitFactor: optional(number({ description: 'Sum of wins divided by the sum of losses.' })),
     averageWin: optional(amount('Mean net profit of the wins.')),
     averageLoss: optional(amount('Mean net loss of the losses; negative.')),
     expectancy: optional(amount('Mean net profit of all trades.')),
@@ -236,12 +240,16 @@ export const Performance = closed('Performance', {
     closed('BenchmarkComparison', {
       symbol: anyText(),
       return: optional(fraction('Total return of the benchmark over the days that both have.')),
-      alpha: optional(number({ description: 'Yearly Jensen alpha, arithmetic.' })),
+      alpha: optional(number({ description: 'Annualized Jensen alpha, arithmetic.' })),
       beta: optional(number()),
       correlation: optional(number()),
       trackingError: optional(fraction('Yearly deviation of the daily differences.')),
       informationRatio: optional(number()),
-      reason: optional(choice(['NO_DATA'], { description: 'Fewer than two days have both returns.' })),
+      reason: optional(
+        choice(['NO_DATA'], {
+          description: 'Fewer than two days have a return of both the portfolio and the benchmark.',
+        }),
+      ),
     }),
   ),
   monthly: listOf(
@@ -252,7 +260,7 @@ export const Performance = closed('Performance', {
         Type.Literal(true, {
           type: 'boolean',
           'x-expected': 'must be true',
-          description: 'Present where the period has only a part of the month.',
+          description: 'Present if the period covers only part of the month.',
         }),
       ),
     }),
@@ -275,11 +283,11 @@ export const Performance = closed('Performance', {
     closed('PerformanceBreak', {
       from: instant({ description: 'First valuation at which equity was not positive.' }),
       to: optional(
-        instant({ description: 'First valuation with returns again; absent while it has not ended.' }),
+        instant({ description: 'First valuation after the break; absent while the break lasts.' }),
       ),
       reason: BreakReasonValue,
     }),
-    { description: 'Times without returns because equity was not positive, oldest first.' },
+    { description: 'Periods without returns because equity was not positive, oldest first.' },
   ),
   segments: listOf(
     closed('PerformanceSegment', {
@@ -288,17 +296,17 @@ export const Performance = closed('Performance', {
       timeWeightedReturn: fraction('Return with external flows taken out.'),
       maxDrawdown: Drawdown,
     }),
-    { description: 'Times between breaks, oldest first, each with its own return.' },
+    { description: 'Periods between breaks, oldest first, each with its return.' },
   ),
   since: optional(
     instant({
       description:
-        'Start of returns, ratios and drawdown where a loss of all equity precedes them: the flow that ended it.',
+        'Start of returns, ratios and drawdown after a loss of all equity: the time of the external flow that ended the break.',
     }),
   ),
   endedAt: optional(
     instant({
-      description: 'Time of a loss of all equity that no external flow has ended: returns end there.',
+      description: 'Time of a loss of all equity without a later external flow. Returns end at this time.',
     }),
   ),
   reason: optional(choice(['EQUITY_NOT_POSITIVE'], { description: 'Present with `endedAt`.' })),
@@ -329,13 +337,13 @@ const bps = (description: string) =>
 const seconds = (description: string) => optional(number({ description: `${description} Seconds.` }));
 
 const qualityFields = {
-  orders: count({ description: 'Accepted orders, those that ended REJECTED included.' }),
-  executions: count({ description: 'Executions of them.' }),
+  orders: count({ description: 'Accepted orders, including those that ended REJECTED.' }),
+  executions: count({ description: 'Executions of these orders.' }),
   notional: amount('Executed value.'),
   arrivalMid: optional(
     number({
       description:
-        'Mid of the quote that a single order met: in force when it was accepted in its session, else the first of the session; of a stop the quote that triggered it. Dollars.',
+        'Midpoint of the arrival quote, dollars: the quote in force when the order was accepted, the first quote of the session if it was accepted before, or the quote that triggered a stop.',
     }),
   ),
   slippageBps: bps('Average price against the arrival mid; positive is worse.'),
@@ -347,9 +355,11 @@ const qualityFields = {
   quotedSpreadBps: bps('Ask less bid over the mid, at execution.'),
   realizedSpreadBps: bps('Twice the distance of executions from the mid five minutes later (Rule 605).'),
   priceImprovement: optional(
-    amount('Saved against the touch by executions that took liquidity; negative where they were behind it.'),
+    amount('Price improvement over the best bid or ask on marketable executions; negative if worse.'),
   ),
-  priceImprovementRate: optional(fraction('Share of those executions that were better than the touch.')),
+  priceImprovementRate: optional(
+    fraction('Share of marketable executions at a better price than the best bid or ask.'),
+  ),
   fillRate: optional(fraction('Executed over ordered value, both at the arrival mid.')),
   timeToFirstFill: seconds('Median from reaching the market to the first execution.'),
   timeToFill: seconds('Median from reaching the market to the last execution of filled orders.'),
@@ -378,19 +388,19 @@ export const ExecutionQuality = closed(
           }),
           ...qualityFields,
         }),
-        { description: 'In order of their keys; with `groupBy` only.' },
+        { description: 'Sorted by key. Present with `groupBy`.' },
       ),
     ),
     slippages: optional(
       listOf(number(), {
         description:
-          'Slippage of each of the latest 1,000 filled orders, basis points, oldest first; with `slippages=true` only.',
+          'Slippage of each of the latest 1,000 filled orders, basis points, oldest first. Present with `slippages=true`.',
       }),
     ),
   },
   {
     description:
-      'Transaction costs of orders, means weighted by executed value. Figures that cannot be computed are absent.',
+      'Transaction costs of orders; means are weighted by executed value. Figures that cannot be computed are absent.',
   },
 );
 export type ExecutionQuality = Static<typeof ExecutionQuality>;
@@ -406,7 +416,7 @@ export type TaxLotsQuery = Static<typeof TaxLotsQuery>;
 export const TaxLot = closed('TaxLot', {
   symbol: anyText(),
   side: choice(['LONG', 'SHORT']),
-  quantity: number({ description: 'Shares or contracts that are open.' }),
+  quantity: number({ description: 'Open shares or contracts.' }),
   acquiredAt: date({ description: 'New York trade date of the opening.' }),
   holdingFrom: date({ description: 'Date that the holding period counts from.' }),
   costBasis: amount(
@@ -417,7 +427,7 @@ export const TaxLot = closed('TaxLot', {
       'Disallowed losses of earlier sales in the basis; of a short position those that the basis of its cover will include. Absent in retirement accounts.',
     ),
   ),
-  orderIds: listOf(uuid(), { description: 'The order that opened it; empty where none did.' }),
+  orderIds: listOf(uuid(), { description: 'Order that opened the lot; empty if no order did.' }),
 });
 export type TaxLot = Static<typeof TaxLot>;
 
@@ -433,12 +443,14 @@ const TermValue = choice(['SHORT', 'LONG', 'SECTION_1256']);
 export const RealizedGainsQuery = parameters({
   ...pageFields,
   year: optional(
-    integer(1970, 2199, { description: 'Tax year by New York dates. Default: that of the simulation.' }),
+    integer(1970, 2199, {
+      description: 'Tax year, by New York dates. Default: the current year of the simulation.',
+    }),
   ),
   method: optional(LotMethodValue),
   term: optional(
     choice(['SHORT', 'LONG', 'SECTION_1256'], {
-      description: 'Sales of one term.',
+      description: 'Only sales of this term.',
     }),
   ),
   form: optional(
@@ -462,7 +474,7 @@ export const RealizedGain = closed('RealizedGain', {
   term: optional(TermValue),
   washSale: optional(flag({ description: 'True if a wash sale disallows part of the loss.' })),
   code: optional(choice(['W'], { description: 'Adjustment code of Form 8949.' })),
-  orderIds: listOf(uuid(), { description: 'The orders that opened and closed it.' }),
+  orderIds: listOf(uuid(), { description: 'Orders that opened and closed the lot.' }),
 });
 export type RealizedGain = Static<typeof RealizedGain>;
 

@@ -4,15 +4,15 @@ import { dayTradeRegimes, liquidations, orderSessions, orderTypes, timesInForce 
 import { anyText, choice, closed, count, flag, listOf, number, optional } from './fields.js';
 
 const CommissionSchedule = closed('CommissionSchedule', {
-  perOrder: optional(number({ description: 'Dollars an order.' })),
-  perUnit: optional(number({ description: 'Dollars a share or contract.' })),
-  minimum: optional(number({ description: 'Least dollars of an order that executes.' })),
-  maximum: optional(number({ description: 'Most dollars of an order.' })),
+  perOrder: optional(number({ description: 'Dollars per order.' })),
+  perUnit: optional(number({ description: 'Dollars per share or contract.' })),
+  minimum: optional(number({ description: 'Minimum commission of an executed order, dollars.' })),
+  maximum: optional(number({ description: 'Maximum commission of an order, dollars.' })),
 });
 
 const MarginInterestTier = closed('MarginInterestTier', {
-  from: number({ description: 'Dollars of the loan from which on the rate holds.' }),
-  rateAnnual: number({ description: 'A year: 0.065 is 6.5 %.' }),
+  from: number({ description: 'Loan balance at which this rate starts, dollars.' }),
+  rateAnnual: number({ description: 'Annual rate as a fraction: 0.065 is 6.5 %.' }),
 });
 
 export const Broker = closed('Broker', {
@@ -21,7 +21,7 @@ export const Broker = closed('Broker', {
   equityCommission: CommissionSchedule,
   optionCommission: CommissionSchedule,
   futureCommission: CommissionSchedule,
-  passesRegulatoryFees: flag({ description: 'True if fees of the SEC and FINRA are passed on.' }),
+  passesRegulatoryFees: flag({ description: 'True if the broker charges SEC and FINRA fees.' }),
   orderTypes: listOf(choice(orderTypes)),
   timesInForce: listOf(choice(timesInForce)),
   auctionOrders: flag({ description: 'True if the broker accepts OPG and CLS orders for the auctions.' }),
@@ -29,7 +29,7 @@ export const Broker = closed('Broker', {
   fractionalShares: flag(),
   shortSelling: flag(),
   futures: flag(),
-  optionLevel: count({ description: '0 none to 4 uncovered.' }),
+  optionLevel: count({ description: 'Highest option level: 0 = no options, 4 = uncovered options.' }),
   spreadsInCashAccounts: flag(),
   queuesWhenClosed: flag({
     description:
@@ -40,7 +40,7 @@ export const Broker = closed('Broker', {
   houseMaintenanceShort: number({ description: 'Fraction of the market value.' }),
   dayTradeRegime: optional(choice(dayTradeRegimes)),
   dayTradingLeverage: flag({
-    description: 'True if orders in stock are checked against day-trading buying power.',
+    description: 'True if equity orders are checked against day-trading buying power.',
   }),
   liquidation: choice(liquidations),
 });

@@ -34,7 +34,7 @@ const point = (name: string, what: string) =>
       {
         snapshotId: optional(text({ description: 'A snapshot of the simulation.' })),
         at: optional(
-          simulatedTime({ description: 'Simulated time: the last record of the journal at or before it.' }),
+          simulatedTime({ description: 'Simulated time; selects the last journal record at or before it.' }),
         ),
         sequence: optional(
           integer(1, Number.MAX_SAFE_INTEGER, { description: 'Number of a record of the journal.' }),
@@ -55,7 +55,7 @@ export const ComparisonVariant = ruled(
     brokerId: optional(text({ maxLength: 64, description: 'Broker of all portfolios.' })),
     brokers: optional(
       byName(text({ maxLength: 64 }), {
-        description: 'Brokers of single portfolios, by `portfolioId`; they go before `brokerId`.',
+        description: 'Brokers of individual portfolios, by `portfolioId`. Override `brokerId`.',
       }),
     ),
     fillModel: optional(choice(fillModels, { description: 'Fill model of all portfolios.' })),
@@ -66,7 +66,7 @@ export const ComparisonVariant = ruled(
     dayTradeRegime: optional(choice(dayTradeRegimes)),
     seed: optional(
       Type.Union([text(), Type.Integer()], {
-        description: 'For the draws of latencies and early assignments; the market stays the same.',
+        description: 'Seed for latencies and early assignments. The market stays the same.',
         'x-expected': 'must be a string or an integer',
       }),
     ),
@@ -84,7 +84,7 @@ export const ComparisonBody = closed(
     from: optional(point('ComparisonFrom', 'Where the re-execution begins; default: the beginning.')),
     until: optional(point('ComparisonUntil', 'Where it ends; default: now.')),
     variants: Type.Union([list(ComparisonVariant, { min: 1, max: 50 }), exactly('all-brokers')], {
-      description: '1 to 50 variants, or `all-brokers` for one of each broker, named by its `brokerId`.',
+      description: '1 to 50 variants, or `all-brokers` for one variant per broker, named by its `brokerId`.',
       'x-expected': 'must be a list of 1 to 50 variants or all-brokers',
     }),
   },
@@ -103,27 +103,27 @@ const FirstDifference = closed(
   },
   {
     description:
-      'The first order of the base that went otherwise: a price, a quantity or charges in dollars, a status, or the refusal.',
+      'The first order with a different outcome: its price, quantity, charges in dollars, status, or rejection.',
   },
 );
 
 export const ComparisonRow = closed('ComparisonRow', {
   name: anyText(),
   status: choice(rowStatuses),
-  reason: optional(anyText({ description: 'Why the variant FAILED.' })),
-  totalEquity: optional(number({ description: 'Of all portfolios at the end, in dollars.' })),
-  difference: optional(number({ description: 'Total equity less that of `base`.' })),
-  realizedPnl: optional(number({ description: 'Before charges.' })),
+  reason: optional(anyText({ description: 'Reason for status FAILED.' })),
+  totalEquity: optional(number({ description: 'Total equity of all portfolios at the end, in dollars.' })),
+  difference: optional(number({ description: 'Total equity minus the total equity of `base`.' })),
+  realizedPnl: optional(number({ description: 'Profit or loss before charges.' })),
   unrealizedPnl: optional(number()),
   commissions: optional(number()),
   regulatoryFees: optional(number()),
   interest: optional(number({ description: 'Posted margin interest; positive = paid.' })),
   borrowFees: optional(number()),
-  dividends: optional(number({ description: 'Received, less those owed on short positions.' })),
+  dividends: optional(number({ description: 'Dividends received minus dividends paid on short positions.' })),
   orders: optional(
     closed('ComparedOrders', {
       accepted: count(),
-      rejected: count({ description: 'Refused, or ended REJECTED.' }),
+      rejected: count({ description: 'Orders that were refused or ended REJECTED.' }),
       filled: count(),
       canceled: count(),
     }),
@@ -132,10 +132,10 @@ export const ComparisonRow = closed('ComparisonRow', {
   requests: optional(
     closed('ComparedRequests', {
       repeated: count({
-        description: 'Requests of clients that were tried, `refused` and `skipped` included.',
+        description: 'Repeated client requests, including `refused` and `skipped`.',
       }),
-      refused: count({ description: 'Not allowed by the rules or the state of this row.' }),
-      skipped: count({ description: 'About an order that this row never had.' }),
+      refused: count({ description: 'Requests refused under the rules or the state of this row.' }),
+      skipped: count({ description: 'Requests about an order that does not exist in this row.' }),
     }),
   ),
   marginCalls: optional(count()),
@@ -149,13 +149,15 @@ export const Comparison = closed('Comparison', {
   comparisonId: uuid(),
   simulationId: anyText(),
   status: choice(comparisonStatuses),
-  progress: number({ description: '0 to 1.' }),
-  reason: optional(anyText({ description: 'Why it FAILED.' })),
+  progress: number({ description: 'Progress, 0 to 1.' }),
+  reason: optional(anyText({ description: 'Reason for status FAILED.' })),
   baseMatches: optional(
-    flag({ description: 'Whether the re-executed base is worth what the journal says, to the cent.' }),
+    flag({
+      description: 'Whether the re-executed base has the same total equity as the journal, to the cent.',
+    }),
   ),
   baseDifference: optional(
-    number({ description: 'Total equity of the base less that of the journal; absent where they match.' }),
+    number({ description: 'Total equity of the base minus that of the journal; absent if equal.' }),
   ),
   base: optional(ComparisonRow),
   variants: optional(listOf(ComparisonRow)),
@@ -164,5 +166,5 @@ export type Comparison = Static<typeof Comparison>;
 
 export const ComparisonParams = parameters({ comparisonId: uuid({ description: 'The comparison.' }) });
 export const ComparisonQuery = parameters({
-  wait: optional(integer(0, 30, { description: 'Seconds to wait for the end.' })),
+  wait: optional(integer(0, 30, { description: 'Seconds to wait for the comparison to finish.' })),
 });

@@ -44,7 +44,7 @@ const percent = (description: string) =>
 
 export const ScoringValue = namedChoice('Scoring', scorings, {
   description:
-    '`TOTAL_RETURN`: time-weighted return. `SHARPE`, `SORTINO`: of the returns, risk-free rate 0, not annualized. `CALMAR`: total return divided by the maximum drawdown.',
+    '`TOTAL_RETURN`: time-weighted return. `SHARPE`, `SORTINO`: ratio of the returns, with risk-free rate 0, not annualized. `CALMAR`: total return divided by the maximum drawdown.',
 });
 
 export const CompetitionMarket = ruled(
@@ -54,16 +54,18 @@ export const CompetitionMarket = ruled(
     calendar: optional(choice(calendars)),
     start: simulatedTime({ description: 'Simulated time at which trading begins.' }),
     end: simulatedTime({ description: 'Simulated time at which trading ends.' }),
-    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+    speed: optional(
+      positive(clockSpeedBounds, { description: 'Simulated seconds per real second. Scaled clocks only.' }),
+    ),
     seed: optional(
       Type.Union([text(), Type.Integer()], {
-        description: 'Mixed into the 128 bits that the server draws for the competition.',
+        description: 'Seed, combined with 128 random bits of the server.',
         'x-expected': 'must be a string or an integer',
       }),
     ),
     replay: optional(
       text({
-        description: 'For the replay feed: recorded symbols, separated by commas; absent = all.',
+        description: 'Recorded symbols, separated by commas; absent = all. Replay feed only.',
       }),
     ),
     mask: optional(
@@ -71,7 +73,7 @@ export const CompetitionMarket = ruled(
         'For the replay feed: what of the recording is hidden from entrants; absent or true = symbols, dates and prices, false = nothing. On a wall clock dates stay.',
       ),
     ),
-    luld: optional(flag({ description: 'Limit up, limit down; absent = false.' })),
+    luld: optional(flag({ description: 'Whether limit up, limit down is simulated; absent = false.' })),
   }),
   (body, report) => {
     const { feed, clock } = body;
@@ -97,7 +99,7 @@ export const CompetitionMarket = ruled(
 export type CompetitionMarket = Static<typeof CompetitionMarket>;
 
 export const CompetitionRules = closed('CompetitionRules', {
-  initialCash: positive(moneyBounds, { description: 'Dollars that each entry begins with.' }),
+  initialCash: positive(moneyBounds, { description: 'Initial cash of each entry, dollars.' }),
   portfolioType: PortfolioTypeValue,
   brokerId: text({ description: 'Broker configuration of every entry.', examples: ['default'] }),
   assetClasses: list(
@@ -119,16 +121,14 @@ export const CompetitionRules = closed('CompetitionRules', {
     ),
   ),
   maxOrdersPerMinute: optional(
-    integer(1, 100_000, { description: 'Most orders accepted in a minute of the simulated clock.' }),
+    integer(1, 100_000, { description: 'Maximum orders accepted per minute of the simulated clock.' }),
   ),
-  minPrice: optional(
-    price({ description: 'Lowest last price, in dollars, at which a position may be opened.' }),
-  ),
+  minPrice: optional(price({ description: 'Minimum last price for opening a position, dollars.' })),
   symbols: optional(
     list(
       text({ maxLength: 32 }),
       { min: 1, max: 1000, unique: true },
-      { description: 'Symbols that may be traded; of options and futures the underlying or root.' },
+      { description: 'Symbols that may be traded; for options the underlying, for futures the root.' },
     ),
   ),
   maxDailyLossPercent: optional(
@@ -137,12 +137,10 @@ export const CompetitionRules = closed('CompetitionRules', {
   trailingDrawdownPercent: optional(
     percent('Decline from the highest equity, in percent of it, that eliminates an entry.'),
   ),
-  entriesPerTenant: optional(
-    integer(1, 1000, { description: 'Entries that a tenant may have; absent = 1.' }),
-  ),
+  entriesPerTenant: optional(integer(1, 1000, { description: 'Maximum entries per tenant; absent = 1.' })),
   minTrades: optional(
     integer(0, 1_000_000, {
-      description: 'Executions that an entry needs for its score to count; absent = 1.',
+      description: 'Minimum executions for a ranked score; absent = 1.',
     }),
   ),
 });
@@ -157,9 +155,9 @@ const settings = {
   rules: CompetitionRules,
   scoring: ScoringValue,
   entry: choice(entryModes, { description: '`CODE`: entering requires the join code.' }),
-  capacity: optional(integer(1, MOST_ENTRANTS, { description: 'Most entries; absent = 10,000.' })),
+  capacity: optional(integer(1, MOST_ENTRANTS, { description: 'Maximum entries; absent = 10,000.' })),
   visibility: choice(visibilities, {
-    description: '`PUBLIC`: everybody sees the competition and its leaderboard, without a token.',
+    description: '`PUBLIC`: the competition and its leaderboard are readable without a token.',
   }),
 };
 
@@ -196,7 +194,7 @@ export const UpdateCompetitionBody = closed(
   },
   {
     description:
-      'Fields that are left out keep their values. `market`, `rules` and `scoring` are fixed once the first entry exists.',
+      'Omitted fields keep their values. `market`, `rules` and `scoring` are fixed once the first entry exists.',
   },
 );
 export type UpdateCompetitionBody = Static<typeof UpdateCompetitionBody>;
@@ -214,13 +212,13 @@ const competitionFields = {
   visibility: choice(visibilities),
   entries: count({ description: 'Entries that have not been withdrawn.' }),
   isOrganizer: flag({ description: 'Whether the competition belongs to the tenant of the token.' }),
-  now: optional(instant({ description: 'By the clock of the market.' })),
-  simulationId: optional(anyText({ description: 'Simulation of the market; shown to the organizer.' })),
-  joinCode: optional(anyText({ description: 'Shown to the organizer.' })),
+  now: optional(instant({ description: 'Current time of the market clock.' })),
+  simulationId: optional(anyText({ description: 'Simulation of the market. Organizer only.' })),
+  joinCode: optional(anyText({ description: 'Join code. Organizer only.' })),
   journalHash: optional(
     anyText({ description: 'Hash over the journals of the competition; present once it is FINISHED.' }),
   ),
-  createdAt: instant({ description: 'Real time.' }),
+  createdAt: instant({ description: 'Wall-clock time.' }),
 };
 
 export const Competition = closed('Competition', competitionFields);
@@ -271,7 +269,7 @@ export const EnterCompetitionBody = ruled(
       displayName: displayNameText(
         'Name on the leaderboard, unique in the competition without regard to case and width: 1 to 40 visible characters, at least one a letter or a digit.',
       ),
-      joinCode: optional(text({ description: 'Required where `entry` is CODE.' })),
+      joinCode: optional(text({ description: 'Join code; required if `entry` is CODE.' })),
     },
     { examples: [{ displayName: 'Momentum Mia' }] },
   ),
@@ -288,8 +286,8 @@ const entryFields = {
   portfolioId: uuid(),
   simulationId: anyText({ description: 'Simulation of the entry.' }),
   status: EntryStatusValue,
-  reason: optional(anyText({ description: 'Why the entry is eliminated or disqualified.' })),
-  createdAt: instant({ description: 'Real time.' }),
+  reason: optional(anyText({ description: 'Reason for the elimination or disqualification.' })),
+  createdAt: instant({ description: 'Wall-clock time.' }),
 };
 
 export const Entry = closed('Entry', entryFields);
@@ -305,7 +303,7 @@ export type CreatedEntry = Static<typeof CreatedEntry>;
 /** The entry that a token trades, for pages and programs that have nothing but the token (D195). */
 export const OwnEntry = closed('OwnEntry', {
   ...entryFields,
-  rank: optional(count({ description: 'Place on the leaderboard, at most a second old.' })),
+  rank: optional(count({ description: 'Rank on the leaderboard, at most a second old.' })),
   totalEquity: optional(number({ description: 'Equity on the leaderboard, dollars.' })),
   return: optional(number({ description: 'Time-weighted return on the leaderboard, a fraction.' })),
   competition: Competition,
@@ -342,13 +340,13 @@ export const UpdateEntryBody = closed(
 export type UpdateEntryBody = Static<typeof UpdateEntryBody>;
 
 export const LeaderboardRow = closed('LeaderboardRow', {
-  rank: integer(1, MOST_ENTRANTS + 1, { description: 'Ties share a rank: 1, 2, 2, 4.' }),
+  rank: integer(1, MOST_ENTRANTS + 1, { description: 'Rank; ties share a rank (1, 2, 2, 4).' }),
   entryId: uuid(),
   displayName: anyText(),
   totalEquity: number({ description: 'Dollars.' }),
   return: number({ description: 'Total return as a fraction: 0.05 is 5 percent.' }),
   score: optional(
-    number({ description: 'By the scoring of the competition; absent where it cannot be computed.' }),
+    number({ description: 'Score by the scoring rule of the competition; absent if it cannot be computed.' }),
   ),
   sharpe: optional(number({ description: 'Sharpe ratio of the returns, not annualized.' })),
   maxDrawdown: number({ description: 'Largest decline from a high, as a fraction of it.' }),
@@ -361,13 +359,16 @@ export const Leaderboard = closed('Leaderboard', {
   competitionId: uuid(),
   at: instant({ description: 'Simulated time of the figures.' }),
   status: namedChoice('CompetitionStatus', competitionStatuses),
-  rows: listOf(LeaderboardRow, { description: 'By rank, then by name.' }),
+  rows: listOf(LeaderboardRow, { description: 'Rows sorted by rank, then by name.' }),
   journalHash: optional(anyText({ description: 'Present once the result is final.' })),
 });
 export type Leaderboard = Static<typeof Leaderboard>;
 
 const ticket = optional(
-  text({ maxLength: 4096, description: 'From `POST /v1/stream/ticket`; in place of the bearer.' }),
+  text({
+    maxLength: 4096,
+    description: 'Ticket from `POST /v1/stream/ticket`, instead of the bearer token.',
+  }),
 );
 
 export const LeaderboardStreamQuery = parameters({ ticket });
@@ -383,14 +384,14 @@ export const LeaderboardCurve = closed('LeaderboardCurve', {
   entryId: uuid(),
   displayName: anyText(),
   points: listOf(CompetitionEquityPoint, {
-    description: 'The start, every full hour of the session or every close, and now.',
+    description: 'Points at the start, at each full hour of the session or each close, and now.',
   }),
 });
 
 export const LeaderboardCurves = closed('LeaderboardCurves', {
   competitionId: uuid(),
   at: instant(),
-  curves: listOf(LeaderboardCurve, { description: 'Equity of the first ten of the leaderboard.' }),
+  curves: listOf(LeaderboardCurve, { description: 'Equity curves of the ten highest ranks.' }),
 });
 export type LeaderboardCurves = Static<typeof LeaderboardCurves>;
 
@@ -402,10 +403,10 @@ export const CompetitionExportLine = Type.Union(
         type: exactly('competition'),
         format: Type.Integer({ description: 'Format of the file.' }),
         competitionId: uuid(),
-        competition: Type.Object({}, { description: 'The body that it was created with.' }),
+        competition: Type.Object({}, { description: 'Request body that created the competition.' }),
         scoring: ScoringValue,
         minTrades: count(),
-        draw: anyText({ description: '128 bits, hexadecimal, that path, draws and ids come from.' }),
+        draw: anyText({ description: '128-bit seed of prices, random draws and ids, in hex.' }),
         marketId: anyText(),
         entries: Type.Array(Type.Object({}), {
           description: 'Entries with `equity`: total equity at the start, every close and the end.',
@@ -431,5 +432,5 @@ export const EntryParams = parameters({
 
 /** The rules that a refusal of an entry's order names. */
 export const CompetitionRuleValue = choice(competitionRules, {
-  description: 'Rule of the competition that refuses the order.',
+  description: 'Competition rule that the order violates.',
 });

@@ -64,7 +64,7 @@ export const CloseReason = closed(
       ['POSITIONS', 'OPEN_ORDERS', 'UNSETTLED_CASH', 'UNDELIVERED', 'LOAN', 'MARGIN_CALL', 'ACCRUALS'],
       {
         description:
-          '`POSITIONS`: something is held. `OPEN_ORDERS`: orders are open. `UNSETTLED_CASH`: cash has not settled, or dividends are not paid. `UNDELIVERED`: shares are not delivered or received yet. `LOAN`: money is owed. `MARGIN_CALL`: a margin call of any type is open. `ACCRUALS`: the cash does not pay the accrued interest and borrow fees.',
+          '`POSITIONS`: the portfolio has positions. `OPEN_ORDERS`: orders are open. `UNSETTLED_CASH`: cash has not settled, or dividends are not paid. `UNDELIVERED`: shares are not delivered or received yet. `LOAN`: the portfolio has a loan. `MARGIN_CALL`: a margin call of any type is open. `ACCRUALS`: cash does not cover accrued interest and borrow fees.',
       },
     ),
     count: optional(
@@ -75,14 +75,14 @@ export const CloseReason = closed(
     amount: optional(
       number({
         description:
-          'Dollars: that are pending, owed, called or accrued. Of pending cash negative where it is to be paid.',
+          'Pending, owed, called or accrued dollars. Pending cash is negative if the portfolio pays.',
       }),
     ),
-    settlesOn: optional(date({ description: 'The last settlement date that is waited for.' })),
-    availableCash: optional(number({ description: 'Settled dollars that could pay the accruals.' })),
+    settlesOn: optional(date({ description: 'Latest outstanding settlement date.' })),
+    availableCash: optional(number({ description: 'Settled cash available for the accruals, dollars.' })),
   },
   {
-    description: 'A thing that keeps a portfolio from being closed, with its figures.',
+    description: 'Reason that a portfolio cannot be closed, with its figures.',
     examples: [{ code: 'UNSETTLED_CASH', amount: 999, settlesOn: '2026-01-06' }],
   },
 );
@@ -101,7 +101,9 @@ export const errorCodes = {
     meaning:
       'The order or withdrawal requires more cash, or in a margin portfolio more buying power, than is available.',
     details: {
-      availableCash: number({ description: 'Dollars that can be spent or withdrawn without borrowing.' }),
+      availableCash: number({
+        description: 'Cash that can be spent or withdrawn without borrowing, dollars.',
+      }),
       requiredAmount: number({
         description:
           'Dollars that the order or withdrawal requires; for an order its highest cost including charges.',
@@ -287,8 +289,10 @@ export const errorCodes = {
     details: {
       cap: choice(['maxOrderNotional', 'maxNotional', 'maxOrdersPerMinute', 'symbols', 'maxDailyLoss']),
       allowed: optional(number({ description: 'The cap: dollars or orders.' })),
-      left: optional(number({ description: 'Part of the cap that is left: dollars or orders.' })),
-      asked: optional(number({ description: 'Dollars of the order; for maxDailyLoss the present loss.' })),
+      left: optional(number({ description: 'Unused part of the cap: dollars or orders.' })),
+      asked: optional(
+        number({ description: 'Value of the order, dollars; for maxDailyLoss the current loss.' }),
+      ),
       symbols: optional(listOf(anyText())),
       retryAfter: optional(integer(0, 60, { description: 'Seconds until an order is accepted.' })),
     },
@@ -299,7 +303,7 @@ export const errorCodes = {
     details: {
       rule: choice(competitionRules, { description: 'The rule, by its name in `rules`.' }),
       allowed: optional(number({ description: 'The limit: percent, dollars or orders.' })),
-      asked: optional(number({ description: 'What the order amounts to, in the same unit.' })),
+      asked: optional(number({ description: 'Value for this order, in the unit of the limit.' })),
       symbols: optional(listOf(anyText(), { description: 'The symbols that may be traded.' })),
     },
   },
@@ -327,22 +331,22 @@ export const errorCodes = {
   COMPETITION_FULL: {
     status: 409,
     meaning: 'The competition has as many entries as its capacity.',
-    details: { capacity: integer(1, 10_000, { description: 'Most entries.' }) },
+    details: { capacity: integer(1, 10_000, { description: 'Maximum entries.' }) },
   },
   ALREADY_ENTERED: {
     status: 409,
     meaning: 'The tenant has as many entries as the competition allows.',
-    details: { entriesPerTenant: integer(1, 1000, { description: 'Entries that a tenant may have.' }) },
+    details: { entriesPerTenant: integer(1, 1000, { description: 'Maximum entries per tenant.' }) },
   },
   INVITATION_FULL: {
     status: 409,
     meaning: 'The invitation, or the tenant that invites, has as many members as its limit.',
-    details: { capacity: integer(1, 1_000_000, { description: 'Most members.' }) },
+    details: { capacity: integer(1, 1_000_000, { description: 'Maximum members.' }) },
   },
   INVITATION_EXPIRED: {
     status: 409,
     meaning: 'The invitation has expired.',
-    details: { expiredAt: instant({ description: 'Real time.' }) },
+    details: { expiredAt: instant({ description: 'Wall-clock time.' }) },
   },
   COMPETITION_NOT_FINISHED: {
     status: 409,

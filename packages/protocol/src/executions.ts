@@ -27,26 +27,28 @@ export const ExecutionQuote = closed('ExecutionQuote', {
   bidSize: optional(number()),
   askSize: optional(number()),
   last: optional(number()),
-  timestamp: count({ description: 'Epoch milliseconds, as in the quote itself.' }),
+  timestamp: count({ description: 'Time of the quote, epoch milliseconds.' }),
 });
 export type ExecutionQuote = Static<typeof ExecutionQuote>;
 
 /** Explanation of an execution (D50). */
 export const ExecutionExplanation = closed('ExecutionExplanation', {
-  rule: anyText({ description: 'The rule of the fill model that applied.' }),
+  rule: anyText({ description: 'Rule of the fill model that determined the price.' }),
   fillModel: optional(anyText()),
   quote: optional(ExecutionQuote),
-  sizeAvailable: optional(number({ description: 'Absent = the quote shows no size.' })),
+  sizeAvailable: optional(number({ description: 'Size at the price; absent if the quote has no size.' })),
   latencyMs: optional(number()),
   priceImprovement: optional(
-    number({ description: 'Per share or contract, against the limit or the touch.' }),
+    number({
+      description: 'Price improvement per share or contract, over the limit or the best bid or ask.',
+    }),
   ),
   note: optional(anyText()),
   outcomeId: optional(
-    anyText({ description: 'The outcome that ordered the execution, with rule SCRIPTED.' }),
+    anyText({ description: 'Scripted outcome that caused the execution. Rule SCRIPTED only.' }),
   ),
   script: optional(
-    anyText({ description: 'The client order id that ordered the execution, with rule SCRIPTED.' }),
+    anyText({ description: 'Client order id that caused the execution. Rule SCRIPTED only.' }),
   ),
 });
 export type ExecutionExplanation = Static<typeof ExecutionExplanation>;
@@ -82,7 +84,7 @@ export interface PreviewRejection {
 
 export const PreviewRejection = Type.Unsafe<PreviewRejection>(
   closed('PreviewRejection', {
-    code: anyText({ description: 'A code of an error; INVALID where the order itself is wrong.' }),
+    code: anyText({ description: 'Error code; INVALID if the order is malformed.' }),
     message: anyText(),
     ...everyDetail(),
   }),
@@ -112,7 +114,7 @@ function either(one: TSchema, other: TSchema): TSchema {
 export const OrderPreview = closed('OrderPreview', {
   accepted: flag(),
   rejections: listOf(PreviewRejection),
-  estimatedPrice: optional(number({ description: 'Absent without a quote to estimate from.' })),
+  estimatedPrice: optional(number({ description: 'Estimated price, dollars; absent without a quote.' })),
   estimatedCost: optional(number()),
   commission: number(),
   fees: listOf(Fee),
@@ -135,12 +137,12 @@ export const BatchResult = closed('BatchResult', {
   failed: listOf(
     closed('BatchFailure', {
       accountId: uuid(),
-      orderId: optional(uuid({ description: 'The rejected order, where `recordRefusal` recorded it.' })),
+      orderId: optional(uuid({ description: 'The rejected order, if `recordRefusal` was set.' })),
       statusCode: Problem.properties.statusCode,
       message: Problem.properties.message,
       error: Type.Union([Problem.properties.error, CodedProblem.properties.error]),
     }),
   ),
-  message: anyText({ description: 'Counts by kind.' }),
+  message: anyText({ description: 'Number of orders by result.' }),
 });
 export type BatchResult = Static<typeof BatchResult>;

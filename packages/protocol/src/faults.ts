@@ -31,7 +31,7 @@ export const FaultMatch = ruled(
     path: optional(
       text({
         description:
-          'The path of a route as the documentation writes it, or a prefix that ends in `*`; absent = any. Parameters match by position, whatever they are called. Dialects have their own paths, such as `/alpaca/v2/orders`. Health, `/v1/auth/…`, `/v1/simulation/…` and `/v1/simulations…` cannot be named.',
+          'Path of a route as documented, or a prefix that ends in `*`; absent = any. Names of path parameters do not matter. Dialects have their own paths, such as `/alpaca/v2/orders`. Health, `/v1/auth/…`, `/v1/simulation/…` and `/v1/simulations…` are excluded.',
         examples: ['/v1/orders', '/v1/orders/:orderId', '/v1/accounts/*'],
       }),
     ),
@@ -55,7 +55,7 @@ export const FaultEffect = ruled(
         Type.Enum(STATUSES, {
           type: 'integer',
           'x-expected': expectedChoice(STATUSES.map(String)),
-          description: 'Answers with this HTTP status. Nothing is done.',
+          description: 'Answers with this HTTP status without processing the request.',
         }),
       ),
       retryAfter: optional(
@@ -66,32 +66,32 @@ export const FaultEffect = ruled(
       ),
       delay: optional(
         span({
-          description: 'Waits this long in real time, at most 60 seconds, before anything is done.',
+          description: 'Delay in real time before the request is processed, at most 60 seconds.',
           examples: ['PT2S'],
         }),
       ),
       drop: optional(
         choice(['before', 'after'], {
           description:
-            'Closes the connection without an answer: `before` anything is done, or `after` it is done and durable.',
+            'Closes the connection without an answer: `before` the request is processed, or `after` its result is durable.',
         }),
       ),
       stream: optional(
         choice(['drop', 'stall', 'duplicate'], {
           description:
-            'Of server-sent events and of WebSockets of the Alpaca dialect, behind `after` events: `drop` cuts the connection; `stall` sends nothing more, heartbeats included; `duplicate` sends the last event again.',
+            'Fault of server-sent events and WebSockets of the Alpaca dialect, after `after` events: `drop` closes the connection; `stall` stops all events and heartbeats; `duplicate` repeats the last event.',
         }),
       ),
       after: optional(
         integer(0, 1_000_000, {
           description:
-            'With `stream`: number of events that a stream sends first, without heartbeats. At least 1 with `duplicate`.',
+            'With `stream`: number of events before the fault, without heartbeats. At least 1 with `duplicate`.',
         }),
       ),
     },
     {
       description:
-        'Exactly one of `status` (with `retryAfter`, if wanted), `delay`, `drop` and `stream` (with `after`).',
+        'Exactly one of `status` (optionally with `retryAfter`), `delay`, `drop` and `stream` (with `after`).',
       examples: [{ drop: 'after' }, { status: 503, retryAfter: 2 }, { stream: 'stall', after: 3 }],
     },
   ),
@@ -115,19 +115,19 @@ export const FaultBody = closed('FaultBody', {
   match: FaultMatch,
   skip: optional(
     integer(0, 1_000_000, {
-      description: 'Number of matching requests that pass before the first fault.',
+      description: 'Number of matching requests without a fault before the first fault.',
       default: 0,
     }),
   ),
   times: optional(
-    integer(0, 1_000_000, { description: 'Number of requests that it affects; 0 = unlimited.', default: 1 }),
+    integer(0, 1_000_000, { description: 'Number of requests that fail; 0 = unlimited.', default: 1 }),
   ),
   chance: optional(
     nonNegative(
       { maximum: 1, decimals: 8 },
       {
         description:
-          'Probability that a matching request is struck, 0 to 1, drawn from the seed of the simulation.',
+          'Probability that a matching request fails, 0 to 1, drawn from the seed of the simulation.',
         default: 1,
       },
     ),
@@ -137,10 +137,12 @@ export const FaultBody = closed('FaultBody', {
 export type FaultBody = Static<typeof FaultBody>;
 
 export const Fault = closed('Fault', {
-  faultId: anyText({ description: 'Also in the `X-Sandpit-Fault` header of answers that it touched.' }),
+  faultId: anyText({
+    description: 'Id of the fault, also in the `X-Sandpit-Fault` header of affected answers.',
+  }),
   match: FaultMatch,
-  skip: count({ description: 'Number of matching requests that pass before the first fault.' }),
-  times: count({ description: 'Number of requests that it affects; 0 = unlimited.' }),
+  skip: count({ description: 'Number of matching requests without a fault before the first fault.' }),
+  times: count({ description: 'Number of requests that fail; 0 = unlimited.' }),
   chance: optional(nonNegative({ maximum: 1, decimals: 8 }, { description: 'Absent where none was given.' })),
   used: count({ description: 'Number of requests affected so far.' }),
   fault: FaultEffect,

@@ -11,7 +11,7 @@ export type FixtureBody = Static<typeof FixtureBody>;
 export const FixtureDescription = closed('FixtureDescription', {
   name: choice([...fixtureNames]),
   description: anyText(),
-  holds: listOf(anyText(), { description: 'What the simulation has afterwards.' }),
+  holds: listOf(anyText(), { description: 'Contents of the simulation afterwards.' }),
 });
 
 export const FixtureList = closed('FixtureList', { data: listOf(FixtureDescription) });
@@ -19,8 +19,8 @@ export type FixtureList = Static<typeof FixtureList>;
 
 export const FilledFixture = closed('FilledFixture', {
   name: choice([...fixtureNames]),
-  now: instant({ description: 'Where the clock of the simulation stands afterwards.' }),
-  holds: listOf(anyText(), { description: 'What the simulation has now.' }),
+  now: instant({ description: 'Clock of the simulation afterwards.' }),
+  holds: listOf(anyText(), { description: 'Contents of the simulation.' }),
   portfolios: listOf(
     closed('FixturePortfolio', { portfolioId: uuid(), accountId: uuid(), name: anyText() }),
     { description: 'Open portfolios, in the order in which they were opened.' },

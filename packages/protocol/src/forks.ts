@@ -27,9 +27,9 @@ export const Snapshot = closed('Snapshot', {
   simulationId: anyText(),
   name: optional(anyText()),
   at: instant({ description: 'Simulated time.' }),
-  sequence: count({ description: 'Journal records up to it; 0 = none.' }),
+  sequence: count({ description: 'Number of journal records up to the snapshot; 0 = none.' }),
   stateHash: optional(
-    anyText({ description: 'Hash of the state. Absent until the checkpoint of the snapshot is written.' }),
+    anyText({ description: 'Hash of the state; absent until the checkpoint of the snapshot is written.' }),
   ),
   createdAt: instant(),
 });
@@ -48,15 +48,15 @@ export const ForkFrom = ruled(
     snapshotId: optional(text({ description: 'A snapshot of the simulation.' })),
     at: optional(
       simulatedTime({
-        description:
-          'A simulated time, not after now. The last record at or before it, with the clock at it.',
+        description: 'Simulated time, not after now. The fork begins with the last record at or before it.',
       }),
     ),
     sequence: optional(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'A journal record, with the clock at its time; 0 = the beginning.',
+        description:
+          'Number of a journal record; 0 = the beginning. The clock starts at the time of the record.',
         'x-expected': 'must be a non-negative integer',
       }),
     ),
@@ -76,13 +76,13 @@ export const ForkBody = ruled(
     clock: optional(choice(['manual', 'scaled'], { default: 'manual' })),
     speed: optional(
       positive(clockSpeedBounds, {
-        description: 'For a scaled clock: simulated seconds a second. Default: 60.',
+        description: 'Simulated seconds per real second, default 60. Scaled clocks only.',
       }),
     ),
     seed: optional(
       Type.Union([text(), Type.Integer()], {
         description:
-          'Of draws and synthetic prices from the point on; absent = those of the parent. Ids are never changed by it.',
+          'Seed of random draws and synthetic prices after the fork; absent = those of the parent. Ids do not change.',
         'x-expected': 'must be a string or an integer',
       }),
     ),
@@ -98,7 +98,7 @@ export type ForkBody = Static<typeof ForkBody>;
 /** The answer of a fork: with a token of the same tenant that lives in it. */
 export const CreatedFork = closed('CreatedFork', {
   ...simulationFields,
-  stateHash: anyText({ description: 'Hash of the state at the point, before anything of the fork itself.' }),
+  stateHash: anyText({ description: 'Hash of the state at the point of the fork.' }),
   token: anyText(),
 });
 export type CreatedFork = Static<typeof CreatedFork>;

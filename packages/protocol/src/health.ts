@@ -16,13 +16,13 @@ const halts = choice(['full', 'nasdaq', 'none'], {
 export const FeedState = closed('FeedState', {
   source: anyText({ examples: ['alpaca'] }),
   status: choice(['connected', 'reconnecting', 'refused']),
-  since: instant({ description: 'Since when the status is what it is; real time.' }),
-  lastMessageAt: optional(instant({ description: 'Real time.' })),
-  symbols: count({ description: 'Symbols subscribed now.' }),
-  limit: optional(count({ description: 'Symbols that the plan allows at once; absent = no limit.' })),
-  delayedBy: number({ description: 'Seconds that the market is behind real time.' }),
+  since: instant({ description: 'When the status last changed (wall-clock time).' }),
+  lastMessageAt: optional(instant({ description: 'Wall-clock time.' })),
+  symbols: count({ description: 'Number of symbols subscribed.' }),
+  limit: optional(count({ description: 'Maximum symbols of the plan; absent = no limit.' })),
+  delayedBy: number({ description: 'Delay of the market data, in seconds.' }),
   halts,
-  reason: optional(anyText({ description: 'Why it reconnects or is refused.' })),
+  reason: optional(anyText({ description: 'Reason for reconnecting or for the refusal.' })),
 });
 export type FeedState = Static<typeof FeedState>;
 
@@ -31,7 +31,7 @@ export const Readiness = closed('Readiness', {
   status: choice(['ok', 'error']),
   timestamp: instant({ description: 'Time of the check.' }),
   reasons: listOf(anyText(), {
-    description: 'Problems; with `ok`, those that do not stop the service.',
+    description: 'Problems. With status `ok`, problems that do not interrupt the service.',
   }),
   halts: optional(halts),
   feed: optional(FeedState),

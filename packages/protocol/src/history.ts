@@ -39,8 +39,8 @@ export const Activity = closed('Activity', {
   symbol: optional(anyText()),
   quantity: optional(number()),
   price: optional(number({ description: 'Dollars per share or contract unit.' })),
-  amount: optional(number({ description: 'Cash effect in dollars without charges; negative = paid.' })),
-  executionId: optional(anyText({ description: 'Executions only.' })),
+  amount: optional(number({ description: 'Cash effect before charges, dollars; negative = paid.' })),
+  executionId: optional(anyText({ description: 'Id of the execution. Executions only.' })),
   commission: optional(number({ description: 'Executions only: commission in dollars.' })),
   fees: optional(
     listOf(Fee, { description: 'Executions only: each regulatory and exchange fee in dollars.' }),
@@ -79,7 +79,7 @@ export const EquityCurveQuery = parameters({
   interval: optional(
     namedChoice('CurveInterval', curveIntervals, {
       description:
-        'Interval between points. An intraday interval has a point if the portfolio traded or had positions in it; `1d`, the default, has one point per close.',
+        'Interval between points. An intraday interval has a point if the portfolio traded or had positions; `1d` (default) has one point per close.',
     }),
   ),
   ...between,

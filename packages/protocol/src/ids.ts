@@ -10,7 +10,7 @@ export const KeyPairParams = parameters({
 export const HeldOptionParams = parameters({
   portfolioId: uuid({ description: 'The portfolio.' }),
   optionSymbol: text({
-    description: 'The contract, OSI, with or without blanks.',
+    description: 'Option symbol in OSI form, with or without blanks.',
     examples: ['AAPL260116C00150000'],
   }),
 });

@@ -32,7 +32,7 @@ export const ImportQuery = parameters({
   ),
   skip: optional(
     choice(['unsupported'], {
-      description: 'Imports the rest where rows cannot be held here, and lists those in `skipped`.',
+      description: 'Skips unsupported rows, lists them in `skipped`, and imports the rest.',
     }),
   ),
 });
@@ -45,10 +45,10 @@ const acquiredAt = () =>
     }),
   );
 const cost = () =>
-  optional(price({ description: 'Cost per share, or per unit of a contract. Default: the mark.' }));
+  optional(price({ description: 'Cost per share, or per unit of a contract, dollars. Default: the mark.' }));
 
 const LotToImport = closed('LotToImport', {
-  quantity: signed(quantityBounds, { description: 'Negative = short.' }),
+  quantity: signed(quantityBounds, { description: 'Quantity; negative = short.' }),
   price: cost(),
   acquiredAt: acquiredAt(),
 });
@@ -68,7 +68,7 @@ const PositionToImport = ruled(
         { min: 1, max: 1000 },
         {
           description:
-            'Lots of the position, in place of `price` and `acquiredAt`; their quantities add up to `quantity`.',
+            'Lots of the position, instead of `price` and `acquiredAt`. Their quantities add up to `quantity`.',
         },
       ),
     ),
@@ -94,7 +94,7 @@ export const ImportBody = ruled(
   closed('ImportBody', {
     cash: optional(
       signed(moneyBounds, {
-        description: 'Dollars added to what is there; negative = a debit balance of a MARGIN portfolio.',
+        description: 'Dollars added to the cash; negative = a debit balance of a MARGIN portfolio.',
       }),
     ),
     positions: optional(list(PositionToImport, { min: 0, max: 5000 })),
@@ -102,7 +102,7 @@ export const ImportBody = ruled(
       anyText({
         maxLength: LONGEST_FILE,
         description:
-          'Text of a positions file, in place of `cash` and `positions`. A file may also be the whole body of the request, as `text/csv`, or as the JSON list of Alpaca.',
+          'Text of a positions file, instead of `cash` and `positions`. A file may also be the whole request body, as `text/csv` or as a JSON list of Alpaca.',
         'x-expected': 'must be the text of a file',
       }),
     ),

@@ -44,7 +44,7 @@ export type InvitedPortfolio = Static<typeof InvitedPortfolio>;
 const terms = {
   name: nameText({
     maxLength: LONGEST_NAME,
-    description: 'Shown to those who open the link.',
+    description: 'Title shown on the join page.',
     examples: ['Finance 101'],
   }),
   tier: optional(
@@ -57,11 +57,11 @@ const terms = {
   fixture: optional(
     choice([...fixtureNames], {
       description:
-        'Each member gets a created simulation, synthetic on a manual clock, filled with this book.',
+        'Fixture for the simulation of each member, which has synthetic quotes and a manual clock.',
     }),
   ),
   competitionId: optional(
-    uuid({ description: 'A competition of the tenant: each member gets an entry of it.' }),
+    uuid({ description: 'Competition of the tenant in which each member gets an entry.' }),
   ),
   expiresAt: optional(instant({ description: 'Real time at which the link ends; absent = never.' })),
 };
@@ -71,7 +71,7 @@ export const InvitationBody = ruled(
     'InvitationBody',
     {
       ...terms,
-      capacity: optional(integer(1, MOST_CAPACITY, { description: 'Most members; absent = 100.' })),
+      capacity: optional(integer(1, MOST_CAPACITY, { description: 'Maximum members; absent = 100.' })),
     },
     {
       examples: [
@@ -97,16 +97,16 @@ const statuses = ['OPEN', 'FULL', 'EXPIRED', 'DELETED'] as const;
 
 export const Invitation = closed('Invitation', {
   invitationId: uuid(),
-  url: anyText({ description: 'Link for those who are invited: a page with a form for their name.' }),
+  url: anyText({ description: 'Link to the join page, a form with a name.' }),
   code: anyText({ description: 'The last part of the link: 26 letters and digits.' }),
   ...terms,
   tier: choice(tiers),
   capacity: count(),
-  members: count({ description: 'Members that have joined and were not deleted.' }),
+  members: count({ description: 'Number of members, without deleted ones.' }),
   status: choice(statuses, {
     description: 'Only an OPEN one can be joined. A DELETED one is listed on request while it has members.',
   }),
-  createdAt: instant({ description: 'Real time.' }),
+  createdAt: instant({ description: 'Wall-clock time.' }),
 });
 export type Invitation = Static<typeof Invitation>;
 
@@ -156,7 +156,7 @@ const access = {
   tenantId: anyText({ description: 'Tenant of the member.' }),
   accountId: uuid(),
   portfolioId: uuid(),
-  simulationId: optional(anyText({ description: 'Simulation that the token names; absent = `main`.' })),
+  simulationId: optional(anyText({ description: 'Simulation of the token; absent = `main`.' })),
   entryId: optional(uuid({ description: 'Entry of the competition.' })),
 };
 
@@ -191,7 +191,7 @@ export const Member = closed('Member', {
   orders: optional(
     count({ description: 'Orders of the portfolio that were accepted; absent while they cannot be read.' }),
   ),
-  joinedAt: instant({ description: 'Real time.' }),
+  joinedAt: instant({ description: 'Wall-clock time.' }),
   lastSeenAt: instant({ description: 'Real time of the last request with a token of the member.' }),
 });
 export type Member = Static<typeof Member>;
@@ -203,7 +203,7 @@ export const MemberToken = closed('MemberToken', {
   memberId: uuid(),
   tenantId: anyText({ description: 'Tenant of the member.' }),
   portfolioId: uuid(),
-  simulationId: optional(anyText({ description: 'Simulation that the token names; absent = `main`.' })),
+  simulationId: optional(anyText({ description: 'Simulation of the token; absent = `main`.' })),
   token: anyText({ description: 'A JWT of the member, of scope `read`.' }),
   tokenType: exactly('Bearer'),
   expiresIn: count({ description: 'Seconds, at most 3,600.' }),

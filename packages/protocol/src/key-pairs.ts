@@ -3,8 +3,8 @@ import type { Static } from 'typebox';
 import { anyText, choice, closed, instant, listOf, optional, uuid } from './fields.js';
 
 const fields = {
-  keyId: anyText({ description: 'Names the pair; no secret.', examples: ['PK5TS7RWK2D1B6HJ8MZQ'] }),
-  portfolioId: uuid({ description: 'The one portfolio that the pair opens.' }),
+  keyId: anyText({ description: 'Id of the key pair; not a secret.', examples: ['PK5TS7RWK2D1B6HJ8MZQ'] }),
+  portfolioId: uuid({ description: 'Portfolio that the key pair gives access to.' }),
   scope: anyText({
     description: 'Scopes: those of the requesting token, at most `trade` and `read`.',
   }),

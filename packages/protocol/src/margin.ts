@@ -33,7 +33,7 @@ export const RequirementPosition = ruled(
     optionSymbol: optional(
       text({ description: 'An option in OSI form.', examples: ['AAPL260116C00150000'] }),
     ),
-    quantity: signed(quantityBounds, { description: 'Negative = short.' }),
+    quantity: signed(quantityBounds, { description: 'Quantity; negative = short.' }),
     averagePrice: optional(nonNegative(priceBounds)),
     deliverable: optional(integer(1, 1_000_000, { description: 'Shares per contract. Absent = as listed.' })),
   }),
@@ -53,18 +53,22 @@ export const RequirementsBody = ruled(
   closed('RequirementsBody', {
     marginType: MarginTypeValue,
     portfolioMarginEngineType: optional(EngineTypeValue),
-    brokerId: optional(text({ description: 'Its house rates; absent = the minimums of the rules.' })),
+    brokerId: optional(
+      text({ description: 'Broker whose house rates apply; absent = the regulatory minimums.' }),
+    ),
     positions: list(RequirementPosition, { min: 0, max: 1000 }),
     prices: byName(nonNegative(priceBounds), {
-      description: 'By symbol; of options per share. The underlyings of options are needed too.',
+      description: 'Prices by symbol, for options per share. Underlyings of options are required.',
       examples: [{ AAPL: 190.5, AAPL260116C00150000: 42.1 }],
     }),
     volatilities: optional(
       byName(positive({ maximum: 100, decimals: 8 }), {
-        description: 'Annual, as fractions, by underlying.',
+        description: 'Annual volatility as a fraction, by underlying.',
       }),
     ),
-    asOf: optional(simulatedTime({ description: 'Absent = now, by the clock of the simulation.' })),
+    asOf: optional(
+      simulatedTime({ description: 'Time of the valuation; absent = current time of the simulation.' }),
+    ),
   }),
   (body, report) => {
     if (body.portfolioMarginEngineType !== undefined && body.marginType !== 'PORTFOLIO') {
@@ -80,15 +84,15 @@ export const RequirementGroup = closed('RequirementGroup', {
   legs: listOf(closed('RequirementLeg', { symbol: anyText(), quantity: number() })),
   initial: number(),
   maintenance: number(),
-  rule: anyText({ description: 'The rule that gave the figures.' }),
+  rule: anyText({ description: 'Rule that determines the requirement.' }),
 });
 export type RequirementGroup = Static<typeof RequirementGroup>;
 
 /** One point of the risk array of portfolio margin. */
 export const RequirementScenario = closed('RequirementScenario', {
   underlying: anyText({ description: 'The underlying or product group.' }),
-  priceMove: number({ description: 'As a fraction: −0.15 = down 15 %.' }),
-  volatilityMove: optional(number({ description: 'As a fraction of the volatility.' })),
+  priceMove: number({ description: 'Price move as a fraction: −0.15 = down 15 %.' }),
+  volatilityMove: optional(number({ description: 'Volatility move as a fraction of the volatility.' })),
   pnl: number(),
 });
 export type RequirementScenario = Static<typeof RequirementScenario>;
@@ -106,11 +110,11 @@ export type Requirements = Static<typeof Requirements>;
 export const MarginCall = closed('MarginCall', {
   callId: uuid(),
   type: namedChoice('MarginCallType', callTypes),
-  amount: number({ description: 'Dollars that were missing when the call was issued; it never changes.' }),
+  amount: number({ description: 'Deficit when the call was issued, dollars. Does not change.' }),
   amountDue: optional(
     number({
       description:
-        'For an open call: the missing dollars at current quotes, rounded up to the cent. A deposit of this amount meets the call; it meets a call for the trades of a day at the next close. At most `amount`.',
+        'Current deficit of an open call, dollars, rounded up to the cent; at most `amount`. A deposit of this amount meets the call; a call for the trades of a day is met at the next close.',
     }),
   ),
   issuedAt: instant(),
@@ -136,12 +140,14 @@ export type SmaPage = Static<typeof SmaPage>;
 /** The requirement of a portfolio's positions, and the equity available for it (D121). */
 export const PortfolioMargin = closed('PortfolioMargin', {
   ...Requirements.properties,
-  marginEquity: number({ description: 'Equity that requirements are compared with.' }),
+  marginEquity: number({ description: 'Equity that is compared with the requirements, dollars.' }),
   totalEquity: number(),
-  maintenanceExcess: number({ description: 'Negative = a margin call.' }),
+  maintenanceExcess: number({
+    description: 'Excess over the requirement, dollars; negative = a margin call.',
+  }),
   smaBalance: number(),
-  calls: listOf(MarginCall, { description: 'Open ones.' }),
-  accruedInterest: number({ description: 'Not posted yet, and not part of equity.' }),
+  calls: listOf(MarginCall, { description: 'Open margin calls.' }),
+  accruedInterest: number({ description: 'Accrued charges that are not posted yet and not part of equity.' }),
   accruedBorrowFees: number(),
 });
 export type PortfolioMargin = Static<typeof PortfolioMargin>;

@@ -40,11 +40,11 @@ const haltedFields = {
   halted: optional(flag({ description: 'True while trading is halted; absent otherwise.' })),
   haltReason: optional(
     anyText({
-      description: 'The code of the halt; of several the one that lasts longest.',
+      description: 'Code of the halt; with several halts, the one that ends last.',
       examples: ['LUDP'],
     }),
   ),
-  haltedUntil: optional(instant({ description: 'End of the halt; absent = not known.' })),
+  haltedUntil: optional(instant({ description: 'End of the halt; absent if unknown.' })),
 };
 
 export const Quote = closed('Quote', {
@@ -57,10 +57,8 @@ export const Quote = closed('Quote', {
   last: optional(number()),
   lastSize: optional(number()),
   timestamp: milliseconds,
-  delayed: optional(flag({ description: 'True if the source reports it late; absent otherwise.' })),
-  indicative: optional(
-    flag({ description: 'True where the source derives the quote, which is not firm; absent otherwise.' }),
-  ),
+  delayed: optional(flag({ description: 'True if the quote is delayed; absent otherwise.' })),
+  indicative: optional(flag({ description: 'True if the quote is derived and not firm; absent otherwise.' })),
   ...haltedFields,
   shortSaleRestricted: optional(
     flag({ description: 'True while short sales are restricted (Rule 201); absent otherwise.' }),
@@ -92,7 +90,7 @@ export const BarsQuery = parameters({
   timeframe: choice(barTimeframes, { default: '1Day' }),
   from: optional(dateOrInstant({ description: 'Bars that start at or after this.' })),
   to: optional(dateOrInstant({ description: 'Bars that end at or before this; absent = now.' })),
-  limit: integer(1, 1000, { default: 100, description: 'At most this many, the latest ones.' }),
+  limit: integer(1, 1000, { default: 100, description: 'Maximum number of bars; the latest are returned.' }),
 });
 export type BarsQuery = Static<typeof BarsQuery>;
 
@@ -109,7 +107,7 @@ export type Bar = Static<typeof Bar>;
 export const Bars = closed('Bars', {
   symbol: anyText(),
   timeframe: BarTimeframeValue,
-  bars: listOf(Bar, { description: 'Oldest first; a bar is known only at its end.' }),
+  bars: listOf(Bar, { description: 'Bars, oldest first. A bar appears at its end.' }),
 });
 export type Bars = Static<typeof Bars>;
 
@@ -130,7 +128,7 @@ export const MarketHours = closed('MarketHours', {
   exchange: anyText({ examples: ['XNYS'] }),
   isOpen: flag({ description: 'True during the regular session.' }),
   session: MarketSessionValue,
-  now: instant({ description: 'By the clock of the simulation.' }),
+  now: instant({ description: 'Current time of the simulation.' }),
   nextOpen: instant({ description: 'The first regular open after now, in exchange time.' }),
   nextClose: instant({ description: 'The first regular close after now, in exchange time.' }),
   today: optional(TradingDay),
@@ -154,7 +152,7 @@ export const OptionExpirations = closed('OptionExpirations', {
 export type OptionExpirations = Static<typeof OptionExpirations>;
 
 export const OptionChainQuery = parameters({
-  expiration: optional(simulatedDate({ description: 'Absent = the nearest one.' })),
+  expiration: optional(simulatedDate({ description: 'Expiration date; absent = the nearest.' })),
   optionType: optional(OptionTypeValue),
   minStrike: optional(nonNegative(priceBounds)),
   maxStrike: optional(nonNegative(priceBounds)),
@@ -179,14 +177,14 @@ export const OptionChainContract = closed('OptionChainContract', {
   bidSize: optional(number()),
   askSize: optional(number()),
   last: optional(number()),
-  openInterest: optional(count({ description: 'Present if a recording has it.' })),
+  openInterest: optional(count({ description: 'Open interest; present if the recording has it.' })),
   impliedVolatility: optional(
     number({
       description:
-        'Volatility a year that explains the price: 0.2 is 20 %. From 0.01 to 5. Absent if the price is below the model value at 0.01 plus half a tick, or above the model value at 5.',
+        'Implied annual volatility as a fraction: 0.2 is 20 %; 0.01 to 5. Absent if the price is outside the model values of that range.',
     }),
   ),
-  delta: optional(number({ description: 'Per share, of one that is long.' })),
+  delta: optional(number({ description: 'Delta per share of a long contract.' })),
   gamma: optional(number({ description: 'Change of delta per 1.00 of the underlying.' })),
   theta: optional(number({ description: 'Dollars per share and calendar day.' })),
   vega: optional(number({ description: 'Dollars per share and 0.01 of volatility.' })),
@@ -198,10 +196,10 @@ export type OptionChainContract = Static<typeof OptionChainContract>;
 export const OptionChain = closed('OptionChain', {
   underlying: anyText(),
   underlyingPrice: optional(
-    number({ description: 'Its mark; without a quote what put–call parity says of this expiration.' }),
+    number({ description: 'Mark of the underlying; without a quote, derived by put–call parity.' }),
   ),
   expiration: date(),
-  contracts: listOf(OptionChainContract, { description: 'By strike, the call before the put.' }),
+  contracts: listOf(OptionChainContract, { description: 'Contracts by strike, each call before its put.' }),
 });
 export type OptionChain = Static<typeof OptionChain>;
 
@@ -223,12 +221,12 @@ export const Instrument = closed('Instrument', {
   tickSize: optional(number()),
   leverageFactor: optional(number()),
   luldTier: optional(
-    integer(1, 2, { description: 'Of equities: tier of the plan for limit up, limit down; absent = 2.' }),
+    integer(1, 2, { description: 'Tier of the limit up, limit down plan. Equities only; absent = 2.' }),
   ),
   shortable: optional(flag()),
-  tradable: optional(flag({ description: 'False where it cannot be ordered; absent otherwise.' })),
+  tradable: optional(flag({ description: 'False if the instrument cannot be ordered; absent otherwise.' })),
   fractionable: optional(
-    flag({ description: 'False where only whole shares are traded; absent otherwise.' }),
+    flag({ description: 'False if only whole shares can be traded; absent otherwise.' }),
   ),
   borrowRateAnnual: optional(number()),
   underlying: optional(anyText()),
@@ -256,12 +254,12 @@ export type InstrumentPage = Static<typeof InstrumentPage>;
 
 export const CalendarQuery = parameters({
   from: optional(simulatedDate({ description: 'Absent = today.' })),
-  to: optional(simulatedDate({ description: 'The last date; absent = 30 days after from.' })),
+  to: optional(simulatedDate({ description: 'Last date; absent = 30 days after `from`.' })),
 });
 export type CalendarQuery = Static<typeof CalendarQuery>;
 
 export const TradingCalendar = closed('TradingCalendar', {
   calendar: choice(calendars),
-  days: listOf(TradingDay, { description: 'The trading days only.' }),
+  days: listOf(TradingDay, { description: 'Trading days; other days are omitted.' }),
 });
 export type TradingCalendar = Static<typeof TradingCalendar>;

@@ -29,9 +29,9 @@ export function reportMaskOnWall(
 }
 
 export const MaskedInstrument = closed('MaskedInstrument', {
-  symbol: anyText({ description: 'As recorded.' }),
-  ticker: anyText({ description: 'As the simulation shows it.' }),
-  factor: number({ description: 'Prices are multiplied by it, sizes divided, 0.2 to 5; 1 = not masked.' }),
+  symbol: anyText({ description: 'Symbol in the recording.' }),
+  ticker: anyText({ description: 'Symbol in the simulation.' }),
+  factor: number({ description: 'Factor of prices and divisor of sizes, 0.2 to 5; 1 = not masked.' }),
 });
 
 export const SimulationMask = closed(

@@ -82,7 +82,7 @@ const idempotencyKey: Json = {
   in: 'header',
   required: false,
   description:
-    'Makes a repeat safe: for 24 hours the same key with the same body returns the stored answer; with another body it answers 422.',
+    'Makes retries safe: for 24 hours, the same key with the same body returns the stored answer; with another body 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 

@@ -55,7 +55,7 @@ export const Leg = ruled(
       examples: ['AAPL260116C00150000'],
     }),
     positionIntent: PositionIntentValue,
-    quantity: quantity({ description: 'Contracts: the ratio of the leg, or its total.' }),
+    quantity: quantity({ description: 'Contracts per unit, or in total.' }),
   }),
   (body, report) => {
     if (isFraction(body.quantity)) report.field('quantity', 'must be a whole number');
@@ -107,28 +107,26 @@ const terms = {
   assetClass: AssetClassValue,
   orderType: OrderTypeValue,
   positionIntent: PositionIntentValue,
-  quantity: optional(
-    quantity({ description: 'Shares or contracts; units of a multi-leg order, where it is optional.' }),
-  ),
+  quantity: optional(quantity({ description: 'Shares or contracts. Multi-leg orders: units, optional.' })),
   notional: optional(
     positive(moneyBounds, {
       description:
-        'Dollars, 1.00 or more, in place of a quantity: BUY_TO_OPEN and SELL_TO_CLOSE at the MARKET, EQUITY, DAY. The quantity is what they are worth at the price they meet.',
+        'Amount in dollars instead of a quantity, at least 1.00: EQUITY, MARKET and DAY only. The fill price determines the quantity.',
       examples: [500],
     }),
   ),
   timeInForce: TimeInForceValue,
   limitPrice: optional(
     signed(priceBounds, {
-      description: 'Positive; of a multi-leg order the net price per unit, where a credit is negative.',
+      description: 'Limit price, positive. Multi-leg orders: net price per unit; a credit is negative.',
     }),
   ),
   stopPrice: optional(price()),
-  trailingAmount: optional(price({ description: 'Dollars; the alternative to trailingPercent.' })),
+  trailingAmount: optional(price({ description: 'Trailing distance in dollars. Excludes trailingPercent.' })),
   trailingPercent: optional(
     positive(
       { maximum: 100, decimals: 4 },
-      { description: 'The alternative to trailingAmount.', exclusiveMaximum: 100 },
+      { description: 'Trailing distance in percent. Excludes trailingAmount.', exclusiveMaximum: 100 },
     ),
   ),
   strategy: optional(StrategyValue),
@@ -158,14 +156,14 @@ const terms = {
       maxLength: 4000,
       'x-text': 'lines',
       description:
-        'Why the order is placed: up to 4,000 Unicode characters, lines and tabs included. Kept with the order, never changed and never interpreted.',
+        'Reason for the order: up to 4,000 Unicode characters. Stored with the order and never interpreted.',
       examples: ['Breakout above the 20-day high; exit below 182.'],
     }),
   ),
   recordRefusal: optional(
     flag({
       description:
-        'If true, an order that the brokerage refuses is recorded with status REJECTED, and the answer is that order with status 201. Invalid requests, unknown symbols and a repeated `clientOrderId` are errors as without it. Default false.',
+        'If true, an order that the brokerage refuses is stored with status REJECTED and answered with 201. Invalid requests, unknown symbols and a repeated `clientOrderId` remain errors. Default false.',
     }),
   ),
 };
@@ -347,7 +345,7 @@ export const BatchOrderData = ruled(
   closed('BatchOrderData', {
     portfolioId: optional(
       uuid({
-        description: 'Used for the account it belongs to; the others use their oldest open portfolio.',
+        description: 'Portfolio for its own account. Other accounts use their oldest open portfolio.',
       }),
     ),
     ...terms,
@@ -366,8 +364,8 @@ export type BatchOrdersBody = Static<typeof BatchOrdersBody>;
 export const UpdateOrderBody = closed('UpdateOrderBody', {
   limitPrice: nullable(signed(priceBounds, { description: 'LIMIT and STOP_LIMIT types.' })),
   stopPrice: nullable(price({ description: 'STOP and STOP_LIMIT.' })),
-  quantity: nullable(quantity({ description: 'The total. Changes only before the first fill.' })),
+  quantity: nullable(quantity({ description: 'Total quantity. Can be changed only before the first fill.' })),
   timeInForce: nullable(TimeInForceValue),
-  goodTillDate: nullable(dateTime({ description: 'For GTD.' })),
+  goodTillDate: nullable(dateTime({ description: 'Expiration; GTD only.' })),
 });
 export type UpdateOrderBody = Static<typeof UpdateOrderBody>;

@@ -73,7 +73,7 @@ export type OrderOco = Static<typeof OrderOco>;
 /** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135, D276). */
 export const RejectReason = closed('RejectReason', {
   code: Type.Union([ErrorCodeValue, exactly('SCRIPTED_ERROR')], {
-    description: 'A code of an error; SCRIPTED_ERROR where a script ended the order in status ERROR.',
+    description: 'Error code; SCRIPTED_ERROR if a script ended the order with status ERROR.',
   }),
   message: anyText(),
   availableCash: optional(number()),
@@ -120,7 +120,7 @@ export const orderFields = {
   orderType: OrderTypeValue,
   positionIntent: PositionIntentValue,
   quantity: number({
-    description: 'With notional: the estimated quantity at the current price, until the order fills.',
+    description: 'Quantity. With `notional`: an estimate at the current price until the order fills.',
   }),
   notional: optional(number({ description: 'Amount to buy or sell, in dollars.' })),
   limitPrice: optional(number()),
@@ -139,7 +139,7 @@ export const orderFields = {
   shape: optional(
     choice(spreadShapes, {
       description:
-        'CUSTOM orders only: the name of the spread that they open, or else close; absent if a short leg has no long leg.',
+        'Name of the spread that a CUSTOM order opens or closes; absent if a short leg has no long leg.',
     }),
   ),
   legs: optional(listOf(OrderLeg)),
@@ -152,7 +152,7 @@ export const orderFields = {
   clientOrderId: optional(anyText()),
   notes: optional(
     anyText({
-      description: 'Why it was placed, as the create said it.',
+      description: 'Reason given when the order was placed.',
       examples: ['Breakout above the 20-day high; exit below 182.'],
     }),
   ),
@@ -173,13 +173,13 @@ export const orderFields = {
   rejectReason: optional(
     Type.Union([ErrorCodeValue, RejectReason], {
       description:
-        'The code alone where the order was refused and recorded with `recordRefusal`; the whole reason where it was accepted first. `rejection` has the whole reason of both.',
+        'Reason of the rejection; only its code if `recordRefusal` recorded the order. `rejection` always has the whole reason.',
     }),
   ),
   rejection: optional(RejectReason),
   waitingFor: optional(
     anyText({
-      description: 'Why an open order does not execute.',
+      description: 'Reason that an open order has not filled.',
       examples: ['ask 10.05 above limit 10.00'],
     }),
   ),
@@ -282,9 +282,9 @@ export const CanceledOrders = closed(
   'CanceledOrders',
   {
     canceledCount: count({
-      description: 'Number of canceled orders, including those with a pending cancel.',
+      description: 'Number of canceled orders, including orders with a pending cancel.',
     }),
-    canceledOrders: listOf(uuid(), { description: 'Every order whose cancellation was taken.' }),
+    canceledOrders: listOf(uuid(), { description: 'Orders whose cancellation was accepted.' }),
     cancelRequested: optional(
       listOf(uuid(), {
         description:

@@ -51,21 +51,21 @@ export const OutcomeMatch = closed(
     assetClass: optional(AssetClassValue),
     orderType: optional(OrderTypeValue),
     positionIntent: optional(PositionIntentValue),
-    quantity: optional(quantity({ description: 'Exactly so many shares, contracts or units.' })),
+    quantity: optional(quantity({ description: 'Exact quantity in shares, contracts or units.' })),
     clientOrderId: optional(
       text({
         maxLength: 64,
-        description: 'Exactly this client order id, or a prefix that ends in `*`.',
+        description: 'Client order id, or a prefix that ends in `*`.',
         examples: ['retry-*'],
       }),
     ),
   },
-  { description: 'All fields that are given must hold; `{}` matches every order.' },
+  { description: 'Conditions that must all be met; `{}` matches every order.' },
 );
 export type OutcomeMatch = Static<typeof OutcomeMatch>;
 
 const message = optional(
-  text({ maxLength: 500, description: 'The sentence of the refusal; absent = that of the code.' }),
+  text({ maxLength: 500, description: 'Message of the rejection; absent = the message of the code.' }),
 );
 
 /** The details of the codes; other details are refused. */
@@ -134,7 +134,7 @@ export const OutcomeFill = ruled(
     price: optional(
       price({
         description:
-          'Absent = the touch, waiting for the first quote where there is none. Never worse than the limit.',
+          'Price; absent = the best bid or ask, after the first quote if there is none. Never worse than the limit.',
       }),
     ),
     after: optional(
@@ -162,7 +162,7 @@ export const OutcomeEffect = ruled(
           { min: 0, max: 2000 },
           {
             description:
-              'Up to 2,000 executions, in order. Without `quantity` and `percent`: all that is left. Empty only with `rest` hold or cancel.',
+              'Up to 2,000 executions, in order. Without `quantity` and `percent`: the remaining quantity. Empty only with `rest` hold or cancel.',
           },
         ),
       ),
@@ -185,7 +185,7 @@ export const OutcomeEffect = ruled(
       onCancel: optional(
         choice(['fill', 'ignore', 'reject'], {
           description:
-            'A cancel is answered CANCELING and the order fills, is answered CANCELING and nothing follows, or is refused.',
+            'Result of a cancel: CANCELING and then a fill, CANCELING without an end, or a refusal.',
         }),
       ),
       error: optional(
@@ -239,7 +239,7 @@ export const OutcomeBody = closed(
     ),
     times: optional(
       integer(0, 1_000_000, {
-        description: 'Number of orders that it then scripts; 0 = unlimited.',
+        description: 'Number of orders to script after that; 0 = unlimited.',
         default: 1,
       }),
     ),
@@ -250,10 +250,10 @@ export const OutcomeBody = closed(
 export type OutcomeBody = Static<typeof OutcomeBody>;
 
 export const ScriptedOutcome = closed('ScriptedOutcome', {
-  outcomeId: uuid({ description: 'Also in the explanations of executions that it ordered.' }),
+  outcomeId: uuid({ description: 'Id of the outcome, also in the explanations of its executions.' }),
   match: OutcomeMatch,
   skip: count({ description: 'Number of matching orders to ignore first.' }),
-  times: count({ description: 'Number of orders that it then scripts; 0 = unlimited.' }),
+  times: count({ description: 'Number of orders to script after that; 0 = unlimited.' }),
   used: count({ description: 'Number of orders scripted so far.' }),
   outcome: OutcomeEffect,
 });

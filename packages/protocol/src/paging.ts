@@ -4,7 +4,7 @@ import { closed, count, integer, listOf, optional, parameters, text } from './fi
 export const Pagination = closed('Pagination', {
   page: count(),
   limit: count(),
-  total: count({ description: 'Items in all.' }),
+  total: count({ description: 'Total number of items.' }),
   totalPages: count(),
 });
 export type Pagination = Static<typeof Pagination>;
@@ -26,7 +26,7 @@ export const pageFields = {
       maxLength: 1024,
       pattern: '^[A-Za-z0-9_-]+$',
       description:
-        'The `X-Next-Cursor` of the page before, in place of `page`: what comes in meanwhile makes it neither miss an item nor show one twice.',
+        'The `X-Next-Cursor` of the previous page, instead of `page`. New items cause no gaps or duplicates.',
       'x-expected': CURSOR_EXPECTED,
     }),
   ),

@@ -37,21 +37,23 @@ export const EngineTypeValue = namedChoice('PortfolioMarginEngineType', portfoli
 const portfolioName = () => nameText({ maxLength: 80 });
 
 export const FillModelValue = namedChoice('FillModel', fillModels, {
-  description: 'The assumption about how orders are executed.',
+  description: 'Fill model of the portfolio.',
 });
 
 export const onlyForPortfolioMargin = 'is only allowed for PORTFOLIO margin';
 
 /** Fields of the body that opens a portfolio. */
 export const portfolioToOpen = {
-  accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
+  accountId: uuid({ description: 'Account; created if it does not exist.' }),
   portfolioType: PortfolioTypeValue,
   accountType: AccountTypeValue,
   brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
   marginType: optional(MarginTypeValue),
   portfolioMarginEngineType: optional(EngineTypeValue),
   initialCash: optional(
-    positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
+    positive(moneyBounds, {
+      description: 'Initial cash in dollars; absent = the server setting, 100,000 by default.',
+    }),
   ),
   name: optional(portfolioName()),
   fillModel: optional(FillModelValue),
@@ -100,7 +102,7 @@ const identity = {
   brokerId: anyText(),
   marginType: optional(MarginTypeValue),
   portfolioMarginEngineType: optional(EngineTypeValue),
-  name: optional(anyText({ description: 'Its own name, else the present name of its account.' })),
+  name: optional(anyText({ description: 'Name of the portfolio, or of its account if it has none.' })),
   fillModel: optional(FillModelValue),
   dayTradeRegime: optional(namedChoice('DayTradeRegime', dayTradeRegimes)),
 };
@@ -113,11 +115,11 @@ const balances = {
   pendingCash: number({ description: 'Not settled yet.' }),
   reservedCash: number({ description: 'Reserved for open orders; part of equity.' }),
   longMarketValue: number(),
-  shortMarketValue: number({ description: 'Positive.' }),
+  shortMarketValue: number({ description: 'Market value of short positions as a positive number, dollars.' }),
   totalEquity: number({
     description: 'settledCash + pendingCash + reservedCash + longMarketValue − shortMarketValue − marginLoan',
   }),
-  marginLoan: number({ description: 'The debit, never negative.' }),
+  marginLoan: number({ description: 'Margin loan, dollars; never negative.' }),
 };
 
 const createdRequirements = {
@@ -158,7 +160,7 @@ export type Portfolio = Static<typeof Portfolio>;
 export const CreatedPortfolio = closed(
   'CreatedPortfolio',
   { ...identity, ...balances, ...createdRequirements, ...power, ...times },
-  { description: 'A portfolio as its creation answers it.' },
+  { description: 'A portfolio in the response to its creation.' },
 );
 export type CreatedPortfolio = Static<typeof CreatedPortfolio>;
 
@@ -208,7 +210,7 @@ export type PortfolioQuery = Static<typeof PortfolioQuery>;
 
 export const ListedPortfolio = closed('ListedPortfolio', {
   ...portfolioSummaryFields,
-  status: optional(exactly('CLOSED', { description: 'Only of portfolios that are closed.' })),
+  status: optional(exactly('CLOSED', { description: 'Present for closed portfolios only.' })),
 });
 export type ListedPortfolio = Static<typeof ListedPortfolio>;
 
@@ -243,7 +245,7 @@ export const MarginUpgradeBody = ruled(
     marginType: MarginTypeValue,
     portfolioMarginEngineType: optional(EngineTypeValue),
     addPromotionalCash: optional(
-      flag({ description: 'Adds 150,000 for demo purposes, once per portfolio.' }),
+      flag({ description: 'Adds 150,000 dollars of demonstration cash, once per portfolio.' }),
     ),
   }),
   (body, report) => {
@@ -287,11 +289,11 @@ export type ClosedPortfolio = Static<typeof ClosedPortfolio>;
 /** Cash and deliveries of one day from a portfolio's trades, dividends and variation. */
 export const Settlement = closed('Settlement', {
   date: date({ description: 'At 09:00 New York of this day.' }),
-  cash: number({ description: 'Comes in; negative = goes out.' }),
+  cash: number({ description: 'Amount received; negative = delivered or paid.' }),
   deliveries: listOf(
     closed('Delivery', {
       symbol: anyText(),
-      quantity: number({ description: 'Comes in; negative = goes out.' }),
+      quantity: number({ description: 'Amount received; negative = delivered or paid.' }),
     }),
   ),
 });

@@ -32,7 +32,9 @@ export const EquityPosition = closed('EquityPosition', {
   settledQuantity: number({
     description: 'Settled quantity; with pendingQuantity it is the position. Negative when short.',
   }),
-  reservedQuantity: number({ description: 'The part of it reserved for open closing orders.' }),
+  reservedQuantity: number({
+    description: 'Part of the settled quantity that is reserved for open closing orders.',
+  }),
   pendingQuantity: number(),
   costBasis: number({ description: 'Cost of the open lots, without commissions.' }),
   price: number({ description: 'The mark.' }),
@@ -70,7 +72,7 @@ export type OptionPosition = Static<typeof OptionPosition>;
 /** More than any series has. */
 const MOST_CONTRACTS = 1_000_000_000;
 const contracts = (minimum: number) =>
-  optional(integer(minimum, MOST_CONTRACTS, { description: 'Contracts; all of them where it is left out.' }));
+  optional(integer(minimum, MOST_CONTRACTS, { description: 'Contracts; absent = all.' }));
 
 /** Exercises contracts immediately (D86). */
 export const ExerciseBody = closed('ExerciseBody', { quantity: contracts(1) });
@@ -85,10 +87,10 @@ export const ExerciseResult = closed('ExerciseResult', {
   quantity: number({ description: 'Contracts exercised.' }),
   underlying: anyText(),
   shares: number({
-    description: 'Shares received for calls, delivered for puts; 0 where it settles in cash.',
+    description: 'Shares received for calls or delivered for puts; 0 for cash settlement.',
   }),
   strike: number(),
-  cash: number({ description: 'Negative = paid.' }),
+  cash: number({ description: 'Cash received; negative = paid.' }),
   at: instant(),
 });
 export type ExerciseResult = Static<typeof ExerciseResult>;
@@ -111,11 +113,11 @@ export const FuturePosition = closed('FuturePosition', {
   notionalValue: number(),
   unrealizedPnl: number({
     description:
-      'Dollars gained since the last daily settlement, or since entry: what the next variation pays at this price. Negative = a loss.',
+      'Profit since the last daily settlement or entry, dollars: the next variation at this price. Negative = a loss.',
   }),
   openTradePnl: number({
     description:
-      'Dollars gained since the trade: (lastPrice − entryPrice) × multiplier × quantity. Negative = a loss.',
+      'Profit since the trade, dollars: (lastPrice − entryPrice) × multiplier × quantity. Negative = a loss.',
   }),
   initialMargin: number(),
   maintenanceMargin: number(),
@@ -138,7 +140,7 @@ export const DayTrade = closed('DayTrade', {
   quantity: number(),
   buyPrice: number(),
   sellPrice: number(),
-  pnl: number({ description: 'Without fees.' }),
+  pnl: number({ description: 'Profit or loss without fees, dollars.' }),
   isSameDay: flag(),
 });
 export type DayTrade = Static<typeof DayTrade>;

@@ -50,7 +50,7 @@ const size = (): ReturnType<typeof nonNegative> => nonNegative(quantityBounds);
 export const PushedQuote = ruled(
   closed('PushedQuote', {
     symbol: text({ examples: ['AAPL'] }),
-    bid: nonNegative(priceBounds, { description: '0 = no bid.' }),
+    bid: nonNegative(priceBounds, { description: 'Bid in dollars; 0 = no bid.' }),
     ask: price(),
     bidSize: optional(size()),
     askSize: optional(size()),
@@ -58,7 +58,8 @@ export const PushedQuote = ruled(
     lastSize: optional(size()),
     timestamp: optional(
       Type.Union([count(), instant({ 'x-simulated': true })], {
-        description: 'Epoch milliseconds or ISO 8601; absent = now, by the clock of the simulation.',
+        description:
+          'Time of the quote, epoch milliseconds or ISO 8601; absent = current time of the simulation.',
         'x-expected': 'must be epoch milliseconds or an ISO 8601 timestamp with a zone',
       }),
     ),
@@ -79,7 +80,7 @@ export const PushQuotesBody = closed(
 export type PushQuotesBody = Static<typeof PushQuotesBody>;
 
 export const PushQuotesResult = closed('PushQuotesResult', {
-  accepted: count({ description: 'Quotes taken; every order they affect has been processed.' }),
+  accepted: count({ description: 'Number of accepted quotes; all affected orders are processed.' }),
   now: instant(),
 });
 export type PushQuotesResult = Static<typeof PushQuotesResult>;
@@ -97,8 +98,12 @@ export const clockSpeedBounds = { maximum: 1_000_000, decimals: 6 };
 
 export const SetClockBody = ruled(
   closed('SetClockBody', {
-    now: optional(simulatedTime({ description: 'Not before the present of the simulation.' })),
-    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+    now: optional(
+      simulatedTime({ description: 'Target time, not before the current time of the simulation.' }),
+    ),
+    speed: optional(
+      positive(clockSpeedBounds, { description: 'Simulated seconds per real second. Scaled clocks only.' }),
+    ),
   }),
   (body, report) => {
     if (body.now === undefined && body.speed === undefined) {
@@ -146,7 +151,7 @@ export const ListEquity = closed('ListEquity', {
   leverageFactor: optional(
     signed(
       { maximum: 10, decimals: 4 },
-      { description: '1 for a plain stock; negative for an inverse fund.' },
+      { description: 'Leverage: 1 for a stock; negative for an inverse fund.' },
     ),
   ),
   luldTier: optional(
@@ -160,7 +165,7 @@ export type ListEquity = Static<typeof ListEquity>;
 export const ListOption = ruled(
   closed('ListOption', {
     assetClass: exactly('OPTION'),
-    symbol: optional(text({ description: 'OSI form; or the four fields that it is made of.' })),
+    symbol: optional(text({ description: 'Symbol in OSI form; alternatively its four components.' })),
     name: optional(text()),
     underlying: optional(text()),
     optionType: optional(OptionTypeValue),
@@ -170,7 +175,7 @@ export const ListOption = ruled(
     style: optional(choice(optionStyles)),
     settlement: optional(choice(optionSettlements)),
     settleSession: optional(
-      choice(settleSessions, { description: 'AM: by the opening prices of the expiration.' }),
+      choice(settleSessions, { description: 'AM = settled at the opening prices of the expiration date.' }),
     ),
     underlyingClass: optional(choice(underlyingClasses)),
     deliverable: optional(
@@ -190,17 +195,21 @@ export type ListOption = Static<typeof ListOption>;
 
 export const ListFuture = closed('ListFuture', {
   assetClass: exactly('FUTURE'),
-  symbol: text({ description: 'Enough for a known root: `ESZ26`.', examples: ['ESZ26'] }),
+  symbol: text({ description: 'Symbol; sufficient for a known root, such as `ESZ26`.', examples: ['ESZ26'] }),
   name: optional(text()),
   root: optional(text()),
   multiplier: optional(positive({ maximum: 1e8, decimals: 6 })),
   tickSize: optional(price()),
-  settlement: optional(choice(optionSettlements, { description: 'Absent = of its root, or CASH.' })),
+  settlement: optional(
+    choice(optionSettlements, { description: 'Settlement; absent = that of the root, or CASH.' }),
+  ),
   lastTradeDate: optional(simulatedDate()),
   firstNoticeDate: optional(simulatedDate()),
   initialMargin: optional(nonNegative(moneyBounds)),
   maintenanceMargin: optional(nonNegative(moneyBounds)),
-  spreadMargin: optional(nonNegative(moneyBounds, { description: 'Per pair of months.' })),
+  spreadMargin: optional(
+    nonNegative(moneyBounds, { description: 'Spread credit per pair of contract months, dollars.' }),
+  ),
 });
 export type ListFuture = Static<typeof ListFuture>;
 
@@ -235,7 +244,7 @@ export const SplitAction = closed('SplitAction', {
   ratio: closed(
     'SplitRatio',
     { new: positive({ maximum: 1e6, decimals: 6 }), old: positive({ maximum: 1e6, decimals: 6 }) },
-    { description: 'That many new shares for each that many old ones.' },
+    { description: 'Split ratio: new shares for old shares.' },
   ),
 });
 export type SplitAction = Static<typeof SplitAction>;
@@ -286,7 +295,7 @@ export type AnnouncedAction = Static<typeof AnnouncedAction>;
 /** A corporate action that is not simulated (D184). */
 export const UnsupportedAction = closed('UnsupportedAction', {
   symbol: anyText(),
-  type: anyText({ description: 'In the words of the source.', examples: ['spin_offs'] }),
+  type: anyText({ description: 'Description by the source.', examples: ['spin_offs'] }),
   exDate: optional(date()),
 });
 export type UnsupportedAction = Static<typeof UnsupportedAction>;
@@ -318,7 +327,7 @@ export const HaltBody = ruled(
         examples: ['LUDP'],
         'x-expected': 'must be 1 to 8 characters of A-Z and 0-9',
       }),
-      until: optional(simulatedTime({ description: 'When it ends; after now.' })),
+      until: optional(simulatedTime({ description: 'End of the halt; after the current time.' })),
       for: optional(
         span({
           description:

@@ -28,7 +28,8 @@ export const FeedValue = namedChoice('FeedKind', feeds);
 /** Retention of an unused simulation. */
 export function ttlField() {
   return duration({
-    description: 'Real time without a request until it is deleted, at most P10Y. Default: never.',
+    description:
+      'Wall-clock time without a request after which the simulation is deleted, at most P10Y. Default: never.',
     examples: ['PT1H'],
   });
 }
@@ -36,7 +37,7 @@ export function ttlField() {
 /** Position at which a fork left the journal of its parent. */
 export const ForkParent = closed('ForkParent', {
   simulationId: anyText(),
-  sequence: count({ description: 'The last journal record that both have.' }),
+  sequence: count({ description: 'Last journal record that both simulations share.' }),
 });
 
 export const CreateSimulationBody = ruled(
@@ -47,8 +48,10 @@ export const CreateSimulationBody = ruled(
       feed: FeedValue,
       clock: ClockModeValue,
       calendar: optional(choice(calendars)),
-      start: optional(simulatedTime({ description: 'Where a manual or scaled clock starts.' })),
-      speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+      start: optional(simulatedTime({ description: 'Start time of a manual or scaled clock.' })),
+      speed: optional(
+        positive(clockSpeedBounds, { description: 'Simulated seconds per real second. Scaled clocks only.' }),
+      ),
       seed: optional(
         Type.Union([text(), Type.Integer()], {
           description: 'Seed of ids, latencies and synthetic prices.',
@@ -57,7 +60,7 @@ export const CreateSimulationBody = ruled(
       ),
       earlyAssignment: optional(
         choice(earlyAssignments, {
-          description: 'Short options that are assigned before they expire; absent = OFF.',
+          description: 'Early assignment of short options; absent = OFF.',
         }),
       ),
       luld: optional(
@@ -78,7 +81,7 @@ export const CreateSimulationBody = ruled(
       ),
       replay: optional(
         text({
-          description: 'For the replay feed: recorded symbols, separated by commas; absent = all.',
+          description: 'Recorded symbols, separated by commas; absent = all. Replay feed only.',
         }),
       ),
       mask: optional(maskField('Hides parts of a recording, equities only; true = all.')),
@@ -139,17 +142,18 @@ export const simulationFields = {
   parent: optional(ForkParent),
   importedFrom: optional(
     anyText({
-      description:
-        'For an imported fork: the id that its parent had where the file was exported. It names no simulation of this server.',
+      description: 'Id of the parent of an imported fork on the server of the export.',
     }),
   ),
-  ttl: optional(anyText({ description: 'Real time without a request after which it is deleted.' })),
-  now: optional(instant({ description: 'By its clock.' })),
+  ttl: optional(
+    anyText({ description: 'Wall-clock time without a request after which the simulation is deleted.' }),
+  ),
+  now: optional(instant({ description: 'Current time of the simulation.' })),
   createdAt: instant(),
   status: optional(
     choice(simulationStatuses, {
       description:
-        'Present for an imported simulation, and where a simulation cannot be opened. Requests to one that is IMPORTING, FAILED or BROKEN answer 503; it can still be deleted.',
+        'State of an imported simulation, or of one that cannot be opened. Requests to an IMPORTING, FAILED or BROKEN simulation answer 503; deleting it works.',
     }),
   ),
   reason: optional(
@@ -192,7 +196,7 @@ export const ExportLine = Type.Union(
     Type.Object(
       {
         type: exactly('list'),
-        digest: anyText({ description: 'SHA-256 of `text`, in hex; records name the list by it.' }),
+        digest: anyText({ description: 'SHA-256 of `text`, in hex; records refer to the list by it.' }),
         text: anyText({ description: 'Brokers or instruments, as JSON text.' }),
       },
       { title: 'List of the rules in force' },
@@ -201,8 +205,8 @@ export const ExportLine = Type.Union(
       {
         seq: Type.Integer({ description: 'Number of the record, from 1 without gaps.' }),
         at: Type.Integer({ description: 'Simulated time in milliseconds since 1970-01-01T00:00:00Z.' }),
-        command: Type.Object({}, { description: 'What was asked.' }),
-        events: Type.Array(Type.Object({}), { description: 'What it did.' }),
+        command: Type.Object({}, { description: 'The command.' }),
+        events: Type.Array(Type.Object({}), { description: 'The resulting events.' }),
       },
       { title: 'Record' },
     ),

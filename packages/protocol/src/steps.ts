@@ -12,11 +12,13 @@ import { OrderUpdate } from './streams.js';
 
 /** State that a step returns at its end. */
 const StepObserve = closed('StepObserve', {
-  symbols: optional(list(text(), { min: 0, max: 100 }, { description: 'Symbols whose quotes are wanted.' })),
-  portfolios: optional(
-    list(uuid(), { min: 0, max: 100 }, { description: 'Portfolios that are wanted, with their positions.' }),
+  symbols: optional(
+    list(text(), { min: 0, max: 100 }, { description: 'Symbols whose quotes are returned.' }),
   ),
-  orders: optional(flag({ description: 'Adds the open orders of the observed portfolios.' })),
+  portfolios: optional(
+    list(uuid(), { min: 0, max: 100 }, { description: 'Portfolios that are returned with their positions.' }),
+  ),
+  orders: optional(flag({ description: 'Also returns the open orders of the observed portfolios.' })),
 });
 
 const stepFields = {
@@ -99,13 +101,13 @@ const StepPortfolio = closed('StepPortfolio', {
 const replyFields = {
   now: instant({ description: 'Current time of the clock.' }),
   orders: listOf(StepOrder, {
-    description: 'One for each order, in their order: 201 with the order, or the error.',
+    description: 'One result per order, in the same sequence: 201 with the order, or the error.',
   }),
-  cancels: listOf(StepCancel, { description: 'One for each cancel, in their order.' }),
+  cancels: listOf(StepCancel, { description: 'One result per cancel, in the same sequence.' }),
   events: listOf(OrderUpdate, {
     description: 'Order events of this step, as in the order stream.',
   }),
-  quotes: optional(listOf(Quote, { description: 'Of the observed symbols that have one.' })),
+  quotes: optional(listOf(Quote, { description: 'Quotes of the observed symbols.' })),
   portfolios: optional(listOf(StepPortfolio)),
   hasMore: flag({
     description: 'True if the clock stopped before its target: repeat the target in the next step.',
@@ -119,7 +121,7 @@ export const StepsBody = closed('StepsBody', {
   steps: list(
     closed('StepPart', { simulationId: text({ maxLength: 64 }), ...stepFields }),
     { min: 1, max: 256 },
-    { description: 'At most one for each simulation.' },
+    { description: 'At most one step per simulation.' },
   ),
 });
 export type StepsBody = Static<typeof StepsBody>;
@@ -140,6 +142,6 @@ const StepPartResult = closed('StepPartResult', {
 });
 
 export const StepsResult = closed('StepsResult', {
-  results: listOf(StepPartResult, { description: 'One for each part, in their order.' }),
+  results: listOf(StepPartResult, { description: 'One result per step, in the same sequence.' }),
 });
 export type StepsResult = Static<typeof StepsResult>;

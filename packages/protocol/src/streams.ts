@@ -11,7 +11,10 @@ import { EquityPosition, FuturePosition, OptionPosition } from './positions.js';
 import { ruled } from './rules.js';
 
 const ticket = optional(
-  text({ maxLength: 4096, description: 'From `POST /v1/stream/ticket`; in place of the bearer.' }),
+  text({
+    maxLength: 4096,
+    description: 'Ticket from `POST /v1/stream/ticket`, instead of the bearer token.',
+  }),
 );
 const lastEventId = optional(
   text({ description: 'Same as the header `Last-Event-ID`, for clients that cannot set it.' }),
@@ -99,10 +102,10 @@ export type PortfolioUpdate = Static<typeof PortfolioUpdate>;
 
 /** Data of `halt`: trading in a symbol is halted, alone or with the whole market. */
 export const HaltEvent = closed('HaltEvent', {
-  symbol: anyText({ description: 'The symbol that is followed.' }),
+  symbol: anyText({ description: 'Symbol of the stream.' }),
   reason: anyText({ examples: ['LUDP'] }),
   since: instant(),
-  until: optional(instant({ description: 'Absent = it has no end yet.' })),
+  until: optional(instant({ description: 'End of the halt; absent while unknown.' })),
 });
 export type HaltEvent = Static<typeof HaltEvent>;
 

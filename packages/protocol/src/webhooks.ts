@@ -40,7 +40,7 @@ const simulation = text({
   description:
     'The simulation whose events are sent; `*` = all simulations of the tenant, including `main` and those created later.',
 });
-const note = text({ description: 'A note for people.' });
+const note = text({ description: 'A note.' });
 
 export const WebhookBody = closed('WebhookBody', {
   url,
@@ -61,12 +61,11 @@ export const UpdateWebhookBody = closed(
     description: optional(note),
     status: optional(
       choice(statuses, {
-        description:
-          '`ENABLED` sends events from now on; what happened while the webhook was disabled is not sent.',
+        description: '`ENABLED` sends future events; events during the disabled time are not sent.',
       }),
     ),
   },
-  { description: 'Fields that are left out keep their values.' },
+  { description: 'Omitted fields keep their values.' },
 );
 export type UpdateWebhookBody = Static<typeof UpdateWebhookBody>;
 
@@ -77,24 +76,23 @@ const webhookFields = {
   simulationId: anyText({ description: '`*` = all simulations of the tenant.' }),
   description: optional(anyText()),
   status: choice(statuses),
-  reason: optional(anyText({ description: 'Why the server disabled it.' })),
-  createdAt: instant({ description: 'Real time.' }),
+  reason: optional(anyText({ description: 'Reason why the server disabled the webhook.' })),
+  createdAt: instant({ description: 'Wall-clock time.' }),
 };
 
 export const Webhook = closed('Webhook', {
   ...webhookFields,
   lastSuccessAt: optional(
-    instant({ description: 'Real time at which the receiver last accepted an event.' }),
+    instant({ description: 'Wall-clock time at which the receiver last accepted an event.' }),
   ),
   failingSince: optional(
-    instant({ description: 'Real time of the first failed attempt since the last success.' }),
+    instant({ description: 'Wall-clock time of the first failed attempt since the last success.' }),
   ),
 });
 export type Webhook = Static<typeof Webhook>;
 
 const secret = anyText({
-  description:
-    'The key that signs deliveries: `whsec_` and 32 bytes in base64. It is shown in this answer alone.',
+  description: 'Key that signs deliveries: `whsec_` and 32 bytes in base64. Returned only here.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
 });
 
@@ -111,33 +109,33 @@ export type DeletedWebhook = Static<typeof DeletedWebhook>;
 export const RotatedSecret = closed('RotatedSecret', {
   webhookId: uuid(),
   secret,
-  previousSecretExpiresAt: instant({ description: 'Until then both secrets sign, in real time.' }),
+  previousSecretExpiresAt: instant({ description: 'Wall-clock time until which both secrets sign.' }),
 });
 export type RotatedSecret = Static<typeof RotatedSecret>;
 
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
 export const DeliveryAttempt = closed('DeliveryAttempt', {
-  at: instant({ description: 'Real time.' }),
-  statusCode: optional(Type.Integer({ description: 'Status of the answer; absent where there was none.' })),
-  error: optional(anyText({ description: 'Why the try failed; absent where it succeeded.' })),
-  durationMs: count({ description: 'Milliseconds until the answer, or until the try was given up.' }),
+  at: instant({ description: 'Wall-clock time.' }),
+  statusCode: optional(Type.Integer({ description: 'HTTP status of the answer; absent without an answer.' })),
+  error: optional(anyText({ description: 'Reason for the failure; absent after a success.' })),
+  durationMs: count({ description: 'Milliseconds until the answer or the timeout.' }),
 });
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 
 export const WebhookDelivery = closed('WebhookDelivery', {
   deliveryId: uuid(),
   eventId: anyText({
-    description: 'The `webhook-id` header of every try.',
+    description: 'The `webhook-id` header of every attempt.',
     examples: ['evt_main_12-3'],
   }),
   type: anyText({ examples: ['order.filled'] }),
   attempts: listOf(DeliveryAttempt, { description: 'Oldest first.' }),
   status: choice(deliveryStatuses, {
     description:
-      '`PENDING`: it is tried again. `FAILED`: no further try is scheduled; it can be redelivered for 30 days.',
+      '`PENDING`: another attempt is scheduled. `FAILED`: no further attempt is scheduled; can be redelivered for 30 days.',
   }),
-  nextAttemptAt: optional(instant({ description: 'Real time of the next try, if one is scheduled.' })),
+  nextAttemptAt: optional(instant({ description: 'Wall-clock time of the next attempt, if scheduled.' })),
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 

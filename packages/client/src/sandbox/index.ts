@@ -63,7 +63,7 @@ export class Sandbox implements AsyncDisposable {
     this.portfolio = portfolio;
   }
 
-  /** A quote for a symbol. Every order that it touches has been processed when it resolves. */
+  /** Pushes a quote. Resolves when all affected orders are processed. */
   async quote(
     symbol: string,
     bid: number,

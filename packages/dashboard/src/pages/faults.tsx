@@ -88,7 +88,7 @@ export function Faults() {
     <>
       <p class="why">
         Faults strike requests with tokens of this simulation, the dashboard&apos;s too. Health, login and the
-        routes of simulations are never touched.
+        routes of simulations are never affected.
       </p>
       <form class="panel grid" onSubmit={submit} aria-label="New fault">
         <Select name="Fault" plain value={kind} options={KINDS} onChange={setKind} isDouble />

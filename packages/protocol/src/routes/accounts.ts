@@ -26,7 +26,7 @@ export const accountRoutes = table({
     tag: 'Accounts',
     summary: 'List accounts',
     description:
-      'Lists the accounts of the tenant, newest first, by page or by cursor. Deleted accounts are left out.',
+      'Lists the accounts of the tenant, newest first, by page or by cursor, without deleted accounts.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -52,7 +52,7 @@ export const accountRoutes = table({
     tag: 'Accounts',
     summary: 'Rename an account',
     description:
-      'Changes the names of an account. Fields that the body leaves out keep their values; at least one is required.',
+      'Changes the names of an account. Omitted fields keep their values; at least one is required.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',

@@ -22,8 +22,7 @@ export const analyticsRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/trades',
     tag: 'Portfolios',
     summary: 'List round trips',
-    description:
-      'Lists what each opening order or event made when a closing one ended it, first in, first out, newest first, with profit and charges in dollars.',
+    description: 'Lists round trips, first in, first out, newest first, with profit and charges in dollars.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -54,7 +53,7 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'Get a report',
     description:
-      'Returns one page of HTML with charts, months, statistics, execution quality and the latest trades of a period. It loads nothing from elsewhere and can be saved, printed or sent. It takes the parameters of the performance and refuses what that refuses.',
+      'Returns one page of HTML with charts, months, statistics, execution quality and the latest trades of a period. The page is self-contained and can be saved, printed or sent. Accepts the same parameters as the performance endpoint.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -71,7 +70,7 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'Get transaction costs',
     description:
-      'Returns slippage, implementation shortfall, effective, quoted and realized spread, price improvement, fill rate and times to fill of the orders of a portfolio, measured against the quotes that they met. `groupBy` adds the same figures by group. Figures that cannot be computed are absent.',
+      'Returns slippage, implementation shortfall, effective, quoted and realized spread, price improvement, fill rate and times to fill of the orders of a portfolio, measured against their arrival quotes. `groupBy` adds the same figures by group. Figures that cannot be computed are absent.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -86,7 +85,7 @@ export const analyticsRoutes = table({
     tag: 'Orders',
     summary: 'Get transaction costs of an order',
     description:
-      'Returns slippage, implementation shortfall, spreads, price improvement and times to fill of an order, measured against the quote that it met. Figures that cannot be computed are absent.',
+      'Returns slippage, implementation shortfall, spreads, price improvement and times to fill of an order, measured against its arrival quote. Figures that cannot be computed are absent.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -100,7 +99,7 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'List open tax lots',
     description:
-      'Lists the open lots of the present epoch by symbol, then by date of acquisition, with their adjusted basis in dollars, as if `method` had been the standing instruction from the first day. Not tax advice.',
+      'Lists the open lots of the current epoch by symbol, then by date of acquisition, with their adjusted basis in dollars, with `method` applied from the first day. Not tax advice.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -115,7 +114,7 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'List realized gains of a tax year',
     description:
-      'Lists the sales of a tax year in the present epoch with basis, term and wash sales, newest first, with totals by term and income in dollars. `Accept: text/csv` returns columns (a) to (h) and the part of Form 8949, or with `form=6781` the Section 1256 contracts. `term` filters rows, totals and CSV and is refused for retirement accounts, which have rows without term, wash sales, totals and income. Not tax advice.',
+      'Lists the sales of a tax year in the current epoch with basis, term and wash sales, newest first, with totals by term and income in dollars. `Accept: text/csv` returns columns (a) to (h) and the part of Form 8949, or with `form=6781` the Section 1256 contracts. `term` filters rows, totals and CSV. Retirement accounts have no term, wash sales, totals or income, and `term` answers 400. Not tax advice.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',

@@ -31,7 +31,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Create a competition',
     description:
-      'Creates a competition with a market of its own, on which every entry trades in a simulation of its own. The answer has the id of the market and a token for it, with which a pushed feed or a manual clock is driven. A market on a wall clock opens and closes for trading at `start` and `end`; one on a scaled clock stands at `start` until `POST /v1/competitions/{competitionId}/start`, or until real time reaches `start`. `visibility: PUBLIC` requires the scope `admin`.',
+      'Creates a competition with its own market. Each entry trades in its own simulation of that market. The response has the id of the market and a token for pushing quotes and moving its clock. A market on a wall clock opens and closes for trading at `start` and `end`; one on a scaled clock stays at `start` until `POST /v1/competitions/{competitionId}/start`, or until real time reaches `start`. `visibility: PUBLIC` requires the scope `admin`.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -46,7 +46,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'List competitions',
     description:
-      'Lists public competitions and those that the tenant organizes or has entered, newest first. Without a token only the public ones.',
+      'Lists public competitions and those that the tenant organizes or has entered, newest first. Without a token, only public competitions.',
     auth: 'optional',
     access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
@@ -59,7 +59,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Get the entry of the token',
     description:
-      'Returns the entry that the token of an entry trades: its competition, its display name and its place on the leaderboard. Any other token answers 404.',
+      'Returns the entry of the token with its competition, display name and rank. Other tokens answer 404.',
     auth: 'bearer',
     access: { about: 'none', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -86,7 +86,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Edit a competition',
     description:
-      'Edits a competition that is OPEN. `market`, `rules` and `scoring` can be edited until the first entry exists. A new `market` gets a new simulation, whose id the answer has.',
+      'Edits a competition that is OPEN. `market`, `rules` and `scoring` can be edited until the first entry exists. A new `market` gets a new simulation; the response has its id.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -116,7 +116,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Start or resume a competition',
     description:
-      'Opens trading: a scaled clock runs from here on. Resumes a competition that is paused. Answers with the competition if it runs already.',
+      'Opens trading and starts a scaled clock, or resumes a paused competition. A running competition is returned unchanged.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -130,7 +130,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Pause a competition',
     description:
-      'Pauses trading: a scaled clock stands still and orders answer 409 `COMPETITION_NOT_RUNNING`; cancels are accepted. 409 on a wall clock.',
+      'Pauses trading and a scaled clock. Orders answer 409 `COMPETITION_NOT_RUNNING`; cancels are accepted. 409 on a wall clock.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -145,7 +145,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Finish a competition',
     description:
-      'Ends trading now: open orders are canceled, positions are marked, and the result is final. Answers with the competition if it is FINISHED already.',
+      'Ends trading: cancels open orders, marks positions and makes the result final. A FINISHED competition is returned unchanged.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -160,7 +160,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Enter a competition',
     description:
-      'Enters a competition that is OPEN or RUNNING, with a token of any tenant. The answer has a token that trades the portfolio of the entry and reads its market; everything else answers 403 for it.',
+      'Enters a competition that is OPEN or RUNNING, with a token of any tenant. The response has a token that can trade the portfolio of the entry and read its market; other operations answer 403.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     scope: 'trade',
@@ -175,7 +175,7 @@ export const competitionRoutes = table({
     path: '/v1/competitions/:competitionId/entries',
     tag: 'Competitions',
     summary: 'List entries',
-    description: 'Lists the entries of the tenant, oldest first; for the organizer all entries.',
+    description: 'Lists the entries of the tenant, oldest first. The organizer gets all entries.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope' },
     scope: 'read',
@@ -249,7 +249,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Stream the leaderboard',
     description:
-      'Sends the leaderboard now and whenever it has changed, at most once a second of real time. Ends behind the final result. Works without a token if the competition is public.',
+      'Streams the leaderboard at once and after each change, at most once a second of real time. Ends after the final result. Works without a token if the competition is public.',
     auth: 'optional',
     access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',
@@ -265,7 +265,7 @@ export const competitionRoutes = table({
     tag: 'Competitions',
     summary: 'Export a competition',
     description:
-      'Streams a finished competition as lines of JSON: what it was, the 128 bits that it was drawn from, its result and the equity of every entrant at each close; then its market and the simulation of each entry as `GET /v1/simulations/{simulationId}/export` has them. `sandpit competition verify` recomputes the result from the file.',
+      'Streams a finished competition as lines of JSON: its request body, 128-bit seed, result and the equity of every entrant at each close; then its market and the simulation of each entry in the format of `GET /v1/simulations/{simulationId}/export`. `sandpit competition verify` recomputes the result from the file.',
     auth: 'bearer',
     access: { about: 'none', contest: 'market', agents: 'byScope', isAudited: true },
     scope: 'simulate',
@@ -279,8 +279,8 @@ export const competitionRoutes = table({
     method: 'GET',
     path: '/v1/competitions/:competitionId/leaderboard/curves',
     tag: 'Competitions',
-    summary: 'Get the curves of the leaders',
-    description: 'Returns the equity curves of the first ten of the leaderboard, at most a second old.',
+    summary: 'Get equity curves of the leaders',
+    description: 'Returns the equity curves of the ten highest ranks, at most a second old.',
     auth: 'optional',
     access: { about: 'none', contest: 'both', agents: 'byScope' },
     scope: 'read',

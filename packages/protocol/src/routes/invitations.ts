@@ -27,7 +27,7 @@ export const invitationRoutes = table({
     tag: 'Invitations',
     summary: 'Create an invitation',
     description:
-      'Creates a link by which people without an account join. Each gets a tenant of their own with an account and a portfolio: in `main`, with `simulation` or `fixture` in a created simulation, with `competitionId` as an entry of the competition. `portfolio` and `simulation` are checked now. A tenant has at most 100 invitations and 1,000 members (setting `MAX_MEMBERS`).',
+      'Creates a link with which people join without credentials. Each member gets a tenant with an account and a portfolio: in `main`; with `simulation` or `fixture` in a created simulation; with `competitionId` as an entry of the competition. `portfolio` and `simulation` are validated at once. A tenant has at most 100 invitations and 1,000 members (setting `MAX_MEMBERS`).',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
@@ -54,7 +54,7 @@ export const invitationRoutes = table({
     path: '/v1/invitations/:invitationId',
     tag: 'Invitations',
     summary: 'Delete an invitation',
-    description: 'Ends the link of an invitation. Its members stay, and their roster stays readable.',
+    description: 'Disables the link of an invitation. Its members and their roster stay.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
@@ -68,7 +68,7 @@ export const invitationRoutes = table({
     tag: 'Invitations',
     summary: 'Join by an invitation',
     description:
-      'Joins without a token: creates a tenant with an account and a portfolio, and answers with its token, valid for 30 days, and a link to return with. Repeated with the same `Idempotency-Key` (use a UUID) within 24 hours it answers for the same member, with a new token and a new link. An address may send 20 wrong codes a minute; an invitation takes 10 joins a second.',
+      'Joins without a token: creates a tenant with an account and a portfolio, and returns its token, valid for 30 days, and a login link. A repeat with the same `Idempotency-Key` (use a UUID) within 24 hours returns the same member with a new token and a new link. Limits: 20 wrong codes a minute per address, 10 joins a second per invitation.',
     auth: 'none',
     access: { about: 'none', contest: 'none', agents: 'byScope', isAudited: true },
     body: JoinBody,
@@ -94,7 +94,7 @@ export const invitationRoutes = table({
     path: '/v1/invitations/:invitationId/members',
     tag: 'Invitations',
     summary: 'List members',
-    description: 'Lists the members of an invitation with the present figures of their portfolios.',
+    description: 'Lists the members of an invitation with the current figures of their portfolios.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'admin',
@@ -109,7 +109,7 @@ export const invitationRoutes = table({
     tag: 'Invitations',
     summary: 'Create a token to view a member',
     description:
-      'Issues a token of the member with scope `read` for an hour, with which the tenant sees what the member sees. The audit log names it.',
+      'Issues a read-only token for the data of a member, valid for an hour. The audit log records it.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
@@ -123,7 +123,7 @@ export const invitationRoutes = table({
     tag: 'Invitations',
     summary: 'Replace the link of a member',
     description:
-      'Draws a new link with which the member logs in. The old link ends, with the sessions that it opened; the session of the join goes on.',
+      'Creates a new login link for a member. The old link and its sessions end; the session of the join stays valid.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',
@@ -152,7 +152,7 @@ export const invitationRoutes = table({
     tag: 'Invitations',
     summary: 'Delete a member',
     description:
-      'Ends all tokens of a member at once, then erases the member’s tenant with everything it has. An entry of a competition that is not over is withdrawn.',
+      'Revokes all tokens of a member at once and erases its tenant. An entry of a competition that is not over is withdrawn.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'admin',

@@ -36,7 +36,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Place an order',
     description:
-      'Validates, reserves and stores an order. The answer is durable and has the status PENDING; later states come from `GET /v1/orders/:orderId` and the order stream. With `recordRefusal` an order that the brokerage refuses is answered with 201 and status REJECTED. Prices are dollars per share or contract unit.',
+      'Validates an order, reserves its funds and stores it. The response is durable and has the status PENDING; `GET /v1/orders/:orderId` and the order stream have later states. With `recordRefusal`, an order that the brokerage refuses is answered with 201 and status REJECTED. Prices are dollars per share or contract unit.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
@@ -62,7 +62,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Preview an order',
     description:
-      'Estimates price, charges, reservation and margin impact of an order in dollars without placing it. Reasons for which it would be refused are in `rejections`; the status is 200 then too.',
+      'Estimates price, charges, reservation and margin impact of an order in dollars without placing it. `rejections` lists the reasons why it would be refused; the status is still 200.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'preview' },
     scope: 'read',
@@ -76,7 +76,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Place an order in several accounts',
     description:
-      'Places the same order in 1 to 1,000 accounts. Accounts in which it fails are listed under `failed` and do not affect the others.',
+      'Places the same order in 1 to 1,000 accounts. `failed` lists accounts without an order; they do not affect the others.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
@@ -117,7 +117,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Change an open order',
     description:
-      'Changes prices, quantity or time in force of an open order. Fields with the present value of the order are ignored; without a difference the answer is the order as it is, with its `updatedAt`. The quantity is the total and can be changed only before the first fill.',
+      'Changes prices, quantity or time in force of an open order. Unchanged values are ignored; without a change the order is returned with its old `updatedAt`. The quantity is the total and can be changed only before the first fill.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
@@ -148,7 +148,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'List executions of an order',
     description:
-      'Lists the executions of an order, newest first, each with its charges in dollars, the quote that justified it and the rule that applied.',
+      'Lists the executions of an order, newest first, each with its charges in dollars, its quote and its rule.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -178,7 +178,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Cancel all orders of an account',
     description:
-      'Cancels every open order of the portfolios of an account. Orders with latency are CANCELING first, may still fill, and are also listed in `cancelRequested`. Exits of a bracket that never went to work end with their entry and are not counted.',
+      'Cancels every open order of the portfolios of an account. Orders with latency are CANCELING first, may still fill, and are also listed in `cancelRequested`. Inactive bracket exits end with their entry and are not counted.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'capped' },
     scope: 'trade',
@@ -219,7 +219,7 @@ export const orderRoutes = table({
     tag: 'Orders',
     summary: 'Compute margin requirements',
     description:
-      'Computes the margin requirement of hypothetical positions at given prices, group by group, in dollars. Stores nothing.',
+      'Computes the margin requirement of hypothetical positions at given prices, by margin group, in dollars. Stores nothing.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'preview' },
     scope: 'read',

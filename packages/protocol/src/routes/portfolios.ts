@@ -62,7 +62,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'List broker configurations',
     description:
-      'Lists the broker configurations with commissions, margin rates, permissions and every other field in which they differ. Amounts are in dollars, rates are fractions per year.',
+      'Lists the broker configurations with commissions, margin rates and permissions. Amounts are in dollars, rates are annual fractions.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
@@ -103,7 +103,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Rename a portfolio',
     description:
-      'Names a portfolio in up to 80 characters; names need not be unique. `name: null` removes the name: the portfolio shows the name of its account again. The present name is no change. Answers 409 for a closed portfolio.',
+      'Sets the name of a portfolio, up to 80 characters, not necessarily unique. `name: null` restores the name of the account. Answers 409 for a closed portfolio.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
@@ -119,7 +119,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Close a portfolio',
     description:
-      'Closes a portfolio that holds nothing and owes nothing. Accrued interest and borrow fees are posted first, and the settled cash is paid out as a ledger entry of type `WITHDRAWAL`. 409 `PORTFOLIO_NOT_EMPTY` lists the reasons in `reasons`. Its history stays readable.',
+      'Closes a portfolio without positions, open orders and debts. Posts accrued interest and borrow fees, then pays out settled cash as a `WITHDRAWAL`. Otherwise answers 409 `PORTFOLIO_NOT_EMPTY` with `reasons`. History stays readable.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
@@ -134,7 +134,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'List equity positions',
     description:
-      'Lists long and short share positions, valued at the latest quotes. `reservedQuantity` is the part that open closing orders hold back.',
+      'Lists long and short share positions, valued at the latest quotes. `reservedQuantity` is reserved for open closing orders.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -163,7 +163,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Exercise options',
     description:
-      'Exercises long contracts at once; without a body all of them. Shares and cash settle on the next trading day. Allowed during the regular session only; European contracts on their last trading day only.',
+      'Exercises long contracts at once, by default all. Shares and cash settle on the next trading day. Allowed during the regular session only; European contracts on their last trading day only.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
@@ -188,7 +188,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Decline to exercise options at expiration',
     description:
-      'Keeps contracts from being exercised automatically when they expire; without a body all of them. The instruction holds until expiration; a quantity of 0 withdraws it.',
+      'Prevents the automatic exercise of contracts at expiration, by default of all. A quantity of 0 withdraws the instruction.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'trade',
@@ -312,7 +312,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Import cash and positions',
     description:
-      'Enters cash and positions from another broker into a portfolio without positions and open orders, all of it or none. The body is JSON, or a positions file of Sandpit, Alpaca, Fidelity, Schwab or Interactive Brokers. Lots keep their cost and date. 400 names every row that cannot be held here.',
+      'Imports cash and positions of another broker into a portfolio without positions and open orders, completely or not at all. The body is JSON, or a positions file of Sandpit, Alpaca, Fidelity, Schwab or Interactive Brokers. Lots keep their cost and date. 400 names every unsupported row.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'none', agents: 'byScope' },
     scope: 'trade',
@@ -377,7 +377,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'Get margin requirements',
     description:
-      'Returns the requirement of each margin group with its rule, the equity that covers it, open margin calls and accrued charges, all in dollars. CASH portfolios have no groups and zeros.',
+      'Returns the requirement of each margin group with its rule, the equity, open margin calls and accrued charges, in dollars. CASH portfolios have no groups.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',
@@ -391,7 +391,7 @@ export const portfolioRoutes = table({
     tag: 'Portfolios',
     summary: 'List unsettled cash and shares',
     description:
-      'Lists by settlement date what trades, dividends and futures variation will deliver or charge. A closed portfolio has none.',
+      'Lists unsettled cash and shares of trades, dividends and futures variation by settlement date. A closed portfolio has none.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'entry', agents: 'byScope' },
     scope: 'read',

@@ -32,7 +32,7 @@ export const serviceRoutes = table({
     tag: 'Service',
     summary: 'Create a token for an agent',
     description:
-      'Issues a token with fewer rights, for the same tenant and simulation. Levels: `read` reads; `preview` also previews orders; `capped` trades within caps; `full` does everything that scope `trade` allows; `control` creates simulations and controls those. Tokens of agents cannot issue tokens.',
+      'Issues a token with fewer rights for the same tenant and simulation. Levels: `read`; `preview` also previews orders; `capped` trades within caps; `full` has all rights of scope `trade`; `control` also creates and controls simulations. Tokens of agents cannot issue tokens.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'none', agents: 'never', isAudited: true },
     scope: 'read',
@@ -46,8 +46,7 @@ export const serviceRoutes = table({
     path: '/v1/health',
     tag: 'Service',
     summary: 'Get the health of the service',
-    description:
-      'Returns whether the service can commit, as tested within the last second. 503 when it cannot.',
+    description: 'Returns whether the service can commit, tested within the last second; 503 if not.',
     auth: 'none',
     access: { about: 'none', contest: 'both', agents: 'byScope' },
     limit: 100,
@@ -58,7 +57,7 @@ export const serviceRoutes = table({
     path: '/v1/ready',
     tag: 'Service',
     summary: 'Get the readiness of the service',
-    description: 'Returns whether the service accepts requests, with reasons. 503 when it does not.',
+    description: 'Returns whether the service accepts requests, with reasons; 503 if not.',
     auth: 'none',
     access: { about: 'none', contest: 'both', agents: 'byScope' },
     responses: { 200: Readiness, 503: Readiness },
@@ -69,7 +68,7 @@ export const serviceRoutes = table({
     tag: 'Service',
     summary: 'Get the nodes of the cluster',
     description:
-      'Returns the nodes that share the database, the tenants that each serves with their epochs, and how far each has come. With `tenantId` also the simulations of that tenant. A server without a cluster returns itself as the only node.',
+      'Returns the nodes that share the database, their tenants with epochs, and their replication progress. With `tenantId` also the simulations of that tenant. A server without a cluster returns itself as the only node.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'operator',
@@ -82,7 +81,7 @@ export const serviceRoutes = table({
     tag: 'Streams',
     summary: 'Create a stream ticket',
     description:
-      'Issues a ticket that opens one stream, for browsers, whose EventSource cannot send a bearer token. It is valid for 30 seconds, then for reconnects of the stream and query that it opened first, until 60 seconds after that stream ended.',
+      'Issues a ticket for one stream, for browsers whose EventSource cannot send a bearer token. Valid for 30 seconds, then for reconnects of the same stream and query until 60 seconds after the stream ended.',
     auth: 'bearer',
     access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',
@@ -126,7 +125,7 @@ export const serviceRoutes = table({
     tag: 'Streams',
     summary: 'Stream quotes',
     description:
-      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second. A symbol without a quote follows with its first one.',
+      'Streams the latest quote of each symbol at once, then each change, at most ten per symbol and second.',
     auth: 'ticket',
     access: { about: 'simulation', contest: 'both', agents: 'byScope' },
     scope: 'read',

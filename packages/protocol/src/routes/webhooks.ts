@@ -21,7 +21,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'Create a webhook',
     description:
-      'Sends events to a URL from now on, signed as Standard Webhooks 1.0 says. The answer shows the secret; no later answer does, except that of a rotation and of this request repeated with its `Idempotency-Key` within 24 hours. A tenant has at most 20 webhooks.',
+      'Sends future events to a URL, signed according to Standard Webhooks 1.0. Only this response, its repeat with the same `Idempotency-Key` within 24 hours, and a rotation show a secret. A tenant has at most 20 webhooks.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
@@ -61,7 +61,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'Update a webhook',
     description:
-      'Changes the fields that are given. `status: ENABLED` sends events again, from now on; `DISABLED` stops them, and what waited for another try is FAILED.',
+      'Changes the given fields. `status: ENABLED` resumes sending with future events; `DISABLED` stops sending, and pending deliveries become FAILED.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
@@ -76,7 +76,7 @@ export const webhookRoutes = table({
     path: '/v1/webhooks/:webhookId',
     tag: 'Webhooks',
     summary: 'Delete a webhook',
-    description: 'Deletes a webhook with its deliveries. Nothing is sent any more.',
+    description: 'Deletes a webhook with its deliveries and stops sending.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
@@ -90,7 +90,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: "Rotate a webhook's secret",
     description:
-      'Makes a new secret and shows it in this answer. Deliveries carry the signatures of both secrets for 24 hours, so that receivers can change over.',
+      'Creates a new secret and returns it. Deliveries carry signatures of both secrets for 24 hours.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never', isAudited: true },
     scope: 'trade',
@@ -104,7 +104,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'Send a test event',
     description:
-      'Sends an event of type `webhook.test` once, whether the webhook is enabled or not, and answers with its outcome after at most 15 seconds. A test that fails is not tried again.',
+      'Sends an event of type `webhook.test` once, even if the webhook is disabled, and returns the result within 15 seconds. A failed test is not retried.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
@@ -118,7 +118,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'List deliveries',
     description:
-      'Lists the events that were sent to a webhook with every try, newest first. The latest 10,000 that succeeded and all that failed are kept for 30 days.',
+      'Lists the deliveries of a webhook with every attempt, newest first. The latest 10,000 successful and all failed deliveries are kept for 30 days.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
@@ -133,7 +133,7 @@ export const webhookRoutes = table({
     tag: 'Webhooks',
     summary: 'Redeliver an event',
     description:
-      'Sends the event again at once, with the same body and `webhook-id`. If an event that is not PENDING fails again, no further try follows.',
+      'Sends an event again at once, with the same body and `webhook-id`. A delivery that is not PENDING is not retried after another failure.',
     auth: 'bearer',
     access: { about: 'none', contest: 'none', agents: 'never' },
     scope: 'trade',
