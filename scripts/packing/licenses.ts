@@ -6,6 +6,8 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
+  /** As old manifests say it. */
+  readonly licenses?: readonly { readonly type: string }[];
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +41,7 @@ function* needsOf(root: string, folder: string): Generator<string> {
 const SITE = ['vitepress', 'vue', '@vueuse/core', 'mark.js', 'minisearch', 'focus-trap', 'tabbable'];
 
 function termsOf(root: string, folder: string): string {
-  const { name, version, license } = manifestIn(join(root, folder));
+  const { name, version, licenses, license = licenses?.[0]?.type } = manifestIn(join(root, folder));
   if (license === undefined) throw new Error(`${folder} does not say under which license it is`);
   const texts = readdirSync(join(root, folder))
     .filter((file) => /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i.test(file))
